@@ -1,0 +1,63 @@
+# Two commands are enough: `make repro` and `make test`. `make help` lists the rest.
+PYTHON  ?= python3
+PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z]*\).*/\1/p' params.yaml)
+
+VENV := .venv
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
+
+# The recorded profile runs no model and needs no torch.
+INSTALLED := $(VENV)/.base $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
+
+.DEFAULT_GOAL := help
+.PHONY: help repro test check format notebook lock
+
+help:  ## List the commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; default: the profile in params.yaml)
+	@selfpref use $(PROFILE)
+	@dvc repro
+
+test: $(VENV)/.dev  ## Run the tests
+	@python -m pytest -q
+
+check: $(VENV)/.dev  ## Lint, formatting, types, notebooks stored without outputs
+	ruff check .
+	ruff format --check .
+	mypy
+	nbstripout --verify notebooks/*.ipynb
+
+format: $(VENV)/.dev  ## Format the code and strip the notebooks
+	ruff check --fix .
+	ruff format .
+	nbstripout notebooks/*.ipynb
+
+notebook: $(INSTALLED)  ## Open Jupyter Lab on the notebooks
+	jupyter lab notebooks
+
+lock: $(VENV)/.dev  ## Write requirements/ and environment.yml anew from pyproject.toml
+	$(PIP) uv
+	python tools/lock.py
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: $$($(PYTHON) --version) is too old; name a Python 3.11 or later: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: requirements/base.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing the locked dependencies into $(VENV) (about a minute, once)"
+	@$(PIP) --require-hashes -r requirements/base.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.base
+	@echo "Installing the tools of make test and make check"
+	@$(PIP) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.models: requirements/models.txt requirements/torch.txt $(VENV)/.base
+	@echo "Installing torch and transformers"
+	@$(PIP) -r requirements/torch.txt
+	@$(PIP) --require-hashes -r requirements/models.txt
+	@touch $@

@@ -1,0 +1,85 @@
+"""The command line: what the Makefile and dvc.yaml call."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from selfpref import __version__, paths
+from selfpref.errors import SelfprefError
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    from selfpref.params import load
+
+    load(paths.params_file())
+    if arguments.out:
+        # A constant: only an invalid file changes what comes after.
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text("params.yaml is valid\n")
+
+
+def _use(arguments: argparse.Namespace) -> None:
+    from selfpref.profiles import use
+
+    use(arguments.profile)
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from selfpref.run import run
+
+    pairs = [entry.partition("=") for entry in arguments.parameter]
+    if wrong := [name for name, sign, _ in pairs if not sign]:
+        raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
+    run(arguments.notebook, arguments.output, {name: value for name, _, value in pairs})
+
+
+def _fetch(arguments: argparse.Namespace) -> None:
+    from selfpref.archives.fetch import fetch
+
+    for source in arguments.source:
+        files = fetch(source)
+        print(f"{source}: {len(files)} files are there")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="selfpref", description=__doc__)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    check = commands.add_parser("check", help="validate params.yaml")
+    check.add_argument("--out", type=Path, help="file to write once it is valid")
+    check.set_defaults(call=_check)
+
+    use = commands.add_parser("use", help="make another profile the active one")
+    use.add_argument("profile", help="recorded, lab or live")
+    use.set_defaults(call=_use)
+
+    run = commands.add_parser("run", help="execute a notebook and export it as HTML")
+    run.add_argument("notebook", type=Path)
+    run.add_argument("output", type=Path, help="the executed copy")
+    run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    run.set_defaults(call=_run)
+
+    fetch = commands.add_parser("fetch", help="download released files into the cache")
+    fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")
+    fetch.set_defaults(call=_fetch)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; bad input ends in one or two lines and the status 1."""
+    arguments = _parser().parse_args(argv)
+    try:
+        arguments.call(arguments)
+    except SelfprefError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; run again to go on", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""What the readers share: JSON Lines with errors that name the line, and verdicts as choices."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from selfpref.errors import SelfprefError
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and record of each non-empty line.
+
+    Raises:
+        SelfprefError: A line is not a JSON object (a truncated file ends in one) or not UTF-8.
+    """
+    number = 0
+    try:
+        with open(path, encoding="utf-8") as handle:
+            for number, line in enumerate(handle, start=1):
+                if not line.strip():
+                    continue
+                record = json.loads(line)
+                if not isinstance(record, dict):
+                    raise SelfprefError(f"{path}, line {number}: not a JSON object")
+                yield number, record
+    except OSError as error:
+        raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise SelfprefError(
+            f"{path}, line {number}: not JSON ({error}); is the file cut off? Fetch or export it again"
+        ) from error
+
+
+def need(record: dict[str, Any], key: str, path: Path, number: int) -> Any:
+    """The value of a key that must be there.
+
+    Raises:
+        SelfprefError: It is not; names file, line and key.
+    """
+    if key not in record:
+        raise SelfprefError(f"{path}, line {number}: no key {key!r}; not a file of this release")
+    return record[key]
+
+
+def chosen(rows: list[dict[str, Any]], *, order_known: bool) -> pd.DataFrame:
+    """Verdicts of a source that kept only each judge's choice, one a candidates' order.
+
+    Args:
+        rows: study, item_id, judge, candidates and choice.
+        order_known: False where the source merged both orders of a pair into one verdict.
+
+    Returns:
+        The verdicts table.
+    """
+    return pd.DataFrame(rows, columns=["study", "item_id", "judge", "candidates", "choice"]).assign(
+        task="preference",
+        variant="plain",
+        order_known=order_known,
+        repeat=0,
+        probabilities=None,
+        mass=None,
+        stored=None,
+        status="ok",
+    )
+
+
+def numbered(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Labels of a source in which an annotator may vote on one pair more than once.
+
+    Args:
+        rows: study, item_id, responder_a, responder_b, annotator and label.
+
+    Returns:
+        The labels table, each vote of an annotator on a pair with its own `repeat`.
+    """
+    key = ["study", "item_id", "responder_a", "responder_b", "annotator"]
+    labels = pd.DataFrame(rows, columns=[*key, "label"])
+    return labels.assign(repeat=labels.groupby(key, sort=False).cumcount())

@@ -1,0 +1,1 @@
+"""Pictures and printed tables: frames in, files out. No statistic is computed here."""

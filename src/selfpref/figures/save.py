@@ -1,0 +1,91 @@
+"""Save pictures and tables as the same bytes on every run.
+
+A picture goes out as SVG and PDF without dates, its caption inside the file as a description; a
+table as CSV (full precision for programs), Markdown and LaTeX (rounded for readers).
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
+STYLE = Path(__file__).with_name("selfpref.mplstyle")
+# Widths of a text column and of a page, in inches.
+COLUMN, PAGE = 3.4, 6.9
+
+
+def _atomic(path: Path, write: Callable[[Path], object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.new")
+    write(scratch)
+    os.replace(scratch, path)
+
+
+class Gallery:
+    """The folder of one study's pictures and tables.
+
+    Args:
+        folder: Where they go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._written: set[Path] = set()
+
+    def _save(self, name: str, write: Callable[[Path], object]) -> None:
+        path = self.folder / name
+        _atomic(path, write)
+        self._written.add(path)
+
+    def figure(self, figure: Figure, name: str, caption: str) -> None:
+        """Write `name`.svg and `name`.pdf, the caption inside as a description.
+
+        Args:
+            figure: The picture.
+            name: Its file name without ending.
+            caption: What it shows, from which data, with n and what was dropped.
+        """
+        for kind, fields in {
+            "svg": {"Date": None, "Title": name, "Description": caption},
+            "pdf": {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption},
+        }.items():
+            with mpl.style.context(STYLE):
+                self._save(
+                    f"{name}.{kind}", partial(figure.savefig, format=kind, metadata=fields)
+                )
+
+    def table(self, frame: pd.DataFrame, name: str) -> None:
+        """Write `name`.csv, .md and .tex; missing values become empty cells.
+
+        Args:
+            frame: The table.
+            name: Its file name without ending.
+        """
+        shown = printed(frame)
+        markdown = shown.to_markdown(index=False, disable_numparse=True) + "\n"
+        latex = shown.to_latex(index=False, escape=True)
+        comma = frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
+            self._save(f"{name}.{kind}", partial(Path.write_text, data=text, encoding="utf-8"))
+
+    def prune(self) -> None:
+        """Remove what an earlier run left here and this one did not write. Call it last."""
+        for path in self.folder.iterdir():
+            if path not in self._written:
+                path.unlink()
+
+
+def printed(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table as text for readers: three decimals, empty cells for what is missing."""
+
+    def cell(value: object) -> str:
+        if isinstance(value, float):
+            return "" if pd.isna(value) else f"{value:.3f}"
+        # A line break or a bar would end the cell in Markdown.
+        return "" if pd.isna(value) else str(value).replace("\n", " ").replace("|", "\\|")  # type: ignore[call-overload]
+
+    return frame.map(cell)

@@ -1,0 +1,392 @@
+"""The study of Wataoka, Takahashi & Ri (arXiv 2410.21819): from the tables to the plotted numbers.
+
+Each data set is judged on its own: its judges, its responders, its clusters. A judge's own
+responses are those of the responder of the same name.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from selfpref.metrics.agreement import agreement, win_rates
+from selfpref.metrics.bias import (
+    CELLS,
+    Ties,
+    cell_weights,
+    demographic_parity,
+    equal_opportunity,
+)
+from selfpref.metrics.bootstrap import ClusterBootstrap, Interval, cluster_sums, stream
+from selfpref.metrics.excess import VARIANTS, excess, stacked_cells
+from selfpref.metrics.position import position_counts, ratio
+from selfpref.metrics.scores import PAIR, Floats, Turns, facing, judged_pairs
+
+STUDY = "wataoka"
+Frames = dict[str, pd.DataFrame]
+BIAS = [
+    *("dataset", "judge", "n", *CELLS, "eo", "eo_lo", "eo_hi", "dp", "dp_lo", "dp_hi"),
+    *("excess", "excess_lo", "excess_hi", "excess_common", "excess_half_ties"),
+    *("flip_rate", "n_dropped"),
+]
+# The two readings of Table 2, which the paper's text leaves open: what becomes of human ties.
+READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`."""
+
+    threshold: float
+    human_ties: Ties
+    judge_ties: Ties
+    turns: Turns
+    bootstrap: ClusterBootstrap
+    seed: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One data set's tables with its judged pairs."""
+
+    name: str
+    tables: Mapping[str, pd.DataFrame]
+    settings: Settings
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """Every judged pair, as `judged_pairs` returns them."""
+        tables, use = self.tables, self.settings
+        return judged_pairs(
+            tables["items"],
+            tables["labels"],
+            tables["verdicts"],
+            threshold=use.threshold,
+            turns=use.turns,
+        )
+
+    @property
+    def judges(self) -> list[str]:
+        """Those that judged a pair with a response of their own."""
+        held = {*self.pairs["first"], *self.pairs["second"]}
+        return sorted(set(self.pairs["judge"]) & held)
+
+    def own(self, judge: str) -> pd.DataFrame:
+        """The judge's verdicts on pairs with its own response, turned to it."""
+        rows = facing(self.pairs, judge)
+        return rows[rows["judge"].eq(judge)].reset_index(drop=True)
+
+    def interval(
+        self,
+        sums: Floats,
+        statistic: Callable[[Floats], Floats],
+        *names: str,
+    ) -> Interval:
+        """Interval with a stream of its own for these names."""
+        rng = stream(self.settings.seed, STUDY, self.name, *names)
+        return self.settings.bootstrap.interval(sums, statistic, rng)
+
+
+def _bounds(name: str, interval: Interval) -> dict[str, float]:
+    return {name: interval.value, f"{name}_lo": interval.lo, f"{name}_hi": interval.hi}
+
+
+def _dropped(rows: pd.DataFrame, cells: Floats) -> int:
+    """Pairs with a human vote and a verdict that a tie or a status kept out."""
+    return int(rows["human"].notna().sum() - (cells.sum(axis=1) > 0).sum())
+
+
+def _counts(cells: Floats) -> dict[str, float]:
+    totals = cells.sum(axis=0)
+    return {"n": totals.sum(), **dict(zip(CELLS, totals, strict=True))}
+
+
+def bias(data: Judged) -> pd.DataFrame:
+    """Fig. 1b and Fig. 2: cells, EO and DP of every judge on its own pairs, with n and dropped."""
+    rows = []
+    for judge in data.judges:
+        own = data.own(judge)
+        cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
+        sums = cluster_sums(cells, own["cluster"])
+        rows.append(
+            {"dataset": data.name, "judge": judge, **_counts(cells)}
+            | _bounds("eo", data.interval(sums, equal_opportunity, judge, "eo"))
+            | _bounds("dp", data.interval(sums, demographic_parity, judge, "dp"))
+            | {"n_dropped": _dropped(own, cells)}
+        )
+    return pd.DataFrame(rows)
+
+
+def bias_by_opponent(data: Judged) -> pd.DataFrame:
+    """EO split by whose response the judge's own was compared with."""
+    rows = []
+    for judge in data.judges:
+        for opponent, own in data.own(judge).groupby("opponent"):
+            cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
+            sums = cluster_sums(cells, own["cluster"])
+            interval = data.interval(sums, equal_opportunity, judge, str(opponent), "eo")
+            rows.append(
+                {"dataset": data.name, "judge": judge, "opponent": opponent, **_counts(cells)}
+                | _bounds("eo", interval)
+                | {"undefined": interval.undefined, "n_dropped": _dropped(own, cells)}
+            )
+    return pd.DataFrame(rows)
+
+
+def excess_table(data: Judged) -> pd.DataFrame:
+    """The three variants of the excess; empty where no second judge read the same responses."""
+    rows = []
+    for judge in data.judges:
+        facing_judge = facing(data.pairs, judge)
+        others = facing_judge["judge"].nunique() - 1
+        if not others:
+            continue
+        for variant in VARIANTS:
+            cells, clusters = stacked_cells(
+                facing_judge, judge, variant, data.settings.human_ties, data.settings.judge_ties
+            )
+            interval = data.interval(cluster_sums(cells, clusters), excess, judge, variant)
+            rows.append(
+                {"dataset": data.name, "judge": judge, "variant": variant}
+                | _bounds("excess", interval)
+                | {
+                    "eo": float(equal_opportunity(cells.sum(axis=0))[0]),
+                    "n": int((cells[:, 0].sum(axis=1) > 0).sum()),
+                    "others": others,
+                    "undefined": interval.undefined,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def demographic_parities(data: Judged) -> pd.DataFrame:
+    """Table 2 in both readings: decisive rows only; pairs that the human tied included."""
+    rows = []
+    for judge in data.judges:
+        own = data.own(judge)
+        row: dict[str, object] = {"dataset": data.name, "judge": judge}
+        for reading, ties in READINGS.items():
+            cells = cell_weights(own, ties, data.settings.judge_ties)
+            sums = cluster_sums(cells, own["cluster"])
+            interval = data.interval(sums, demographic_parity, judge, reading)
+            row |= {f"n_{reading}": cells.sum(), f"n_dropped_{reading}": _dropped(own, cells)}
+            row |= _bounds(f"dp_{reading}", interval)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def position(data: Judged) -> pd.DataFrame:
+    """First-position share, flip and reversal rate of every judge, on all and on own pairs."""
+    counts = position_counts(data.tables["verdicts"], data.settings.threshold)
+    # Pairs of turns that the settings leave out, and items without a cluster, are not counted.
+    counts = counts.merge(data.pairs[[*PAIR, "judge", "cluster"]], on=[*PAIR, "judge"])
+    rates = {
+        "first_share": ["chose_first", "decided"],
+        "flip_rate": ["flipped", "both_orders"],
+        "reversal_rate": ["reversed", "both_orders"],
+    }
+    rows = []
+    for judge, mine in counts.groupby("judge"):
+        own = mine["first"].eq(judge) | mine["second"].eq(judge)
+        for scope, part in (("all", mine), ("own", mine[own])):
+            if part.empty:
+                continue
+            row = {"dataset": data.name, "judge": judge, "pairs": scope}
+            row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
+            for name, columns in rates.items():
+                sums = cluster_sums(part[columns].to_numpy(dtype=float), part["cluster"])
+                row |= _bounds(name, data.interval(sums, ratio, str(judge), scope, name))
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def example(data: Judged) -> pd.DataFrame:
+    """Candidates for Fig. 1a: a judge prefers its own response, the human majority the other.
+
+    The rule: both texts are released; pairs whose opponent, as a judge, sides with the human come
+    first (as in the paper's example), then the clearest human majority, then the shortest texts.
+
+    Returns:
+        At most one row.
+    """
+    texts = data.tables["responses"].query("step == 0 and sample == 0")
+    texts = texts.set_index(["item_id", "responder"])["text"]
+    prompts = data.tables["items"].set_index("item_id")["messages"]
+    found = []
+    for judge in data.judges:
+        rows = facing(data.pairs, judge)
+        own = rows[rows["judge"].eq(judge) & rows["human"].eq(0) & rows["decision"].eq(1)]
+        sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)]
+        witnesses = set(zip(sided["item_id"], sided["opponent"], strict=True))
+        for row in own.itertuples():
+            mine, other = (row.item_id, judge), (row.item_id, row.opponent)
+            if mine not in texts.index or other not in texts.index:
+                continue
+            found.append(
+                {
+                    "dataset": data.name,
+                    "item_id": row.item_id,
+                    "judge": judge,
+                    "opponent": row.opponent,
+                    "score": row.score,
+                    "margin": row.margin,
+                    "opponent_agrees_with_human": (row.item_id, row.opponent) in witnesses,
+                    "length": len(texts[mine]) + len(texts[other]),
+                    "prompt": "\n\n".join(m["content"] for m in prompts[row.item_id]),
+                    "own_text": texts[mine],
+                    "other_text": texts[other],
+                }
+            )
+    order = ["opponent_agrees_with_human", "margin", "length", "item_id", "judge", "opponent"]
+    frame = pd.DataFrame(found)
+    if frame.empty:
+        return frame
+    return frame.sort_values(order, ascending=[False, True, True, True, True, True]).head(1)
+
+
+def _fig1b(frames: Frames) -> pd.DataFrame:
+    """The bias frame with excess and flip rate, in the columns that the figure's table promises."""
+    key = ["dataset", "judge"]
+    table = frames["bias"]
+    if len(frames["excess"]):
+        by_variant = frames["excess"].set_index([*key, "variant"])
+        for variant, names in {
+            "own": {"excess": "excess", "excess_lo": "excess_lo", "excess_hi": "excess_hi"},
+            "common": {"excess": "excess_common"},
+            "half-ties": {"excess": "excess_half_ties"},
+        }.items():
+            part = by_variant.xs(variant, level="variant")[list(names)].rename(columns=names)
+            table = table.merge(part.reset_index(), on=key, how="left")
+    if len(frames["position"]):
+        own = frames["position"].query("pairs == 'own'")[[*key, "flip_rate"]]
+        table = table.merge(own, on=key, how="left")
+    return table.reindex(columns=BIAS)
+
+
+def compute(
+    datasets: Mapping[str, Mapping[str, pd.DataFrame]], published: pd.DataFrame, settings: Settings
+) -> Frames:
+    """Every frame of the study.
+
+    Args:
+        datasets: By name, the tables items, responses, labels and verdicts of each data set.
+        published: What the papers print, data/published/wataoka.csv.
+        settings: Rows, ties and intervals.
+
+    Returns:
+        `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
+        `agreement`, `win_rates`, `example` (Fig. 1a), `paper_bias` and `checks`. A data set without any pair left contributes no rows; `fig1b_bias` keeps a
+        judge whose pairs all dropped out, with its count.
+    """
+    judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
+    parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
+        "bias": bias,
+        "table2_demographic_parity": demographic_parities,
+        "bias_by_opponent": bias_by_opponent,
+        "excess": excess_table,
+        "position": position,
+        "agreement": lambda data: agreement(
+            data.tables["items"], data.tables["labels"], data.pairs
+        ).assign(dataset=data.name),
+        "win_rates": lambda data: win_rates(data.pairs).assign(dataset=data.name),
+        "example": example,
+    }
+    frames = {
+        name: pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
+        for name, make in parts.items()
+    }
+    best = frames["example"]
+    if len(best):
+        frames["example"] = best.sort_values(
+            ["opponent_agrees_with_human", "margin", "length"], ascending=[False, True, True]
+        ).head(1)
+    frames["fig1b_bias"] = _fig1b(frames)
+    del frames["bias"]
+    frames["table2_demographic_parity"] = with_published(
+        frames["table2_demographic_parity"], published
+    )
+    frames["paper_bias"] = paper_bias(published, settings)
+    frames["checks"] = checks(frames, published)
+    return {name: _whole(frame) for name, frame in frames.items()}
+
+
+def _whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """Counts as integers, unless ties that count half have made them fractions."""
+    counts = [
+        name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"
+    ]
+    whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
+    return frame.astype(dict.fromkeys(whole, "int64"))
+
+
+def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """EO and DP from the cells that the paper prints in Fig. 2, by the functions of this study.
+
+    Args:
+        published: `item, dataset, judge, quantity, value, ...`, as in data/published/wataoka.csv.
+        settings: For the interval, which resamples rows, since the paper prints no clusters.
+
+    Returns:
+        `dataset, judge, n`, the cells, and EO and DP with intervals.
+    """
+    fig2 = published[published["item"].eq("fig2")]
+    rows = []
+    for (dataset, judge), part in fig2.groupby(["dataset", "judge"]):
+        counts = part.set_index("quantity")["value"][CELLS].astype(int)
+        cells = np.repeat(np.eye(4), counts, axis=0)
+        row = {"dataset": dataset, "judge": judge, **_counts(cells)}
+        for name, statistic in (("eo", equal_opportunity), ("dp", demographic_parity)):
+            rng = stream(settings.seed, STUDY, "paper", str(judge), name)
+            row |= _bounds(name, settings.bootstrap.interval(cells, statistic, rng))
+        rows.append(row)
+    return _whole(pd.DataFrame(rows))
+
+
+def with_published(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Table 2 with the values that the paper prints for the same judge (of other data)."""
+    printed = published[published["item"].eq("table2")].set_index("judge")["value"]
+    if table.empty:
+        return table
+    return table.assign(published=table["judge"].map(printed).astype(float))
+
+
+def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
+    """What others have printed of the same releases beside what is recomputed here.
+
+    Returns:
+        `dataset, judge, item, quantity, published, recomputed, difference, source, verified`; only
+        for the data sets and judges at hand.
+    """
+    agreed = frames["agreement"]
+    if len(agreed):
+        agreed = agreed.assign(
+            key=agreed["annotators"] + ", turn " + agreed["turn"] + ", " + agreed["ties"] + " ties"
+        )
+    found = []
+    for row in published[published["item"].isin(["agreement", "agreement n", "win rate"])].itertuples():
+        if row.item == "win rate":
+            part = frames["win_rates"]
+            human = row.judge == "human"
+            column = "human_win_rate" if human else "win_rate"
+            hit = part[part["responder"].eq(row.quantity) & (human | part["judge"].eq(row.judge))]
+        else:
+            part, column = agreed, "n" if row.item == "agreement n" else "agreement"
+            hit = part[part["key"].eq(row.quantity) & part["judge"].eq(row.judge)]
+        hit = hit[hit["dataset"].eq(row.dataset)]
+        if len(hit):
+            found.append(
+                {
+                    "dataset": row.dataset,
+                    "judge": row.judge,
+                    "item": row.item,
+                    "quantity": row.quantity,
+                    "published": row.value,
+                    "recomputed": float(hit[column].iloc[0]),
+                    "difference": float(hit[column].iloc[0]) - row.value,
+                    "source": row.source,
+                    "verified": row.verified,
+                }
+            )
+    return pd.DataFrame(found)

@@ -1,0 +1,171 @@
+"""The parameters: what params.yaml may hold, and what a stage may read of it.
+
+Every section is a pydantic model that refuses unknown keys. `load` validates a whole file;
+`stage_params` hands a stage the part that dvc.yaml declares for it, and nothing else, so that a
+parameter which DVC does not track cannot change a result.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.functional_validators import AfterValidator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+
+from selfpref.errors import SelfprefError
+from selfpref.paths import PARAMS
+
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def _slug(key: str) -> str:
+    if not SLUG.fullmatch(key):
+        raise ValueError("keys are slugs of a-z, 0-9 and single hyphens (a dot or slash breaks DVC)")
+    return key
+
+
+def _inside(path: str) -> str:
+    if path.startswith("/") or ".." in Path(path).parts:
+        raise ValueError("give a path inside the repository, relative to its root")
+    return path
+
+
+Slug = Annotated[str, AfterValidator(_slug)]
+RepositoryPath = Annotated[str, AfterValidator(_inside)]
+
+
+class Section(BaseModel):
+    """A part of params.yaml: unknown keys refused, values not converted, fixed once read."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Dataset(Section):
+    """One source of recorded judgments.
+
+    Attributes:
+        study: The study whose tables it fills.
+        reader: The release's reader, or `pairs` for a user's own JSONL or CSV file.
+        source: A release's list of pinned files, or the user's file.
+        judges: The judges to read; the others of the source are left out.
+    """
+
+    study: Literal["wataoka"]
+    reader: Literal["mt-bench", "vicuna80", "pairs"]
+    source: RepositoryPath
+    judges: Annotated[list[str], Field(min_length=1)]
+
+
+class Bootstrap(Section):
+    """Cluster bootstrap: number of resamples, coverage, and kind of interval."""
+
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)]
+    level: Annotated[float, Field(gt=0, lt=1)]
+    method: Literal["percentile", "bca"]
+
+
+class Wataoka(Section):
+    """Which rows enter the bias of Wataoka et al., and how they count.
+
+    Attributes:
+        threshold: A judge decides for a response when its score (Eq. 3, mean of both orders) is
+            above `threshold` and for the other when it is below 1 - `threshold`; between: a tie.
+        human_ties: `drop` them, or count each as `half` a vote for either response.
+        judge_ties: The same for the judge's ties.
+        turns: `all` turns of a dialogue, or only the `first` or the `second`.
+    """
+
+    threshold: Annotated[float, Field(ge=0.5, lt=1)]
+    human_ties: Literal["drop", "half"]
+    judge_ties: Literal["drop", "half"]
+    turns: Literal["all", "first", "second"]
+
+
+class Params(Section):
+    """The whole of params.yaml."""
+
+    profile: Literal["recorded"]
+    seed: Annotated[int, Field(ge=0)]
+    datasets: Annotated[dict[Slug, Dataset], Field(min_length=1)]
+    bootstrap: Bootstrap
+    wataoka: Wataoka
+
+
+def _remedy(error: Mapping[str, Any]) -> str:
+    match error["type"]:
+        case "extra_forbidden":
+            return "unknown key; remove it or correct its spelling"
+        case "missing":
+            return "missing; add it (the README lists every key)"
+        case "too_short" if error["loc"] == ("datasets",):
+            return "empty; the recorded profile needs at least one data set"
+    given = error["input"]
+    if given is None:
+        return f"is empty; {error['msg']}"
+    return f"{error['msg']}, not {given!r}"
+
+
+def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> SelfprefError:
+    errors = failure.errors()
+    loc = [str(part) for part in (*prefix, *errors[0]["loc"]) if part != "[key]"]
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+    return SelfprefError(f"{source}: {'.'.join(loc)}: {_remedy(errors[0])}{more}")
+
+
+def load(path: Path) -> Params:
+    """Read and validate a whole params file.
+
+    Raises:
+        SelfprefError: Not YAML, an unknown key, a wrong type or value; names file and key.
+    """
+    try:
+        values = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except (OSError, MarkedYAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path.name}, line {mark.line + 1}" if mark else path.name
+        reason = getattr(error, "problem", None) or error
+        raise SelfprefError(f"{where}: not readable as YAML: {reason}") from error
+    if not isinstance(values, dict):
+        raise SelfprefError(f"{path.name}: expected a mapping with the keys of the README")
+    try:
+        return Params.model_validate(values)
+    except ValidationError as error:
+        raise _explain(error, path.name) from error
+
+
+class StageParams:
+    """The parameters that dvc.yaml declares for one stage, validated, as attributes."""
+
+    def __init__(self, stage: str, sections: Mapping[str, Any]) -> None:
+        self._stage = stage
+        for name, value in sections.items():
+            if name not in Params.model_fields:
+                raise SelfprefError(f"{PARAMS}: {name}: unknown key; remove it or correct it")
+            field = Params.model_fields[name]
+            try:
+                parsed: Any = TypeAdapter(field.annotation).validate_python(value)
+            except ValidationError as error:
+                raise _explain(error, PARAMS, (name,)) from error
+            setattr(self, name, parsed)
+
+    def __getattr__(self, name: str) -> Any:
+        """Reached only for what was not declared."""
+        raise SelfprefError(f"dvc.yaml: stage {self._stage} reads {name!r}: list it under params")
+
+
+def stage_params(stage: str) -> StageParams:
+    """The declared parameters of a stage, as DVC sees them.
+
+    Args:
+        stage: A stage's address, such as `archive@mt-bench`.
+
+    Raises:
+        SelfprefError: A value is invalid; or, on access, it is not declared in dvc.yaml.
+    """
+    # Half a second that the command line need not pay.
+    import dvc.api  # noqa: PLC0415
+
+    return StageParams(stage, dvc.api.params_show(stages=stage))

@@ -1,0 +1,58 @@
+"""Where things lie. Every path of the repository is named here and nowhere else."""
+
+import os
+from pathlib import Path
+
+import pooch
+
+from selfpref.errors import SelfprefError
+
+PARAMS = "params.yaml"
+
+
+def root() -> Path:
+    """The repository: the nearest folder above the working directory that holds dvc.yaml.
+
+    Raises:
+        SelfprefError: There is none.
+    """
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "dvc.yaml").is_file():
+            return folder
+    raise SelfprefError(f"{here}: no dvc.yaml here or above; run inside the selfpref repository")
+
+
+def params_file() -> Path:
+    """The active parameters."""
+    return root() / PARAMS
+
+
+def profile_file(profile: str) -> Path:
+    """Where the parameters of a profile lie while another one is active."""
+    return root() / "profiles" / f"{profile}.yaml"
+
+
+def table_dir(profile: str, table: str, study: str) -> Path:
+    """The parquet files of one table and study, one file a data set or model."""
+    return root() / "data" / profile / table / study
+
+
+def metrics_dir(profile: str, study: str) -> Path:
+    """The frames that a study's figures draw."""
+    return root() / "data" / profile / "metrics" / study
+
+
+def published_file(study: str) -> Path:
+    """The numbers that the paper prints."""
+    return root() / "data" / "published" / f"{study}.csv"
+
+
+def figure_dir(profile: str, study: str) -> Path:
+    """Figures and tables of one study."""
+    return root() / "figures" / profile / study
+
+
+def cache_dir() -> Path:
+    """Downloads: `$SELFPREF_CACHE`, else the user's cache folder. Shared by all clones."""
+    return Path(os.environ.get("SELFPREF_CACHE") or pooch.os_cache("selfpref"))

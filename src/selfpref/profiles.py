@@ -1,0 +1,47 @@
+"""Switch the active profile without losing what a user wrote into the other."""
+
+import os
+import re
+from pathlib import Path
+
+from selfpref import paths
+from selfpref.errors import SelfprefError
+from selfpref.params import load
+
+
+def active() -> str:
+    """The profile that params.yaml names."""
+    found = re.search(r"^profile:\s*([a-z]+)", paths.params_file().read_text(), re.MULTILINE)
+    if found is None:
+        raise SelfprefError(f"{paths.PARAMS}: profile: missing; add `profile: recorded`")
+    return found[1]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".new")
+    scratch.write_text(text)
+    os.replace(scratch, path)
+
+
+def use(profile: str) -> None:
+    """Make `profile` the active one: save params.yaml to its own file, then copy the other over.
+
+    The wanted file is validated first, so that a broken profile leaves the active one as it is.
+
+    Raises:
+        SelfprefError: No such profile, or its parameters are invalid.
+    """
+    current, params = active(), paths.params_file()
+    if profile == current:
+        load(params)
+        return
+    wanted = paths.profile_file(profile)
+    if not wanted.is_file():
+        others = sorted({path.stem for path in wanted.parent.glob("*.yaml")} | {current})
+        raise SelfprefError(
+            f"profiles/{profile}.yaml: no such profile; choose one of: {', '.join(others)}"
+        )
+    load(wanted)
+    _write(paths.profile_file(current), params.read_text())
+    _write(params, wanted.read_text())

@@ -1,0 +1,160 @@
+"""Run one notebook as a DVC stage: execute a copy through papermill, normalise it, export HTML.
+
+The notebook under notebooks/ stays without outputs. The executed copy is the same bytes from run to
+run on one machine: no times, no random cell ids, no progress bars. A failure is told in one or two
+lines; the executed part of the notebook then lies beside the wanted copy as `<name>.failed.ipynb`.
+"""
+
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+import psutil
+
+from selfpref import paths, progress
+from selfpref.errors import SelfprefError
+
+# jsonschema imports this package to check a format that no notebook uses, for two seconds; without
+# it jsonschema skips that check (it is there only because `jupyter` asks for every format).
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# Imported after the line above, which is the point of it.
+import papermill  # noqa: E402
+from nbconvert.exporters.html import HTMLExporter  # noqa: E402
+from papermill.exceptions import PapermillExecutionError  # noqa: E402
+from traitlets.config import Config  # noqa: E402
+
+POLL = 0.2
+
+
+def _orphaned(owner: psutil.Process | None) -> bool:
+    return owner is not None and not owner.is_running()
+
+
+def _owner() -> psutil.Process | None:
+    """The DVC process that this run belongs to, if any."""
+    for process in psutil.Process().parents():
+        if any(Path(word).name == "dvc" for word in process.cmdline()[:3]):
+            return process
+    return None
+
+
+@contextmanager
+def _watch() -> Iterator[None]:
+    """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
+    done = threading.Event()
+    owner = _owner()
+    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
+        bars = Path(scratch) / "progress"
+        bars.touch()
+        os.environ[progress.VARIABLE] = str(bars)
+        # Neither the user's IPython profile nor its history belongs to a reproduction.
+        os.environ["IPYTHONDIR"] = str(Path(scratch) / "ipython")
+
+        def follow() -> None:
+            with open(bars, encoding="utf-8", errors="replace") as stream:
+                while True:
+                    last = done.wait(POLL)
+                    sys.stderr.write(stream.read())
+                    sys.stderr.flush()
+                    if last:
+                        return
+                    if _orphaned(owner):
+                        for child in psutil.Process().children(recursive=True):
+                            child.kill()
+                        os._exit(1)
+
+        thread = threading.Thread(target=follow, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def _check_parameters(notebook: Path, parameters: Mapping[str, str]) -> None:
+    """Refuse parameters that the notebook's parameter cell does not have."""
+    known = papermill.inspect_notebook(str(notebook))
+    for name in parameters:
+        if name not in known:
+            raise SelfprefError(
+                f"{notebook.name}: no parameter {name!r}; its cell tagged `parameters` has "
+                f"{', '.join(known) or 'none'}"
+            )
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Take out of an executed notebook what differs from run to run."""
+    notebook.metadata.pop("papermill", None)
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        # papermill gives the cell that it injects a random id.
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell.id = f"injected-{number}"
+    return notebook
+
+
+def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
+    """Papermill's forty lines in one or two."""
+    reason = error.evalue.strip()
+    if error.ename == SelfprefError.__name__:
+        return SelfprefError(reason)
+    return SelfprefError(
+        f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason.splitlines()[0] if reason else ''}"
+    )
+
+
+def _write(text: str, path: Path) -> None:
+    scratch = path.with_name(f".{path.name}.new")
+    scratch.write_text(text, encoding="utf-8")
+    os.replace(scratch, path)
+
+
+def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
+    """Execute `notebook` with `parameters` and write `output` and its HTML.
+
+    Args:
+        notebook: A notebook without outputs.
+        output: Where the executed copy goes; the page lies beside it with the ending .html.
+        parameters: Values for names of the notebook's parameter cell.
+
+    Raises:
+        SelfprefError: A cell failed; an earlier copy at `output` stays as it was.
+    """
+    began = time.monotonic()
+    _check_parameters(notebook, parameters)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    failed = output.with_suffix(".failed.ipynb")
+    with _watch(), tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
+        executed = Path(scratch) / "executed.ipynb"
+        try:
+            node = papermill.execute_notebook(
+                str(notebook),
+                str(executed),
+                parameters=dict(parameters),
+                cwd=str(paths.root()),
+                progress_bar=False,
+                record_timing=False,
+                shutdown_kernel="immediate",
+                config=Config({"KernelManager": {"transport": "ipc"}}),
+            )
+        except PapermillExecutionError as error:
+            os.replace(executed, failed)
+            raise _shorten(notebook, error) from error
+    node = normalise(node)
+    # No address of a content network: the page opens without one.
+    page, _ = HTMLExporter(
+        mathjax_url="", require_js_url="", jquery_url="", mermaid_js_url=""
+    ).from_notebook_node(node)
+    _write(nbformat.writes(node) + "\n", output)
+    _write(page, output.with_suffix(".html"))
+    failed.unlink(missing_ok=True)
+    print(f"{notebook.stem}: {time.monotonic() - began:.1f} s", file=sys.stderr)
