@@ -62,7 +62,9 @@ def main() -> int:
         for name, extra in LOCKS.items():
             omit = ["--no-emit-package", "torch"] if name == "models" else []
             lock = compile_lock([*extra, *omit], everything, hashes=True)
-            head = f"# {name}: written by `make lock` from pyproject.toml; edit that file instead.\n"
+            head = (
+                f"# {name}: written by `make lock` from pyproject.toml; edit that file instead.\n"
+            )
             (requirements / f"{name}.txt").write_text(head + lock)
         torch = next(pin for pin in pins(everything.read_text()) if pin.startswith("torch=="))
     (requirements / "torch.txt").write_text(

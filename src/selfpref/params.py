@@ -23,7 +23,9 @@ SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 def _slug(key: str) -> str:
     if not SLUG.fullmatch(key):
-        raise ValueError("keys are slugs of a-z, 0-9 and single hyphens (a dot or slash breaks DVC)")
+        raise ValueError(
+            "keys are slugs of a-z, 0-9 and single hyphens (a dot or slash breaks DVC)"
+        )
     return key
 
 
@@ -144,9 +146,9 @@ class StageParams:
         for name, value in sections.items():
             if name not in Params.model_fields:
                 raise SelfprefError(f"{PARAMS}: {name}: unknown key; remove it or correct it")
-            field = Params.model_fields[name]
+            kind: Any = Params.model_fields[name].annotation
             try:
-                parsed: Any = TypeAdapter(field.annotation).validate_python(value)
+                parsed = TypeAdapter(kind).validate_python(value)
             except ValidationError as error:
                 raise _explain(error, PARAMS, (name,)) from error
             setattr(self, name, parsed)

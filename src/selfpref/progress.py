@@ -7,8 +7,8 @@ Without a runner (Jupyter Lab, plain Python) the bars go to standard error.
 
 import os
 import sys
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from tqdm import tqdm
@@ -20,10 +20,10 @@ VARIABLE = "SELFPREF_PROGRESS"
 def bar(total: float, description: str, **options: Any) -> Iterator["tqdm[Any]"]:
     """A tqdm bar on the terminal; `options` go to tqdm."""
     target = os.environ.get(VARIABLE)
-    stream = open(target, "a", buffering=1, encoding="utf-8") if target else sys.stderr
-    try:
-        with tqdm(total=total, desc=description, file=stream, mininterval=0.5, **options) as shown:
-            yield shown
-    finally:
+    with ExitStack() as stack:
+        stream = sys.stderr
         if target:
-            stream.close()
+            stream = stack.enter_context(open(target, "a", buffering=1, encoding="utf-8"))
+        yield stack.enter_context(
+            tqdm(total=total, desc=description, file=stream, mininterval=0.5, **options)
+        )

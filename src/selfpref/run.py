@@ -104,12 +104,10 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
     """Papermill's forty lines in one or two."""
-    reason = error.evalue.strip()
     if error.ename == SelfprefError.__name__:
-        return SelfprefError(reason)
-    return SelfprefError(
-        f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason.splitlines()[0] if reason else ''}"
-    )
+        return SelfprefError(error.evalue.strip())
+    reason, _, _ = error.evalue.strip().partition("\n")
+    return SelfprefError(f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}")
 
 
 def _write(text: str, path: Path) -> None:

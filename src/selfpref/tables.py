@@ -65,9 +65,7 @@ class Table:
         """Presence, nulls and values; the types are the business of `arrow`."""
         return pa.DataFrameSchema(
             {
-                name: pa.Column(
-                    None, checks=self.checks.get(name), nullable=name in self.nullable
-                )
+                name: pa.Column(None, checks=self.checks.get(name), nullable=name in self.nullable)
                 for name in self.columns
             },
             strict=True,
@@ -217,7 +215,9 @@ def _valid(frame: pd.DataFrame, name: str, source: str) -> pyarrow.Table:
         cases = error.failure_cases
         first = cases["failure_case"].iloc[0] if isinstance(cases, pd.DataFrame) else cases
         want = error.check.error if isinstance(error.check, pa.Check) else "not null"
-        raise SelfprefError(f"{source}: column {column!r} holds {first!r}; wanted {want}") from error
+        raise SelfprefError(
+            f"{source}: column {column!r} holds {first!r}; wanted {want}"
+        ) from error
     if name == "verdicts" and (wrong := _contradictions(plain)):
         row = plain.iloc[wrong[0]]
         raise SelfprefError(

@@ -64,7 +64,9 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
 
     items = []
     for number, record in json_lines(files[QUESTIONS]):
-        question, turns = (need(record, key, files[QUESTIONS], number) for key in ("question_id", "turns"))
+        question, turns = (
+            need(record, key, files[QUESTIONS], number) for key in ("question_id", "turns")
+        )
         for turn in range(1, len(turns) + 1):
             items.append(
                 item(question, turn)

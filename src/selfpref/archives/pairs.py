@@ -41,7 +41,9 @@ class _Row:
     def __init__(self, path: Path, number: int, values: dict[str, Any]) -> None:
         self.where = f"{path}, line {number}"
         if missing := [key for key in REQUIRED if key not in values]:
-            raise SelfprefError(f"{self.where}: no column {missing[0]!r}; it needs {', '.join(REQUIRED)}")
+            raise SelfprefError(
+                f"{self.where}: no column {missing[0]!r}; it needs {', '.join(REQUIRED)}"
+            )
         if unknown := sorted(set(values) - {*REQUIRED, *OPTIONAL}):
             raise SelfprefError(f"{self.where}: unknown column {unknown[0]!r}; remove it")
         self.values = {key: value for key, value in values.items() if value not in (None, "")}
@@ -50,7 +52,9 @@ class _Row:
                 raise SelfprefError(f"{self.where}: {key} is empty; fill it or remove the row")
         self.pair = (str(values["responder_a"]), str(values["responder_b"]))
         if self.pair[0] == self.pair[1]:
-            raise SelfprefError(f"{self.where}: responder_a and responder_b are both {self.pair[0]!r}")
+            raise SelfprefError(
+                f"{self.where}: responder_a and responder_b are both {self.pair[0]!r}"
+            )
 
     def text(self, key: str) -> str | None:
         """A value as text, None where it is empty."""
@@ -76,8 +80,10 @@ class _Row:
         try:
             pair = [float(value) for value in given]  # type: ignore[arg-type]
         except (TypeError, ValueError) as error:
-            raise SelfprefError(f"{self.where}: probabilities {given} are not two numbers") from error
-        if not (0 <= min(pair) and max(pair) <= 1 and sum(pair) <= 1 + ROUNDING):
+            raise SelfprefError(
+                f"{self.where}: probabilities {given} are not two numbers"
+            ) from error
+        if not (min(pair) >= 0 and max(pair) <= 1 and sum(pair) <= 1 + ROUNDING):
             raise SelfprefError(
                 f"{self.where}: probabilities {pair} are not in 0..1 with a sum of at most 1; "
                 "give probabilities, not logarithms or percentages"
@@ -111,7 +117,9 @@ def _rows(path: Path) -> Iterator[_Row]:
             reader = csv.DictReader(handle, strict=True)
             for record in reader:
                 if None in record or None in record.values():
-                    raise SelfprefError(f"{path}, line {reader.line_num}: not as many cells as columns")
+                    raise SelfprefError(
+                        f"{path}, line {reader.line_num}: not as many cells as columns"
+                    )
                 yield _Row(path, reader.line_num, record)
     except OSError as error:
         raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
@@ -234,9 +242,14 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
                 for (item_id, first, second, annotator), (voted, _) in votes.items()
             ),
             columns=[
-                "study", "item_id", "responder_a", "responder_b", "annotator", "repeat", "label"
+                "study",
+                "item_id",
+                "responder_a",
+                "responder_b",
+                "annotator",
+                "repeat",
+                "label",
             ],
         ),
         "verdicts": pd.DataFrame(verdicts),
     }
-

@@ -30,7 +30,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise SelfprefError(
-            f"{path}, line {number}: not JSON ({error}); is the file cut off? Fetch or export it again"
+            f"{path}, line {number}: not JSON ({error}); is the file cut off?"
         ) from error
 
 

@@ -45,7 +45,9 @@ def _ratings(files: dict[str, Path]) -> Iterator[tuple[str, str, str, int, str]]
     for path, local in sorted(files.items()):
         if (match := RATINGS.fullmatch(path)) is None:
             continue
-        judge, first, second = (NAMES.get(name, name) for name in match.group("judge", "first", "second"))
+        judge, first, second = (
+            NAMES.get(name, name) for name in match.group("judge", "first", "second")
+        )
         for number, record in json_lines(local):
             question, score = (need(record, key, local, number) for key in ("question_id", "score"))
             if score not in SCORES:
@@ -70,7 +72,9 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
     """
     if unknown := sorted(set(judges) - set(NAMES.values())):
         known = ", ".join(NAMES.values())
-        raise SelfprefError(f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of {known}")
+        raise SelfprefError(
+            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of {known}"
+        )
     files = dict(fetch(source))
 
     def item(question: int) -> dict[str, str]:

@@ -1,8 +1,8 @@
 """Marks that several studies draw: rows with intervals, and a picture for the lack of data."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -13,7 +13,7 @@ BLUE, ORANGE, GREEN, BLACK, GREY = "#0072B2", "#D55E00", "#009E73", "#000000", "
 
 def styled(width: float, height: float) -> Figure:
     """An empty figure in the project's style, in inches."""
-    with mpl.style.context(STYLE):
+    with style.context(STYLE):
         return Figure(figsize=(width, height), layout="constrained")
 
 

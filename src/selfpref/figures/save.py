@@ -9,8 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import matplotlib as mpl
 import pandas as pd
+from IPython.display import SVG, Markdown, display
+from matplotlib import style
 from matplotlib.figure import Figure
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
@@ -53,10 +54,8 @@ class Gallery:
             "svg": {"Date": None, "Title": name, "Description": caption},
             "pdf": {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption},
         }.items():
-            with mpl.style.context(STYLE):
-                self._save(
-                    f"{name}.{kind}", partial(figure.savefig, format=kind, metadata=fields)
-                )
+            with style.context(STYLE):
+                self._save(f"{name}.{kind}", partial(figure.savefig, format=kind, metadata=fields))
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, .md and .tex; missing values become empty cells.
@@ -72,6 +71,19 @@ class Gallery:
         for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
             self._save(f"{name}.{kind}", partial(Path.write_text, data=text, encoding="utf-8"))
 
+    def add(self, name: str, figure: Figure, table: pd.DataFrame, caption: str) -> None:
+        """Write a picture and the numbers it draws, and show both picture and caption.
+
+        Args:
+            name: Their file name without ending.
+            figure: The picture.
+            table: The plotted numbers.
+            caption: As in `figure`.
+        """
+        self.figure(figure, name, caption)
+        self.table(table, name)
+        display(SVG(filename=str(self.folder / f"{name}.svg")), Markdown(caption))
+
     def prune(self) -> None:
         """Remove what an earlier run left here and this one did not write. Call it last."""
         for path in self.folder.iterdir():
@@ -86,6 +98,6 @@ def printed(frame: pd.DataFrame) -> pd.DataFrame:
         if isinstance(value, float):
             return "" if pd.isna(value) else f"{value:.3f}"
         # A line break or a bar would end the cell in Markdown.
-        return "" if pd.isna(value) else str(value).replace("\n", " ").replace("|", "\\|")  # type: ignore[call-overload]
+        return "" if pd.isna(value) else str(value).replace("\n", " ").replace("|", "\\|")
 
     return frame.map(cell)

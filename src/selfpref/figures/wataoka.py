@@ -2,8 +2,9 @@
 
 import textwrap
 
-import matplotlib as mpl
 import pandas as pd
+import seaborn as sns
+from matplotlib import style
 from matplotlib.figure import Figure
 
 from selfpref.figures.marks import BLUE, GREEN, GREY, ORANGE, dots, no_data, row_labels, styled
@@ -30,16 +31,17 @@ def _counted(rows: pd.DataFrame, name: str) -> list[str]:
 def _nothing(bias: pd.DataFrame) -> str:
     if bias.empty:
         return "no judge has a pair with a response of its own"
-    return f"0 of {bias['n_dropped'].sum():g} labelled own pairs are left; ties or status dropped them"
+    return (
+        f"0 of {bias['n_dropped'].sum():g} labelled own pairs are left; ties or status dropped them"
+    )
 
 
-@mpl.style.context(STYLE)
-def bias(rows: pd.DataFrame, excess: pd.DataFrame, paper: pd.DataFrame) -> Figure:
+@style.context(STYLE)
+def bias(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
     """Fig. 1b: EO bias by judge, with the excess over the other judges and the printed values.
 
     Args:
         rows: The frame `fig1b_bias`.
-        excess: The frame `excess`.
         paper: As `paper_bias` returns it.
     """
     if not rows["n"].gt(0).any():
@@ -50,29 +52,28 @@ def bias(rows: pd.DataFrame, excess: pd.DataFrame, paper: pd.DataFrame) -> Figur
     panels = figure.subplots(len(parts), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     for axes, (dataset, part) in zip(panels, parts, strict=True):
         printed = dataset not in set(rows["dataset"])
+        controlled = not printed and part["excess"].notna().any()
         dots(
             axes,
             part,
             "eo",
-            shift=0 if printed else -0.16,
+            shift=-0.16 if controlled else 0,
             marker="s" if printed else "o",
             color=GREY if printed else BLUE,
             filled=not printed,
             label="EO bias from the printed counts" if printed else "EO bias",
         )
-        if len(excess) and not printed:
-            own = part[["judge"]].merge(excess.query("variant == 'own' and dataset == @dataset"), how="left")
-            if own["excess"].notna().any():
-                dots(
-                    axes,
-                    own,
-                    "excess",
-                    shift=0.18,
-                    marker="D",
-                    color=ORANGE,
-                    filled=False,
-                    label="excess over the other judges",
-                )
+        if controlled:
+            dots(
+                axes,
+                part,
+                "excess",
+                shift=0.18,
+                marker="D",
+                color=ORANGE,
+                filled=False,
+                label="excess over the other judges",
+            )
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(title(str(dataset)))
         row_labels(axes, _counted(part, "judge"))
@@ -86,7 +87,7 @@ def bias(rows: pd.DataFrame, excess: pd.DataFrame, paper: pd.DataFrame) -> Figur
     return figure
 
 
-@mpl.style.context(STYLE)
+@style.context(STYLE)
 def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
     """Fig. 2: human by judge, one 2x2 table a judge, shaded by the share of the row.
 
@@ -106,25 +107,26 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
     for axes, (_, row) in zip(grid.flat, shown.iterrows(), strict=False):
         counts = row[CELLS].to_numpy(dtype=float).reshape(2, 2)
         shares = counts / counts.sum(axis=1, keepdims=True)
-        axes.imshow(shares, cmap="Blues", vmin=0, vmax=1.15, aspect=0.72)
-        for line in range(2):
-            for column in range(2):
-                share = shares[line, column]
-                axes.text(
-                    column,
-                    line,
-                    f"{counts[line, column]:g}\n{share:.0%}",
-                    ha="center",
-                    va="center",
-                    fontsize=7.5,
-                    color="white" if share > 0.6 else "black",
-                )
+        labels = [
+            [f"{n:g}\n{p:.0%}" for n, p in zip(*line, strict=True)]
+            for line in zip(counts, shares, strict=True)
+        ]
+        sns.heatmap(
+            shares,
+            annot=labels,
+            fmt="",
+            cmap="Blues",
+            vmin=0,
+            vmax=1.15,
+            cbar=False,
+            annot_kws={"fontsize": 7.5},
+            ax=axes,
+        )
         source = "Arena (paper)" if row["dataset"] == "chatbot-arena" else row["dataset"]
         axes.set_title(f"{row['judge']}\n{source}, EO {row['eo']:.2f}", fontsize=7.5)
-        axes.set_xticks([0, 1], ["own", "other"])
-        axes.set_yticks([0, 1], ["own", "other"], rotation=90, va="center")
+        axes.set_xticks([0.5, 1.5], ["own", "other"])
+        axes.set_yticks([0.5, 1.5], ["own", "other"], rotation=90, va="center")
         axes.grid(visible=False)
-        axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
     for line in range(lines):
         grid[line, 0].set_ylabel("human prefers")
@@ -133,7 +135,7 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
     return figure
 
 
-@mpl.style.context(STYLE)
+@style.context(STYLE)
 def demographic_parity(rows: pd.DataFrame) -> Figure:
     """Table 2 as dots: DP in both readings beside the printed value.
 
@@ -164,7 +166,7 @@ def demographic_parity(rows: pd.DataFrame) -> Figure:
             "published",
             marker="x",
             color=GREY,
-            label="printed in the paper (other data: Chatbot Arena)",
+            label="printed (Chatbot Arena)",
         )
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(title(str(dataset)))
@@ -175,7 +177,7 @@ def demographic_parity(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-@mpl.style.context(STYLE)
+@style.context(STYLE)
 def by_opponent(rows: pd.DataFrame) -> Figure:
     """EO of each judge split by whose response its own was compared with.
 
@@ -206,7 +208,7 @@ def by_opponent(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-@mpl.style.context(STYLE)
+@style.context(STYLE)
 def position(rows: pd.DataFrame) -> Figure:
     """First-position share, flip rate and reversal rate of every judge.
 
@@ -216,15 +218,15 @@ def position(rows: pd.DataFrame) -> Figure:
     if not len(rows) or not rows["first_share"].notna().any():
         return no_data("no verdict whose order of presentation is known")
     quantities = {
-        "first_share": ("chooses the first", 0.5),
-        "flip_rate": ("outcome differs by order", 0.0),
-        "reversal_rate": ("order alone decides", 0.0),
+        "first_share": ("first-position share", "of decided verdicts", 0.5),
+        "flip_rate": ("flip rate: outcome differs", "of pairs in both orders", 0.0),
+        "reversal_rate": ("reversal rate: order decides", "of pairs in both orders", 0.0),
     }
     names = sorted(set(zip(rows["dataset"], rows["judge"], strict=True)))
     figure = styled(PAGE, 0.3 * len(names) + 0.85)
     panels = figure.subplots(1, 3, sharey=True)
     frame = pd.DataFrame(names, columns=["dataset", "judge"])
-    for axes, (value, (label, neutral)) in zip(panels, quantities.items(), strict=True):
+    for axes, (value, (label, share, neutral)) in zip(panels, quantities.items(), strict=True):
         for scope, marker, color, shift in (("all", "o", BLUE, -0.14), ("own", "D", GREEN, 0.14)):
             part = frame.merge(rows[rows["pairs"].eq(scope)], on=["dataset", "judge"], how="left")
             dots(
@@ -240,7 +242,7 @@ def position(rows: pd.DataFrame) -> Figure:
         axes.axvline(neutral, color=GREY, linewidth=0.8)
         axes.set_xlim(-0.03, 1.03)
         axes.set_title(label)
-        axes.set_xlabel(value.replace("_", " "))
+        axes.set_xlabel(f"share {share}")
     several = frame["dataset"].nunique() > 1
     row_labels(panels[0], [f"{judge} ({data})" if several else judge for data, judge in names])
     handles, labels = panels[0].get_legend_handles_labels()
@@ -248,7 +250,7 @@ def position(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-@mpl.style.context(STYLE)
+@style.context(STYLE)
 def example(rows: pd.DataFrame) -> Figure:
     """Fig. 1a: one pair on which a judge prefers its own response and the human the other.
 

@@ -52,7 +52,9 @@ def cluster_sums(values: Floats, clusters: pd.Series) -> Floats:
 
 def stream(seed: int, *names: str) -> np.random.Generator:
     """An independent generator for each use, from the one seed of the parameters."""
-    return np.random.default_rng(np.random.SeedSequence([seed, *(crc32(n.encode()) for n in names)]))
+    return np.random.default_rng(
+        np.random.SeedSequence([seed, *(crc32(n.encode()) for n in names)])
+    )
 
 
 @dataclass(frozen=True)

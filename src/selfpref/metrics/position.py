@@ -15,7 +15,7 @@ from selfpref.metrics.scores import PAIR, Floats, decide, verdict_scores
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
-    """Counts of each pair and judge; rows with unknown order or a status other than ok are left out.
+    """Counts of each pair and judge, from rows with a known order and the status ok.
 
     Args:
         verdicts: The verdicts table.

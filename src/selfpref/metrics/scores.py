@@ -30,8 +30,8 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         verdicts: The verdicts table; rows of the task `preference` with two candidates are used.
 
     Returns:
-        `item_id, judge, first, second, repeat, presented` (`first`, `second` or null: whose response
-        the judge read first), `score` (for `first`, 0..1, NaN unless status is ok), `status`.
+        `item_id, judge, first, second, repeat`, `presented` (`first`, `second` or null: whose
+        response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `status`.
     """
     rows = verdicts[verdicts["task"].eq("preference") & verdicts["candidates"].map(len).eq(2)]
     one, two = (rows["candidates"].map(lambda names, i=i: names[i]) for i in (0, 1))
@@ -68,8 +68,8 @@ def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         verdicts: The verdicts table.
 
     Returns:
-        `item_id, first, second, judge, score, status`: one row a pair and judge; `status` is `ok` or
-        that of the first verdict that failed.
+        `item_id, first, second, judge, score, status`: one row a pair and judge; `status` is
+        `ok` or that of the first verdict that failed.
     """
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
@@ -86,10 +86,7 @@ def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def decide(scores: Floats, threshold: float) -> Floats:
-    """Decisions from scores of any shape: 1 above `threshold`, 0 below 1 - `threshold`, 1/2 between.
-
-    NaN stays NaN.
-    """
+    """1 for scores above `threshold`, 0 below 1 - `threshold`, 1/2 between; NaN stays NaN."""
     decisions: Floats = np.select(
         [np.isnan(scores), scores > threshold, scores < 1 - threshold], [np.nan, 1.0, 0.0], 0.5
     )
@@ -153,8 +150,8 @@ def judged_pairs(
         turns: Which turns of multi-turn dialogues to keep.
 
     Returns:
-        `item_id, first, second, judge, cluster, human, margin, score, decision, status`. `human` and
-        `decision` are 1 for `first`, 0 for `second`, 1/2 for a tie, NaN where there is none.
+        `item_id, first, second, judge, cluster, human, margin, score, decision, status`. `human`
+        and `decision` are 1 for `first`, 0 for `second`, 1/2 for a tie, NaN where there is none.
     """
     pairs = judge_scores(verdicts).merge(human_votes(labels), on=PAIR, how="left")
     pairs = pairs.merge(items[["item_id", "cluster", "metadata"]], on="item_id", how="inner")

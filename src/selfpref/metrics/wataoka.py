@@ -25,6 +25,8 @@ from selfpref.metrics.position import position_counts, ratio
 from selfpref.metrics.scores import PAIR, Floats, Turns, facing, judged_pairs
 
 STUDY = "wataoka"
+# How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
+PAPER = "Wataoka et al., arXiv 2410.21819"
 Frames = dict[str, pd.DataFrame]
 BIAS = [
     *("dataset", "judge", "n", *CELLS, "eo", "eo_lo", "eo_hi", "dp", "dp_lo", "dp_hi"),
@@ -277,8 +279,9 @@ def compute(
 
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
-        `agreement`, `win_rates`, `example` (Fig. 1a), `paper_bias` and `checks`. A data set without any pair left contributes no rows; `fig1b_bias` keeps a
-        judge whose pairs all dropped out, with its count.
+        `agreement`, `win_rates`, `example` (Fig. 1a), `paper_bias` and `checks`. A data set without
+        any pair left contributes no rows; `fig1b_bias` keeps a judge whose pairs all dropped out,
+        with their number.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
     parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
@@ -314,9 +317,7 @@ def compute(
 
 def _whole(frame: pd.DataFrame) -> pd.DataFrame:
     """Counts as integers, unless ties that count half have made them fractions."""
-    counts = [
-        name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"
-    ]
+    counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
     whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
     return frame.astype(dict.fromkeys(whole, "int64"))
 
@@ -365,7 +366,7 @@ def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
             key=agreed["annotators"] + ", turn " + agreed["turn"] + ", " + agreed["ties"] + " ties"
         )
     found = []
-    for row in published[published["item"].isin(["agreement", "agreement n", "win rate"])].itertuples():
+    for row in published[published["source"].ne(PAPER)].itertuples():
         if row.item == "win rate":
             part = frames["win_rates"]
             human = row.judge == "human"
