@@ -104,14 +104,13 @@ def _remedy(error: Mapping[str, Any]) -> str:
             return "missing; add it (the README lists every key)"
         case "too_short" if error["loc"] == ("datasets",):
             return "empty; the recorded profile needs at least one data set"
-    given = error["input"]
-    if given is None:
-        return f"is empty; {error['msg']}"
-    return f"{error['msg']}, not {given!r}"
+    wanted = error["msg"].removeprefix("Value error, ")
+    return f"is empty; {wanted}" if error["input"] is None else f"{wanted}, not {error['input']!r}"
 
 
 def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> SelfprefError:
-    errors = failure.errors()
+    # A misspelt key is both unknown and missing; the first of these is what the user can see.
+    errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
     loc = [str(part) for part in (*prefix, *errors[0]["loc"]) if part != "[key]"]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return SelfprefError(f"{source}: {'.'.join(loc)}: {_remedy(errors[0])}{more}")

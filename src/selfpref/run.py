@@ -150,7 +150,11 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
     node = normalise(node)
     # No address of a content network: the page opens without one.
     page, _ = HTMLExporter(
-        mathjax_url="", require_js_url="", jquery_url="", mermaid_js_url=""
+        mathjax_url="",
+        require_js_url="",
+        jquery_url="",
+        mermaid_js_url="",
+        mermaid_layout_elk_js_url="",
     ).from_notebook_node(node)
     _write(nbformat.writes(node) + "\n", output)
     _write(page, output.with_suffix(".html"))

@@ -24,7 +24,8 @@ from selfpref.errors import SelfprefError
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
 COLUMNS = ["repository", "commit", "path", "bytes", "sha256"]
-ATTEMPTS = 4
+# Seconds before each try.
+DELAYS = (0.0, 1.0, 2.0, 4.0)
 # Seconds without a byte before a server counts as dead.
 STALL = 30
 # An answer of the server that another try will not change.
@@ -100,9 +101,8 @@ def _download(file: Pinned, root: str, cache: Path, stop: threading.Event) -> No
 
     target = cache / file.key
     fault: Exception | None = None
-    for attempt in range(ATTEMPTS):
-        # The first try at once, then after 1, 2, 4 seconds.
-        if stop.wait(2.0 ** (attempt - 1) if attempt else 0):
+    for delay in DELAYS:
+        if stop.wait(delay):
             break
         try:
             pooch.retrieve(
@@ -113,8 +113,8 @@ def _download(file: Pinned, root: str, cache: Path, stop: threading.Event) -> No
         except (requests.RequestException, ValueError, OSError) as error:
             fault = error
     raise SelfprefError(
-        f"{file.path} from {url}: {fault}\n{ATTEMPTS} tries; run again to resume, or name a mirror "
-        f"in ${VARIABLE}"
+        f"{file.path} from {url}: {fault}\n{len(DELAYS)} tries; run again to go on, or name a "
+        f"mirror in ${VARIABLE}"
     )
 
 

@@ -1,0 +1,110 @@
+"""params.yaml: what is accepted, what is refused with which words, and switching profiles."""
+
+import pytest
+from conftest import REPOSITORY
+
+from selfpref import profiles
+from selfpref.errors import SelfprefError
+from selfpref.params import StageParams, load
+
+TEXT = (REPOSITORY / "params.yaml").read_text()
+
+
+def written(tmp_path, text):
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_file_in_git_is_valid():
+    assert load(REPOSITORY / "params.yaml").datasets
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("seed:", "sed:", ["sed: unknown key"]),
+        ("  threshold:", "  treshold:", ["wataoka.treshold", "unknown key"]),
+        ("threshold: 0.5", "threshold: half", ["wataoka.threshold", "not 'half'"]),
+        ("threshold: 0.5", "threshold: 1.5", ["wataoka.threshold", "less than 1"]),
+        ("resamples: 10000", "resamples: '10000'", ["bootstrap.resamples", "not '10000'"]),
+        ("human_ties: drop", "human_ties: keep", ["wataoka.human_ties", "'drop' or 'half'"]),
+        ("reader: mt-bench", "reader: mtbench", ["datasets.mt-bench.reader", "'pairs'"]),
+        ("judges: [gpt-4]", "judges: []", ["datasets.mt-bench.judges"]),
+        ("judges: [gpt-4]", "judges:", ["datasets.mt-bench.judges", "is empty"]),
+        ("  vicuna80:\n", "  vicuna.80:\n", ["datasets.vicuna.80", "a dot or slash breaks DVC"]),
+        ("  vicuna80:\n", "  a/b:\n", ["datasets.a/b", "a dot or slash breaks DVC"]),
+        ("source: src/", "source: ../", ["datasets.mt-bench.source", "inside the repository"]),
+        ("profile: recorded", "profile: live", ["profile"]),
+    ],
+)
+def test_a_bad_value_names_file_key_and_remedy(tmp_path, old, new, told):
+    assert old in TEXT
+    with pytest.raises(SelfprefError) as failure:
+        load(written(tmp_path, TEXT.replace(old, new, 1)))
+    message = str(failure.value)
+    assert message.startswith("params.yaml: ")
+    assert len(message.splitlines()) == 1
+    for part in told:
+        assert part in message
+
+
+def test_a_null_mapping_is_named(tmp_path):
+    head, _, rest = TEXT.partition("datasets:\n")
+    _, _, tail = rest.partition("bootstrap:\n")
+    with pytest.raises(SelfprefError, match=r"params\.yaml: datasets: is empty"):
+        load(written(tmp_path, f"{head}datasets:\nbootstrap:\n{tail}"))
+
+
+@pytest.mark.parametrize("text", ["seed: [1", "just words", "", "- a\n- b\n"])
+def test_what_is_no_mapping_is_refused(tmp_path, text):
+    with pytest.raises(SelfprefError, match=r"params\.yaml"):
+        load(written(tmp_path, text))
+
+
+def test_a_stage_cannot_read_what_dvc_yaml_does_not_declare():
+    params = StageParams("archive@x", {"seed": 3})
+    assert params.seed == 3
+    with pytest.raises(SelfprefError, match=r"dvc\.yaml: stage archive@x reads 'bootstrap'"):
+        _ = params.bootstrap
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    (tmp_path / "dvc.yaml").touch()
+    written(tmp_path, TEXT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_switching_saves_the_active_file_to_its_own_profile(repository, monkeypatch):
+    # A second profile of the same schema stands for those to come.
+    monkeypatch.setattr(profiles, "load", lambda path: None)
+    (repository / "profiles").mkdir()
+    (repository / "profiles/lab.yaml").write_text("profile: lab\n")
+    edited = TEXT + "# a judge that a user added\n"
+    written(repository, edited)
+    profiles.use("lab")
+    assert (repository / "params.yaml").read_text() == "profile: lab\n"
+    assert (repository / "profiles/recorded.yaml").read_text() == edited
+    profiles.use("recorded")
+    assert (repository / "params.yaml").read_text() == edited
+
+
+def test_the_active_profile_stays_as_it_is(repository):
+    (repository / "profiles").mkdir()
+    (repository / "profiles/recorded.yaml").write_text("stale")
+    profiles.use("recorded")
+    assert (repository / "params.yaml").read_text() == TEXT
+
+
+def test_an_unknown_or_broken_profile_changes_nothing(repository):
+    with pytest.raises(
+        SelfprefError, match=r"profiles/lab\.yaml: no such profile; choose one of: rec"
+    ):
+        profiles.use("lab")
+    (repository / "profiles").mkdir()
+    (repository / "profiles/lab.yaml").write_text("profile: lab\nsed: 1\n")
+    with pytest.raises(SelfprefError, match=r"lab\.yaml"):
+        profiles.use("lab")
+    assert (repository / "params.yaml").read_text() == TEXT

@@ -1,0 +1,250 @@
+"""`dvc repro` end to end: a clean copy of the repository, a small release over loopback HTTP."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files
+from ruamel.yaml import YAML
+
+yaml = YAML()
+STUDY = "figures/recorded/wataoka"
+PROMISED = (
+    "fig1a_example",
+    "fig1b_bias",
+    "fig2_confusion",
+    "table2_demographic_parity",
+    "bias_by_opponent",
+    "position",
+)
+OWN = [
+    {
+        "item": item,
+        "responder_a": "my-judge",
+        "responder_b": "other",
+        "label": "a" if item % 2 else "b",
+        "judge": "my-judge",
+        "order": order,
+        "probability_a": 0.9 if item % 3 else 0.2,
+        "probability_b": 0.1 if item % 3 else 0.8,
+        "text_a": "=cmd",
+        "text_b": "[[A]]",
+    }
+    for item in range(12)
+    for order in ("ab", "ba")
+]
+
+
+class Clone:
+    """A copy of what git tracks or would track, with commands to run in it."""
+
+    def __init__(self, folder: Path, mirror: str, cache: Path) -> None:
+        self.folder = folder
+        self.environment = os.environ | {
+            "SELFPREF_ARCHIVES": mirror,
+            "SELFPREF_CACHE": str(cache),
+            "PYTHONPATH": str(folder / "src"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "GIT_AUTHOR_NAME": "t",
+            "GIT_AUTHOR_EMAIL": "t@localhost",
+            "GIT_COMMITTER_NAME": "t",
+            "GIT_COMMITTER_EMAIL": "t@localhost",
+        }
+
+    def call(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def repro(self, *options: str) -> subprocess.CompletedProcess[str]:
+        return self.call("dvc", "repro", *options)
+
+    def stale(self) -> set[str]:
+        """The stages that DVC would run, by its own status."""
+        done = self.call("dvc", "status", "--json")
+        assert done.returncode == 0, done.stderr
+        return set(json.loads(done.stdout))
+
+    def edit(self, change) -> None:
+        path = self.folder / "params.yaml"
+        params = yaml.load(path.read_text())
+        change(params)
+        with open(path, "w") as handle:
+            yaml.dump(params, handle)
+
+    def outputs(self) -> dict[str, str]:
+        """Digest of every figure, table, executed notebook and data file."""
+        return {
+            str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for top in ("figures", "report", "data/recorded")
+            for path in sorted((self.folder / top).rglob("*"))
+            if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
+        }
+
+    def bias(self) -> pd.DataFrame:
+        return pd.read_csv(self.folder / STUDY / "fig1b_bias.csv")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A clone in which the cut-down recorded profile has been reproduced once."""
+    top = tmp_path_factory.mktemp("pipeline")
+    folder = top / "clone"
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in listed:
+        if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / name, folder / name)
+    for name, files in (("mt-bench", mt_bench_files(10)), ("vicuna80", vicuna80_files(10))):
+        pin(top / "mirror", f"owner/{name}", files, folder / f"src/selfpref/archives/{name}.csv")
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
+    Thread(target=server.serve_forever, daemon=True).start()
+    made = Clone(folder, f"http://127.0.0.1:{server.server_address[1]}", top / "cache")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "clone"]):
+        assert made.call("git", *command).returncode == 0
+    made.edit(lambda params: params["bootstrap"].update(resamples=200))
+    done = made.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+def test_every_promised_figure_is_there(clone):
+    for name in PROMISED:
+        for kind in ("svg", "pdf", "csv"):
+            assert (clone.folder / STUDY / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    for name in ("fig1a_example", "table2_demographic_parity"):
+        for kind in ("md", "tex"):
+            assert (clone.folder / STUDY / f"{name}.{kind}").stat().st_size > 0
+    assert len(clone.bias()) == 6
+
+
+def test_released_texts_stay_out_of_git(clone):
+    shown = clone.call("git", "status", "--porcelain", "-uall").stdout
+    assert "fig1a_example" not in shown
+    assert "report/recorded/wataoka.ipynb" in shown
+    chapter = (clone.folder / "report/recorded/wataoka.ipynb").read_text()
+    assert "gpt4 says" not in chapter
+    assert "gpt4 says" not in (clone.folder / "report/recorded/wataoka.html").read_text()
+
+
+def test_nothing_is_left_to_do(clone):
+    assert clone.stale() == set()
+
+
+def test_from_scratch_again_gives_the_same_bytes(clone):
+    before = clone.outputs()
+    for name in ("figures", "report", "data/recorded", ".dvc/cache", "dvc.lock"):
+        path = clone.folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert clone.repro().returncode == 0
+    assert clone.outputs() == before
+
+
+def test_a_new_data_set_runs_what_reads_it_and_nothing_else(clone):
+    (clone.folder / "mine.jsonl").write_text(lines(*OWN))
+    entry = {
+        "study": "wataoka",
+        "reader": "pairs",
+        "source": "mine.jsonl",
+        "judges": ["my-judge"],
+    }
+    clone.edit(lambda params: params["datasets"].update(mine=entry))
+    assert clone.stale() == {
+        "check",
+        "archive@mine",
+        "metrics-wataoka@recorded",
+        "wataoka@recorded",
+    }
+    assert clone.repro().returncode == 0
+    assert "my-judge" in set(clone.bias()["judge"])
+
+    clone.edit(lambda params: params["datasets"].pop("mine"))
+    assert clone.stale() == {"check", "metrics-wataoka@recorded", "wataoka@recorded"}
+    assert clone.repro().returncode == 0
+    assert "my-judge" not in set(clone.bias()["judge"])
+
+
+def test_a_removed_judge_leaves_every_figure(clone):
+    judges = ["gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b"]
+    clone.edit(lambda params: params["datasets"]["vicuna80"].update(judges=judges))
+    assert clone.stale() == {
+        "check",
+        "archive@vicuna80",
+        "metrics-wataoka@recorded",
+        "wataoka@recorded",
+    }
+    assert clone.repro().returncode == 0
+    assert set(clone.bias()["judge"]) == set(judges)
+    for name in ("position", "excess"):
+        table = pd.read_csv(clone.folder / STUDY / f"{name}.csv")
+        assert "bard" not in set(table["judge"])
+
+    clone.edit(lambda params: params["datasets"]["vicuna80"].update(judges=[*judges, "bard"]))
+    assert "archive@vicuna80" in clone.stale()
+    assert "archive@mt-bench" not in clone.stale()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda params: params.update(sed=1), "params.yaml: sed: unknown key"),
+        (lambda params: params["wataoka"].update(threshold="x"), "params.yaml: wataoka.threshold"),
+        (
+            lambda params: params["datasets"]["mt-bench"].update(judges=["nobody"]),
+            "datasets.mt-bench.judges: 'nobody' is unknown",
+        ),
+        # DVC stops before any stage, in its own words; `make repro` names file and key before that.
+        (lambda params: params.update(datasets=None), "'stages.archive.foreach'"),
+        (
+            lambda params: params["datasets"].update({"a.b": params["datasets"]["mt-bench"]}),
+            "a.b",
+        ),
+    ],
+    ids=["unknown key", "wrong type", "unknown judge", "null mapping", "key with a dot"],
+)
+def test_bad_input_fails_and_leaves_earlier_results(clone, change, told):
+    params = (clone.folder / "params.yaml").read_text()
+    before = clone.outputs()
+    try:
+        clone.edit(change)
+        done = clone.repro()
+        assert done.returncode != 0
+        assert told in done.stderr + done.stdout
+        assert "Traceback" not in done.stderr
+        assert clone.outputs() == before
+    finally:
+        (clone.folder / "params.yaml").write_text(params)
+
+
+def test_no_pair_left_says_no_data_and_goes_on(clone):
+    clone.edit(lambda params: params["wataoka"].update(turns="second"))
+    clone.edit(lambda params: params["datasets"].pop("mt-bench"))
+    done = clone.repro()
+    assert done.returncode == 0, done.stderr
+    assert clone.bias().empty
+    assert (clone.folder / STUDY / "fig1b_bias.svg").stat().st_size > 0
+    assert "no judge has a pair" in (clone.folder / "report/recorded/wataoka.ipynb").read_text()

@@ -1,0 +1,138 @@
+"""The runner: same bytes every time, short errors, progress on the terminal, no orphans."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from conftest import REPOSITORY
+
+from selfpref.errors import SelfprefError
+from selfpref.run import run
+
+
+@pytest.fixture
+def notebook(tmp_path, monkeypatch):
+    """Write a notebook with these code cells, the first one its parameters."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+
+    def write(*cells):
+        made = [nbformat.v4.new_code_cell(cell, id=f"cell-{n}") for n, cell in enumerate(cells)]
+        made[0].metadata["tags"] = ["parameters"]
+        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+        node = nbformat.v4.new_notebook(cells=made, metadata={"kernelspec": kernel})
+        nbformat.write(node, tmp_path / "work.ipynb")
+        return tmp_path / "work.ipynb"
+
+    return write
+
+
+def test_the_executed_copy_is_the_same_bytes_every_time(notebook, tmp_path):
+    source = notebook("a = 'x'", "print(a)")
+    made = []
+    for _ in range(2):
+        run(source, tmp_path / "out/work.ipynb", {"a": "y"})
+        made.append([(tmp_path / f"out/work.{kind}").read_bytes() for kind in ("ipynb", "html")])
+    assert made[0] == made[1]
+    assert b'"y\\n"' in made[0][0]
+    assert b"https://cdn" not in made[0][1]
+    assert not nbformat.read(source, 4).cells[1].outputs
+
+
+def test_a_parameter_that_the_notebook_lacks_is_refused(notebook, tmp_path):
+    with pytest.raises(SelfprefError, match=r"work\.ipynb: no parameter 'b'; .* has a"):
+        run(notebook("a = 1"), tmp_path / "out.ipynb", {"b": "1"})
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        (
+            "from selfpref.errors import SelfprefError\nraise SelfprefError('f.csv: do this')",
+            "f.csv: do this",
+        ),
+        ("1 / 0", "work.ipynb, cell 2: ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_failure_is_told_shortly_and_leaves_the_former_copy(notebook, tmp_path, cell, told):
+    output = tmp_path / "out.ipynb"
+    output.write_text("former")
+    with pytest.raises(SelfprefError) as failure:
+        run(notebook("a = 1", cell), output, {})
+    assert str(failure.value) == told
+    assert output.read_text() == "former"
+    assert (tmp_path / "out.failed.ipynb").is_file()
+
+
+def test_progress_reaches_the_terminal_and_not_the_notebook(notebook, tmp_path, capfd):
+    source = notebook(
+        "a = 1",
+        "from selfpref import progress\nwith progress.bar(3, 'counting') as b:\n    b.update(3)",
+    )
+    run(source, tmp_path / "out.ipynb", {})
+    assert "counting: 100%" in capfd.readouterr().err
+    assert "counting:" not in (tmp_path / "out.ipynb").read_text()
+
+
+def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
+    """DVC leaves its child alive when it is killed; the child must notice."""
+    source = notebook("a = 1", "open('started', 'w').close()\nimport time\ntime.sleep(60)")
+    dvc = tmp_path / "bin/dvc"
+    dvc.parent.mkdir()
+    dvc.write_text(
+        f"import subprocess\nsubprocess.run([{sys.executable!r}, '-m', 'selfpref', 'run',"
+        f" {str(source)!r}, 'out.ipynb'])\n"
+    )
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
+    with subprocess.Popen([sys.executable, str(dvc)], cwd=tmp_path, env=environment) as process:
+        try:
+            wait_for((tmp_path / "started").exists)
+            children = psutil.Process(process.pid).children(recursive=True)
+            assert len(children) >= 2
+        finally:
+            process.send_signal(signal.SIGKILL)
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert not alive
+    assert not (tmp_path / "out.ipynb").exists()
+
+
+def wait_for(condition, seconds=30.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_the_command_line_ends_in_one_line_and_a_status(tmp_path):
+    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "params.yaml").write_text("profile: recorded\nsed: 1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "selfpref", "check"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: params.yaml: sed: unknown key")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPOSITORY / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem
+)
+def test_notebooks_are_chapters_and_no_programs(path: Path):
+    """Stored without outputs, at most 25 code cells, no functions, one cell of parameters."""
+    cells = nbformat.read(path, 4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert len(code) <= 25
+    assert not any(cell.outputs or cell.execution_count for cell in code)
+    assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
+    assert not any("\ndef " in f"\n{cell.source}" for cell in code)
+    assert cells[0].cell_type == "markdown"
