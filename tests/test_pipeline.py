@@ -247,4 +247,4 @@ def test_no_pair_left_says_no_data_and_goes_on(clone):
     assert done.returncode == 0, done.stderr
     assert clone.bias().empty
     assert (clone.folder / STUDY / "fig1b_bias.svg").stat().st_size > 0
-    assert "no judge has a pair" in (clone.folder / "report/recorded/wataoka.ipynb").read_text()
+    assert "no pairs" in (clone.folder / "report/recorded/wataoka.ipynb").read_text()
