@@ -26,6 +26,18 @@ def _atomic(path: Path, write: Callable[[Path], object]) -> None:
     os.replace(scratch, path)
 
 
+def _settle(figure: Figure) -> None:
+    """Fix the layout on a grid of a millionth of the figure.
+
+    The solver behind matplotlib's constrained layout orders its variables by memory address, so
+    that the last bits of a position, and with them the names of clip paths, differ from run to run.
+    """
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(edge, 6) for edge in axes.get_position().bounds])
+
+
 class Gallery:
     """The folder of one study's pictures and tables.
 
@@ -50,6 +62,8 @@ class Gallery:
             name: Its file name without ending.
             caption: What it shows, from which data, with n and what was dropped.
         """
+        with style.context(STYLE):
+            _settle(figure)
         for kind, fields in {
             "svg": {"Date": None, "Title": name, "Description": caption},
             "pdf": {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption},
