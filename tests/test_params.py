@@ -7,7 +7,9 @@ from selfpref import profiles
 from selfpref.errors import SelfprefError
 from selfpref.params import StageParams, load
 
-TEXT = (REPOSITORY / "params.yaml").read_text()
+RECORDED = REPOSITORY / "profiles/recorded.yaml"
+TEXT = RECORDED.read_text()
+LAB = (REPOSITORY / "params.yaml").read_text()
 
 
 def written(tmp_path, text):
@@ -16,8 +18,9 @@ def written(tmp_path, text):
     return path
 
 
-def test_the_file_in_git_is_valid():
-    assert load(REPOSITORY / "params.yaml").datasets
+def test_the_files_in_git_are_valid():
+    assert load(REPOSITORY / "params.yaml").profile == "lab"
+    assert load(RECORDED).profile == "recorded"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +38,7 @@ def test_the_file_in_git_is_valid():
         ("  vicuna80:\n", "  vicuna.80:\n", ["datasets.vicuna.80", "a dot or slash breaks DVC"]),
         ("  vicuna80:\n", "  a/b:\n", ["datasets.a/b", "a dot or slash breaks DVC"]),
         ("source: src/", "source: ../", ["datasets.mt-bench.source", "inside the repository"]),
-        ("profile: recorded", "profile: live", ["profile"]),
+        ("profile: recorded", "profile: dead", ["profile"]),
     ],
 )
 def test_a_bad_value_names_file_key_and_remedy(tmp_path, old, new, told):
@@ -50,10 +53,24 @@ def test_a_bad_value_names_file_key_and_remedy(tmp_path, old, new, told):
 
 
 def test_a_null_mapping_is_named(tmp_path):
-    head, _, rest = TEXT.partition("datasets:\n")
-    _, _, tail = rest.partition("bootstrap:\n")
     with pytest.raises(SelfprefError, match=r"params\.yaml: datasets: is empty"):
-        load(written(tmp_path, f"{head}datasets:\nbootstrap:\n{tail}"))
+        load(written(tmp_path, LAB.replace("datasets: {}", "datasets:")))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("judge:\n", "judge:\n  nobody: {prompts: lab, min_mass: 0.5}\n", "judge.nobody is no key"),
+        ("seeds: [0]", "seeds: []", "the lab profile needs lab.seeds"),
+        ('{dataset}/terse"', '{dataset}/terse", trust_remote_code: true', "trust_remote_code"),
+    ],
+)
+def test_models_and_their_uses_agree(tmp_path, old, new, told):
+    assert old in LAB
+    with pytest.raises(SelfprefError) as failure:
+        load(written(tmp_path, LAB.replace(old, new, 1)))
+    assert told in str(failure.value)
+    assert len(str(failure.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("text", ["seed: [1", "just words", "", "- a\n- b\n"])
@@ -77,15 +94,13 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_switching_saves_the_active_file_to_its_own_profile(repository, monkeypatch):
-    # A second profile of the same schema stands for those to come.
-    monkeypatch.setattr(profiles, "load", lambda path: None)
+def test_switching_saves_the_active_file_to_its_own_profile(repository):
     (repository / "profiles").mkdir()
-    (repository / "profiles/lab.yaml").write_text("profile: lab\n")
+    (repository / "profiles/lab.yaml").write_text(LAB)
     edited = TEXT + "# a judge that a user added\n"
     written(repository, edited)
     profiles.use("lab")
-    assert (repository / "params.yaml").read_text() == "profile: lab\n"
+    assert (repository / "params.yaml").read_text() == LAB
     assert (repository / "profiles/recorded.yaml").read_text() == edited
     profiles.use("recorded")
     assert (repository / "params.yaml").read_text() == edited

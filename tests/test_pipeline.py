@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -101,8 +102,8 @@ class Clone:
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """A clone in which the cut-down recorded profile has been reproduced once."""
+def bare(tmp_path_factory):
+    """A clone in which nothing has run, with a small release to download."""
     top = tmp_path_factory.mktemp("pipeline")
     folder = top / "clone"
     listed = subprocess.run(
@@ -124,12 +125,19 @@ def clone(tmp_path_factory):
     made = Clone(folder, f"http://127.0.0.1:{server.server_address[1]}", top / "cache")
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "clone"]):
         assert made.call("git", *command).returncode == 0
-    made.edit(lambda params: params["bootstrap"].update(resamples=200))
-    done = made.repro()
-    assert done.returncode == 0, done.stderr + done.stdout
     yield made
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def clone(bare):
+    """The clone after the cut-down recorded profile has been reproduced once."""
+    assert bare.call("selfpref", "use", "recorded").returncode == 0
+    bare.edit(lambda params: params["bootstrap"].update(resamples=200))
+    done = bare.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    return bare
 
 
 def test_every_promised_figure_is_there(clone):
@@ -248,3 +256,88 @@ def test_no_pair_left_says_no_data_and_goes_on(clone):
     assert clone.bias().empty
     assert (clone.folder / STUDY / "fig1b_bias.svg").stat().st_size > 0
     assert "no pairs" in (clone.folder / "report/recorded/wataoka.ipynb").read_text()
+
+
+# The laboratory, small: everything runs, nothing is learned well.
+FEW = ("disclaimer", "sure", "terse", "onlooker-1")
+LAB_FIGURES = (
+    *PROMISED,
+    "fig3_perplexity_vs_human",
+    "fig4_perplexity_own_vs_other",
+    "fig5_log_perplexity",
+    "fig6_judges_without_responses",
+    "planted_vs_measured",
+)
+
+
+def small(params) -> None:
+    params["lab"].update(
+        prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
+    )
+    params["bootstrap"].update(resamples=200)
+    for section in ("models", "respond", "judge", "perplexity"):
+        for name in [name for name in params[section] if name not in FEW]:
+            del params[section][name]
+
+
+@pytest.fixture(scope="module")
+def laboratory(bare):
+    """The clone after a small laboratory has been reproduced once."""
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    assert bare.call("selfpref", "use", "lab").returncode == 0
+    bare.edit(small)
+    done = bare.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    return bare
+
+
+def test_the_laboratory_draws_every_figure_of_the_study(laboratory):
+    folder = laboratory.folder / "figures/lab/wataoka"
+    for name in LAB_FIGURES:
+        for kind in ("svg", "pdf", "csv"):
+            assert (folder / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    bias = pd.read_csv(folder / "fig1b_bias.csv")
+    assert list(bias.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
+    assert set(bias["judge"]) == {"disclaimer", "sure", "terse"}
+    others = pd.read_csv(folder / "fig6_judges_without_responses.csv")
+    assert set(others["judge"]) == {"onlooker-1"}
+    assert laboratory.stale() == set()
+
+
+def test_every_pair_is_judged_in_both_orders_from_probabilities(laboratory):
+    for judge in FEW:
+        verdicts = pd.read_parquet(laboratory.folder / f"data/lab/verdicts/wataoka/{judge}.parquet")
+        assert len(verdicts) == 2 * 90
+        ok = verdicts[verdicts["status"].eq("ok")]
+        assert ok["probabilities"].notna().all()
+        assert (ok["mass"] >= 0.5).all()
+        assert set(verdicts["status"]) <= {"ok", "low-mass", "truncated"}
+
+
+def test_a_judge_added_runs_its_own_stages_and_what_reads_them(laboratory):
+    def add(params):
+        params["models"]["twin"] = dict(params["models"]["terse"])
+        params["judge"]["twin"] = dict(params["judge"]["terse"])
+        params["perplexity"]["twin"] = dict(params["perplexity"]["terse"])
+
+    laboratory.edit(add)
+    own = {"check", "judge@twin", "perplexity@twin"}
+    assert laboratory.stale() == {*own, "metrics-wataoka@lab"}
+    done = laboratory.repro()
+    assert done.returncode == 0, done.stderr
+    # The chapter reads the metrics, which have changed; nothing of another judge ran.
+    ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
+    assert ran == {*own, "metrics-wataoka@lab", "wataoka@lab"}
+    one, two = (
+        pd.read_parquet(laboratory.folder / f"data/lab/verdicts/wataoka/{name}.parquet")
+        for name in ("terse", "twin")
+    )
+    # The same weights give the same verdicts, replayed from the store.
+    assert one["probabilities"].tolist() == two["probabilities"].tolist()
+
+
+def test_switching_profiles_reruns_nothing(laboratory):
+    assert laboratory.call("selfpref", "use", "recorded").returncode == 0
+    assert laboratory.call("selfpref", "use", "lab").returncode == 0
+    assert laboratory.stale() <= {"check"}
+    assert "twin" in (laboratory.folder / "params.yaml").read_text()

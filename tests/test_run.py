@@ -102,6 +102,42 @@ def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     assert not (tmp_path / "out.ipynb").exists()
 
 
+def test_warm_and_cold_give_the_same_bytes(notebook, tmp_path):
+    """A stage of DVC is a fork of a warm process; by hand it is a process of its own."""
+    source = notebook("a = 'x'", "import pandas as pd\npd.DataFrame({'n': [len(a)]})")
+    made = {}
+    for name, options in (("warm", {}), ("cold", {"SELFPREF_COLD": "1"})):
+        done = below_dvc(tmp_path, options, str(source), f"{name}.ipynb", "-p", "a=yy")
+        assert done.returncode == 0, done.stderr
+        assert "work: " in done.stderr
+        made[name] = (tmp_path / f"{name}.ipynb").read_bytes()
+    assert made["warm"] == made["cold"]
+
+
+def test_an_error_of_a_warm_stage_reaches_the_terminal(notebook, tmp_path):
+    source = notebook("a = 1", "1 / 0")
+    done = below_dvc(tmp_path, {}, str(source), "out.ipynb")
+    assert done.returncode == 1
+    assert done.stderr.strip() == "error: work.ipynb, cell 2: ZeroDivisionError: division by zero"
+
+
+def below_dvc(folder, options, *arguments):
+    """`selfpref run` as the child of a process called dvc."""
+    dvc = folder / "bin/dvc"
+    dvc.parent.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "selfpref", "run", *arguments]
+    dvc.write_text(f"import subprocess, sys\nsys.exit(subprocess.run({command!r}).returncode)\n")
+    return subprocess.run(
+        [sys.executable, str(dvc)],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")} | options,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 def wait_for(condition, seconds=30.0):
     end = time.monotonic() + seconds
     while not condition():

@@ -25,13 +25,20 @@ def _use(arguments: argparse.Namespace) -> None:
     use(arguments.profile)
 
 
-def _run(arguments: argparse.Namespace) -> None:
+def _run(arguments: argparse.Namespace) -> int | None:
+    from selfpref import warm
+
+    dvc = None if warm.kernel else warm.owner()
+    if dvc and warm.usable(dvc):
+        return warm.request(dvc, arguments.given, models=arguments.models)
+
     from selfpref.run import run
 
     pairs = [entry.partition("=") for entry in arguments.parameter]
     if wrong := [name for name, sign, _ in pairs if not sign]:
         raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
     run(arguments.notebook, arguments.output, {name: value for name, _, value in pairs})
+    return None
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -59,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("notebook", type=Path)
     run.add_argument("output", type=Path, help="the executed copy")
     run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
+    run.add_argument("--models", action="store_true", help="the notebook imports torch")
     run.set_defaults(call=_run)
 
     fetch = commands.add_parser("fetch", help="download released files into the cache")
@@ -69,16 +77,16 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
-    arguments = _parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    arguments = _parser().parse_args(given, argparse.Namespace(given=given))
     try:
-        arguments.call(arguments)
+        return arguments.call(arguments) or 0
     except SelfprefError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; run again to go on", file=sys.stderr)
         return 130
-    return 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.functional_validators import AfterValidator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
@@ -61,6 +61,77 @@ class Dataset(Section):
     judges: Annotated[list[str], Field(min_length=1)]
 
 
+class Lab(Section):
+    """The laboratory: how large its world is, and how long its models train.
+
+    Attributes:
+        seeds: One laboratory each, a data set `seed-<n>`; empty in profiles without one.
+        prompts: Prompts a seed.
+        pairs: Pairs of responses a seed that the annotator labels and every judge reads.
+        noise: The annotator's noise, in units of quality (0..1).
+        families: Models that write and judge.
+        onlookers: Judges that write nothing.
+        base_steps: Optimiser steps of the base model.
+        tune_steps: Optimiser steps of each family.
+        processes: Families trained at a time.
+    """
+
+    seeds: list[Annotated[int, Field(ge=0)]]
+    prompts: Annotated[int, Field(ge=1)] = 400
+    pairs: Annotated[int, Field(ge=1)] = 1500
+    noise: Annotated[float, Field(gt=0)] = 0.15
+    families: Annotated[int, Field(ge=2, le=8)] = 8
+    onlookers: Annotated[int, Field(ge=0)] = 2
+    base_steps: Annotated[int, Field(ge=1)] = 3000
+    tune_steps: Annotated[int, Field(ge=1)] = 400
+    processes: Annotated[int, Field(ge=1)] = 2
+
+    def training(self) -> dict[str, int]:
+        """The arguments of `LabConfig` but the seed."""
+        return {
+            "n_families": self.families,
+            "n_onlookers": self.onlookers,
+            "base_steps": self.base_steps,
+            "tune_steps": self.tune_steps,
+            "processes": self.processes,
+        }
+
+
+class Model(Section):
+    """One model and the engine that runs it.
+
+    Attributes:
+        engine: `transformers`: local weights.
+        model: The model's folder; `{dataset}` in it stands for the data set that it reads.
+        threads: CPU threads; left out: torch's own choice.
+    """
+
+    engine: Literal["transformers"]
+    model: RepositoryPath
+    threads: Annotated[int, Field(ge=1)] | None = None
+
+
+class Respond(Section):
+    """How a model responds: layout of the prompts, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class Judge(Section):
+    """How a model judges: layout of the prompts, and the least mass of a verdict's labels."""
+
+    prompts: Literal["lab"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+
+
+class Perplexity(Section):
+    """How a model scores: layout of the prompts."""
+
+    prompts: Literal["lab"]
+
+
 class Bootstrap(Section):
     """Cluster bootstrap: number of resamples, coverage, and kind of interval."""
 
@@ -78,22 +149,47 @@ class Wataoka(Section):
         human_ties: `drop` them, or count each as `half` a vote for either response.
         judge_ties: The same for the judge's ties.
         turns: `all` turns of a dialogue, or only the `first` or the `second`.
+        bins: Number of bins of the difference in perplexity (Figs. 3, 4, 6).
+        binning: Bins of equal `width` or of equal `count`.
+        scale: `log-perplexity` (nats a token) or `perplexity`, its exponential.
     """
 
     threshold: Annotated[float, Field(ge=0.5, lt=1)]
     human_ties: Literal["drop", "half"]
     judge_ties: Literal["drop", "half"]
     turns: Literal["all", "first", "second"]
+    bins: Annotated[int, Field(ge=2, le=100)]
+    binning: Literal["width", "count"]
+    scale: Literal["log-perplexity", "perplexity"]
 
 
 class Params(Section):
     """The whole of params.yaml."""
 
-    profile: Literal["recorded"]
+    profile: Literal["lab", "recorded"]
     seed: Annotated[int, Field(ge=0)]
-    datasets: Annotated[dict[Slug, Dataset], Field(min_length=1)]
+    offline: bool
+    datasets: dict[Slug, Dataset]
+    lab: Lab
+    models: dict[Slug, Model]
+    respond: dict[Slug, Respond]
+    judge: dict[Slug, Judge]
+    perplexity: dict[Slug, Perplexity]
     bootstrap: Bootstrap
     wataoka: Wataoka
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> "Params":
+        """Every model that a stage names is there, and something fills the tables."""
+        for section in ("respond", "judge", "perplexity"):
+            for name in getattr(self, section):
+                if name not in self.models:
+                    raise ValueError(f"{section}.{name} is no key of `models`; add it there")
+        if self.profile == "recorded" and not self.datasets:
+            raise ValueError("datasets is empty; the recorded profile needs at least one")
+        if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):
+            raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
+        return self
 
 
 def _remedy(error: Mapping[str, Any]) -> str:
@@ -102,8 +198,8 @@ def _remedy(error: Mapping[str, Any]) -> str:
             return "unknown key; remove it or correct its spelling"
         case "missing":
             return "missing; add it (the README lists every key)"
-        case "too_short" if error["loc"] == ("datasets",):
-            return "empty; the recorded profile needs at least one data set"
+        case "value_error" if not error["loc"]:
+            return str(error["msg"].removeprefix("Value error, "))
     wanted = error["msg"].removeprefix("Value error, ")
     return f"is empty; {wanted}" if error["input"] is None else f"{wanted}, not {error['input']!r}"
 
@@ -113,7 +209,8 @@ def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()
     errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
     loc = [str(part) for part in (*prefix, *errors[0]["loc"]) if part != "[key]"]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return SelfprefError(f"{source}: {'.'.join(loc)}: {_remedy(errors[0])}{more}")
+    key = f"{'.'.join(loc)}: " if loc else ""
+    return SelfprefError(f"{source}: {key}{_remedy(errors[0])}{more}")
 
 
 def load(path: Path) -> Params:

@@ -38,6 +38,11 @@ def table_dir(profile: str, table: str, study: str) -> Path:
     return root() / "data" / profile / table / study
 
 
+def models_dir(profile: str) -> Path:
+    """The checkpoints that a profile trains."""
+    return root() / "data" / profile / "models"
+
+
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
     return root() / "data" / profile / "metrics" / study

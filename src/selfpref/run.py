@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 import psutil
 
-from selfpref import paths, progress
+from selfpref import paths, progress, provisioner, warm
 from selfpref.errors import SelfprefError
 
 # jsonschema imports this package to check a format that no notebook uses, for two seconds; without
@@ -33,29 +33,20 @@ from traitlets.config import Config  # noqa: E402
 POLL = 0.2
 
 
-def _orphaned(owner: psutil.Process | None) -> bool:
-    return owner is not None and not owner.is_running()
-
-
-def _owner() -> psutil.Process | None:
-    """The DVC process that this run belongs to, if any."""
-    for process in psutil.Process().parents():
-        if any(Path(word).name == "dvc" for word in process.cmdline()[:3]):
-            return process
-    return None
-
-
 @contextmanager
 def _watch() -> Iterator[None]:
     """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
     done = threading.Event()
-    owner = _owner()
+    owner = warm.owner()
     with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         bars = Path(scratch) / "progress"
         bars.touch()
         os.environ[progress.VARIABLE] = str(bars)
         # Neither the user's IPython profile nor its history belongs to a reproduction.
         os.environ["IPYTHONDIR"] = str(Path(scratch) / "ipython")
+        os.environ["PYTHONHASHSEED"] = "0"
+        if warm.kernel is not None:
+            os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = provisioner.NAME
 
         def follow() -> None:
             with open(bars, encoding="utf-8", errors="replace") as stream:
@@ -65,7 +56,7 @@ def _watch() -> Iterator[None]:
                     sys.stderr.flush()
                     if last:
                         return
-                    if _orphaned(owner):
+                    if owner is not None and not owner.is_running():
                         for child in psutil.Process().children(recursive=True):
                             child.kill()
                         os._exit(1)

@@ -5,7 +5,9 @@
 | items | study, item_id |
 | responses | study, item_id, responder, step, sample |
 | labels | study, item_id, responder_a, responder_b, annotator, repeat |
+| truths | study, item_id, responder, step, metric |
 | verdicts | study, item_id, judge, task, variant, candidates, repeat |
+| perplexities | study, item_id, responder, step, judge, conditional |
 
 A table is one parquet file per data set or model, sorted by its key. Missing values are null and
 carry a status other than `ok`; they are never a tie, a zero or a perfect score.
@@ -127,6 +129,41 @@ TABLES = {
             },
             frozenset(),
             {"label": _one_of(("a", "b", TIE))},
+        ),
+        Table(
+            "truths",
+            ("study", "item_id", "responder", "step", "metric"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder": _TEXT,
+                "step": _INT,
+                "metric": _TEXT,
+                "score": _REAL,
+            },
+            frozenset(),
+            {},
+        ),
+        Table(
+            "perplexities",
+            ("study", "item_id", "responder", "step", "judge", "conditional"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder": _TEXT,
+                "step": _INT,
+                "judge": _TEXT,
+                "conditional": pyarrow.bool_(),
+                "sum_nll": _REAL,
+                "n_tokens": _INT,
+                "n_bytes": _INT,
+                "status": _TEXT,
+            },
+            frozenset({"sum_nll"}),
+            {
+                "status": _one_of(STATUSES),
+                "sum_nll": pa.Check(lambda column: column >= 0, error="at least 0, in nats"),
+            },
         ),
         Table(
             "verdicts",
@@ -258,6 +295,11 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     os.replace(scratch, path)
 
 
+def empty(name: str) -> pd.DataFrame:
+    """A table without rows."""
+    return _to_pandas(TABLES[name].arrow.empty_table())
+
+
 def read(profile: str, name: str, study: str, parts: Iterable[str]) -> pd.DataFrame:
     """Read and check the named parts of a table; files of others in the folder are ignored.
 
@@ -273,7 +315,7 @@ def read(profile: str, name: str, study: str, parts: Iterable[str]) -> pd.DataFr
     Raises:
         SelfprefError: A file is missing, damaged or breaks the schema.
     """
-    frames = [_to_pandas(TABLES[name].arrow.empty_table())]
+    frames = [empty(name)]
     for part in sorted(parts):
         path = paths.table_dir(profile, name, study) / f"{part}.parquet"
         shown = path.relative_to(paths.root())

@@ -1,12 +1,13 @@
 """Pictures and printed tables: same bytes every time, "no data" where nothing is left."""
 
 import itertools
+from functools import partial
 
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from selfpref.figures import captions, wataoka
+from selfpref.figures import captions, leaning, wataoka
 from selfpref.figures.save import Gallery, printed
 
 BIAS = pd.DataFrame(
@@ -103,14 +104,25 @@ def test_no_pairs_left_says_no_data_with_the_counts(draw):
     assert any("18 labelled own pairs" in text for text in shown)
 
 
-@pytest.mark.parametrize("draw", [wataoka.by_opponent, wataoka.position, wataoka.example])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *(wataoka.by_opponent, wataoka.position, wataoka.example, wataoka.demographic_parity),
+        *(leaning.slopes, leaning.log_perplexity, leaning.planted_vs_measured),
+        partial(leaning.perplexity_vs_human, scale="perplexity"),
+        partial(leaning.own_vs_other, scale="perplexity"),
+    ],
+)
 def test_an_empty_frame_says_no_data(draw):
     assert "no data" in texts(draw(pd.DataFrame()))
 
 
 @pytest.mark.parametrize(
     "tell",
-    [captions.example, captions.excess_signs, captions.by_opponent, captions.position],
+    [
+        *(captions.example, captions.excess_signs, captions.by_opponent, captions.position),
+        *(captions.demographic_parity, partial(captions.perplexity, params=None)),
+    ],
 )
 def test_an_empty_frame_has_a_caption(tell):
     assert tell(pd.DataFrame()).endswith(".")

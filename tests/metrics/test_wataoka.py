@@ -18,6 +18,9 @@ SETTINGS = Settings(
     human_ties="drop",
     judge_ties="drop",
     turns="all",
+    bins=4,
+    binning="count",
+    scale="log-perplexity",
     bootstrap=ClusterBootstrap(200),
     seed=1,
 )
@@ -58,7 +61,8 @@ def datasets(tmp_path_factory):
     ):
         source = pin(root, f"owner/{name}", files, root / f"{name}.csv")
         found = module.read(name, "wataoka", source, judges)
-        made[name] = {key: tables.validate(frame, key, name) for key, frame in found.items()}
+        none = {key: tables.empty(key) for key in ("truths", "perplexities")}
+        made[name] = none | {key: tables.validate(f, key, name) for key, f in found.items()}
     patch.undo()
     return made
 
@@ -108,8 +112,7 @@ def test_intervals_hold_their_value(frames):
 def test_renaming_responders_and_judges_changes_no_number(datasets, frames):
     new = {name: f"model-{n}" for n, name in enumerate(reversed(vicuna80.NAMES.values()))}
     old = datasets["vicuna80"]
-    renamed = {
-        "items": old["items"],
+    renamed = old | {
         "responses": old["responses"].replace({"responder": new}),
         "labels": old["labels"].replace({"responder_a": new, "responder_b": new}),
         "verdicts": old["verdicts"]

@@ -118,3 +118,91 @@ def position(rows: pd.DataFrame) -> str:
         f"{every['n_both'].sum():g} pairs judged in both orders, {len(every)} judges. Grey lines: "
         "no position bias. Data sets whose source merged the orders are not shown."
     )
+
+
+def perplexity(rows: pd.DataFrame, params: Any) -> str:
+    """Figs. 3 and 6."""
+    if rows.empty:
+        return "No such judge with perplexities."
+    one = rows[rows["pairs"].eq("all") & rows["who"].eq("judge")]
+    use = params.wataoka
+    return (
+        f"Share of pairs in which A wins, by difference in {use.scale} to the judge: "
+        f"{use.bins} bins of equal {use.binning}. {one['judge'].nunique()} judges, "
+        f"{one['n'].sum():g} pairs with a vote, a decision and both perplexities. "
+        f"Bands: {_interval(params)}."
+    )
+
+
+def own_and_others_pairs(rows: pd.DataFrame) -> str:
+    """Fig. 4."""
+    counted = rows[rows["who"].eq("judge")].groupby("pairs")["n"].sum()
+    return (
+        f"The judge's win rate of A in {counted.get('own', 0):g} pairs with its own response (as "
+        f"A) and {counted.get('other', 0):g} pairs of others, in the bins of Fig. 3. Bands: 95 % "
+        "cluster bootstrap. Hollow: bins with fewer than ten pairs."
+    )
+
+
+def slopes(rows: pd.DataFrame) -> str:
+    """Slopes."""
+    one = rows[rows["pairs"].eq("all") & rows["who"].eq("judge")]
+    return (
+        f"Slopes of wins on the difference in perplexity, {len(one)} judges, {one['n'].sum():g} "
+        f"pairs, {one['n_dropped'].sum():g} dropped (a tie, a status, no vote or no perplexity). "
+        "Negative: the less probable response loses. 95 % cluster bootstrap."
+    )
+
+
+def slope_comparison(rows: pd.DataFrame) -> str:
+    """How many judges lean on perplexity more than the human, raw and controlled."""
+    gap = rows[rows["pairs"].eq("all") & rows["who"].eq("judge - human")]
+    lines = []
+    for name, heading in (("slope", "raw"), ("controlled", "with quality held")):
+        steeper = int((gap[f"{name}_hi"] < 0).sum())
+        flatter = int((gap[f"{name}_lo"] > 0).sum())
+        lines.append(
+            f"- {heading}: of {len(gap)} judges, {steeper} fall more steeply with perplexity than "
+            f"the human, {flatter} less steeply, {len(gap) - steeper - flatter} cannot be told "
+            "apart (95 % intervals of the difference)."
+        )
+    return "\n".join(lines)
+
+
+def log_perplexity(rows: pd.DataFrame) -> str:
+    """Fig. 5."""
+    known = rows[rows["conditional"] & rows["gap"].notna()]
+    parts = []
+    for view, heading in (("judge", "by judge"), ("text", "by text")):
+        part = known[known["view"].eq(view)]
+        lower = int((part["gap_lo"] > 0).sum())
+        parts.append(f"{heading}, own is lower with an interval above 0 for {lower} of {len(part)}")
+    dropped = known[known["view"].eq("judge")]["n_dropped"].sum()
+    return (
+        f"Mean log-perplexity given the prompt: {'; '.join(parts)}. "
+        f"{known[known['view'].eq('judge')]['n'].sum():g} readings of responses, {dropped:g} "
+        "dropped (no token, or truncated). 95 % cluster bootstrap."
+    )
+
+
+def planted(rows: pd.DataFrame, recovery: pd.DataFrame) -> str:
+    """Planted against measured."""
+    told = "; ".join(
+        f"{row.quantity}: r = {row.r:.2f} [{row.lo:.2f}, {row.hi:.2f}]"
+        for row in recovery.itertuples()
+    )
+    return (
+        f"{len(rows)} judges of {rows['seed'].nunique()} seeds, {rows['n'].sum():g} pairs. {told} "
+        "(prompts resampled, judges not). Vertical: 95 % intervals of the measured bias."
+    )
+
+
+def oracle_agreement(rows: pd.DataFrame) -> str:
+    """How well the laboratory's judges judge."""
+    lines = [
+        f"- {row.dataset}, {row.prompts} prompts, mean of the families: {row.agreement:.3f} "
+        f"[{row.agreement_lo:.3f}, {row.agreement_hi:.3f}], n = {row.n} verdicts on pairs of "
+        "unequal quality"
+        for row in rows[rows["judge"].eq("mean of families")].itertuples()
+    ]
+    return "Agreement of the judges with the oracle:\n\n" + "\n".join(lines)

@@ -7,7 +7,17 @@ import seaborn as sns
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from selfpref.figures.marks import BLUE, GREEN, GREY, ORANGE, dots, no_data, row_labels, styled
+from selfpref.figures.marks import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    dots,
+    no_data,
+    row_labels,
+    styled,
+)
 from selfpref.figures.save import PAGE, STYLE
 from selfpref.metrics.bias import CELLS
 
@@ -41,14 +51,16 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
     """Fig. 1b: EO bias by judge, with the excess over the other judges and the printed values.
 
     Args:
-        rows: The frame `fig1b_bias`.
+        rows: The frame `fig1b_bias`; with `planted` and `oracle_rule` these are drawn too.
         paper: As `paper_bias` returns it.
     """
     if not rows["n"].gt(0).any():
         return no_data(_nothing(rows))
     parts = [*rows.groupby("dataset"), *paper.groupby("dataset")]
     heights = [len(part) + 0.6 for _, part in parts]
-    figure = styled(PAGE * 0.72, 0.24 * sum(heights) + 0.75)
+    # Planted marks need a wider picture for their legend.
+    width = PAGE if "planted" in rows else PAGE * 0.72
+    figure = styled(width, 0.24 * sum(heights) + 0.75)
     panels = figure.subplots(len(parts), 1, sharex=True, height_ratios=heights, squeeze=False)[:, 0]
     for axes, (dataset, part) in zip(panels, parts, strict=True):
         printed = dataset not in set(rows["dataset"])
@@ -74,6 +86,12 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
                 filled=False,
                 label="excess over the other judges",
             )
+        if not printed and "planted" in part:
+            for name, marker, color, shift, label in (
+                ("planted", "+", BLACK, -0.16, "planted"),
+                ("oracle_rule", "x", GREY, 0.0, "oracle rule (no preference)"),
+            ):
+                dots(axes, part, name, shift=shift, marker=marker, color=color, label=label)
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(title(str(dataset)))
         row_labels(axes, _counted(part, "judge"))
@@ -83,7 +101,9 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
         for axes in panels
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles))
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=min(3, len(handles))
+    )
     return figure
 
 
@@ -142,7 +162,7 @@ def demographic_parity(rows: pd.DataFrame) -> Figure:
     Args:
         rows: The table: `dataset, judge, dp_decisive, ..., dp_with_ties, ..., published`.
     """
-    if not rows["n_decisive"].gt(0).any():
+    if rows.empty or not rows["n_decisive"].gt(0).any():
         return no_data("no own pair that the judge decides")
     parts = list(rows.groupby("dataset"))
     heights = [len(part) + 0.6 for _, part in parts]

@@ -42,6 +42,11 @@ class Interval:
     undefined: float
 
 
+def bounds(name: str, interval: Interval) -> dict[str, float]:
+    """Value and interval as the columns `name`, `name`_lo and `name`_hi."""
+    return {name: interval.value, f"{name}_lo": interval.lo, f"{name}_hi": interval.hi}
+
+
 def cluster_sums(values: Floats, clusters: pd.Series) -> Floats:
     """Sum rows by cluster: `[rows, ...]` -> `[clusters, ...]`, clusters in order of appearance."""
     codes, names = pd.factorize(clusters)
@@ -74,7 +79,7 @@ class ClusterBootstrap:
     def interval(
         self, sums: Floats, statistic: Callable[[Floats], Floats], rng: np.random.Generator
     ) -> Interval:
-        """Interval of `statistic(total)`.
+        """Interval of one `statistic(total)`.
 
         Args:
             sums: Sums of each cluster, `[clusters, ...]`.
@@ -84,27 +89,53 @@ class ClusterBootstrap:
         Returns:
             The value at the totals of all clusters and its interval.
         """
+        (found,) = self.intervals(sums, lambda totals: statistic(totals)[..., None], rng)
+        return found
+
+    def intervals(
+        self, sums: Floats, statistics: Callable[[Floats], Floats], rng: np.random.Generator
+    ) -> list[Interval]:
+        """Intervals of several statistics from the same resamples.
+
+        Args:
+            sums: Sums of each cluster, `[clusters, ...]`.
+            statistics: From totals `[batch, ...]` to values `[batch, statistics]`.
+            rng: Source of the resamples.
+
+        Returns:
+            One interval a statistic.
+        """
         n = len(sums)
         flat = sums.reshape(n, -1)
-        value = float(statistic(flat.sum(axis=0).reshape(1, *sums.shape[1:]))[0])
-        if n < 2 or np.isnan(value):
-            return Interval(value, np.nan, np.nan, np.nan)
+        values = statistics(flat.sum(axis=0).reshape(1, *sums.shape[1:]))[0]
+        if n < 2 or np.isnan(values).all():
+            return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
         tables, counts = np.unique(flat, axis=0, return_counts=True)
         draws = []
         step = max(1, CHUNK // len(tables))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
             weights = rng.multinomial(n, counts / n, size=size).astype(float)
-            draws.append(statistic((weights @ tables).reshape(size, *sums.shape[1:])))
-        drawn = np.concatenate(draws)
+            draws.append(statistics((weights @ tables).reshape(size, *sums.shape[1:])))
+        left_out = np.full((len(tables), len(values)), np.nan)
+        if self.method == "bca":
+            left_out = statistics((flat.sum(axis=0) - tables).reshape(-1, *sums.shape[1:]))
+        return [
+            self._bounds(float(value), drawn, away, counts)
+            for value, drawn, away in zip(values, np.concatenate(draws).T, left_out.T, strict=True)
+        ]
+
+    def _bounds(
+        self, value: float, drawn: Floats, left_out: Floats, counts: npt.NDArray[np.int64]
+    ) -> Interval:
+        """The interval of one statistic from its resamples `[resamples]`."""
         defined = drawn[~np.isnan(drawn)]
         undefined = 1 - len(defined) / len(drawn)
-        if not len(defined):
+        if np.isnan(value) or not len(defined):
             return Interval(value, np.nan, np.nan, undefined)
         tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
         if self.method == "bca":
-            left_out = (flat.sum(axis=0) - tables).reshape(len(tables), *sums.shape[1:])
-            tails = _bca(tails, value, defined, statistic(left_out), counts)
+            tails = _bca(tails, value, defined, left_out, counts)
         lo, hi = np.quantile(defined, tails)
         return Interval(value, float(lo), float(hi), undefined)
 

@@ -19,8 +19,11 @@ from selfpref.metrics.bias import (
     demographic_parity,
     equal_opportunity,
 )
-from selfpref.metrics.bootstrap import ClusterBootstrap, Interval, cluster_sums, stream
+from selfpref.metrics.bootstrap import ClusterBootstrap, Interval, bounds, cluster_sums, stream
 from selfpref.metrics.excess import VARIANTS, excess, stacked_cells
+from selfpref.metrics.leaning import own_and_other, slopes, win_rates_by_bin
+from selfpref.metrics.perplexity import Binning, Scale
+from selfpref.metrics.planted import oracle_agreement, planted_bias, recovery
 from selfpref.metrics.position import position_counts, ratio
 from selfpref.metrics.scores import PAIR, Floats, Turns, facing, judged_pairs
 
@@ -45,6 +48,9 @@ class Settings:
     human_ties: Ties
     judge_ties: Ties
     turns: Turns
+    bins: int
+    binning: Binning
+    scale: Scale
     bootstrap: ClusterBootstrap
     seed: int
 
@@ -90,9 +96,15 @@ class Judged:
         rng = stream(self.settings.seed, STUDY, self.name, *names)
         return self.settings.bootstrap.interval(sums, statistic, rng)
 
-
-def _bounds(name: str, interval: Interval) -> dict[str, float]:
-    return {name: interval.value, f"{name}_lo": interval.lo, f"{name}_hi": interval.hi}
+    def intervals(
+        self,
+        sums: Floats,
+        statistics: Callable[[Floats], Floats],
+        *names: str,
+    ) -> list[Interval]:
+        """Intervals of several statistics from one stream."""
+        rng = stream(self.settings.seed, STUDY, self.name, *names)
+        return self.settings.bootstrap.intervals(sums, statistics, rng)
 
 
 def _dropped(rows: pd.DataFrame, cells: Floats) -> int:
@@ -114,8 +126,8 @@ def bias(data: Judged) -> pd.DataFrame:
         sums = cluster_sums(cells, own["cluster"])
         rows.append(
             {"dataset": data.name, "judge": judge, **_counts(cells)}
-            | _bounds("eo", data.interval(sums, equal_opportunity, judge, "eo"))
-            | _bounds("dp", data.interval(sums, demographic_parity, judge, "dp"))
+            | bounds("eo", data.interval(sums, equal_opportunity, judge, "eo"))
+            | bounds("dp", data.interval(sums, demographic_parity, judge, "dp"))
             | {"n_dropped": _dropped(own, cells)}
         )
     return pd.DataFrame(rows)
@@ -131,7 +143,7 @@ def bias_by_opponent(data: Judged) -> pd.DataFrame:
             interval = data.interval(sums, equal_opportunity, judge, str(opponent), "eo")
             rows.append(
                 {"dataset": data.name, "judge": judge, "opponent": opponent, **_counts(cells)}
-                | _bounds("eo", interval)
+                | bounds("eo", interval)
                 | {"undefined": interval.undefined, "n_dropped": _dropped(own, cells)}
             )
     return pd.DataFrame(rows)
@@ -152,7 +164,7 @@ def excess_table(data: Judged) -> pd.DataFrame:
             interval = data.interval(cluster_sums(cells, clusters), excess, judge, variant)
             rows.append(
                 {"dataset": data.name, "judge": judge, "variant": variant}
-                | _bounds("excess", interval)
+                | bounds("excess", interval)
                 | {
                     "eo": float(equal_opportunity(cells.sum(axis=0))[0]),
                     "n": int((cells[:, 0].sum(axis=1) > 0).sum()),
@@ -174,7 +186,7 @@ def demographic_parities(data: Judged) -> pd.DataFrame:
             sums = cluster_sums(cells, own["cluster"])
             interval = data.interval(sums, demographic_parity, judge, reading)
             row |= {f"n_{reading}": cells.sum(), f"n_dropped_{reading}": _dropped(own, cells)}
-            row |= _bounds(f"dp_{reading}", interval)
+            row |= bounds(f"dp_{reading}", interval)
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -199,7 +211,7 @@ def position(data: Judged) -> pd.DataFrame:
             row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
             for name, columns in rates.items():
                 sums = cluster_sums(part[columns].to_numpy(dtype=float), part["cluster"])
-                row |= _bounds(name, data.interval(sums, ratio, str(judge), scope, name))
+                row |= bounds(name, data.interval(sums, ratio, str(judge), scope, name))
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -264,7 +276,11 @@ def _fig1b(frames: Frames) -> pd.DataFrame:
     if len(frames["position"]):
         own = frames["position"].query("pairs == 'own'")[[*key, "flip_rate"]]
         table = table.merge(own, on=key, how="left")
-    return table.reindex(columns=BIAS)
+    table = table.reindex(columns=BIAS)
+    if len(frames["planted"]):
+        known = frames["planted"][[*key, "seed", "beta", "planted", "oracle_rule"]]
+        table = table.merge(known, on=key, how="left")
+    return table
 
 
 def compute(
@@ -273,15 +289,17 @@ def compute(
     """Every frame of the study.
 
     Args:
-        datasets: By name, the tables items, responses, labels and verdicts of each data set.
+        datasets: By name, the tables of each data set: items, responses, labels, truths, verdicts
+            and perplexities.
         published: What the papers print, data/published/wataoka.csv.
         settings: Rows, ties and intervals.
 
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
-        `agreement`, `win_rates`, `example` (Fig. 1a), `paper_bias` and `checks`. A data set without
-        any pair left contributes no rows; `fig1b_bias` keeps a judge whose pairs all dropped out,
-        with their number.
+        `agreement`, `win_rates`, `example` (Fig. 1a), `paper_bias` and `checks`; from perplexities
+        `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
+        `recovery` and `oracle_agreement`. A data set without any pair left contributes no rows;
+        `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
     parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
@@ -295,6 +313,11 @@ def compute(
         ).assign(dataset=data.name),
         "win_rates": lambda data: win_rates(data.pairs).assign(dataset=data.name),
         "example": example,
+        "win_rates_by_bin": win_rates_by_bin,
+        "slopes": slopes,
+        "log_perplexity": own_and_other,
+        "planted": planted_bias,
+        "oracle_agreement": oracle_agreement,
     }
     frames = {
         name: pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
@@ -310,6 +333,7 @@ def compute(
     frames["table2_demographic_parity"] = with_published(
         frames["table2_demographic_parity"], published
     )
+    frames["recovery"] = recovery(judged)
     frames["paper_bias"] = paper_bias(published, settings)
     frames["checks"] = checks(frames, published)
     return {name: _whole(frame) for name, frame in frames.items()}
@@ -340,7 +364,7 @@ def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         row = {"dataset": dataset, "judge": judge, **_counts(cells)}
         for name, statistic in (("eo", equal_opportunity), ("dp", demographic_parity)):
             rng = stream(settings.seed, STUDY, "paper", str(judge), name)
-            row |= _bounds(name, settings.bootstrap.interval(cells, statistic, rng))
+            row |= bounds(name, settings.bootstrap.interval(cells, statistic, rng))
         rows.append(row)
     return _whole(pd.DataFrame(rows))
 
@@ -360,15 +384,16 @@ def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
         `dataset, judge, item, quantity, published, recomputed, difference, source, verified`; only
         for the data sets and judges at hand.
     """
-    agreed = frames["agreement"]
-    if len(agreed):
-        agreed = agreed.assign(
-            key=agreed["annotators"] + ", turn " + agreed["turn"] + ", " + agreed["ties"] + " ties"
-        )
+    agreed, rates = frames["agreement"], frames["win_rates"]
+    if agreed.empty or rates.empty:
+        return pd.DataFrame()
+    agreed = agreed.assign(
+        key=agreed["annotators"] + ", turn " + agreed["turn"] + ", " + agreed["ties"] + " ties"
+    )
     found = []
     for row in published[published["source"].ne(PAPER)].itertuples():
         if row.item == "win rate":
-            part = frames["win_rates"]
+            part = rates
             human = row.judge == "human"
             column = "human_win_rate" if human else "win_rate"
             hit = part[part["responder"].eq(row.quantity) & (human | part["judge"].eq(row.judge))]

@@ -1,0 +1,149 @@
+"""A word-level tokenizer for the laboratory's world, as an ordinary `transformers` tokenizer.
+
+Three kinds of tokens:
+
+    control   <bos> <pad> <unk> <end> and one marker per role       special tokens
+    verdict   [[ ]] A B, and yes no                                 never written by content
+    words     the world's words, numbers and punctuation            all that content can be
+
+Content (a question or a response) is encoded by `encode_content`, which maps every word outside the
+third kind to <unk>. So a response that contains "<assistant>" or "[[A]]" stays text: it yields
+neither a control token nor a label, whatever a model or a person wrote.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Sequence as PreTokenizers
+from tokenizers.pre_tokenizers import Split, WhitespaceSplit
+from transformers import PreTrainedTokenizerFast
+
+from selfpref.lab.oracle import split_words
+from selfpref.lab.styles import STYLE_WORDS
+from selfpref.lab.vocabulary import (
+    ATTRIBUTE_OF,
+    ATTRIBUTES,
+    COLOUR_OF,
+    COLOURS,
+    NUMBERS,
+    PEOPLE,
+    QUESTION_WORDS,
+    USE_WORDS,
+)
+
+BOS: Final = "<bos>"
+PAD: Final = "<pad>"
+UNK: Final = "<unk>"
+END: Final = "<end>"
+CONTEXT_LENGTH: Final = 128
+"""Positions that a model accepts; the longest scripted judge prompt takes about 80."""
+
+ROLES: Final[tuple[str, ...]] = (
+    "user", "assistant", "question", "answer", "answer_a", "answer_b",
+)  # fmt: skip
+"""Roles of the chat template; the last four stand only in prompts that ask for a judgement."""
+
+VERDICT_OPEN: Final = "[["
+VERDICT_CLOSE: Final = "]]"
+LABELS: Final[tuple[str, str]] = ("A", "B")
+YES: Final = "yes"
+NO: Final = "no"
+
+_CONTROL: Final[tuple[str, ...]] = (PAD, BOS, END, UNK, *(f"<{role}>" for role in ROLES))
+_VERDICT: Final[tuple[str, ...]] = (VERDICT_OPEN, VERDICT_CLOSE, *LABELS, YES, NO)
+
+# `<end>` closes every message, as in ChatML, and is the token that ends generation.
+CHAT_TEMPLATE: Final = (
+    "{{ '<bos>' }}{% for message in messages %}"
+    "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
+)
+
+
+@lru_cache(maxsize=1)
+def vocabulary() -> dict[str, int]:
+    """Token to id, in a fixed order: control tokens, verdict tokens, then words."""
+    words = dict.fromkeys(
+        [
+            *NUMBERS, *QUESTION_WORDS, *STYLE_WORDS, *COLOURS, *COLOUR_OF, *PEOPLE, *ATTRIBUTES,
+            *ATTRIBUTE_OF, *USE_WORDS,
+        ]
+    )  # fmt: skip
+    return {token: index for index, token in enumerate([*_CONTROL, *_VERDICT, *words])}
+
+
+@lru_cache(maxsize=1)
+def _content_vocabulary() -> dict[str, int]:
+    closed = {*_CONTROL, *_VERDICT}
+    return {token: index for token, index in vocabulary().items() if token not in closed}
+
+
+def token_id(token: str) -> int:
+    """Id of a token, control tokens included.
+
+    Raises:
+        KeyError: The vocabulary has no such token.
+    """
+    return vocabulary()[token]
+
+
+def encode_content(text: str) -> list[int]:
+    """Encode a question or a response as plain words, one id per space-separated word.
+
+    Args:
+        text: Any text; it is lower-cased.
+
+    Returns:
+        Ids of words, with the id of ``<unk>`` for anything else, never a control or verdict token.
+    """
+    words = _content_vocabulary()
+    unknown = token_id(UNK)
+    return [words.get(word, unknown) for word in split_words(text)]
+
+
+def plain(text: str) -> str:
+    """Replace what is no word of the world by ``<unk>``, so that any encoder is safe with it.
+
+    Rendering messages through the chat template and encoding the result gives the ids of
+    `encode_content` if, and only if, the contents went through this function.
+    """
+    words = _content_vocabulary()
+    return " ".join(word if word in words else UNK for word in split_words(text))
+
+
+def build_tokenizer() -> PreTrainedTokenizerFast:
+    """Build the tokenizer with its chat template; `save_pretrained` makes it loadable anywhere.
+
+    The control tokens are special, the verdict brackets and labels are not, so that decoding a
+    judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
+    """
+    backend = Tokenizer(WordLevel(vocabulary(), unk_token=UNK))
+    backend.pre_tokenizer = PreTokenizers(
+        [WhitespaceSplit(), Split(Regex(r"\[\[|\]\]"), behavior="isolated")]
+    )
+    # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
+    backend.decoder = decoders.Sequence(
+        [
+            decoders.WordPiece(prefix="##", cleanup=False),
+            decoders.Fuse(),
+            decoders.Replace(f"{VERDICT_OPEN} ", VERDICT_OPEN),
+            decoders.Replace(f" {VERDICT_CLOSE}", VERDICT_CLOSE),
+        ]
+    )
+    backend.add_special_tokens([AddedToken(token, special=True) for token in _CONTROL])
+    tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer_object=backend,
+        bos_token=BOS,
+        eos_token=END,
+        pad_token=PAD,
+        unk_token=UNK,
+        model_max_length=CONTEXT_LENGTH,
+        clean_up_tokenization_spaces=False,
+        model_input_names=["input_ids", "attention_mask"],
+    )
+    tokenizer.chat_template = CHAT_TEMPLATE
+    return tokenizer

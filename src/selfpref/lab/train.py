@@ -1,0 +1,155 @@
+"""Training of one model on a schedule of mixtures, with length buckets and dense targets.
+
+The loss is the weighted mean over all positions that have a target of -log p(target), in nats.
+A model trained twice from one seed on one machine has the same weights bit by bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from transformers import LlamaForCausalLM
+
+from selfpref.lab.examples import IGNORE, Example, Mixture, draw_example
+from selfpref.lab.model import make_deterministic
+from selfpref.lab.tokenizer import PAD, token_id
+
+Progress = Callable[[str, int, int, float], None]
+"""Called with what is trained, the step, the number of steps and the loss in nats."""
+
+_POOL = 480
+"""Examples drawn at once to sort by length: enough that batches waste little padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A share of the steps with one mixture of examples."""
+
+    share: float
+    mixture: Mixture
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How long and how fast to train.
+
+    Attributes:
+        steps: Optimiser steps.
+        batch_tokens: Tokens in a batch, padding included.
+        learning_rate: Peak of AdamW's rate; it rises over `warmup` steps, then falls to a twentieth
+            along a cosine.
+        warmup: Steps of the rise.
+    """
+
+    steps: int
+    batch_tokens: int = 1024
+    learning_rate: float = 3e-3
+    warmup: int = 50
+
+
+Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def train(
+    model: LlamaForCausalLM,
+    name: str,
+    phases: list[Phase],
+    schedule: Schedule,
+    seed: int,
+    progress: Progress | None = None,
+) -> float:
+    """Train a model in place.
+
+    Args:
+        model: The model; it is left in evaluation mode.
+        name: What the progress callback is told.
+        phases: Mixtures in order; their shares of the steps add up to 1.
+        schedule: Steps, batch size and rate.
+        seed: Seed of the examples.
+        progress: Called every 50 steps.
+
+    Returns:
+        The loss of the last batch, in nats.
+    """
+    make_deterministic(seed)
+    optimiser = torch.optim.AdamW(
+        model.parameters(), lr=schedule.learning_rate, betas=(0.9, 0.98), weight_decay=0.01,
+        fused=True,
+    )  # fmt: skip
+    rates = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, schedule))
+    ends = np.cumsum([phase.share for phase in phases]) * schedule.steps
+    children = np.random.SeedSequence(seed).spawn(len(phases))
+    streams = [
+        batches(phase.mixture, schedule.batch_tokens, child)
+        for phase, child in zip(phases, children, strict=True)
+    ]
+    model.train()
+    loss = torch.zeros(())
+    for step in range(schedule.steps):
+        current = min(int(np.searchsorted(ends, step, side="right")), len(phases) - 1)
+        loss = batch_loss(model, next(streams[current]))
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        rates.step()
+        if progress is not None and (step + 1) % 50 == 0:
+            progress(name, step + 1, schedule.steps, float(loss.detach()))
+    model.train(False)
+    return float(loss.detach())
+
+
+def batch_loss(model: LlamaForCausalLM, batch: Batch) -> torch.Tensor:
+    """Weighted mean of the negative log-likelihood over the positions with a target, in nats.
+
+    Args:
+        model: The model.
+        batch: Ids, targets and weights, each of shape (rows, columns).
+    """
+    ids, targets, weights = batch
+    # Padding stands on the right, where causal attention never looks: no mask is needed.
+    hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
+    asked = targets != IGNORE
+    losses = torch.nn.functional.cross_entropy(
+        model.lm_head(hidden[asked]), targets[asked], reduction="none"
+    )
+    chosen = weights[asked]
+    return (losses * chosen).sum() / chosen.sum()
+
+
+def batches(mixture: Mixture, tokens: int, seed: np.random.SeedSequence) -> Iterator[Batch]:
+    """Yield batches without end, rows of like length together, in random order."""
+    rng = np.random.default_rng(seed)
+    while True:
+        pool = sorted(
+            (draw_example(mixture, rng) for _ in range(_POOL)), key=lambda example: len(example.ids)
+        )
+        groups: list[list[Example]] = [[]]
+        for example in pool:
+            if (len(groups[-1]) + 1) * len(example.ids) > tokens:
+                groups.append([])
+            groups[-1].append(example)
+        for index in rng.permutation(len(groups)):
+            yield _collate(groups[int(index)])
+
+
+def _collate(rows: list[Example]) -> Batch:
+    shape = (len(rows), max(len(row.ids) for row in rows))
+    ids = np.full(shape, token_id(PAD), dtype=np.int64)
+    targets = np.full(shape, IGNORE, dtype=np.int64)
+    weights = np.zeros(shape, dtype=np.float32)
+    for index, row in enumerate(rows):
+        length = len(row.ids)
+        ids[index, :length] = row.ids
+        targets[index, :length] = row.targets
+        weights[index, :length] = row.weights
+    return torch.from_numpy(ids), torch.from_numpy(targets), torch.from_numpy(weights)
+
+
+def _rate(step: int, schedule: Schedule) -> float:
+    rise = min(1.0, (step + 1) / schedule.warmup)
+    fall = 0.5 * (1.0 + np.cos(np.pi * step / schedule.steps))
+    return float(rise * (0.05 + 0.95 * fall))

@@ -1,0 +1,50 @@
+"""Log-likelihood of every response under one judge, given its prompt and on its own.
+
+    log-perplexity = sum of -ln p(token) over the response's tokens / number of tokens    (nats)
+
+The response's text is scored, without a token that ends it. Conditional on the prompt is the
+paper's quantity; the unconditional one tells style from fit to the question.
+"""
+
+import pandas as pd
+
+from selfpref.engines.calls import Calls
+from selfpref.prompts import Layout
+from selfpref.responding import question
+
+
+def score_responses(
+    items: pd.DataFrame, responses: pd.DataFrame, judge: str, calls: Calls, layout: Layout
+) -> pd.DataFrame:
+    """Score every response, conditionally and unconditionally.
+
+    Args:
+        items: The items table.
+        responses: The responses table.
+        judge: Whose likelihoods these are.
+        calls: The model behind the store.
+        layout: The prompts.
+
+    Returns:
+        The perplexities table: two rows a response; empty texts have no tokens and a sum of 0.
+    """
+    questions = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    contents = [layout.content(text) for text in responses["text"]]
+    parts = []
+    for conditional in (True, False):
+        prompts = [
+            layout.respond(questions[item]) if conditional else layout.bare()
+            for item in responses["item_id"]
+        ]
+        scores = calls.score(prompts, contents)
+        parts.append(
+            responses[["study", "item_id", "responder", "step"]].assign(
+                judge=judge,
+                conditional=conditional,
+                sum_nll=[score.sum_nll for score in scores],
+                n_tokens=[score.n_tokens for score in scores],
+                n_bytes=[len(text.encode()) for text in responses["text"]],
+                status=[score.status for score in scores],
+            )
+        )
+    return pd.concat(parts, ignore_index=True)

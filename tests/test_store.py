@@ -1,0 +1,142 @@
+"""The store of model calls: nothing lost, nothing asked twice, nothing half-read."""
+
+import multiprocessing
+
+import pytest
+
+from selfpref.engines import Choice, Generation, Prompt, Score
+from selfpref.engines.calls import CHUNK, Calls
+from selfpref.errors import SelfprefError
+from selfpref.store import Store, call_key
+
+
+class Counting:
+    """An engine that counts what it is asked and dies when told to."""
+
+    def __init__(self, dies_at=None, status="ok"):
+        self.identity = {"provider": "test"}
+        self.asked = []
+        self.dies_at, self.status = dies_at, status
+
+    def _each(self, prompts, make):
+        made = []
+        for prompt in prompts:
+            if len(self.asked) == self.dies_at:
+                raise KeyboardInterrupt
+            self.asked.append(prompt)
+            made.append(make(prompt))
+        return made
+
+    def choose(self, prompts, labels):
+        return self._each(prompts, lambda _: Choice((0.25, 0.5), self.status))
+
+    def score(self, prompts, continuations):
+        return self._each(prompts, lambda _: Score(1.5, 3, self.status))
+
+    def generate(self, prompts, *, max_tokens, temperature, seeds):
+        return self._each(prompts, lambda prompt: Generation(prompt.prefill, self.status))
+
+
+def prompts(count):
+    return [Prompt((("user", f"question {n}"),), "[[") for n in range(count)]
+
+
+def through(store, engine, offline=False):
+    return Calls(engine, store, offline=offline, title="test")
+
+
+def test_a_call_that_was_made_is_replayed(tmp_path):
+    engine = Counting()
+    with Store(tmp_path / "store.sqlite") as store:
+        first = through(store, engine).choose(prompts(5), ("A", "B"))
+    with Store(tmp_path / "store.sqlite") as store:
+        assert through(store, engine).choose(prompts(7), ("A", "B"))[:5] == first
+    assert len(engine.asked) == 7
+
+
+def test_equal_requests_are_one_call(tmp_path):
+    engine = Counting()
+    with Store(tmp_path / "store.sqlite") as store:
+        assert len(through(store, engine).choose(prompts(2) * 3, ("A", "B"))) == 6
+    assert len(engine.asked) == 2
+
+
+def test_what_can_change_the_answer_is_another_call(tmp_path):
+    engine = Counting()
+    with Store(tmp_path / "store.sqlite") as store:
+        calls = through(store, engine)
+        calls.choose(prompts(1), ("A", "B"))
+        calls.choose(prompts(1), ("B", "A"))
+        calls.score(prompts(1), ["text"])
+        calls.score(prompts(1), ["other"])
+        for seed, temperature in ((1, 1.0), (2, 1.0), (1, 0.0)):
+            calls.generate(prompts(1), max_tokens=3, temperature=temperature, seeds=[seed])
+        engine.identity = {"provider": "another"}
+        calls.choose(prompts(1), ("A", "B"))
+    assert len(engine.asked) == 8
+
+
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
+    total = 3 * CHUNK
+    dying, going_on = Counting(dies_at=2 * CHUNK + 7), Counting()
+    with Store(tmp_path / "store.sqlite") as store, pytest.raises(KeyboardInterrupt):
+        through(store, dying).choose(prompts(total), ("A", "B"))
+    with Store(tmp_path / "store.sqlite") as store:
+        assert len(through(store, going_on).choose(prompts(total), ("A", "B"))) == total
+    # Every chunk that was completed is kept; only the one under way is asked again.
+    assert len(going_on.asked) == CHUNK
+
+
+def test_a_prompt_that_did_not_fit_is_no_answer(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        through(store, Counting(status="truncated")).choose(prompts(2), ("A", "B"))
+        engine = Counting()
+        through(store, engine).choose(prompts(2), ("A", "B"))
+    assert len(engine.asked) == 2
+
+
+def test_offline_replays_and_fails_on_a_miss(tmp_path):
+    with Store(tmp_path / "store.sqlite") as store:
+        through(store, Counting()).choose(prompts(2), ("A", "B"))
+        engine = Counting()
+        through(store, engine, offline=True).choose(prompts(2), ("A", "B"))
+        with pytest.raises(SelfprefError, match=r"test: 1 calls are not in .*offline: false"):
+            through(store, engine, offline=True).choose(prompts(3), ("A", "B"))
+    assert not engine.asked
+
+
+@pytest.mark.parametrize("damage", ["truncated", "overwritten", "a flipped byte"])
+def test_a_damaged_store_is_named(tmp_path, damage):
+    path = tmp_path / "store.sqlite"
+    keys = [call_key({"n": n}) for n in range(500)]
+    with Store(path) as store:
+        store.put({key: {"text": "a reply that fills its page " * 4} for key in keys})
+    body = bytearray(path.read_bytes())
+    if damage == "truncated":
+        body = body[: len(body) // 2]
+    elif damage == "overwritten":
+        body[:100] = b"x" * 100
+    else:
+        at = body.rindex(b"fills its page")
+        body[at] ^= 1
+    path.write_bytes(bytes(body))
+    with pytest.raises(SelfprefError, match=r"store\.sqlite: damaged"), Store(path) as store:
+        store.get(keys)
+
+
+def _write(path, start):
+    with Store(path) as store:
+        for n in range(start, start + 50):
+            store.put({call_key({"n": n}): {"n": n}})
+
+
+def test_two_processes_at_once_lose_nothing(tmp_path):
+    path = tmp_path / "store.sqlite"
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_write, args=(path, start)) for start in (0, 25)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    with Store(path) as store:
+        assert len(store.get(call_key({"n": n}) for n in range(75))) == 75
