@@ -1,8 +1,13 @@
 """The store of model calls: nothing lost, nothing asked twice, nothing half-read."""
 
 import multiprocessing
+import os
+import subprocess
+import sys
+from dataclasses import asdict
 
 import pytest
+from conftest import REPOSITORY
 
 from selfpref.engines import Choice, Generation, Prompt, Score
 from selfpref.engines.calls import CHUNK, Calls
@@ -140,3 +145,62 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
         worker.join(60)
     with Store(path) as store:
         assert len(store.get(call_key({"n": n}) for n in range(75))) == 75
+
+
+WORK = """
+import sys, time
+from pathlib import Path
+from selfpref.engines import Choice, Prompt
+from selfpref.engines.calls import Calls
+from selfpref.store import Store
+
+folder = Path(sys.argv[1])
+
+class Logging:
+    identity = {"provider": "test"}
+
+    def choose(self, prompts, labels):
+        with open(folder / "asked.log", "a") as log:
+            for prompt in prompts:
+                log.write(prompt.messages[0][1] + "\\n")
+        time.sleep(0.08)
+        return [Choice((0.25, 0.5), "ok") for _ in prompts]
+
+prompts = [Prompt((("user", str(n)),)) for n in range(256 * 40)]
+with Store(folder / "store.sqlite") as store:
+    Calls(Logging(), store, offline=False, title="judge").choose(prompts, ("A", "B"))
+(folder / "done").touch()
+"""
+
+
+def test_a_killed_run_repeats_no_completed_call(tmp_path, rng):
+    """SIGKILL at random moments: what was in the store is never asked again, nothing is lost."""
+    (tmp_path / "work.py").write_text(WORK)
+    command = [sys.executable, str(tmp_path / "work.py"), str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
+    prompts = [Prompt((("user", str(n)),)) for n in range(256 * 40)]
+    keys = {
+        call_key(
+            {"engine": {"provider": "test"}, "call": "choose"}
+            | {"prompt": asdict(prompt), "labels": ["A", "B"]}
+        ): prompt.messages[0][1]
+        for prompt in prompts
+    }
+    log, kills = tmp_path / "asked.log", 0
+    while not (tmp_path / "done").exists():
+        kept = set()
+        if (tmp_path / "store.sqlite").exists():
+            with Store(tmp_path / "store.sqlite") as store:
+                kept = {keys[key] for key in store.get(keys)}
+        before = len(log.read_text().split()) if log.exists() else 0
+        with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
+            try:
+                process.wait(timeout=None if kills == 3 else 0.4 + float(rng.random()) * 0.6)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                kills += 1
+        asked = log.read_text().split()[before:] if log.exists() else []
+        assert not kept & set(asked)
+    assert kills == 3
+    with Store(tmp_path / "store.sqlite") as store:
+        assert len(store.get(keys)) == len(prompts)

@@ -151,6 +151,11 @@ def test_pairs_of_one_judge_fall_into_own_and_other(frames):
     assert counts[("onlooker", "all")] == counts[("onlooker", "other")]
 
 
+def test_every_pair_of_a_judge_is_counted_or_dropped(frames):
+    table = frames["slopes"].query("pairs == 'all'")
+    assert (table["n"] + table["n_dropped"] == 180).all()
+
+
 def test_the_difference_of_slopes_is_the_slope_of_the_difference(frames):
     table = frames["slopes"].query("pairs == 'all'").set_index(["judge", "who"])["slope"]
     for judge in WRITERS:

@@ -34,7 +34,7 @@ PAIRS = {
 def _grid(panels: int) -> tuple[Figure, list[Axes]]:
     columns = min(4, panels)
     lines = -(-panels // columns)
-    figure = styled(PAGE, 1.45 * lines + 0.55)
+    figure = styled(PAGE, max(2.5, 1.45 * lines + 0.55))
     axes = figure.subplots(lines, columns, sharex=False, sharey=True, squeeze=False)
     for spare in axes.flat[panels:]:
         spare.set_axis_off()

@@ -24,7 +24,10 @@ WHO = ("judge", "human")
 
 
 def differences(data: "Judged") -> pd.DataFrame:
-    """Judged pairs with a vote, a decision and both perplexities; ties as the settings say."""
+    """Judged pairs with a vote, a decision and both perplexities; ties as the settings say.
+
+    The column `dropped` counts what the judge's pairs lost on the way.
+    """
     use = data.settings
     values = response_perplexity(data.tables["perplexities"], use.scale)
     truths = data.tables["truths"]
@@ -33,7 +36,8 @@ def differences(data: "Judged") -> pd.DataFrame:
     keep = rows[["x", "judge_wins", "human_wins"]].notna().all(axis=1)
     for who, ties in (("judge", use.judge_ties), ("human", use.human_ties)):
         keep &= rows[f"{who}_wins"].ne(0.5) | (ties == "half")
-    return rows[keep].reset_index(drop=True).assign(dropped=int((~keep).sum()))
+    dropped = (~keep).groupby(rows["judge"]).sum()
+    return rows[keep].assign(dropped=rows["judge"].map(dropped)).reset_index(drop=True)
 
 
 def split(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
