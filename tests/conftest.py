@@ -11,9 +11,25 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from selfpref.metrics.bootstrap import ClusterBootstrap
+from selfpref.metrics.judged import Settings
+
 REPOSITORY = Path(__file__).resolve().parents[1]
+PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
+SETTINGS = Settings(
+    threshold=0.5,
+    human_ties="drop",
+    judge_ties="drop",
+    turns="all",
+    bins=4,
+    binning="count",
+    scale="log-perplexity",
+    bootstrap=ClusterBootstrap(200),
+    seed=1,
+)
 COMMIT = "0" * 40
 MT_BENCH_MODELS = ("gpt-4", "gpt-3.5-turbo", "claude-v1")
 VICUNA = {"gpt4": "gpt-4", "gpt35": "x", "claude": "x", "vicuna-13b": "x", "bard": "x"}

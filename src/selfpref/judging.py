@@ -13,7 +13,7 @@ from selfpref.engines import Choice
 from selfpref.engines.calls import Calls
 from selfpref.prompts import LABELS, Layout
 from selfpref.responding import question
-from selfpref.tables import TIE
+from selfpref.schemas import TIE
 
 
 def judge_pairs(

@@ -25,7 +25,7 @@ def parts(params: Any, table: str) -> list[str]:
 
     Args:
         params: With `datasets`, `lab` and, for tables that models fill, their mapping.
-        table: A key of `selfpref.tables.TABLES`.
+        table: A key of `selfpref.schemas.TABLES`.
     """
     if table not in MODELS:
         return datasets(params)

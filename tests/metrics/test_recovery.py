@@ -6,24 +6,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import PUBLISHED, SETTINGS
 
-from selfpref.metrics.bootstrap import ClusterBootstrap
-from selfpref.metrics.wataoka import Settings, compute
+from selfpref.metrics.wataoka import compute
 
-PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
 WRITERS = {"plain": 0.0, "proud": 0.4, "humble": -0.4}
-SETTINGS = Settings(
-    threshold=0.5,
-    human_ties="drop",
-    judge_ties="drop",
-    turns="all",
-    bins=4,
-    binning="count",
-    scale="log-perplexity",
-    bootstrap=ClusterBootstrap(200),
-    seed=1,
-)
 
 
 @pytest.fixture(scope="module")

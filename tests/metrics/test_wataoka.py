@@ -5,25 +5,12 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, mt_bench_files, pin, vicuna80_files
+from conftest import PUBLISHED, SETTINGS, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.archives import mt_bench, vicuna80
-from selfpref.metrics.bootstrap import ClusterBootstrap
-from selfpref.metrics.wataoka import Settings, compute
+from selfpref.metrics.wataoka import compute
 
-PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
-SETTINGS = Settings(
-    threshold=0.5,
-    human_ties="drop",
-    judge_ties="drop",
-    turns="all",
-    bins=4,
-    binning="count",
-    scale="log-perplexity",
-    bootstrap=ClusterBootstrap(200),
-    seed=1,
-)
 # As the issue and every reader of the figure's table were promised them.
 COLUMNS = [
     "dataset",

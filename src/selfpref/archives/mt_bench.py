@@ -20,7 +20,7 @@ import pandas as pd
 from selfpref.archives.fetch import fetch
 from selfpref.archives.records import chosen, json_lines, need, numbered
 from selfpref.errors import SelfprefError
-from selfpref.tables import TIE
+from selfpref.schemas import TIE
 
 JUDGE = "gpt-4"
 SNAPSHOTS = "data/snapshots/mtbench"

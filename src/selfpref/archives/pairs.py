@@ -24,7 +24,7 @@ import pandas as pd
 
 from selfpref.archives.records import json_lines
 from selfpref.errors import SelfprefError
-from selfpref.tables import ROUNDING, TIE
+from selfpref.schemas import ROUNDING, TIE
 
 REQUIRED = ("item", "responder_a", "responder_b", "label", "judge", "order")
 PROBABILITIES = ("probability_a", "probability_b")

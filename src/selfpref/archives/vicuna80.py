@@ -22,7 +22,7 @@ import pandas as pd
 from selfpref.archives.fetch import fetch
 from selfpref.archives.records import chosen, json_lines, need, numbered
 from selfpref.errors import SelfprefError
-from selfpref.tables import TIE
+from selfpref.schemas import TIE
 
 # The release's spelling of each responder; judges and responders of one family share a name.
 NAMES = {

@@ -83,3 +83,16 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
     )
     cells[dropped] = 0
     return cells
+
+
+def cell_counts(cells: Floats) -> dict[str, float]:
+    """The four cells by name, and their sum `n`."""
+    totals = cells.sum(axis=0)
+    return {"n": totals.sum(), **dict(zip(CELLS, totals, strict=True))}
+
+
+def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Counts as integers, unless ties that count half have made them fractions."""
+    counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
+    whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
+    return frame.astype(dict.fromkeys(whole, "int64"))

@@ -1,11 +1,10 @@
 """The frames of Figs. 3 to 6: how verdicts go with perplexity, whose texts are probable."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from selfpref.metrics.bootstrap import bounds, cluster_sums
+from selfpref.metrics.judged import Judged
 from selfpref.metrics.perplexity import (
     bin_edges,
     controlled_slope,
@@ -17,13 +16,10 @@ from selfpref.metrics.perplexity import (
 from selfpref.metrics.position import ratio
 from selfpref.metrics.scores import Floats
 
-if TYPE_CHECKING:
-    from selfpref.metrics.wataoka import Judged
-
 WHO = ("judge", "human")
 
 
-def differences(data: "Judged") -> pd.DataFrame:
+def differences(data: Judged) -> pd.DataFrame:
     """Judged pairs with a vote, a decision and both perplexities; ties as the settings say.
 
     The column `dropped` counts what the judge's pairs lost on the way.
@@ -46,7 +42,7 @@ def split(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(name, part) for name, part in parts.items() if len(part)]
 
 
-def win_rates_by_bin(data: "Judged") -> pd.DataFrame:
+def win_rates_by_bin(data: Judged) -> pd.DataFrame:
     """Figs. 3, 4 and 6: share of wins of A by bin of x, for the judge and the human.
 
     Returns:
@@ -75,7 +71,7 @@ def win_rates_by_bin(data: "Judged") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def slopes(data: "Judged") -> pd.DataFrame:
+def slopes(data: Judged) -> pd.DataFrame:
     """Slopes of wins on x, raw and with quality controlled, for judge, human and their difference.
 
     Returns:
@@ -111,7 +107,7 @@ def _slopes(totals: Floats) -> Floats:
     return np.concatenate([part for pair in parts for part in pair], axis=-1)
 
 
-def own_and_other(data: "Judged") -> pd.DataFrame:
+def own_and_other(data: Judged) -> pd.DataFrame:
     """Fig. 5: mean log-perplexity of own and others' texts.
 
     By row (`view` judge): one judge reads its own responses and the others'. By column (`view`

@@ -8,23 +8,19 @@ judge's responses. Agreement of measured and planted bias is a check of the inst
 is confounded with a style within one seed, it is no evidence of self-preference.
 """
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 
 from selfpref.metrics.bias import cell_weights, equal_opportunity
 from selfpref.metrics.bootstrap import bounds, cluster_sums, stream
+from selfpref.metrics.judged import Judged
 from selfpref.metrics.position import ratio
 from selfpref.metrics.scores import Floats
-
-if TYPE_CHECKING:
-    from selfpref.metrics.wataoka import Judged
 
 MARKS = ("measured", "planted", "oracle_rule")
 
 
-def betas(data: "Judged") -> pd.Series:
+def betas(data: Judged) -> pd.Series:
     """The planted bonus by judge; empty where nothing was planted."""
     truths = data.tables["truths"]
     return truths[truths["metric"].eq("beta")].set_index("responder")["score"]
@@ -47,7 +43,7 @@ def rule_decisions(rows: pd.DataFrame, judge: str, truths: pd.DataFrame, metric:
     return decided
 
 
-def rule_cells(data: "Judged", judge: str) -> tuple[Floats, pd.Series]:
+def rule_cells(data: Judged, judge: str) -> tuple[Floats, pd.Series]:
     """Cells of the judge, its planted rule and the oracle rule on the judge's decisive pairs.
 
     Returns:
@@ -64,7 +60,7 @@ def rule_cells(data: "Judged", judge: str) -> tuple[Floats, pd.Series]:
     return np.stack(cells, axis=1), own["cluster"]
 
 
-def planted_bias(data: "Judged") -> pd.DataFrame:
+def planted_bias(data: Judged) -> pd.DataFrame:
     """Measured, planted and oracle rule's EO of every judge with responses of its own.
 
     Returns:
@@ -85,7 +81,7 @@ def planted_bias(data: "Judged") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def recovery(judged: list["Judged"]) -> pd.DataFrame:
+def recovery(judged: list[Judged]) -> pd.DataFrame:
     """Correlation over judges of measured with planted bias, with the oracle rule and with beta.
 
     Prompts are resampled, judges are not: the interval tells the noise of the measurement for
@@ -145,7 +141,7 @@ def _pearson(a: Floats, b: Floats) -> Floats:
     return result
 
 
-def oracle_agreement(data: "Judged") -> pd.DataFrame:
+def oracle_agreement(data: Judged) -> pd.DataFrame:
     """Share of pairs of unequal quality on which each judge agrees with the oracle.
 
     Returns:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.tables import TIE
+from selfpref.schemas import TIE
 
 Floats = npt.NDArray[np.float64]
 Turns = Literal["all", "first", "second"]

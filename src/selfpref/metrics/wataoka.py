@@ -5,31 +5,28 @@ responses are those of the responder of the same name.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from selfpref.metrics.agreement import agreement, win_rates
 from selfpref.metrics.bias import (
     CELLS,
     Ties,
+    cell_counts,
     cell_weights,
     demographic_parity,
     equal_opportunity,
+    whole_counts,
 )
-from selfpref.metrics.bootstrap import ClusterBootstrap, Interval, bounds, cluster_sums, stream
+from selfpref.metrics.bootstrap import bounds, cluster_sums
 from selfpref.metrics.excess import VARIANTS, excess, stacked_cells
+from selfpref.metrics.judged import Judged, Settings
 from selfpref.metrics.leaning import own_and_other, slopes, win_rates_by_bin
-from selfpref.metrics.perplexity import Binning, Scale
 from selfpref.metrics.planted import oracle_agreement, planted_bias, recovery
 from selfpref.metrics.position import position_counts, ratio
-from selfpref.metrics.scores import PAIR, Floats, Turns, facing, judged_pairs
+from selfpref.metrics.published import checks, paper_bias, with_published
+from selfpref.metrics.scores import PAIR, Floats, facing
 
-STUDY = "wataoka"
-# How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
-PAPER = "Wataoka et al., arXiv 2410.21819"
 Frames = dict[str, pd.DataFrame]
 BIAS = [
     *("dataset", "judge", "n", *CELLS, "eo", "eo_lo", "eo_hi", "dp", "dp_lo", "dp_hi"),
@@ -40,81 +37,9 @@ BIAS = [
 READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half"}
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`."""
-
-    threshold: float
-    human_ties: Ties
-    judge_ties: Ties
-    turns: Turns
-    bins: int
-    binning: Binning
-    scale: Scale
-    bootstrap: ClusterBootstrap
-    seed: int
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One data set's tables with its judged pairs."""
-
-    name: str
-    tables: Mapping[str, pd.DataFrame]
-    settings: Settings
-
-    @cached_property
-    def pairs(self) -> pd.DataFrame:
-        """Every judged pair, as `judged_pairs` returns them."""
-        tables, use = self.tables, self.settings
-        return judged_pairs(
-            tables["items"],
-            tables["labels"],
-            tables["verdicts"],
-            threshold=use.threshold,
-            turns=use.turns,
-        )
-
-    @property
-    def judges(self) -> list[str]:
-        """Those that judged a pair with a response of their own."""
-        held = {*self.pairs["first"], *self.pairs["second"]}
-        return sorted(set(self.pairs["judge"]) & held)
-
-    def own(self, judge: str) -> pd.DataFrame:
-        """The judge's verdicts on pairs with its own response, turned to it."""
-        rows = facing(self.pairs, judge)
-        return rows[rows["judge"].eq(judge)].reset_index(drop=True)
-
-    def interval(
-        self,
-        sums: Floats,
-        statistic: Callable[[Floats], Floats],
-        *names: str,
-    ) -> Interval:
-        """Interval with a stream of its own for these names."""
-        rng = stream(self.settings.seed, STUDY, self.name, *names)
-        return self.settings.bootstrap.interval(sums, statistic, rng)
-
-    def intervals(
-        self,
-        sums: Floats,
-        statistics: Callable[[Floats], Floats],
-        *names: str,
-    ) -> list[Interval]:
-        """Intervals of several statistics from one stream."""
-        rng = stream(self.settings.seed, STUDY, self.name, *names)
-        return self.settings.bootstrap.intervals(sums, statistics, rng)
-
-
 def _dropped(rows: pd.DataFrame, cells: Floats) -> int:
     """Pairs with a human vote and a verdict that a tie or a status kept out."""
     return int(rows["human"].notna().sum() - (cells.sum(axis=1) > 0).sum())
-
-
-def _counts(cells: Floats) -> dict[str, float]:
-    totals = cells.sum(axis=0)
-    return {"n": totals.sum(), **dict(zip(CELLS, totals, strict=True))}
 
 
 def bias(data: Judged) -> pd.DataFrame:
@@ -125,7 +50,7 @@ def bias(data: Judged) -> pd.DataFrame:
         cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
         sums = cluster_sums(cells, own["cluster"])
         rows.append(
-            {"dataset": data.name, "judge": judge, **_counts(cells)}
+            {"dataset": data.name, "judge": judge, **cell_counts(cells)}
             | bounds("eo", data.interval(sums, equal_opportunity, judge, "eo"))
             | bounds("dp", data.interval(sums, demographic_parity, judge, "dp"))
             | {"n_dropped": _dropped(own, cells)}
@@ -142,7 +67,7 @@ def bias_by_opponent(data: Judged) -> pd.DataFrame:
             sums = cluster_sums(cells, own["cluster"])
             interval = data.interval(sums, equal_opportunity, judge, str(opponent), "eo")
             rows.append(
-                {"dataset": data.name, "judge": judge, "opponent": opponent, **_counts(cells)}
+                {"dataset": data.name, "judge": judge, "opponent": opponent, **cell_counts(cells)}
                 | bounds("eo", interval)
                 | {"undefined": interval.undefined, "n_dropped": _dropped(own, cells)}
             )
@@ -336,83 +261,4 @@ def compute(
     frames["recovery"] = recovery(judged)
     frames["paper_bias"] = paper_bias(published, settings)
     frames["checks"] = checks(frames, published)
-    return {name: _whole(frame) for name, frame in frames.items()}
-
-
-def _whole(frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts as integers, unless ties that count half have made them fractions."""
-    counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
-    whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
-    return frame.astype(dict.fromkeys(whole, "int64"))
-
-
-def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """EO and DP from the cells that the paper prints in Fig. 2, by the functions of this study.
-
-    Args:
-        published: `item, dataset, judge, quantity, value, ...`, as in data/published/wataoka.csv.
-        settings: For the interval, which resamples rows, since the paper prints no clusters.
-
-    Returns:
-        `dataset, judge, n`, the cells, and EO and DP with intervals.
-    """
-    fig2 = published[published["item"].eq("fig2")]
-    rows = []
-    for (dataset, judge), part in fig2.groupby(["dataset", "judge"]):
-        counts = part.set_index("quantity")["value"][CELLS].astype(int)
-        cells = np.repeat(np.eye(4), counts, axis=0)
-        row = {"dataset": dataset, "judge": judge, **_counts(cells)}
-        for name, statistic in (("eo", equal_opportunity), ("dp", demographic_parity)):
-            rng = stream(settings.seed, STUDY, "paper", str(judge), name)
-            row |= bounds(name, settings.bootstrap.interval(cells, statistic, rng))
-        rows.append(row)
-    return _whole(pd.DataFrame(rows))
-
-
-def with_published(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Table 2 with the values that the paper prints for the same judge (of other data)."""
-    printed = published[published["item"].eq("table2")].set_index("judge")["value"]
-    if table.empty:
-        return table
-    return table.assign(published=table["judge"].map(printed).astype(float))
-
-
-def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
-    """What others have printed of the same releases beside what is recomputed here.
-
-    Returns:
-        `dataset, judge, item, quantity, published, recomputed, difference, source, verified`; only
-        for the data sets and judges at hand.
-    """
-    agreed, rates = frames["agreement"], frames["win_rates"]
-    if agreed.empty or rates.empty:
-        return pd.DataFrame()
-    agreed = agreed.assign(
-        key=agreed["annotators"] + ", turn " + agreed["turn"] + ", " + agreed["ties"] + " ties"
-    )
-    found = []
-    for row in published[published["source"].ne(PAPER)].itertuples():
-        if row.item == "win rate":
-            part = rates
-            human = row.judge == "human"
-            column = "human_win_rate" if human else "win_rate"
-            hit = part[part["responder"].eq(row.quantity) & (human | part["judge"].eq(row.judge))]
-        else:
-            part, column = agreed, "n" if row.item == "agreement n" else "agreement"
-            hit = part[part["key"].eq(row.quantity) & part["judge"].eq(row.judge)]
-        hit = hit[hit["dataset"].eq(row.dataset)]
-        if len(hit):
-            found.append(
-                {
-                    "dataset": row.dataset,
-                    "judge": row.judge,
-                    "item": row.item,
-                    "quantity": row.quantity,
-                    "published": row.value,
-                    "recomputed": float(hit[column].iloc[0]),
-                    "difference": float(hit[column].iloc[0]) - row.value,
-                    "source": row.source,
-                    "verified": row.verified,
-                }
-            )
-    return pd.DataFrame(found)
+    return {name: whole_counts(frame) for name, frame in frames.items()}

@@ -1,0 +1,197 @@
+"""The schemas of the tables that all sources fill and all studies read.
+
+| table | key |
+|---|---|
+| items | study, item_id |
+| responses | study, item_id, responder, step, sample |
+| labels | study, item_id, responder_a, responder_b, annotator, repeat |
+| truths | study, item_id, responder, step, metric |
+| verdicts | study, item_id, judge, task, variant, candidates, repeat |
+| perplexities | study, item_id, responder, step, judge, conditional |
+
+Further columns and their types stand below. Missing values are null and carry a status other than
+`ok`; they are never a tie, a zero or a perfect score.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandera.pandas as pa
+import pyarrow
+
+STATUSES = ("ok", "unparsable", "refused", "low-mass", "truncated", "failed")
+TASKS = (
+    "preference",
+    "recognition",
+    "inferiority",
+    "quality",
+    "rubric",
+    "mqm",
+    "coverage",
+    "correctness",
+)
+TIE = "tie"
+# Probabilities of labels are read in floating point; their sum may exceed one by this much.
+ROUNDING = 1e-6
+
+_TEXT, _TEXTS = pyarrow.string(), pyarrow.list_(pyarrow.string())
+_INT, _REAL, _REALS = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(pyarrow.float64())
+_MESSAGES = pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)]))
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: its key, its columns with their types, and what must hold of the values."""
+
+    name: str
+    key: tuple[str, ...]
+    columns: dict[str, pyarrow.DataType]
+    nullable: frozenset[str]
+    checks: dict[str, pa.Check]
+
+    @property
+    def arrow(self) -> pyarrow.Schema:
+        """The schema on disk."""
+        return pyarrow.schema([pyarrow.field(name, kind) for name, kind in self.columns.items()])
+
+    @property
+    def pandera(self) -> pa.DataFrameSchema:
+        """Presence, nulls and values; the types are the business of `arrow`."""
+        return pa.DataFrameSchema(
+            {
+                name: pa.Column(None, checks=self.checks.get(name), nullable=name in self.nullable)
+                for name in self.columns
+            },
+            strict=True,
+        )
+
+
+def _one_of(values: Iterable[str]) -> pa.Check:
+    allowed = list(values)
+    return pa.Check(lambda column: column.isin(allowed), error=f"one of {', '.join(allowed)}")
+
+
+def _each(condition: str, holds: Callable[[Any], bool]) -> pa.Check:
+    return pa.Check(holds, element_wise=True, error=condition)
+
+
+TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "items",
+            ("study", "item_id"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "category": _TEXT,
+                "cluster": _TEXT,
+                "messages": _MESSAGES,
+                "reference": _TEXT,
+                "metadata": _TEXT,
+            },
+            frozenset({"category", "reference"}),
+            {},
+        ),
+        Table(
+            "responses",
+            ("study", "item_id", "responder", "step", "sample"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder": _TEXT,
+                "step": _INT,
+                "sample": _INT,
+                "text": _TEXT,
+            },
+            frozenset(),
+            {},
+        ),
+        Table(
+            "labels",
+            ("study", "item_id", "responder_a", "responder_b", "annotator", "repeat"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder_a": _TEXT,
+                "responder_b": _TEXT,
+                "annotator": _TEXT,
+                "repeat": _INT,
+                "label": _TEXT,
+            },
+            frozenset(),
+            {"label": _one_of(("a", "b", TIE))},
+        ),
+        Table(
+            "truths",
+            ("study", "item_id", "responder", "step", "metric"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder": _TEXT,
+                "step": _INT,
+                "metric": _TEXT,
+                "score": _REAL,
+            },
+            frozenset(),
+            {},
+        ),
+        Table(
+            "perplexities",
+            ("study", "item_id", "responder", "step", "judge", "conditional"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder": _TEXT,
+                "step": _INT,
+                "judge": _TEXT,
+                "conditional": pyarrow.bool_(),
+                "sum_nll": _REAL,
+                "n_tokens": _INT,
+                "n_bytes": _INT,
+                "status": _TEXT,
+            },
+            frozenset({"sum_nll"}),
+            {
+                "status": _one_of(STATUSES),
+                "sum_nll": pa.Check(lambda column: column >= 0, error="at least 0, in nats"),
+            },
+        ),
+        Table(
+            "verdicts",
+            ("study", "item_id", "judge", "task", "variant", "candidates", "repeat"),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "judge": _TEXT,
+                "task": _TEXT,
+                "variant": _TEXT,
+                "candidates": _TEXTS,
+                "order_known": pyarrow.bool_(),
+                "repeat": _INT,
+                "probabilities": _REALS,
+                "mass": _REAL,
+                "choice": _TEXT,
+                "stored": _REAL,
+                "status": _TEXT,
+            },
+            frozenset({"probabilities", "mass", "choice", "stored"}),
+            {
+                "task": _one_of(TASKS),
+                "status": _one_of(STATUSES),
+                "candidates": _each(
+                    "at least two different responders",
+                    lambda names: len(names) >= 2 and len(set(names)) == len(names),
+                ),
+                "probabilities": _each(
+                    "each in 0..1 and a sum of at most 1",
+                    lambda p: min(p) >= 0 and max(p) <= 1 and sum(p) <= 1 + ROUNDING,
+                ),
+                "mass": pa.Check(
+                    lambda column: column.between(0, 1 + ROUNDING), error="between 0 and 1"
+                ),
+            },
+        ),
+    )
+}
