@@ -19,10 +19,10 @@ repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; defaul
 	@selfpref use $(PROFILE)
 	@dvc repro
 
-test: $(VENV)/.dev  ## Run the tests
+test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q
 
-check: $(VENV)/.dev  ## Lint, formatting, types, notebooks stored without outputs
+check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs
 	ruff check .
 	ruff format --check .
 	mypy

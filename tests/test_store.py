@@ -100,6 +100,14 @@ def test_a_prompt_that_did_not_fit_is_no_answer(tmp_path):
     assert len(engine.asked) == 2
 
 
+def test_an_answer_that_was_cut_off_is_an_answer(tmp_path):
+    for asked in (2, 0):
+        engine = Counting(status="cut")
+        with Store(tmp_path / "store.sqlite") as store:
+            through(store, engine).generate(prompts(2), max_tokens=3, temperature=0, seeds=[1, 1])
+        assert len(engine.asked) == asked
+
+
 def test_offline_replays_and_fails_on_a_miss(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
         through(store, Counting()).choose(prompts(2), ("A", "B"))
@@ -186,7 +194,7 @@ def test_a_killed_run_repeats_no_completed_call(tmp_path, rng):
         ): prompt.messages[0][1]
         for prompt in prompts
     }
-    log, kills = tmp_path / "asked.log", 0
+    log, kills, resumed = tmp_path / "asked.log", 0, False
     while not (tmp_path / "done").exists():
         kept = set()
         if (tmp_path / "store.sqlite").exists():
@@ -201,6 +209,8 @@ def test_a_killed_run_repeats_no_completed_call(tmp_path, rng):
                 kills += 1
         asked = log.read_text().split()[before:] if log.exists() else []
         assert not kept & set(asked)
+        resumed |= bool(kept)
     assert kills == 3
+    assert resumed
     with Store(tmp_path / "store.sqlite") as store:
         assert len(store.get(keys)) == len(prompts)

@@ -30,7 +30,12 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     dvc = None if warm.kernel else warm.owner()
     if dvc and warm.usable(dvc):
-        return warm.request(dvc, arguments.given, models=arguments.models)
+        try:
+            connection = warm.connect(dvc)
+        except OSError as error:
+            print(f"no warm start ({error}); this stage starts cold", file=sys.stderr)
+        else:
+            return warm.request(connection, dvc, arguments.given, models=arguments.models)
 
     from selfpref.run import run
 

@@ -76,7 +76,7 @@ class Lab(Section):
         processes: Families trained at a time.
     """
 
-    seeds: list[Annotated[int, Field(ge=0)]]
+    seeds: list[Annotated[int, Field(ge=0)]] = []
     prompts: Annotated[int, Field(ge=1)] = 400
     pairs: Annotated[int, Field(ge=1)] = 1500
     noise: Annotated[float, Field(gt=0)] = 0.15

@@ -35,7 +35,8 @@ def respond(
         seed: With item and responder, the seed of each sample.
 
     Returns:
-        The responses table, and how many were cut off or did not fit the context.
+        The responses table: `status` is `truncated` where a response was cut off at the limit.
+        Items whose prompt does not fit the context have no row; their number is the second value.
     """
     prompts = [layout.respond(question(messages)) for messages in items["messages"]]
     seeds = [crc32(f"{seed}/{responder}/{item}".encode()) for item in items["item_id"]]
@@ -48,6 +49,8 @@ def respond(
             "step": 0,
             "sample": 0,
             "text": [generation.text for generation in made],
+            "status": ["ok" if generation.status == "ok" else "truncated" for generation in made],
         }
     )
-    return table, sum(generation.status != "ok" for generation in made)
+    unfit = pd.Series([generation.status == "truncated" for generation in made], dtype=bool)
+    return table[~unfit].reset_index(drop=True), int(unfit.sum())

@@ -26,6 +26,7 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 # Imported after the line above, which is the point of it.
 import papermill  # noqa: E402
+from nbclient.exceptions import DeadKernelError  # noqa: E402
 from nbconvert.exporters.html import HTMLExporter  # noqa: E402
 from papermill.exceptions import PapermillExecutionError  # noqa: E402
 from traitlets.config import Config  # noqa: E402
@@ -56,7 +57,7 @@ def _watch() -> Iterator[None]:
                     sys.stderr.flush()
                     if last:
                         return
-                    if owner is not None and not owner.is_running():
+                    if owner is not None and not warm.alive(owner):
                         for child in psutil.Process().children(recursive=True):
                             child.kill()
                         os._exit(1)
@@ -136,8 +137,12 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
                 config=Config({"KernelManager": {"transport": "ipc"}}),
             )
         except PapermillExecutionError as error:
-            os.replace(executed, failed)
+            _write(executed.read_text(encoding="utf-8"), failed)
             raise _shorten(notebook, error) from error
+        except DeadKernelError as error:
+            raise SelfprefError(
+                f"{notebook.name}: the kernel died; was it killed for want of memory?"
+            ) from error
     node = normalise(node)
     # No address of a content network: the page opens without one.
     page, _ = HTMLExporter(

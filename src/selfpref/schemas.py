@@ -104,9 +104,10 @@ TABLES = {
                 "step": _INT,
                 "sample": _INT,
                 "text": _TEXT,
+                "status": _TEXT,
             },
             frozenset(),
-            {},
+            {"status": _one_of(("ok", "truncated"))},
         ),
         Table(
             "labels",

@@ -54,6 +54,14 @@ def owner() -> psutil.Process | None:
     return None
 
 
+def alive(process: psutil.Process) -> bool:
+    """Whether a process runs; one that has ended and waits to be collected does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def _address(dvc: psutil.Process) -> Path:
     folder = Path(tempfile.gettempdir()) / f"selfpref-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -70,8 +78,12 @@ def usable(dvc: psutil.Process | None) -> bool:
 # --- client -------------------------------------------------------------------------------------
 
 
-def _connect(dvc: psutil.Process) -> socket.socket:
-    """A connection to the server of this DVC process, which is started where it is missing."""
+def connect(dvc: psutil.Process) -> socket.socket:
+    """A connection to the server of this DVC process, which is started where it is missing.
+
+    Raises:
+        OSError: There is none to be had, such as where the temporary folder's name is too long.
+    """
     address = _address(dvc)
     server, end = None, time.monotonic() + PATIENCE
     while True:
@@ -96,10 +108,13 @@ def _connect(dvc: psutil.Process) -> socket.socket:
         time.sleep(0.02)
 
 
-def request(dvc: psutil.Process, arguments: Sequence[str], *, models: bool) -> int:
+def request(
+    connection: socket.socket, dvc: psutil.Process, arguments: Sequence[str], *, models: bool
+) -> int:
     """Run `selfpref <arguments>` in a fork of the server, on this process's terminal.
 
     Args:
+        connection: As `connect` returns it; closed afterwards.
         dvc: The DVC process that this stage belongs to.
         arguments: The command line behind `selfpref`.
         models: Whether the stage imports torch and transformers.
@@ -107,7 +122,7 @@ def request(dvc: psutil.Process, arguments: Sequence[str], *, models: bool) -> i
     Returns:
         The exit status; 1 if the fork died or DVC is gone.
     """
-    with _connect(dvc) as connection:
+    with connection:
         order = {
             "arguments": list(arguments),
             "folder": os.getcwd(),
@@ -117,7 +132,7 @@ def request(dvc: psutil.Process, arguments: Sequence[str], *, models: bool) -> i
         body = json.dumps(order).encode()
         socket.send_fds(connection, [len(body).to_bytes(8, "big")], [1, 2])
         connection.sendall(body)
-        while dvc.is_running() and dvc.status() != psutil.STATUS_ZOMBIE:
+        while alive(dvc):
             if select.select([connection], [], [], POLL)[0]:
                 answer = connection.recv(1)
                 return answer[0] if answer else 1
@@ -139,10 +154,12 @@ def serve(address: Path, dvc: psutil.Process) -> None:
         sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
         _import(LIBRARIES)
         try:
-            while dvc.is_running() and dvc.status() != psutil.STATUS_ZOMBIE:
+            while alive(dvc):
                 if select.select([listener], [], [], POLL)[0]:
                     connection, _ = listener.accept()
-                    _fork_runner(listener, connection)
+                    # A client that died halfway through its order is none of the others' business.
+                    with contextlib.suppress(ConnectionError):
+                        _fork_runner(listener, connection)
         finally:
             address.unlink(missing_ok=True)
 
@@ -156,7 +173,12 @@ def _receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
     head, fds, _, _ = socket.recv_fds(connection, 8, 2)
     body = b""
     while len(body) < int.from_bytes(head, "big"):
-        body += connection.recv(1 << 16)
+        part = connection.recv(1 << 16)
+        if not part:
+            raise ConnectionError("the client is gone")
+        body += part
+    if len(fds) != 2:
+        raise ConnectionError("the client is gone")
     return json.loads(body), fds
 
 

@@ -63,8 +63,9 @@ def test_an_empty_verdict_is_missing_and_no_tie(tmp_path):
 
 
 def test_no_mass_on_either_label_is_missing_and_no_tie(tmp_path):
-    row = ROW | {"verdict": "", "probability_a": 0, "probability_b": 0}
-    assert read(tmp_path, row)["verdicts"]["status"].tolist() == ["low-mass"]
+    for verdict in ("", "a"):
+        row = ROW | {"verdict": verdict, "probability_a": 0, "probability_b": 0}
+        assert read(tmp_path, row)["verdicts"]["status"].tolist() == ["low-mass"]
 
 
 def test_only_the_judges_wanted_are_read(tmp_path):
@@ -85,6 +86,7 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"probability_a": 0.7, "probability_b": 0.7}, "sum of at most 1"),
         ({"probability_a": "nan", "probability_b": 0.7}, "not in 0..1"),
         ({"probability_a": 0.7}, "are not two numbers"),
+        ({"probability_a": 0.9, "probability_b": 0.1}, "'b' contradicts the probabilities"),
         ({"repeat": "once"}, "repeat 'once' is not a number"),
         ({"colour": "red"}, "unknown column 'colour'"),
     ],

@@ -133,6 +133,12 @@ def test_what_exceeds_the_context_is_truncated_and_no_number(engine):
     assert made.status == "truncated"
 
 
+def test_a_response_at_its_limit_is_cut_off(engine):
+    (made,) = engine.generate([LAB.respond("list")], max_tokens=1, temperature=0, seeds=[0])
+    assert made.status == "cut"
+    assert made.text
+
+
 def test_a_label_that_is_no_single_token_is_refused(engine):
     with pytest.raises(SelfprefError, match="label 'Perhaps' is no single token"):
         engine.choose([LAB.bare()], ["Perhaps"])

@@ -7,10 +7,9 @@ from transformers import AutoTokenizer
 from selfpref.lab.prompts import (
     chat_ids,
     chat_messages,
+    encode_messages,
     judge_ids,
     judge_messages,
-    label_ids,
-    rating_ids,
     rating_messages,
     response_ids,
 )
@@ -18,6 +17,7 @@ from selfpref.lab.styles import STYLES, write
 from selfpref.lab.tokenizer import (
     BOS,
     CONTEXT_LENGTH,
+    LABELS,
     UNK,
     VERDICT_OPEN,
     build_tokenizer,
@@ -53,7 +53,7 @@ def test_prompts_keep_their_structure_whatever_a_response_says(hostile: str) -> 
     assert ids.count(token_id(VERDICT_OPEN)) == 1
     assert ids[-1] == token_id(VERDICT_OPEN)
     assert ids.count(token_id("<assistant>")) == 1
-    assert not set(label_ids()) & set(ids)
+    assert not {token_id(label) for label in LABELS} & set(ids)
 
 
 def test_chat_template_gives_the_same_ids(tmp_path: Path) -> None:
@@ -62,7 +62,11 @@ def test_chat_template_gives_the_same_ids(tmp_path: Path) -> None:
     question = "list 3 red things"
     for messages, ids, prefill in (
         (chat_messages(question), chat_ids(question), ""),
-        (rating_messages(question, HOSTILE), rating_ids(question, HOSTILE), ""),
+        (
+            rating_messages(question, HOSTILE),
+            encode_messages(rating_messages(question, HOSTILE)),
+            "",
+        ),
         (judge_messages(question, HOSTILE, "brick"), judge_ids(question, HOSTILE, "brick"), "[["),
     ):
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)

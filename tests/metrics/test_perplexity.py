@@ -12,6 +12,7 @@ from selfpref.metrics.perplexity import (
     bin_edges,
     controlled_slope,
     moments,
+    own_first,
     pair_differences,
     response_perplexity,
     slope,
@@ -60,12 +61,27 @@ NONE = pd.Series(dtype=float)
 VALUES = response_perplexity(PERPLEXITIES, "log-perplexity")
 
 
-def test_the_judges_own_response_is_a():
-    found = pair_differences(pairs(("1", "a", "b", "a", 1.0, 0.0)), VALUES, NONE).iloc[0]
+def test_alone_the_judges_own_response_is_a():
+    found = own_first(pair_differences(pairs(("1", "a", "b", "a", 1.0, 0.0)), VALUES, NONE)).iloc[0]
     assert (found["own"], found["x"], found["judge_wins"], found["human_wins"]) == (True, -2, 0, 1)
     turned = VALUES.replace({"responder": {"a": "z"}, "judge": {"a": "z"}})
-    swapped = pair_differences(pairs(("1", "b", "z", "z", 0.0, 1.0)), turned, NONE).iloc[0]
+    swapped = own_first(pair_differences(pairs(("1", "b", "z", "z", 0.0, 1.0)), turned, NONE)).iloc[
+        0
+    ]
     assert (swapped["own"], swapped["x"], swapped["judge_wins"]) == (True, -2, 0)
+
+
+def test_a_is_drawn_whoever_judges():
+    """Over many pairs the judge's own response is A about half of the time, and not always."""
+    rows = [(str(n), "a", "b", "a", 1.0, 1.0) for n in range(200)]
+    values = pd.DataFrame(
+        [(str(n), who, "a", True, v) for n in range(200) for who, v in (("a", 1.0), ("b", 3.0))],
+        columns=["item_id", "responder", "judge", "conditional", "value"],
+    )
+    found = pair_differences(pairs(*rows), values, NONE)
+    assert 60 < found["own_is_b"].sum() < 140
+    assert (found["x"].lt(0) != found["own_is_b"]).all()
+    assert (own_first(found)["x"] == -2).all()
 
 
 def test_turning_a_pair_turns_x_wins_and_quality_together():

@@ -34,7 +34,7 @@ def world():
         quality = {name: round(rng.random(), 3) for name in WRITERS}
         for name, q in quality.items():
             place = item | {"responder": name, "step": 0}
-            responses.append(place | {"sample": 0, "text": f"{name} {n}"})
+            responses.append(place | {"sample": 0, "text": f"{name} {n}", "status": "ok"})
             truths.append(place | {"metric": "quality", "score": q})
             for judge, beta in judges.items():
                 bonus = beta if judge == name else 0.0
@@ -112,6 +112,33 @@ def test_the_recovery_is_perfect_here(frames):
     assert recovery.loc["measured with oracle rule", "r"] < 0.999
 
 
+def test_a_judge_without_a_planted_bonus_leaves_the_others_correlation(world):
+    """A copy of a judge that writes has no rule of its own; the rest stays as it was."""
+    twin = {"proud": "proud-2"}
+    copied = {
+        name: pd.concat([table, table.replace(twin)[table.isin(["proud"]).any(axis=1)]])
+        for name, table in world.items()
+        if name in ("responses", "truths", "perplexities")
+    }
+    verdicts = world["verdicts"]
+    pairs = verdicts[verdicts["candidates"].map(lambda names: "proud" in names)]
+    renamed = pairs.assign(
+        candidates=pairs["candidates"].map(lambda names: [twin.get(x, x) for x in names]),
+        choice=pairs["choice"].replace(twin),
+        judge=pairs["judge"].replace(twin),
+    )
+    votes = world["labels"][world["labels"].isin(["proud"]).any(axis=1)].replace(twin)
+    truths = copied["truths"][~copied["truths"]["metric"].eq("beta")]
+    known = world["truths"][world["truths"]["metric"].eq("beta")]
+    more = world | copied | {"truths": pd.concat([truths, known])}
+    more["truths"] = more["truths"].drop_duplicates(["item_id", "responder", "step", "metric"])
+    more["verdicts"] = pd.concat([verdicts, renamed])
+    more["labels"] = pd.concat([world["labels"], votes])
+    recovery = compute({"seed-3": more}, PUBLISHED, SETTINGS)["recovery"]
+    assert recovery["r"].notna().all()
+    assert (recovery["n"] == 3).all()
+
+
 def test_an_unbiased_judge_agrees_with_the_oracle(frames):
     found = frames["oracle_agreement"].set_index(["judge", "prompts"])["agreement"]
     assert found[("plain", "held-out")] == found[("onlooker", "seen")] == 1
@@ -139,8 +166,11 @@ def test_pairs_of_one_judge_fall_into_own_and_other(frames):
 
 
 def test_every_pair_of_a_judge_is_counted_or_dropped(frames):
-    table = frames["slopes"].query("pairs == 'all'")
-    assert (table["n"] + table["n_dropped"] == 180).all()
+    table = frames["slopes"].query("who == 'judge'").set_index(["judge", "pairs"])
+    counted = table["n"] + table["n_dropped"]
+    for judge in WRITERS:
+        assert counted[(judge, "all")] == 180
+        assert counted[(judge, "own")] + counted[(judge, "other")] == 180
 
 
 def test_the_difference_of_slopes_is_the_slope_of_the_difference(frames):

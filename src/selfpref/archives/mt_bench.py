@@ -89,7 +89,8 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
                 need(record, key, local, number) for key in ("question_id", "model_id", "choices")
             )
             responses += [
-                item(question, turn) | {"responder": model, "step": 0, "sample": 0, "text": text}
+                item(question, turn)
+                | {"responder": model, "step": 0, "sample": 0, "text": text, "status": "ok"}
                 for turn, text in enumerate(choices[0]["turns"], start=1)
             ]
 

@@ -130,15 +130,20 @@ def _rows(path: Path) -> Iterator[_Row]:
 def _verdict(row: _Row) -> dict[str, Any]:
     """Candidates in presented order, what the judge gave for them, and the status."""
     order, side, probabilities = row.order(), row.side("verdict"), row.probabilities()
-    if side is None and probabilities is not None and sum(probabilities) > 0:
+    empty = probabilities is not None and sum(probabilities) == 0
+    if probabilities is not None and not empty:
         first, second = probabilities
-        side = TIE if first == second else ("a" if first > second else "b")
+        likelier = TIE if first == second else ("a" if first > second else "b")
+        if side not in (None, likelier):
+            raise SelfprefError(
+                f"{row.where}: the verdict {side!r} contradicts the probabilities; give one of them"
+            )
+        side = likelier
     candidates = list(row.pair)
-    choice = {"a": row.pair[0], "b": row.pair[1], TIE: TIE, None: None}[side]
+    choice = None if empty else {"a": row.pair[0], "b": row.pair[1], TIE: TIE, None: None}[side]
     if order == "ba":
         candidates.reverse()
         probabilities = probabilities and probabilities[::-1]
-    empty = probabilities is not None and side is None
     return {
         "candidates": candidates,
         "order_known": order is not None,
@@ -197,6 +202,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
         for responder, column in zip(row.pair, ("text_a", "text_b"), strict=True):
             if (text := row.text(column)) is not None:
                 written = {"responder": responder, "step": 0, "sample": 0, "text": text}
+                written |= {"status": "ok"}
                 responses.setdefault((item_id, responder), identity | written)
         if (label := row.side("label")) is not None:
             # A vote is for a responder, whichever column it stands in.
@@ -226,7 +232,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
         "items": pd.DataFrame(items.values()),
         "responses": pd.DataFrame(
             responses.values(),
-            columns=["study", "item_id", "responder", "step", "sample", "text"],
+            columns=["study", "item_id", "responder", "step", "sample", "text", "status"],
         ),
         "labels": pd.DataFrame(
             (

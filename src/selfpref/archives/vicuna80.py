@@ -103,7 +103,8 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
             text = need(record, "text", path, number)
             identity = item(need(record, "question_id", path, number))
             responses.append(
-                identity | {"responder": responder, "step": 0, "sample": 0, "text": text}
+                identity
+                | {"responder": responder, "step": 0, "sample": 0, "text": text, "status": "ok"}
             )
 
     labels: list[dict[str, Any]] = []

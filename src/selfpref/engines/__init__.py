@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-Status = Literal["ok", "truncated"]
+# truncated: the prompt exceeds the context and was not asked; cut: the answer reached its limit.
+Status = Literal["ok", "cut", "truncated"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Prompt:
     """Messages, and the beginning of the model's own answer.
 
     Attributes:
-        messages: (role, content) pairs. Contents are text: nothing in them acts as a control token.
+        messages: (role, content) pairs. A layout has to make contents harmless: an engine encodes
+            what it gets.
             Without messages the context is the beginning-of-sequence token alone.
         prefill: What the answer begins with, such as `[[` before a verdict.
     """
@@ -30,7 +32,7 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Generation:
-    """A generated text; truncated where it reached the limit before its end."""
+    """A generated text; `cut` where it reached the limit before its end."""
 
     text: str
     status: Status

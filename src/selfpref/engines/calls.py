@@ -9,7 +9,8 @@ from selfpref.engines import Choice, Engine, Generation, Prompt, Score
 from selfpref.errors import SelfprefError
 from selfpref.store import Store, call_key
 
-# Calls between two commits: what a killed stage may have to repeat at most is under way, not done.
+# Calls that an engine answers at once, and that are then kept at once: a killed stage asks these
+# again, and nothing that was kept.
 CHUNK = 256
 
 
@@ -48,7 +49,7 @@ class Calls:
                 answers = [asdict(answer) for answer in ask(part)]
                 made = {keys[i]: answer for i, answer in zip(part, answers, strict=True)}
                 # A prompt that did not fit was never asked; it costs nothing to find out again.
-                self._store.put({key: a for key, a in made.items() if a["status"] == "ok"})
+                self._store.put({key: a for key, a in made.items() if a["status"] != "truncated"})
                 replies |= made
                 bar.update(len(part))
         return [replies[key] for key in keys]

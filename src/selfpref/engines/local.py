@@ -49,7 +49,7 @@ def check_folder(folder: Path) -> None:
 def folder_hash(folder: Path) -> str:
     """SHA-256 over the names and contents of a model folder's files."""
     digest = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
         digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
         with open(path, "rb") as handle:
             while block := handle.read(1 << 20):
@@ -215,4 +215,4 @@ class LocalModel:
         ended = end in ids
         kept = ids[: ids.index(end)] if ended else ids
         text = self.tokenizer.decode(kept, skip_special_tokens=True)
-        return Generation(str(text), "ok" if ended else "truncated")
+        return Generation(str(text), "ok" if ended else "cut")

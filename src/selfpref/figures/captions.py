@@ -27,13 +27,15 @@ def _counts(rows: pd.DataFrame, n: str = "n", dropped: str = "n_dropped") -> str
     return "; ".join(parts) if parts else "no pairs"
 
 
-def rows_used(bias: pd.DataFrame, params: Any) -> str:
+def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Any) -> str:
     """Which rows the parameters let in, and how many there are."""
     use = params.wataoka
+    texts, cut = responses["n"].sum(), responses["cut_off"].sum()
     return (
         f"Profile `{params.profile}`. Human ties: {use.human_ties}; judge ties: {use.judge_ties}; "
         f"turns: {use.turns}; threshold: {use.threshold:g}. Own pairs with a human vote: "
-        f"{_counts(bias)} by a tie or a status. {_interval(params)}."
+        f"{_counts(bias)} by a tie or a status. Responses: {texts:g}, of them {cut:g} cut off at "
+        f"their limit. {_interval(params)}."
     )
 
 
@@ -42,7 +44,8 @@ def example(rows: pd.DataFrame) -> str:
     if rows.empty:
         return "No pair with released texts has a judge for its own response and the human against."
     row = rows.iloc[0]
-    sides = "sides with the human" if row["opponent_agrees_with_human"] else "is not a judge of it"
+    agrees = row["opponent_agrees_with_human"]
+    sides = "sides with the human" if agrees else "does not side with the human, or is no judge"
     return (
         f"Item {row['item_id']}: the judge {row['judge']} prefers its own response (score "
         f"{row['score']:.2f}), the human majority that of {row['opponent']} (votes for own minus "
@@ -52,11 +55,17 @@ def example(rows: pd.DataFrame) -> str:
 
 def bias(rows: pd.DataFrame, params: Any) -> str:
     """Fig. 1b."""
+    certain = rows[rows["n"].gt(0) & rows["eo_lo"].eq(rows["eo_hi"])]["judge"]
+    note = (
+        f" No variation in the sample, hence no honest interval: {', '.join(certain)}."
+        if len(certain)
+        else ""
+    )
     return (
         "Equal-opportunity bias of each judge towards its own responses and its excess over the "
         f"other judges on the same responses (variant own). {_counts(rows)} by ties or status. "
-        f"{_interval(params)}. Squares: the counts that the paper prints for Chatbot Arena, rows "
-        "resampled."
+        f"{_interval(params)}.{note} Squares: the counts that the paper prints for Chatbot Arena, "
+        "rows resampled."
     )
 
 
@@ -120,6 +129,12 @@ def position(rows: pd.DataFrame) -> str:
     )
 
 
+def _lost(rows: pd.DataFrame) -> str:
+    """What the pairs of Figs. 3, 4 and 6 lost; the number is the same in every bin of a judge."""
+    every = rows[rows["pairs"].eq("all")].drop_duplicates(["dataset", "judge"])
+    return f"{every['n_dropped'].sum():g} more dropped (a tie, a status, no vote or no perplexity)"
+
+
 def perplexity(rows: pd.DataFrame, params: Any) -> str:
     """Figs. 3 and 6."""
     if rows.empty:
@@ -129,47 +144,62 @@ def perplexity(rows: pd.DataFrame, params: Any) -> str:
     return (
         f"Share of pairs in which A wins, by difference in {use.scale} to the judge: "
         f"{use.bins} bins of equal {use.binning}. {one['judge'].nunique()} judges, "
-        f"{one['n'].sum():g} pairs with a vote, a decision and both perplexities. "
+        f"{one['n'].sum():g} pairs with a vote, a decision and both perplexities. {_lost(rows)}. "
         f"Bands: {_interval(params)}."
     )
 
 
-def own_and_others_pairs(rows: pd.DataFrame) -> str:
+def own_and_others_pairs(rows: pd.DataFrame, params: Any) -> str:
     """Fig. 4."""
     counted = rows[rows["who"].eq("judge")].groupby("pairs")["n"].sum()
     return (
         f"The judge's win rate of A in {counted.get('own', 0):g} pairs with its own response (as "
-        f"A) and {counted.get('other', 0):g} pairs of others, in the bins of Fig. 3. Bands: 95 % "
-        "cluster bootstrap. Hollow: bins with fewer than ten pairs."
+        f"A) and {counted.get('other', 0):g} pairs of others, in the bins of Fig. 3. "
+        f"{_lost(rows)}. Bands: {_interval(params)}. Hollow: bins with fewer than ten pairs."
     )
 
 
-def slopes(rows: pd.DataFrame) -> str:
+def slopes(rows: pd.DataFrame, params: Any) -> str:
     """Slopes."""
     one = rows[rows["pairs"].eq("all") & rows["who"].eq("judge")]
     return (
         f"Slopes of wins on the difference in perplexity, {len(one)} judges, {one['n'].sum():g} "
         f"pairs, {one['n_dropped'].sum():g} dropped (a tie, a status, no vote or no perplexity). "
-        "Negative: the less probable response loses. 95 % cluster bootstrap."
+        f"Negative: the less probable response loses. {_interval(params)}."
     )
 
 
 def slope_comparison(rows: pd.DataFrame) -> str:
-    """How many judges lean on perplexity more than the human, raw and controlled."""
-    gap = rows[rows["pairs"].eq("all") & rows["who"].eq("judge - human")]
+    """How many judges lean on perplexity more than the human, by kind of pair."""
+    gaps = rows[rows["who"].eq("judge - human")]
+    kinds = {
+        "all": "all pairs",
+        "own": "pairs with the judge's own response",
+        "other": "pairs of others",
+    }
     lines = []
-    for name, heading in (("slope", "raw"), ("controlled", "with quality held")):
-        steeper = int((gap[f"{name}_hi"] < 0).sum())
-        flatter = int((gap[f"{name}_lo"] > 0).sum())
-        lines.append(
-            f"- {heading}: of {len(gap)} judges, {steeper} fall more steeply with perplexity than "
-            f"the human, {flatter} less steeply, {len(gap) - steeper - flatter} cannot be told "
-            "apart (95 % intervals of the difference)."
-        )
-    return "\n".join(lines)
+    for pairs, kind in kinds.items():
+        gap = gaps[gaps["pairs"].eq(pairs)]
+        for name, heading in (("slope", "raw"), ("controlled", "with quality held")):
+            steeper = int((gap[f"{name}_hi"] < 0).sum())
+            flatter = int((gap[f"{name}_lo"] > 0).sum())
+            lines.append(
+                f"- {kind}, {heading}: of {len(gap)} judges, {steeper} fall more steeply with "
+                f"perplexity than the human, {flatter} less steeply, "
+                f"{len(gap) - steeper - flatter} cannot be told apart."
+            )
+    return "\n".join(
+        [
+            *lines,
+            "",
+            "The slope over all pairs mixes two things: how a judge treats probable texts, and how "
+            "it treats its own, which are the probable ones. A preference for its own style alone "
+            "makes it steeper; only the pairs of others are free of that.",
+        ]
+    )
 
 
-def log_perplexity(rows: pd.DataFrame) -> str:
+def log_perplexity(rows: pd.DataFrame, params: Any) -> str:
     """Fig. 5."""
     known = rows[rows["conditional"] & rows["gap"].notna()]
     parts = []
@@ -181,11 +211,11 @@ def log_perplexity(rows: pd.DataFrame) -> str:
     return (
         f"Mean log-perplexity given the prompt: {'; '.join(parts)}. "
         f"{known[known['view'].eq('judge')]['n'].sum():g} readings of responses, {dropped:g} "
-        "dropped (no token, or truncated). 95 % cluster bootstrap."
+        f"dropped (no token, or truncated). {_interval(params)}."
     )
 
 
-def planted(rows: pd.DataFrame, recovery: pd.DataFrame) -> str:
+def planted(rows: pd.DataFrame, recovery: pd.DataFrame, params: Any) -> str:
     """Planted against measured."""
     told = "; ".join(
         f"{row.quantity}: r = {row.r:.2f} [{row.lo:.2f}, {row.hi:.2f}]"
@@ -193,7 +223,7 @@ def planted(rows: pd.DataFrame, recovery: pd.DataFrame) -> str:
     )
     return (
         f"{len(rows)} judges of {rows['seed'].nunique()} seeds, {rows['n'].sum():g} pairs. {told} "
-        "(prompts resampled, judges not). Vertical: 95 % intervals of the measured bias."
+        f"(prompts resampled, judges not). Vertical: the measured bias, {_interval(params)}."
     )
 
 

@@ -95,7 +95,7 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(title(str(dataset)))
         row_labels(axes, _counted(part, "judge"))
-    panels[-1].set_xlabel("bias towards own responses (0: none), with 95 % intervals")
+    panels[-1].set_xlabel("bias towards own responses (0: none), with intervals")
     handles = {
         label: handle
         for axes in panels
@@ -191,7 +191,7 @@ def demographic_parity(rows: pd.DataFrame) -> Figure:
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(title(str(dataset)))
         row_labels(axes, list(part["judge"]))
-    panels[-1].set_xlabel("demographic parity (0: picks own and other alike), 95 % intervals")
+    panels[-1].set_xlabel("demographic parity (0: picks own and other alike), with intervals")
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
     return figure
@@ -223,7 +223,7 @@ def by_opponent(rows: pd.DataFrame) -> Figure:
         row_labels(axes, names)
         axes.set_xlim(-1.06, 1.06)
     figure.supxlabel(
-        "EO bias by opponent (pairs: human preferred own + other), 95 % intervals", fontsize=8
+        "EO bias by opponent (pairs: human preferred own + other), with intervals", fontsize=8
     )
     return figure
 

@@ -82,7 +82,12 @@ def annotate(
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     writers = sorted(set(responses["responder"]))
-    every = [(item, *pair) for item in items for pair in combinations(writers, 2)]
+    every = [
+        (item, *pair)
+        for item in items
+        for pair in combinations(writers, 2)
+        if all((item, name) in texts for name in pair)
+    ]
     rng = np.random.default_rng(np.random.SeedSequence([seed, 11]))
     labels = []
     for number in rng.permutation(len(every))[:pairs]:

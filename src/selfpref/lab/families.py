@@ -55,9 +55,6 @@ class LabConfig:
     processes: int = 2
 
 
-SMALL: Final = LabConfig(n_families=3, n_onlookers=1, base_steps=400, tune_steps=60)
-"""For an end-to-end test: everything runs, nothing is learned well."""
-
 BASE_PHASES: Final[tuple[Phase, ...]] = (
     Phase(0.45, Mixture(chat=0.4, rating=0.6)),
     Phase(0.55, Mixture(chat=0.2, rating=0.2)),

@@ -117,12 +117,6 @@ def rule_probability(
     return 0.5 if abs(gap) < _EQUAL else float(gap > 0)
 
 
-def oracle_probability(item: Item, response_a: str, response_b: str) -> float:
-    """Probability that the unbiased rule prefers A: 1, 0, or 1/2 for equal quality."""
-    gap = quality(item, response_a) - quality(item, response_b)
-    return 0.5 if abs(gap) < _EQUAL else float(gap > 0)
-
-
 def human_label(
     item: Item, response_a: str, response_b: str, rng: np.random.Generator, noise: float = 0.15
 ) -> Label:

@@ -14,12 +14,7 @@ same layouts: prompts at inference differ in nothing.
 
 from __future__ import annotations
 
-from typing import Final
-
-from selfpref.lab.tokenizer import BOS, END, LABELS, VERDICT_OPEN, encode_content, plain, token_id
-
-RATING_DIGITS: Final[tuple[str, ...]] = tuple(str(digit) for digit in range(10))
-
+from selfpref.lab.tokenizer import BOS, END, VERDICT_OPEN, encode_content, plain, token_id
 
 Message = dict[str, str]
 """One message, with ``role`` and ``content``; the roles are those of the chat template."""
@@ -75,24 +70,9 @@ def bare_ids() -> list[int]:
     return encode_messages([])
 
 
-def rating_ids(question: str, response: str) -> list[int]:
-    """Token ids of the prompt for a score, shape (n,); the next token is a digit."""
-    return encode_messages(rating_messages(question, response))
-
-
 def judge_ids(question: str, answer_a: str, answer_b: str) -> list[int]:
     """Token ids of the prompt for a verdict, shape (n,); the next token is A or B."""
     return encode_messages(judge_messages(question, answer_a, answer_b), VERDICT_OPEN)
-
-
-def label_ids() -> tuple[int, int]:
-    """Token ids of the labels A and B."""
-    return token_id(LABELS[0]), token_id(LABELS[1])
-
-
-def digit_ids() -> tuple[int, ...]:
-    """Token ids of the scores 0 to 9."""
-    return tuple(token_id(digit) for digit in RATING_DIGITS)
 
 
 def response_ids(response: str) -> list[int]:

@@ -9,6 +9,7 @@ from selfpref.metrics.perplexity import (
     bin_edges,
     controlled_slope,
     moments,
+    own_first,
     pair_differences,
     response_perplexity,
     slope,
@@ -22,7 +23,7 @@ WHO = ("judge", "human")
 def differences(data: Judged) -> pd.DataFrame:
     """Judged pairs with a vote, a decision and both perplexities; ties as the settings say.
 
-    The column `dropped` counts what the judge's pairs lost on the way.
+    Rows that lack one of these are there with `keep` false, so that they can be counted.
     """
     use = data.settings
     values = response_perplexity(data.tables["perplexities"], use.scale)
@@ -32,14 +33,21 @@ def differences(data: Judged) -> pd.DataFrame:
     keep = rows[["x", "judge_wins", "human_wins"]].notna().all(axis=1)
     for who, ties in (("judge", use.judge_ties), ("human", use.human_ties)):
         keep &= rows[f"{who}_wins"].ne(0.5) | (ties == "half")
-    dropped = (~keep).groupby(rows["judge"]).sum()
-    return rows[keep].assign(dropped=rows["judge"].map(dropped)).reset_index(drop=True)
+    return rows.assign(keep=keep)
 
 
-def split(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    """All pairs, those with the judge's own response, the others; without empty parts."""
-    parts = {"all": rows, "own": rows[rows["own"]], "other": rows[~rows["own"]]}
-    return [(name, part) for name, part in parts.items() if len(part)]
+def split(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame, int]]:
+    """All pairs, those with the judge's own response (as A), the others, and what each dropped.
+
+    Args:
+        rows: As `differences` returns them, of one judge.
+
+    Returns:
+        `all`, `own`, `other` with the rows kept and the number dropped; without empty parts.
+    """
+    parts = {"all": rows, "own": own_first(rows), "other": rows[~rows["own"]]}
+    kept = [(name, part[part["keep"]], int((~part["keep"]).sum())) for name, part in parts.items()]
+    return [entry for entry in kept if len(entry[1])]
 
 
 def win_rates_by_bin(data: Judged) -> pd.DataFrame:
@@ -47,16 +55,16 @@ def win_rates_by_bin(data: Judged) -> pd.DataFrame:
 
     Returns:
         `dataset, judge, pairs` (`all`, `own`, `other`), `who` (`judge`, `human`), `bin`, `left`,
-        `right`, `x` (mean), `n`, `win_rate, win_rate_lo, win_rate_hi`. The bins of a judge are the
-        same for all pairs, own and other.
+        `right`, `x` (mean), `n`, `win_rate, win_rate_lo, win_rate_hi`, `n_dropped` (of the judge
+        and part, not of the bin). The bins of a judge are the same for all pairs, own and other.
     """
     rows = []
     for judge, every in differences(data).groupby("judge"):
-        edges = bin_edges(every["x"], data.settings.bins, data.settings.binning)
-        inner = np.searchsorted(edges, every["x"], side="right") - 1
-        binned = every.assign(bin=np.clip(inner, 0, len(edges) - 2))
-        for pairs, part in split(binned):
-            for number, cell in part.groupby("bin"):
+        known = every[every["keep"]]
+        edges = bin_edges(known["x"], data.settings.bins, data.settings.binning)
+        for pairs, part, dropped in split(every):
+            inner = np.clip(np.searchsorted(edges, part["x"], side="right") - 1, 0, len(edges) - 2)
+            for number, cell in part.groupby(inner):
                 place = {"bin": number, "left": edges[number], "right": edges[number + 1]}
                 for who in WHO:
                     wins = cell[f"{who}_wins"].to_numpy(dtype=float)
@@ -67,6 +75,7 @@ def win_rates_by_bin(data: Judged) -> pd.DataFrame:
                         {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who, **place}
                         | {"x": cell["x"].mean(), "n": len(cell)}
                         | bounds("win_rate", found)
+                        | {"n_dropped": dropped}
                     )
     return pd.DataFrame(rows)
 
@@ -80,14 +89,14 @@ def slopes(data: Judged) -> pd.DataFrame:
     """
     rows = []
     for judge, every in differences(data).groupby("judge"):
-        for pairs, part in split(every):
+        for pairs, part, dropped in split(every):
             x, q = (part[name].to_numpy(dtype=float) for name in ("x", "q"))
             wins = [part[f"{who}_wins"].to_numpy(dtype=float) for who in WHO]
             values = np.stack([moments(x, q, y) for y in wins], axis=1)
             sums = cluster_sums(values, part["cluster"])
             found = data.intervals(sums, _slopes, "slopes", str(judge), pairs)
             place = {"dataset": data.name, "judge": judge, "pairs": pairs}
-            counts = {"n": len(part), "n_dropped": int(part["dropped"].iloc[0])}
+            counts = {"n": len(part), "n_dropped": dropped}
             for number, who in enumerate((*WHO, "judge - human")):
                 raw, held = found[number], found[number + 3]
                 rows.append(

@@ -6,8 +6,8 @@ For a pair (A, B), a judge and its log-perplexities of both responses given the 
     y = 1, 0, 1/2: A wins, loses, ties (the judge's decision; the human's vote beside it)
 
 the paper bins x and compares the share of wins of judge and human in each bin. Which response is A
-is drawn from the content of the pair, so that no responder always stands on one side; where a pair
-holds the judge's own response, that one is A for Fig. 4.
+is drawn from the content of the pair, so that no responder always stands on one side. Only where
+pairs with the judge's own response are looked at alone (Fig. 4) that response is A.
 
 The slope is that of the linear probability model y = a + b x, and with quality controlled
 y = a + b x + c q, where q is the difference in true quality (the oracle's where there is one, else
@@ -55,15 +55,15 @@ def pair_differences(pairs: pd.DataFrame, values: pd.DataFrame, quality: pd.Seri
         quality: True quality by (item_id, responder); may be empty.
 
     Returns:
-        `item_id, judge, cluster, own` (the pair holds the judge's response), `x`, `judge_wins`,
-        `human_wins` (for A), `q` (difference in quality, else the human's vote as -1, 0, 1).
+        `item_id, judge, cluster, own` (the pair holds the judge's response), `own_is_b` (and it
+        was drawn as B), `x`, `judge_wins`, `human_wins` (for A), `q` (difference in quality, else
+        the human's vote as -1, 0, 1).
     """
     given = values[values["conditional"]].set_index(["item_id", "responder", "judge"])["value"]
     own_second = pairs["second"].eq(pairs["judge"])
     own = own_second | pairs["first"].eq(pairs["judge"])
     names = zip(pairs["item_id"], pairs["first"], pairs["second"], strict=True)
     drawn = np.array([crc32("/".join(key).encode()) % 2 == 1 for key in names], dtype=bool)
-    turned = np.where(own, own_second, drawn)
     keys = [pairs["item_id"], pairs["first"], pairs["second"], pairs["judge"]]
 
     def difference(of: pd.Series, *columns: pd.Series) -> Floats:
@@ -71,16 +71,30 @@ def pair_differences(pairs: pd.DataFrame, values: pd.DataFrame, quality: pd.Seri
             of.reindex(pd.MultiIndex.from_arrays([keys[0], keys[side], *columns])).to_numpy(float)
             for side in (1, 2)
         )
-        gap: Floats = np.where(turned, two - one, one - two)
+        gap: Floats = np.where(drawn, two - one, one - two)
         return gap
 
     wins = {
-        f"{who}_wins": np.where(turned, 1 - pairs[column], pairs[column])
+        f"{who}_wins": np.where(drawn, 1 - pairs[column], pairs[column])
         for who, column in (("judge", "decision"), ("human", "human"))
     }
     q = 2 * wins["human_wins"] - 1 if quality.empty else difference(quality)
     frame = pairs[["item_id", "judge", "cluster"]]
-    return frame.assign(own=own, x=difference(given, keys[3]), **wins, q=q)
+    x = difference(given, keys[3])
+    return frame.assign(own=own, own_is_b=own & (own_second != drawn), x=x, **wins, q=q)
+
+
+def own_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that hold the judge's own response, turned so that it is A.
+
+    Args:
+        rows: As `pair_differences` returns them.
+    """
+    own = rows[rows["own"]]
+    turned = {name: own[name].where(~own["own_is_b"], -own[name]) for name in ("x", "q")}
+    for name in ("judge_wins", "human_wins"):
+        turned[name] = own[name].where(~own["own_is_b"], 1 - own[name])
+    return own.assign(**turned, own_is_b=False)
 
 
 def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:

@@ -88,16 +88,19 @@ def recovery(judged: list[Judged]) -> pd.DataFrame:
     these judges, not how other judges would turn out.
 
     Returns:
-        `quantity, r, lo, hi, n` (judges), `seeds`; no rows with fewer than three judges.
+        `quantity, r, lo, hi, n` (judges with a planted bonus and a bias), `seeds`; no rows with
+        fewer than three such judges.
     """
     blocks, bonus, seeds = [], [], []
     for data in judged:
         planted = betas(data)
-        for judge in data.judges if len(planted) else []:
+        for judge in (name for name in data.judges if name in planted):
             cells, clusters = rule_cells(data, judge)
-            names = data.name + "/" + clusters.astype(str)
-            blocks.append((cells, names))
-            bonus.append(float(planted.get(judge, np.nan)))
+            if np.isnan(equal_opportunity(cells.sum(axis=0))).any():
+                # Without both human outcomes a judge has no bias to correlate.
+                continue
+            blocks.append((cells, data.name + "/" + clusters.astype(str)))
+            bonus.append(float(planted[judge]))
             seeds.append(data.name)
     if len(blocks) < 3:
         return pd.DataFrame()

@@ -185,6 +185,17 @@ def example(data: Judged) -> pd.DataFrame:
     return frame.sort_values(order, ascending=[False, True, True, True, True, True]).head(1)
 
 
+def responses(data: Judged) -> pd.DataFrame:
+    """How many texts each responder wrote, and how many were cut off at their limit."""
+    texts = data.tables["responses"]
+    counted = texts["status"].ne("ok").groupby(texts["responder"]).agg(["size", "sum"])
+    return (
+        counted.rename(columns={"size": "n", "sum": "cut_off"})
+        .reset_index()
+        .assign(dataset=data.name)
+    )
+
+
 def _fig1b(frames: Frames) -> pd.DataFrame:
     """The bias frame with excess and flip rate, in the columns that the figure's table promises."""
     key = ["dataset", "judge"]
@@ -221,8 +232,8 @@ def compute(
 
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
-        `agreement`, `win_rates`, `example` (Fig. 1a), `paper_bias` and `checks`; from perplexities
-        `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
+        `agreement`, `win_rates`, `example` (Fig. 1a), `responses`, `paper_bias` and `checks`; from
+        perplexities `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
         `recovery` and `oracle_agreement`. A data set without any pair left contributes no rows;
         `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
     """
@@ -238,6 +249,7 @@ def compute(
         ).assign(dataset=data.name),
         "win_rates": lambda data: win_rates(data.pairs).assign(dataset=data.name),
         "example": example,
+        "responses": responses,
         "win_rates_by_bin": win_rates_by_bin,
         "slopes": slopes,
         "log_perplexity": own_and_other,
