@@ -233,9 +233,9 @@ def compute(
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
         `agreement`, `win_rates`, `example` (Fig. 1a), `responses`, `paper_bias` and `checks`; from
-        perplexities `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
-        `recovery` and `oracle_agreement`. A data set without any pair left contributes no rows;
-        `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
+        perplexities `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known
+        `planted`, `recovery` and `oracle_agreement`. A data set without any pair left contributes
+        no rows; `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
     parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
