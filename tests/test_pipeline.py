@@ -333,7 +333,7 @@ def test_a_judge_added_runs_its_own_stages_and_what_reads_them(laboratory):
         for name in ("terse", "twin")
     )
     # The same weights give the same verdicts, replayed from the store.
-    assert one["probabilities"].tolist() == two["probabilities"].tolist()
+    assert one["probabilities"].map(list).tolist() == two["probabilities"].map(list).tolist()
 
 
 def test_switching_profiles_reruns_nothing(laboratory):
