@@ -80,6 +80,12 @@ def test_progress_reaches_the_terminal_and_not_the_notebook(notebook, tmp_path, 
     assert "counting:" not in (tmp_path / "out.ipynb").read_text()
 
 
+def test_a_run_leaves_the_environment_as_it_was(notebook, tmp_path):
+    before = dict(os.environ)
+    run(notebook("a = 1"), tmp_path / "out.ipynb", {})
+    assert dict(os.environ) == before
+
+
 def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     """DVC leaves its child alive when it is killed; the child must notice."""
     source = notebook("a = 1", "open('started', 'w').close()\nimport time\ntime.sleep(60)")

@@ -38,7 +38,7 @@ POLL = 0.2
 def _watch() -> Iterator[None]:
     """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
     done = threading.Event()
-    owner = warm.owner()
+    owner, before = warm.owner(), dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         bars = Path(scratch) / "progress"
         bars.touch()
@@ -69,6 +69,8 @@ def _watch() -> Iterator[None]:
         finally:
             done.set()
             thread.join()
+            os.environ.clear()
+            os.environ.update(before)
 
 
 def _check_parameters(notebook: Path, parameters: Mapping[str, str]) -> None:
