@@ -134,6 +134,8 @@ def slopes(rows: pd.DataFrame) -> Figure:
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(heading)
         axes.set_xlabel("slope: change in win share per unit")
+        # Small slopes have long tick labels; more of them would touch.
+        axes.locator_params(axis="x", nbins=5)
     several = names["dataset"].nunique() > 1
     row_labels(
         panels[0], [f"{j} ({d})" if several else j for d, j in names.itertuples(index=False)]
