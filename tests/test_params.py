@@ -34,7 +34,7 @@ def test_the_files_in_git_are_valid():
         ("human_ties: drop", "human_ties: keep", ["wataoka.human_ties", "'drop' or 'half'"]),
         ("reader: mt-bench", "reader: mtbench", ["datasets.mt-bench.reader", "'pairs'"]),
         ("judges: [gpt-4]", "judges: []", ["datasets.mt-bench.judges"]),
-        ("judges: [gpt-4]", "judges:", ["datasets.mt-bench.judges", "is empty"]),
+        ("reader: mt-bench", "reader:", ["datasets.mt-bench.reader", "is empty"]),
         ("  vicuna80:\n", "  vicuna.80:\n", ["datasets.vicuna.80", "a dot or slash breaks DVC"]),
         ("  vicuna80:\n", "  a/b:\n", ["datasets.a/b", "a dot or slash breaks DVC"]),
         ("source: src/", "source: ../", ["datasets.mt-bench.source", "inside the repository"]),

@@ -37,6 +37,7 @@ def _inside(path: str) -> str:
 
 Slug = Annotated[str, AfterValidator(_slug)]
 RepositoryPath = Annotated[str, AfterValidator(_inside)]
+Study = Literal["wataoka", "panickssery", "xu", "livebench"]
 
 
 class Section(BaseModel):
@@ -52,13 +53,13 @@ class Dataset(Section):
         study: The study whose tables it fills.
         reader: The release's reader, or `pairs` for a user's own JSONL or CSV file.
         source: A release's list of pinned files, or the user's file.
-        judges: The judges to read; the others of the source are left out.
+        judges: The judges to read; the others of the source are left out. Left out: all.
     """
 
-    study: Literal["wataoka"]
+    study: Study
     reader: Literal["mt-bench", "vicuna80", "pairs"]
     source: RepositoryPath
-    judges: Annotated[list[str], Field(min_length=1)]
+    judges: Annotated[list[str], Field(min_length=1)] | None = None
 
 
 class Lab(Section):
@@ -169,6 +170,7 @@ class Params(Section):
     profile: Literal["lab", "recorded"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
+    studies: dict[Study, list[str]]
     datasets: dict[Slug, Dataset]
     lab: Lab
     models: dict[Slug, Model]
@@ -185,6 +187,11 @@ class Params(Section):
             for name in getattr(self, section):
                 if name not in self.models:
                     raise ValueError(f"{section}.{name} is no key of `models`; add it there")
+        for study, profiles in self.studies.items():
+            if profiles not in ([], [self.profile]):
+                raise ValueError(
+                    f"studies.{study} is [{self.profile}], or [] to leave the study out"
+                )
         if self.profile == "recorded" and not self.datasets:
             raise ValueError("datasets is empty; the recorded profile needs at least one")
         if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):

@@ -7,7 +7,9 @@
 | labels | study, item_id, responder_a, responder_b, annotator, repeat |
 | truths | study, item_id, responder, step, metric |
 | verdicts | study, item_id, judge, task, variant, candidates, repeat |
+| ratings | study, item_id, responder, step, sample, judge, task, variant, repeat |
 | perplexities | study, item_id, responder, step, judge, conditional |
+| audit | study, file, finding |
 
 Further columns and their types stand below. Missing values are null and carry a status other than
 `ok`; they are never a tie, a zero or a perfect score.
@@ -136,6 +138,55 @@ TABLES = {
                 "score": _REAL,
             },
             frozenset(),
+            {},
+        ),
+        Table(
+            "ratings",
+            (
+                "study",
+                "item_id",
+                "responder",
+                "step",
+                "sample",
+                "judge",
+                "task",
+                "variant",
+                "repeat",
+            ),
+            {
+                "study": _TEXT,
+                "item_id": _TEXT,
+                "responder": _TEXT,
+                "step": _INT,
+                "sample": _INT,
+                "judge": _TEXT,
+                "task": _TEXT,
+                "variant": _TEXT,
+                "repeat": _INT,
+                "score": _REAL,
+                "marks": _REALS,
+                "distribution": _REALS,
+                "mass": _REAL,
+                "reply": _TEXT,
+                "stored": _REAL,
+                "status": _TEXT,
+            },
+            frozenset({"score", "marks", "distribution", "mass", "reply", "stored"}),
+            {"task": _one_of(TASKS), "status": _one_of(STATUSES)},
+        ),
+        # What a reader found in each file of a release: a count of rows a finding.
+        Table(
+            "audit",
+            ("study", "file", "finding"),
+            {
+                "study": _TEXT,
+                "file": _TEXT,
+                "finding": _TEXT,
+                "rows": _INT,
+                "affected": _INT,
+                "detail": _TEXT,
+            },
+            frozenset({"detail"}),
             {},
         ),
         Table(

@@ -11,25 +11,33 @@ from selfpref.engines.calls import Calls
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
+# What a release may hold; the studies read of it what they need.
+RELEASED = (*TABLES, "ratings", "audit")
 # Which mapping of the parameters names the models that fill a table, beside the data sets.
 MODELS = {"responses": "respond", "verdicts": "judge", "perplexities": "perplexity"}
 
 
-def datasets(params: Any) -> list[str]:
-    """The data sets: those of `datasets`, and one a seed of the laboratory."""
-    return [*params.datasets, *(f"seed-{seed}" for seed in params.lab.seeds)]
+def released(params: Any, study: str) -> list[str]:
+    """The entries of `datasets` that fill a study's tables."""
+    return [name for name, entry in params.datasets.items() if entry.study == study]
 
 
-def parts(params: Any, table: str) -> list[str]:
+def datasets(params: Any, study: str = "wataoka") -> list[str]:
+    """The data sets of a study: those of `datasets`, and one a seed of the laboratory."""
+    return [*released(params, study), *(f"seed-{seed}" for seed in params.lab.seeds)]
+
+
+def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
     """The files of a table: one a data set or model, as the parameters name them.
 
     Args:
         params: With `datasets`, `lab` and, for tables that models fill, their mapping.
         table: A key of `selfpref.schemas.TABLES`.
+        study: Which study.
     """
     if table not in MODELS:
-        return datasets(params)
-    return [*params.datasets, *getattr(params, MODELS[table])]
+        return datasets(params, study)
+    return [*released(params, study), *getattr(params, MODELS[table])]
 
 
 def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
@@ -39,7 +47,10 @@ def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
         params: As for `parts`, with `profile`.
         study: Which study.
     """
-    whole = {name: tables.read(params.profile, name, study, parts(params, name)) for name in TABLES}
+    whole = {
+        name: tables.read(params.profile, name, study, parts(params, name, study))
+        for name in TABLES
+    }
     # Everything before the first slash of an item_id is its data set.
     owner = {
         name: table["item_id"].str.replace(r"/.*", "", regex=True) for name, table in whole.items()
@@ -49,7 +60,7 @@ def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
             name: table[owner[name].eq(dataset)].reset_index(drop=True)
             for name, table in whole.items()
         }
-        for dataset in datasets(params)
+        for dataset in datasets(params, study)
     }
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref.archives import mt_bench, pairs, vicuna80
+from selfpref.archives.records import Judges
 
-Reader = Callable[[str, str, Path, list[str]], dict[str, pd.DataFrame]]
+Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
 
 READERS: dict[str, Reader] = {
     "mt-bench": mt_bench.read,

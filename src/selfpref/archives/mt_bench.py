@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from selfpref.archives.fetch import fetch
-from selfpref.archives.records import chosen, json_lines, need, numbered
+from selfpref.archives.records import Judges, chosen, json_lines, need, numbered
 from selfpref.errors import SelfprefError
 from selfpref.schemas import TIE
 
@@ -40,14 +40,14 @@ def _votes(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str, pd.DataFrame]:
+def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
     """The tables of MT-Bench.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<question>/<turn>`.
         study: The study the rows belong to.
         source: The pinned files.
-        judges: Must be `["gpt-4"]`, the release's only judge.
+        judges: None, or `["gpt-4"]`, the release's only judge.
 
     Returns:
         items, responses, labels and verdicts.
@@ -55,7 +55,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
     Raises:
         SelfprefError: A file cannot be had or read, or a judge is not in the release.
     """
-    if unknown := sorted(set(judges) - {JUDGE}):
+    if unknown := sorted(set(judges or ()) - {JUDGE}):
         raise SelfprefError(f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose {JUDGE}")
     files = fetch(source)
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref.archives.records import json_lines
+from selfpref.archives.records import Judges, json_lines
 from selfpref.errors import SelfprefError
 from selfpref.schemas import ROUNDING, TIE
 
@@ -158,7 +158,7 @@ def _verdict(row: _Row) -> dict[str, Any]:
     }
 
 
-def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str, pd.DataFrame]:
+def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
     """The tables of a user's file.
 
     Rows of judges that `judges` leaves out are skipped. A vote that stands in several rows (once a
@@ -168,7 +168,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
         dataset: Prefix of the item ids, `<dataset>/<item>`.
         study: The study the rows belong to.
         source: The .jsonl or .csv file.
-        judges: The judges to read.
+        judges: The judges to read; None: all.
 
     Returns:
         items, responses, labels and verdicts.
@@ -215,7 +215,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
                     f"{row.where}: label {label!r} contradicts {voter.where}; if two people voted, "
                     "name them in a column `annotator`"
                 )
-        if judge in judges:
+        if judges is None or judge in judges:
             verdict = identity | {"judge": judge} | _verdict(row)
             key = (item_id, judge, *verdict["candidates"], verdict["repeat"])
             if (earlier := readings.setdefault(key, row)) is not row:
@@ -224,7 +224,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
                     "remove one, or number them in a column `repeat`"
                 )
             verdicts.append(verdict)
-    if unknown := sorted(set(judges) - seen):
+    if unknown := sorted(set(judges or ()) - seen):
         raise SelfprefError(
             f"datasets.{dataset}.judges: {unknown[0]!r} is not in {source}; it has {sorted(seen)}"
         )

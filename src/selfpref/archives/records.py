@@ -1,13 +1,16 @@
 """What the readers share: JSON Lines with errors that name the line, and verdicts as choices."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
+
+# The judges wanted of a source; None: all.
+Judges = Collection[str] | None
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

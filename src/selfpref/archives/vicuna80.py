@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from selfpref.archives.fetch import fetch
-from selfpref.archives.records import chosen, json_lines, need, numbered
+from selfpref.archives.records import Judges, chosen, json_lines, need, numbered
 from selfpref.errors import SelfprefError
 from selfpref.schemas import TIE
 
@@ -55,14 +55,14 @@ def _ratings(files: dict[str, Path]) -> Iterator[tuple[str, str, str, int, str]]
             yield judge, first, second, question, SCORES[score]
 
 
-def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str, pd.DataFrame]:
+def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
     """The tables of Vicuna-80.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<question>`.
         study: The study the rows belong to.
         source: The pinned files.
-        judges: Which of the five judges to read.
+        judges: Which of the five judges to read; None: all.
 
     Returns:
         items, responses, labels and verdicts.
@@ -70,6 +70,7 @@ def read(dataset: str, study: str, source: Path, judges: list[str]) -> dict[str,
     Raises:
         SelfprefError: A file cannot be had or read, or a judge is not in the release.
     """
+    judges = set(NAMES.values()) if judges is None else judges
     if unknown := sorted(set(judges) - set(NAMES.values())):
         known = ", ".join(NAMES.values())
         raise SelfprefError(
