@@ -5,9 +5,11 @@
     score      the log-likelihood of a continuation given its prompt
 
 An engine's result for one prompt depends on that prompt alone, never on what shares its batch.
+Answers come as they are made, in any order, each with the index of its prompt: what has come can
+be kept while the rest is under way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -28,14 +30,6 @@ class Prompt:
 
     messages: tuple[tuple[str, str], ...]
     prefill: str = ""
-
-
-@dataclass(frozen=True)
-class Generation:
-    """A generated text; `cut` where it reached the limit before its end."""
-
-    text: str
-    status: Status
 
 
 @dataclass(frozen=True)
@@ -71,6 +65,22 @@ class Score:
     status: Status
 
 
+@dataclass(frozen=True)
+class Generation:
+    """A generated text.
+
+    Attributes:
+        text: Without the prefill and the tokens that end it.
+        status: `cut` where it reached the limit before its end.
+        choice: Probabilities of the labels at the token after the last `marker` in the text; None
+            where none was asked for, or the marker never came.
+    """
+
+    text: str
+    status: Status
+    choice: Choice | None = None
+
+
 class Engine(Protocol):
     """What every engine does."""
 
@@ -85,11 +95,21 @@ class Engine(Protocol):
         max_tokens: int,
         temperature: float,
         seeds: Sequence[int],
-    ) -> list[Generation]:
-        """Continue each prompt; a temperature of 0 is greedy."""
+        marker: str = "",
+        labels: Sequence[str] = (),
+    ) -> Iterator[tuple[int, Generation]]:
+        """Continue each prompt; a temperature of 0 is greedy.
 
-    def choose(self, prompts: Sequence[Prompt], labels: Sequence[str]) -> list[Choice]:
+        With a marker such as `[[`, each answer tells the probabilities of the labels after it:
+        an explanation first, then the verdict.
+        """
+
+    def choose(
+        self, prompts: Sequence[Prompt], labels: Sequence[str]
+    ) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token of each prompt."""
 
-    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> list[Score]:
+    def score(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> Iterator[tuple[int, Score]]:
         """Log-likelihood of each continuation given its prompt."""

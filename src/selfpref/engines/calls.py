@@ -1,6 +1,6 @@
 """Model calls through the store: what is there is replayed, what is new is kept at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -9,9 +9,9 @@ from selfpref.engines import Choice, Engine, Generation, Prompt, Score
 from selfpref.errors import SelfprefError
 from selfpref.store import Store, call_key
 
-# Calls that an engine answers at once, and that are then kept at once: a killed stage asks these
-# again, and nothing that was kept.
-CHUNK = 256
+
+def _choice(reply: dict[str, Any]) -> Choice:
+    return Choice(tuple(reply["probabilities"]), reply["status"])
 
 
 class Calls:
@@ -30,7 +30,7 @@ class Calls:
     def _through(
         self,
         requests: Sequence[dict[str, Any]],
-        ask: Callable[[list[int]], Sequence[Generation | Choice | Score]],
+        ask: Callable[[list[int]], Iterable[tuple[int, Generation | Choice | Score]]],
     ) -> list[dict[str, Any]]:
         """Raw replies in the order of the requests; `ask` answers those of the given indices."""
         keys = [call_key({"engine": self._engine.identity, **request}) for request in requests]
@@ -44,14 +44,13 @@ class Calls:
                 "set `offline: false`"
             )
         with progress.bar(len(keys), self._title, initial=len(keys) - len(new)) as bar:
-            for start in range(0, len(new), CHUNK):
-                part = new[start : start + CHUNK]
-                answers = [asdict(answer) for answer in ask(part)]
-                made = {keys[i]: answer for i, answer in zip(part, answers, strict=True)}
+            for position, answer in ask(new):
+                key, reply = keys[new[position]], asdict(answer)
                 # A prompt that did not fit was never asked; it costs nothing to find out again.
-                self._store.put({key: a for key, a in made.items() if a["status"] != "truncated"})
-                replies |= made
-                bar.update(len(part))
+                if reply["status"] != "truncated":
+                    self._store.put({key: reply})
+                replies[key] = reply
+                bar.update()
         return [replies[key] for key in keys]
 
     def choose(self, prompts: Sequence[Prompt], labels: Sequence[str]) -> list[Choice]:
@@ -63,7 +62,7 @@ class Calls:
         replies = self._through(
             requests, lambda part: self._engine.choose([prompts[i] for i in part], labels)
         )
-        return [Choice(tuple(reply["probabilities"]), reply["status"]) for reply in replies]
+        return [_choice(reply) for reply in replies]
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> list[Score]:
         """As `Engine.score`."""
@@ -86,11 +85,18 @@ class Calls:
         max_tokens: int,
         temperature: float,
         seeds: Sequence[int],
+        marker: str = "",
+        labels: Sequence[str] = (),
     ) -> list[Generation]:
         """As `Engine.generate`."""
-        sampling = {"max_tokens": max_tokens, "temperature": temperature}
+        options = {
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "marker": marker,
+            "labels": list(labels),
+        }
         requests = [
-            {"call": "generate", "prompt": asdict(prompt), **sampling, "seed": seed}
+            {"call": "generate", "prompt": asdict(prompt), **options, "seed": seed}
             for prompt, seed in zip(prompts, seeds, strict=True)
         ]
         replies = self._through(
@@ -100,6 +106,11 @@ class Calls:
                 max_tokens=max_tokens,
                 temperature=temperature,
                 seeds=[seeds[i] for i in part],
+                marker=marker,
+                labels=labels,
             ),
         )
-        return [Generation(**reply) for reply in replies]
+        return [
+            Generation(reply["text"], reply["status"], reply["choice"] and _choice(reply["choice"]))
+            for reply in replies
+        ]

@@ -113,20 +113,22 @@ class LocalModel:
             yield chosen, torch.tensor(padded)
 
     @torch.no_grad()
-    def choose(self, prompts: Sequence[Prompt], labels: Sequence[str]) -> list[Choice]:
+    def choose(
+        self, prompts: Sequence[Prompt], labels: Sequence[str]
+    ) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token; see `Engine`."""
         forms = [self._forms(label) for label in labels]
         rows = [self.encode(prompt) for prompt in prompts]
-        found = [Choice((), "truncated")] * len(rows)
         fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
+        for index in sorted(set(range(len(rows))) - set(fitting)):
+            yield index, Choice((), "truncated")
         for chosen, ids in self._batches([rows[index] for index in fitting]):
             logits = self.model(input_ids=ids, use_cache=False).logits
             last = torch.tensor([len(rows[fitting[index]]) - 1 for index in chosen])
             p = logits[torch.arange(len(chosen)), last].float().softmax(-1)
             sums = torch.stack([p[:, ids_].sum(-1) for ids_ in forms], dim=-1)
             for index, row in zip(chosen, sums.tolist(), strict=True):
-                found[fitting[index]] = Choice(tuple(row), "ok")
-        return found
+                yield fitting[index], Choice(tuple(row), "ok")
 
     def _forms(self, label: str) -> list[int]:
         """Ids of the single tokens that spell a label, with and without a space before it."""
@@ -142,23 +144,22 @@ class LocalModel:
         return ids
 
     @torch.no_grad()
-    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> list[Score]:
+    def score(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> Iterator[tuple[int, Score]]:
         """Log-likelihood of each continuation given its prompt; see `Engine`."""
         contexts = [len(self.encode(prompt)) for prompt in prompts]
         rows = [self.encode(*pair) for pair in zip(prompts, continuations, strict=True)]
-        found = [
-            Score(math.nan, len(row) - context, "truncated")
-            for row, context in zip(rows, contexts, strict=True)
-        ]
         fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
+        for index in sorted(set(range(len(rows))) - set(fitting)):
+            yield index, Score(math.nan, len(rows[index]) - contexts[index], "truncated")
         for chosen, ids in self._batches([rows[index] for index in fitting]):
             logits = self.model(input_ids=ids, use_cache=False).logits[:, :-1].float()
             nll = -logits.log_softmax(-1).gather(2, ids[:, 1:, None])[..., 0].double()
             for number, index in enumerate(fitting[position] for position in chosen):
                 length = len(rows[index])
                 total = float(nll[number, contexts[index] - 1 : length - 1].sum())
-                found[index] = Score(total, length - contexts[index], "ok")
-        return found
+                yield index, Score(total, length - contexts[index], "ok")
 
     @torch.no_grad()
     def generate(
@@ -168,12 +169,15 @@ class LocalModel:
         max_tokens: int,
         temperature: float,
         seeds: Sequence[int],
-    ) -> list[Generation]:
+        marker: str = "",
+        labels: Sequence[str] = (),
+    ) -> Iterator[tuple[int, Generation]]:
         """Continue each prompt, sampling by its own seed; see `Engine`."""
         rows = [self.encode(prompt) for prompt in prompts]
-        found = [Generation("", "truncated")] * len(rows)
         for length in sorted({len(row) for row in rows}):
             if length >= self.context:
+                for index in (index for index, row in enumerate(rows) if len(row) == length):
+                    yield index, Generation("", "truncated")
                 continue
             alike = [index for index, row in enumerate(rows) if len(row) == length]
             steps = min(max_tokens, self.context - length)
@@ -183,8 +187,7 @@ class LocalModel:
                 torch.tensor([rows[index] for index in alike]), draws, temperature
             )
             for index, ids in zip(alike, tokens, strict=True):
-                found[index] = self._text(ids)
-        return found
+                yield index, self._text(ids)
 
     def _continue(
         self, ids: torch.Tensor, draws: np.ndarray[Any, Any], temperature: float
