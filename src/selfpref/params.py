@@ -98,8 +98,8 @@ class Lab(Section):
         }
 
 
-class Model(Section):
-    """One model and the engine that runs it.
+class Transformers(Section):
+    """A model on this machine's own weights.
 
     Attributes:
         engine: `transformers`: local weights.
@@ -110,6 +110,10 @@ class Model(Section):
     engine: Literal["transformers"]
     model: RepositoryPath
     threads: Annotated[int, Field(ge=1)] | None = None
+
+
+# One model and the engine that runs it; `engine` says which.
+Model = Transformers
 
 
 class Respond(Section):

@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 
 from selfpref import paths, tables
+from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
+from selfpref.params import Model
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
@@ -74,10 +76,13 @@ def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
         dataset: The data set whose items it will read.
         title: What the progress bar says.
     """
-    # torch is loaded only where a model answers.
+    engine = _engine(params.models[model], dataset)
+    with Store(store_path(paths.root())) as store:
+        yield Calls(engine, store, offline=params.offline, title=title)
+
+
+def _engine(entry: Model, dataset: str) -> Engine:
+    # torch is loaded only where a model on this machine answers.
     from selfpref.engines.local import LocalModel  # noqa: PLC0415
 
-    entry = params.models[model]
-    folder = paths.root() / entry.model.format(dataset=dataset)
-    with Store(store_path(paths.root())) as store:
-        yield Calls(LocalModel(folder, entry.threads), store, offline=params.offline, title=title)
+    return LocalModel(paths.root() / entry.model.format(dataset=dataset), entry.threads)
