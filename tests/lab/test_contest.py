@@ -10,8 +10,8 @@ from selfpref.lab.contest import (
     LETTERS,
     TIE,
     Contestant,
+    ContestMixture,
     contest_example,
-    draw_contest_example,
     label,
     rubric,
     rubric_example,
@@ -21,7 +21,7 @@ from selfpref.lab.examples import IGNORE
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.oracle import quality
 from selfpref.lab.styles import write
-from selfpref.lab.tokenizer import END, NO, YES, build_tokenizer, token_id, vocabulary
+from selfpref.lab.tokenizer import CONTEST, END, NO, YES, token_id, vocabulary
 from selfpref.lab.vocabulary import FACTS
 from selfpref.lab.world import CONTEST_TASKS, Item, draw_item, draw_items, is_held_out
 
@@ -119,7 +119,7 @@ def test_no_contest_example_is_drawn_from_a_held_out_prompt():
     rng = np.random.default_rng(0)
     names = {index: token for token, index in vocabulary().items()}
     for _ in range(200):
-        ids = draw_contest_example(CONTESTANTS[0], rng).ids
+        ids = ContestMixture(CONTESTANTS[0]).draw(rng).ids
         question = " ".join(names[i] for i in ids[2 : ids.index(token_id(END))])
         assert not is_held_out(question)
 
@@ -131,11 +131,10 @@ def test_widening_leaves_every_other_token_as_it_was(tmp_path):
     widen(model, seed=1)
     after = model(input_ids=ids).logits
     assert torch.allclose(before, after[..., : before.shape[-1]], atol=1e-5)
-    save_checkpoint(model, tmp_path)
-    tokenizer = build_tokenizer(contest=True)
-    assert tokenizer.convert_tokens_to_ids([*LETTERS, TIE]) == [
-        token_id(t) for t in (*LETTERS, TIE)
-    ]
+    save_checkpoint(model, tmp_path, CONTEST)
+    tokenizer = CONTEST.build_tokenizer()
+    for token in (*LETTERS, TIE):
+        assert tokenizer.convert_tokens_to_ids(token) == CONTEST.token_id(token)
     assert load_checkpoint(tmp_path).config.vocab_size == len(tokenizer)
 
 
