@@ -5,6 +5,7 @@ responses are those of the responder of the same name. Any number of judges and 
 orders: see `selfpref.metrics.livebench.panel`.
 """
 
+import json
 from collections.abc import Mapping
 
 import pandas as pd
@@ -48,6 +49,17 @@ def counted(panel: Panel) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def models(panel: Panel) -> pd.DataFrame:
+    """Which model answered under each name: `category, responder, model`, where it is told."""
+    items = panel.tables["items"]
+    named = {
+        (category, responder, model)
+        for category, metadata in zip(items["category"], items["metadata"], strict=True)
+        for responder, model in json.loads(metadata).get("models", {}).items()
+    }
+    return pd.DataFrame(sorted(named), columns=["category", "responder", "model"])
+
+
 def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
     """The percentages that the release prints beside the recomputed ones, in the columns `CHECKS`.
 
@@ -78,14 +90,15 @@ def compute(
         settings: Margin of objective scores, intervals, seed.
 
     Returns:
-        `items`, `preference_shares`, `outcomes`, `majority_vote`, `vote_outcomes`, `excess`,
-        `scores`, `score_ranks`, `stated_totals`, `position`, `true_scores`, `objective`,
+        `items`, `models`, `preference_shares`, `outcomes`, `majority_vote`, `vote_outcomes`,
+        `excess`, `scores`, `score_ranks`, `stated_totals`, `position`, `true_scores`, `objective`,
         `agreement`, `claims`, `checks` and `audit`.
     """
     panel = Panel(tables, settings)
     shares, ends = majority_votes(panel)
     frames = {
         "items": counted(panel),
+        "models": models(panel),
         "preference_shares": preference_shares(panel),
         "outcomes": outcomes(panel),
         "majority_vote": shares,
