@@ -1,30 +1,36 @@
-"""Contests: one judge marks every response by a rubric, and says which of several is the best.
+"""Contests: models answer, mark every response by a rubric, and say which of several is best.
 
     total(response)  = sum of its eleven marks, 0 to 11, added up here and not by the judge
     choice(item)     = the response behind the letter that the judge holds most probable
 
-Which response stands first moves a verdict. The *seeded* order of an item is a permutation drawn
-from the item, the judge and the run's seed, and stored with the verdict; *cyclic* orders are its k
-rotations, in which every response stands once in every place. A tie is an answer of its own; a
-reply that cannot be read is missing and counted, never a tie and never a low score.
+Who responds, judges and breaks ties is set for each category of items. Which response stands first
+moves a verdict: the *seeded* order of an item is a permutation drawn from the item, the judge and
+the run's seed, and stored with the verdict; *cyclic* orders are its k rotations, in which every
+response stands once in every place. They are numbered by `repeat`, the seeded one 0. A tie is an
+answer of its own; a reply that cannot be read is missing and counted, never a tie and never a low
+score.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
 
+from selfpref import sources, tables
 from selfpref.engines import Choice
 from selfpref.engines.calls import Calls
-from selfpref.prompts.contests import Contest
-from selfpref.responding import question
+from selfpref.metrics.livebench.panel import BREAK, VOTE, settle
+from selfpref.metrics.livebench.votes import MAJORITY, decide
+from selfpref.prompts.contests import CONTESTS, Contest
+from selfpref.responding import question, respond
 from selfpref.schemas import TIE
 
 Orders = Literal["seeded", "cyclic"]
-# The variants of a verdict: its item's seeded order, or one of its rotations.
-SEEDED, ROTATED = "seeded", "rotated"
+STUDY = "livebench"
+# The file of the tie-breakers' verdicts.
+TIE_BREAK = "tie-break"
 
 
 def presented(
@@ -58,6 +64,7 @@ def prefer(
     orders: Orders,
     min_mass: float,
     seed: int,
+    variant: str = VOTE,
 ) -> pd.DataFrame:
     """Which response to each item is best, in one or in all cyclic orders.
 
@@ -70,9 +77,10 @@ def prefer(
         orders: See `presented`.
         min_mass: Below this mass of letters and tie a verdict has the status low-mass.
         seed: Of the orders.
+        variant: A vote, or a tie-breaker's call.
 
     Returns:
-        The verdicts table; `variant` tells an item's seeded order from its rotations.
+        The verdicts table.
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     writers = responses.groupby("item_id")["responder"].unique()
@@ -91,10 +99,10 @@ def prefer(
         choices |= zip(alike, calls.choose([readings[i][-1] for i in alike], labels), strict=True)
     return pd.DataFrame(
         {"study": study, "item_id": item_id, "judge": judge, "candidates": list(names)}
-        | {"variant": ROTATED if turn else SEEDED}
+        | {"repeat": turn}
         | _verdict(names, choices[number], min_mass)
         for number, (study, item_id, turn, names, _) in enumerate(readings)
-    ).assign(task="preference", order_known=True, repeat=0, stored=None)
+    ).assign(task="preference", variant=variant, order_known=True, stored=None)
 
 
 def _verdict(names: tuple[str, ...], choice: Choice, min_mass: float) -> dict[str, Any]:
@@ -168,3 +176,136 @@ def mark(
         judge=judge, task="rubric", variant="plain", repeat=0,
         distribution=None, mass=None, stored=None,
     )  # fmt: skip
+
+
+def _items(params: Any, dataset: str, wanted: Callable[[Any], bool]) -> pd.DataFrame:
+    """The items of a data set in the categories that are wanted, each from its start to its end."""
+    items = tables.read(params.profile, "items", STUDY, [dataset])
+    parts = [
+        items[items["category"].eq(category)].iloc[entry.start : entry.end]
+        for category, entry in params.contests.items()
+        if wanted(entry)
+    ]
+    return pd.concat([items.iloc[:0], *parts]).sort_index()
+
+
+def compete(params: Any, model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One model's responses to the items of its categories.
+
+    Returns:
+        The responses table; and by data set how many responses were cut off at the limit, and how
+        many items did not fit the context.
+    """
+    use = params.compete[model]
+    made, dropped = [tables.empty("responses")], {}
+    for dataset in sources.datasets(params, STUDY):
+        items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
+        with sources.calls(params, model, dataset, f"compete {model} {dataset}") as calls:
+            found, unfit = respond(
+                items,
+                model,
+                calls,
+                CONTESTS[use.prompts],
+                max_tokens=use.max_tokens,
+                temperature=use.temperature,
+                seed=params.seed,
+            )
+        made.append(found)
+        dropped[dataset] = {"cut off": int(found["status"].ne("ok").sum()), "did not fit": unfit}
+    return pd.concat(made, ignore_index=True), pd.DataFrame(dropped).T
+
+
+def assess(params: Any, model: str) -> dict[str, pd.DataFrame]:
+    """One judge's ratings and verdicts, in the categories that it judges."""
+    use = params.assess[model]
+    contest = CONTESTS[use.prompts]
+    every = sources.whole(params, STUDY, ("responses",))["responses"]
+    ratings, verdicts = [tables.empty("ratings")], [tables.empty("verdicts")]
+    for dataset in sources.datasets(params, STUDY):
+        with sources.calls(params, model, dataset, f"assess {model} {dataset}") as calls:
+            items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
+            ratings.append(
+                mark(
+                    items,
+                    _of(every, items, params),
+                    model,
+                    calls,
+                    contest,
+                    tries=use.tries,
+                    temperature=use.temperature,
+                    seed=params.seed,
+                )
+            )
+            items = _items(params, dataset, lambda entry: entry.prefer and model in entry.judges)
+            verdicts.append(
+                prefer(
+                    items,
+                    _of(every, items, params),
+                    model,
+                    calls,
+                    contest,
+                    orders=use.orders,
+                    min_mass=use.min_mass,
+                    seed=params.seed,
+                )
+            )
+    return {
+        "ratings": pd.concat(ratings, ignore_index=True),
+        "verdicts": pd.concat(verdicts, ignore_index=True),
+    }
+
+
+def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Any) -> pd.DataFrame:
+    """The responses to these items by the responders of their categories."""
+    found = responses.merge(items[["item_id", "category"]], on="item_id")
+    theirs = [
+        responder in params.contests[category].responders
+        for responder, category in zip(found["responder"], found["category"], strict=True)
+    ]
+    return found[theirs].drop(columns="category").reset_index(drop=True)
+
+
+def break_ties(params: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tie-breaker's call on every item whose judges reach no majority.
+
+    Returns:
+        The verdicts table, with the variant of a tie-breaker; and by category how the votes ended
+        before it was asked.
+    """
+    found = sources.whole(params, STUDY, ("items", "responses"))
+    votes = tables.read(params.profile, "verdicts", STUDY, params.assess)
+    settled: dict[str, dict[str, str | None]] = {}
+    for (item_id, judge), rows in votes.groupby(["item_id", "judge"]):
+        read = zip(map(tuple, rows["candidates"]), rows["choice"], rows["status"], strict=True)
+        choice, _ = settle(
+            (names, None if status != "ok" else said, status) for names, said, status in read
+        )
+        settled.setdefault(item_id, {})[judge] = choice
+    outcome = {item: decide(list(ballot.values()), [])[1] for item, ballot in settled.items()}
+    made, ends = [tables.empty("verdicts")], []
+    for category, entry in params.contests.items():
+        items = found["items"][found["items"]["category"].eq(category)]
+        ended = items["item_id"].map(outcome)
+        ends.append({"category": category, **ended.value_counts().to_dict()})
+        tied = items[ended.notna() & ended.ne(MAJORITY)]
+        if entry.tie_breaker is None or tied.empty:
+            continue
+        use = params.tie_breakers[entry.tie_breaker]
+        for dataset in sources.datasets(params, STUDY):
+            asked = tied[tied["item_id"].str.startswith(f"{dataset}/")]
+            name = entry.tie_breaker
+            with sources.calls(params, name, dataset, f"tie-break {category} {dataset}") as calls:
+                made.append(
+                    prefer(
+                        asked,
+                        _of(found["responses"], asked, params),
+                        name,
+                        calls,
+                        CONTESTS[use.prompts],
+                        orders="seeded",
+                        min_mass=use.min_mass,
+                        seed=params.seed,
+                        variant=BREAK,
+                    )
+                )
+    return pd.concat(made, ignore_index=True), pd.DataFrame(ends).set_index("category").fillna(0)
