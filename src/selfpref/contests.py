@@ -11,6 +11,7 @@ answer of its own; a reply that cannot be read is missing and counted, never a t
 score.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 from zlib import crc32
@@ -18,19 +19,21 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from selfpref import sources, tables
+from selfpref import schemas, sources, tables
 from selfpref.engines import Choice
 from selfpref.engines.calls import Calls
+from selfpref.lab import experiment
+from selfpref.lab.contest import rubric
+from selfpref.lab.oracle import quality
 from selfpref.metrics.livebench.panel import BREAK, VOTE, settle
 from selfpref.metrics.livebench.votes import MAJORITY, decide
 from selfpref.prompts.contests import CONTESTS, Contest
 from selfpref.responding import question, respond
 from selfpref.schemas import TIE
+from selfpref.scorers import READINGS, has_key, score
 
 Orders = Literal["seeded", "cyclic"]
 STUDY = "livebench"
-# The file of the tie-breakers' verdicts.
-TIE_BREAK = "tie-break"
 
 
 def presented(
@@ -265,47 +268,81 @@ def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Any) -> pd.DataFra
     return found[theirs].drop(columns="category").reset_index(drop=True)
 
 
-def break_ties(params: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tie-breaker's call on every item whose judges reach no majority.
+def break_ties(params: Any, model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A tie-breaker's call on every item of its categories whose judges reach no majority.
 
     Returns:
         The verdicts table, with the variant of a tie-breaker; and by category how the votes ended
         before it was asked.
     """
-    found = sources.whole(params, STUDY, ("items", "responses"))
+    use = params.tie_breakers[model]
+    responses = sources.whole(params, STUDY, ("responses",))["responses"]
     votes = tables.read(params.profile, "verdicts", STUDY, params.assess)
-    settled: dict[str, dict[str, str | None]] = {}
-    for (item_id, judge), rows in votes.groupby(["item_id", "judge"]):
+    ballots: dict[str, list[str | None]] = {}
+    for (item_id, _), rows in votes.groupby(["item_id", "judge"]):
         read = zip(map(tuple, rows["candidates"]), rows["choice"], rows["status"], strict=True)
         choice, _ = settle(
-            (names, None if status != "ok" else said, status) for names, said, status in read
+            (names, said if status == "ok" else None, status) for names, said, status in read
         )
-        settled.setdefault(item_id, {})[judge] = choice
-    outcome = {item: decide(list(ballot.values()), [])[1] for item, ballot in settled.items()}
+        ballots.setdefault(item_id, []).append(choice)
+    ended = pd.Series({item: decide(ballot, [])[1] for item, ballot in ballots.items()}, dtype=str)
     made, ends = [tables.empty("verdicts")], []
-    for category, entry in params.contests.items():
-        items = found["items"][found["items"]["category"].eq(category)]
-        ended = items["item_id"].map(outcome)
-        ends.append({"category": category, **ended.value_counts().to_dict()})
-        tied = items[ended.notna() & ended.ne(MAJORITY)]
-        if entry.tie_breaker is None or tied.empty:
-            continue
-        use = params.tie_breakers[entry.tie_breaker]
-        for dataset in sources.datasets(params, STUDY):
-            asked = tied[tied["item_id"].str.startswith(f"{dataset}/")]
-            name = entry.tie_breaker
-            with sources.calls(params, name, dataset, f"tie-break {category} {dataset}") as calls:
-                made.append(
-                    prefer(
-                        asked,
-                        _of(found["responses"], asked, params),
-                        name,
-                        calls,
-                        CONTESTS[use.prompts],
-                        orders="seeded",
-                        min_mass=use.min_mass,
-                        seed=params.seed,
-                        variant=BREAK,
-                    )
+    for dataset in sources.datasets(params, STUDY):
+        items = _items(params, dataset, lambda entry: entry.tie_breaker == model)
+        outcome = items["item_id"].map(ended)
+        ends.append(items.assign(outcome=outcome)[["category", "outcome"]])
+        asked = items[outcome.notna() & outcome.ne(MAJORITY)]
+        with sources.calls(params, model, dataset, f"tie-break {model} {dataset}") as calls:
+            made.append(
+                prefer(
+                    asked,
+                    _of(responses, asked, params),
+                    model,
+                    calls,
+                    CONTESTS[use.prompts],
+                    orders="seeded",
+                    min_mass=use.min_mass,
+                    seed=params.seed,
+                    variant=BREAK,
                 )
-    return pd.concat(made, ignore_index=True), pd.DataFrame(ends).set_index("category").fillna(0)
+            )
+    return pd.concat(made, ignore_index=True), pd.concat(ends).value_counts().unstack(fill_value=0)
+
+
+def keyed(params: Any, responses: pd.DataFrame) -> pd.DataFrame:
+    """Objective scores of responses: the laboratory's by its oracle, LiveBench's by its keys.
+
+    Args:
+        params: With `lab` and what names the data sets.
+        responses: The responses table.
+
+    Returns:
+        The truths table: `strict` and `tolerant`, 0 to 1; in the laboratory also `rubric`, the
+        total that the eleven marks have by rule.
+    """
+    known = {
+        item_id: item
+        for seed in params.lab.contests
+        for item_id, item in experiment.draw_contest(seed, params.lab.contest_prompts).items()
+    }
+    items = sources.whole(params, STUDY, ("items",))["items"].set_index("item_id")
+    columns = ["study", "item_id", "responder", "text"]
+    rows = []
+    for study, item_id, responder, text in responses[columns].itertuples(index=False):
+        if item_id in known:
+            item = known[item_id]
+            scores = dict.fromkeys(READINGS, quality(item, text)) | {
+                "rubric": float(sum(rubric(item, text)))
+            }
+        else:
+            item = items.loc[item_id]
+            task = json.loads(item["metadata"])["task"]
+            if not has_key(task, item["reference"]):
+                continue
+            scores = score(task, question(item["messages"]), item["reference"], text)
+        rows += [
+            {"study": study, "item_id": item_id, "responder": responder, "metric": metric}
+            | {"score": value, "step": 0}
+            for metric, value in scores.items()
+        ]
+    return pd.DataFrame(rows, columns=list(schemas.TABLES["truths"].columns))

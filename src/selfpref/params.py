@@ -74,6 +74,9 @@ class Lab(Section):
         onlookers: Judges that write nothing.
         base_steps: Optimiser steps of the base model.
         tune_steps: Optimiser steps of each family.
+        contests: The seeds that hold a contest (the LiveBench study), some of `seeds`.
+        contest_prompts: Prompts of a contest, over its six categories.
+        contest_steps: Optimiser steps of each contestant.
         processes: Families trained at a time.
     """
 
@@ -85,6 +88,9 @@ class Lab(Section):
     onlookers: Annotated[int, Field(ge=0)] = 2
     base_steps: Annotated[int, Field(ge=1)] = 3000
     tune_steps: Annotated[int, Field(ge=1)] = 400
+    contests: list[Annotated[int, Field(ge=0)]] = []
+    contest_prompts: Annotated[int, Field(ge=6)] = 120
+    contest_steps: Annotated[int, Field(ge=1)] = 400
     processes: Annotated[int, Field(ge=1)] = 2
 
     def training(self) -> dict[str, int]:
@@ -135,6 +141,63 @@ class Perplexity(Section):
     """How a model scores: layout of the prompts."""
 
     prompts: Literal["lab"]
+
+
+class Compete(Section):
+    """How a model responds in contests: prompts, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab", "plain"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class Assess(Section):
+    """How a model judges in contests.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        orders: In which the responses are read: one `seeded` order, or its `cyclic` rotations.
+        min_mass: Below this mass of its labels a verdict counts as missing.
+        tries: How often, at most, the marks of one response are asked for.
+        temperature: Of the marks; 0 is greedy.
+    """
+
+    prompts: Literal["lab", "plain"]
+    orders: Literal["seeded", "cyclic"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    tries: Annotated[int, Field(ge=1, le=10)] = 3
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+
+
+class TieBreaker(Section):
+    """How a tie-breaker judges: prompts, and the least mass of its labels."""
+
+    prompts: Literal["lab", "plain"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+
+
+class Contest(Section):
+    """One category of items: who responds, who judges, and what runs.
+
+    Attributes:
+        responders: Two or more keys of `compete`, or names of responders that a data set has.
+        judges: Keys of `assess`.
+        tie_breaker: A key of `tie_breakers`; left out: items without a majority stay undecided.
+        start: The first item, from 0.
+        end: The item after the last one; left out: all.
+        respond: Whether the category's items are answered.
+        score: Whether the judges mark the responses.
+        prefer: Whether the judges choose among them.
+    """
+
+    responders: Annotated[list[str], Field(min_length=2)]
+    judges: Annotated[list[str], Field(min_length=1)]
+    tie_breaker: str | None = None
+    start: Annotated[int, Field(ge=0)] = 0
+    end: Annotated[int, Field(ge=1)] | None = None
+    respond: bool = True
+    score: bool = True
+    prefer: bool = True
 
 
 class Bootstrap(Section):
@@ -193,6 +256,10 @@ class Params(Section):
     respond: dict[Slug, Respond]
     judge: dict[Slug, Judge]
     perplexity: dict[Slug, Perplexity]
+    compete: dict[Slug, Compete]
+    assess: dict[Slug, Assess]
+    tie_breakers: dict[Slug, TieBreaker]
+    contests: dict[str, Contest]
     bootstrap: Bootstrap
     wataoka: Wataoka
     livebench: Livebench
@@ -200,10 +267,21 @@ class Params(Section):
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
         """Every model that a stage names is there, and something fills the tables."""
-        for section in ("respond", "judge", "perplexity"):
+        sections = ("respond", "judge", "perplexity", "compete", "assess", "tie_breakers")
+        for section in sections:
             for name in getattr(self, section):
                 if name not in self.models:
                     raise ValueError(f"{section}.{name} is no key of `models`; add it there")
+        for category, entry in self.contests.items():
+            for name in entry.judges:
+                if name not in self.assess:
+                    raise ValueError(f"contests.{category}: {name!r} is no key of `assess`")
+            if entry.tie_breaker and entry.tie_breaker not in self.tie_breakers:
+                raise ValueError(
+                    f"contests.{category}: {entry.tie_breaker!r} is no key of `tie_breakers`"
+                )
+        if missing := sorted(set(self.lab.contests) - set(self.lab.seeds)):
+            raise ValueError(f"lab.contests: {missing[0]} is not among lab.seeds; add it there")
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(

@@ -1,11 +1,21 @@
 """Responses: every item answered by one model."""
 
+from collections.abc import Callable
+from typing import Protocol
 from zlib import crc32
 
 import pandas as pd
 
+from selfpref.engines import Prompt
 from selfpref.engines.calls import Calls
-from selfpref.prompts import Layout
+
+
+class Asks(Protocol):
+    """Any layout that asks for a response."""
+
+    @property
+    def respond(self) -> Callable[..., Prompt]:
+        """From what was asked to the prompt for a response."""
 
 
 def question(messages: list[dict[str, str]]) -> str:
@@ -17,7 +27,7 @@ def respond(
     items: pd.DataFrame,
     responder: str,
     calls: Calls,
-    layout: Layout,
+    layout: Asks,
     *,
     max_tokens: int,
     temperature: float,
