@@ -123,3 +123,41 @@ def test_an_unknown_or_broken_profile_changes_nothing(repository):
     with pytest.raises(SelfprefError, match=r"lab\.yaml"):
         profiles.use("lab")
     assert (repository / "params.yaml").read_text() == TEXT
+
+
+LOCAL = "terse: {engine: transformers,"
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ("terse: {engine: ray, inner: transformers, workers: 2, gpus: 0.5,", None),
+        ("terse: {engine: ray, inner: openai, workers: 2,", "models.terse.inner: "),
+        ("terse: {engine: ray, inner: transformers,", "models.terse.workers: missing"),
+        (
+            "terse: {engine: ray, inner: transformers, workers: 2, address: 10.0.0.1,",
+            "models.terse.address: give local, auto, or ray://",
+        ),
+        (
+            "terse: {engine: ray, inner: transformers, workers: 2, wrokers: 2,",
+            "models.terse.wrokers: unknown key",
+        ),
+        (
+            "terse: {engine: ray, inner: transformers, workers: 2, address: auto, trheads: 2,",
+            "models.terse.trheads: unknown key",
+        ),
+        ("terse: {engine: rey,", "models.terse.engine: one of 'transformers', 'ray', not 'rey'"),
+        ("terse: {", "models.terse.engine: missing"),
+        ("terse: {responder: sure, engine: transformers,", "two models are 'sure'"),
+    ],
+)
+def test_a_model_says_where_it_runs_in_one_line(tmp_path, new, told):
+    path = written(tmp_path, LAB.replace(LOCAL, new, 1))
+    if told is None:
+        entry = load(path).models["terse"]
+        assert (entry.workers, entry.gpus, entry.address) == (2, 0.5, "local")
+        assert entry.inner == load(written(tmp_path, LAB)).models["terse"]
+        return
+    with pytest.raises(SelfprefError) as failure:
+        load(path)
+    assert told in str(failure.value)

@@ -6,7 +6,7 @@ parameter which DVC does not track cannot change a result.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -62,6 +62,38 @@ class Dataset(Section):
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
 
+class Dialogues(Section):
+    """Dialogues of two models with people's votes, from the Hugging Face Hub.
+
+    Attributes:
+        study: The study whose tables they fill.
+        reader: Chatbot Arena's 33,000 dialogues, or MT-Bench's votes with the texts.
+        source: The file that pins repository, revision and split.
+        turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
+            on `multi`-turn ones (the second).
+        ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
+        sample: So many dialogues (MT-Bench: questions), drawn by their ids. Left out: all.
+        languages: As the set names them, such as `English`. Left out: all. Chatbot Arena only.
+        moderation: Classifiers of the set; a dialogue that one of them flags is left out. Chatbot
+            Arena only.
+    """
+
+    study: Study
+    reader: Literal["chatbot-arena", "mt-bench-hub"]
+    source: RepositoryPath
+    turns: Literal["all", "single", "multi"] = "all"
+    ties: Literal["keep", "drop"] = "keep"
+    sample: Annotated[int, Field(ge=1)] | None = None
+    languages: Annotated[list[str], Field(min_length=1)] | None = None
+    moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
+
+    @model_validator(mode="after")
+    def _is_there(self) -> "Dialogues":
+        if self.reader == "mt-bench-hub" and (self.languages or self.moderation):
+            raise ValueError("MT-Bench has neither languages nor moderation; remove them")
+        return self
+
+
 class Lab(Section):
     """The laboratory: how large its world is, and how long its models train.
 
@@ -98,7 +130,18 @@ class Lab(Section):
         }
 
 
-class Transformers(Section):
+class Named(Section):
+    """What every entry of `models` may say.
+
+    Attributes:
+        responder: Whose responses are its own, as the data sets name them (`gpt-3.5-turbo` is no
+            slug). Left out: the entry's key.
+    """
+
+    responder: Annotated[str, Field(min_length=1)] | None = None
+
+
+class Transformers(Named):
     """A model on this machine's own weights.
 
     Attributes:
@@ -112,8 +155,43 @@ class Transformers(Section):
     threads: Annotated[int, Field(ge=1)] | None = None
 
 
+def _address(address: str) -> str:
+    if address not in ("local", "auto") and not address.startswith("ray://"):
+        raise ValueError("give local, auto, or ray://<host>:<port>")
+    return address
+
+
+class Ray(Named):
+    """The same model in many workers: a Ray Data actor pool.
+
+    Attributes:
+        engine: `ray`.
+        inner: The engine that every worker opens; its keys stand beside these.
+        address: `local`: this machine; `auto`: the cluster that this machine is a node of; or the
+            `ray://` address of one.
+        workers: How many.
+        gpus: GPUs of each worker; a fraction shares one.
+    """
+
+    engine: Literal["ray"]
+    inner: Transformers
+    address: Annotated[str, AfterValidator(_address)] = "local"
+    workers: Annotated[int, Field(ge=1)]
+    gpus: Annotated[float, Field(ge=0)] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apart(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Gather the inner engine's keys under `inner`."""
+        if "inner" not in values:
+            return values
+        own = {key: value for key, value in values.items() if key in cls.model_fields}
+        rest = {key: value for key, value in values.items() if key not in cls.model_fields}
+        return own | {"inner": {"engine": values["inner"], **rest}}
+
+
 # One model and the engine that runs it; `engine` says which.
-Model = Transformers
+Model = Annotated[Transformers | Ray, Field(discriminator="engine")]
 
 
 class Respond(Section):
@@ -127,14 +205,14 @@ class Respond(Section):
 class Judge(Section):
     """How a model judges: layout of the prompts, and the least mass of a verdict's labels."""
 
-    prompts: Literal["lab"]
+    prompts: Literal["lab", "chat", "pair-v2"]
     min_mass: Annotated[float, Field(ge=0, le=1)]
 
 
 class Perplexity(Section):
     """How a model scores: layout of the prompts."""
 
-    prompts: Literal["lab"]
+    prompts: Literal["lab", "chat"]
 
 
 class Bootstrap(Section):
@@ -171,11 +249,11 @@ class Wataoka(Section):
 class Params(Section):
     """The whole of params.yaml."""
 
-    profile: Literal["lab", "recorded"]
+    profile: Literal["lab", "recorded", "live"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: dict[Study, list[str]]
-    datasets: dict[Slug, Dataset]
+    datasets: dict[Slug, Annotated[Dataset | Dialogues, Field(discriminator="reader")]]
     lab: Lab
     models: dict[Slug, Model]
     respond: dict[Slug, Respond]
@@ -191,26 +269,47 @@ class Params(Section):
             for name in getattr(self, section):
                 if name not in self.models:
                     raise ValueError(f"{section}.{name} is no key of `models`; add it there")
+            names = [self.models[name].responder or name for name in getattr(self, section)]
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"{section}: two models are {twice[0]!r}; change one `responder`")
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(
                     f"studies.{study} is [{self.profile}], or [] to leave the study out"
                 )
-        if self.profile == "recorded" and not self.datasets:
-            raise ValueError("datasets is empty; the recorded profile needs at least one")
+        if self.profile != "lab" and not self.datasets:
+            raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
+        if self.profile == "live" and self.respond:
+            raise ValueError("respond: the live profile's responses come with its data sets")
         if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):
             raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
         return self
+
+
+def _place(loc: Iterable[str]) -> list[str]:
+    """An error's place as the file has it: without the kinds of entries, which pydantic adds."""
+    place = [part for part in loc if part != "[key]"]
+    if place[:1] in (["models"], ["datasets"]):
+        del place[2:3]
+    if place[2:3] == ["inner"] and len(place) > 3:
+        # The keys of Ray's inner engine stand beside its own, and `inner` names the engine.
+        place[2:] = [part for part in place[3:] if part not in ("transformers", "openai")]
+        place = [part if part != "engine" else "inner" for part in place]
+    return place
 
 
 def _remedy(error: Mapping[str, Any]) -> str:
     match error["type"]:
         case "extra_forbidden":
             return "unknown key; remove it or correct its spelling"
-        case "missing":
+        case "missing" | "union_tag_not_found":
             return "missing; add it (the README lists every key)"
-        case "value_error" if not error["loc"]:
+        case "value_error" if not error["loc"] or isinstance(error["input"], dict):
             return str(error["msg"].removeprefix("Value error, "))
+        case "union_tag_invalid":
+            found = error["input"][error["ctx"]["discriminator"].strip("'")]
+            wanted = f"one of {error['ctx']['expected_tags']}"
+            return f"is empty; {wanted}" if found is None else f"{wanted}, not {found!r}"
     wanted = error["msg"].removeprefix("Value error, ")
     return f"is empty; {wanted}" if error["input"] is None else f"{wanted}, not {error['input']!r}"
 
@@ -218,9 +317,11 @@ def _remedy(error: Mapping[str, Any]) -> str:
 def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> SelfprefError:
     # A misspelt key is both unknown and missing; the first of these is what the user can see.
     errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    loc = [str(part) for part in (*prefix, *errors[0]["loc"]) if part != "[key]"]
+    place = _place([str(part) for part in (*prefix, *errors[0]["loc"])])
+    if errors[0]["type"].startswith("union_tag"):
+        place.append(errors[0]["ctx"]["discriminator"].strip("'"))
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    key = f"{'.'.join(loc)}: " if loc else ""
+    key = f"{'.'.join(place)}: " if place else ""
     return SelfprefError(f"{source}: {key}{_remedy(errors[0])}{more}")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,8 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
-from selfpref.params import Model
+from selfpref.engines.ray_pool import RayPool
+from selfpref.params import Model, Ray
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
@@ -66,6 +68,16 @@ def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
     }
 
 
+def name(params: Any, model: str) -> str:
+    """What the tables call a model: its own responses are those of the responder of this name.
+
+    Args:
+        params: With `models`.
+        model: A key of `models`.
+    """
+    return params.models[model].responder or model
+
+
 @contextmanager
 def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
     """One model behind the store.
@@ -76,12 +88,22 @@ def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
         dataset: The data set whose items it will read.
         title: What the progress bar says.
     """
-    engine = _engine(params.models[model], dataset)
+    engine = open_engine(params.models[model], dataset)
     with Store(store_path(paths.root())) as store:
         yield Calls(engine, store, offline=params.offline, title=title)
 
 
-def _engine(entry: Model, dataset: str) -> Engine:
+def open_engine(entry: Model, dataset: str) -> Engine:
+    """What answers for one entry of `models`.
+
+    Args:
+        entry: The entry.
+        dataset: What `{dataset}` in its path stands for.
+    """
+    if isinstance(entry, Ray):
+        return RayPool(
+            entry, partial(open_engine, entry.inner, dataset), paths.root(), paths.ray_log()
+        )
     # torch is loaded only where a model on this machine answers.
     from selfpref.engines.local import LocalModel  # noqa: PLC0415
 
