@@ -12,8 +12,10 @@ from selfpref.errors import SelfprefError
 def _check(arguments: argparse.Namespace) -> None:
     from selfpref.params import load
 
-    load(paths.params_file())
+    params = load(paths.params_file())
     if arguments.out:
+        # A profile that trains no models has no such folder, and DVC wants it all the same.
+        paths.models_dir(params.profile).mkdir(parents=True, exist_ok=True)
         # A constant: only an invalid file changes what comes after.
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text("params.yaml is valid\n")

@@ -11,8 +11,8 @@ import pandas as pd
 
 from selfpref.engines import Choice
 from selfpref.engines.calls import Calls
-from selfpref.prompts import LABELS, Layout
-from selfpref.responding import question
+from selfpref.prompts import Layout
+from selfpref.responding import compared, dialogues
 from selfpref.schemas import TIE
 
 
@@ -40,19 +40,15 @@ def judge_pairs(
     Returns:
         The verdicts table: two rows a pair.
     """
-    texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    questions = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    said = dialogues(items, responses)
     pairs = labels[["study", "item_id", "responder_a", "responder_b"]].drop_duplicates()
     orders = [
         (study, item, names)
         for study, item, a, b in pairs.itertuples(index=False)
         for names in itertools.permutations((a, b))
     ]
-    prompts = [
-        layout.judge(questions[item], *(texts[item, name] for name in names))
-        for _, item, names in orders
-    ]
-    choices = calls.choose(prompts, LABELS)
+    prompts = [layout.judge(*compared(said, item, names)) for _, item, names in orders]
+    choices = calls.choose(prompts, layout.labels)
     return pd.DataFrame(
         [
             {"study": study, "item_id": item, "judge": judge, "candidates": list(names)}
