@@ -146,12 +146,37 @@ class Transformers(Named):
 
     Attributes:
         engine: `transformers`: local weights.
-        model: The model's folder; `{dataset}` in it stands for the data set that it reads.
+        model: The model's folder in the repository; `{dataset}` in it stands for the data set that
+            it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`.
+        revision: The commit of a model of the Hub.
+        template: The chat format of a model that was published without one, by name.
+        dtype: Of weights and activations; probabilities are fp32 in any case.
+        device_map: `cpu`, `cuda`, `cuda:1`, ..., or `auto`: over all GPUs.
+        attention: `sdpa` computes shared prefixes once; the others run on padded rows.
+        batch_tokens: Tokens in one forward pass.
         threads: CPU threads; left out: torch's own choice.
     """
 
     engine: Literal["transformers"]
     model: RepositoryPath
+    revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
+    template: (
+        Literal[
+            "vicuna",
+            "koala",
+            "oasst-pythia",
+            "dolly-v2",
+            "stablelm-tuned-alpha",
+            "llama-2",
+            "llama-3",
+            "llama-3.1",
+        ]
+        | None
+    ) = None
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
+    attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
+    batch_tokens: Annotated[int, Field(ge=1)] = 1024
     threads: Annotated[int, Field(ge=1)] | None = None
 
 

@@ -107,4 +107,4 @@ def open_engine(entry: Model, dataset: str) -> Engine:
     # torch is loaded only where a model on this machine answers.
     from selfpref.engines.local import LocalModel  # noqa: PLC0415
 
-    return LocalModel(paths.root() / entry.model.format(dataset=dataset), entry.threads)
+    return LocalModel(entry, paths.root(), dataset)
