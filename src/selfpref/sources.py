@@ -9,7 +9,8 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
-from selfpref.params import Model
+from selfpref.engines.openai import HostedModel, Sender
+from selfpref.params import Hosted, Model
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
@@ -76,13 +77,33 @@ def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
         dataset: The data set whose items it will read.
         title: What the progress bar says.
     """
-    engine = _engine(params.models[model], dataset)
     with Store(store_path(paths.root())) as store:
+        engine = open_engine(model, params.models[model], dataset, store)
         yield Calls(engine, store, offline=params.offline, title=title)
 
 
-def _engine(entry: Model, dataset: str) -> Engine:
-    # torch is loaded only where a model on this machine answers.
+def open_engine(name: str, entry: Model, dataset: str, store: Store) -> Engine:
+    """What answers for one entry of `models`.
+
+    Args:
+        name: Its key.
+        entry: The entry.
+        dataset: What `{dataset}` in its path stands for.
+        store: Where batches under way are noted.
+    """
+    # Each library is loaded only where it is used: torch takes seconds.
+    if isinstance(entry, Hosted):
+        return HostedModel(name, entry, _sender(name, entry, store))
     from selfpref.engines.local import LocalModel  # noqa: PLC0415
 
     return LocalModel(paths.root() / entry.model.format(dataset=dataset), entry.threads)
+
+
+def _sender(name: str, entry: Hosted, store: Store) -> Sender:
+    if entry.batch:
+        from selfpref.engines.openai.batch import Batch  # noqa: PLC0415
+
+        return Batch(name, entry, store)
+    from selfpref.engines.openai.live import Live  # noqa: PLC0415
+
+    return Live(name, entry)
