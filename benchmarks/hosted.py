@@ -87,9 +87,11 @@ def _judge(address: str, store: Path, verdicts: int) -> pd.DataFrame:
 def _check(made: pd.DataFrame, verdicts: int) -> None:
     """One row a verdict, each with its own probabilities."""
     assert len(made) == verdicts
-    assert not made.assign(candidates=made["candidates"].map(tuple)).duplicated(
-        ["item_id", "candidates"]
-    ).any()
+    assert (
+        not made.assign(candidates=made["candidates"].map(tuple))
+        .duplicated(["item_id", "candidates"])
+        .any()
+    )
     assert made["status"].eq("ok").all(), made["status"].value_counts()
     for item, names, found in made[["item_id", "candidates", "probabilities"]].itertuples(
         index=False

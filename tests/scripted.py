@@ -136,7 +136,11 @@ class ByModel:
             }
             positions.append(position(space + self.words[token], listed))
             ids.append(token)
-        return completion(body, positions, finish)
+        added = self.tokenizer.added_tokens_decoder.values()
+        special = {str(token) for token in added if token.special}
+        spelt = [entry["token"] for entry in positions]
+        content = "".join(token for token in spelt if token.strip() not in special)
+        return completion(body, positions, finish, content=content)
 
     def tokenize(self, body: Body) -> Body:
         if "prompt" in body:

@@ -11,7 +11,7 @@ anew whenever it is replayed: a better reader never has to pay again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Json = Mapping[str, Any]
@@ -94,14 +94,18 @@ class Raw:
     reply: dict[str, Any]
 
 
+def _plain(prompt: Prompt) -> dict[str, Any]:
+    return {"messages": prompt.messages, "prefill": prompt.prefill}
+
+
 def choose_call(prompt: Prompt, labels: Sequence[str]) -> dict[str, Any]:
     """One call of `Engine.choose` as JSON."""
-    return {"call": "choose", "prompt": asdict(prompt), "labels": list(labels)}
+    return {"call": "choose", "prompt": _plain(prompt), "labels": list(labels)}
 
 
 def score_call(prompt: Prompt, continuation: str) -> dict[str, Any]:
     """One call of `Engine.score` as JSON."""
-    return {"call": "score", "prompt": asdict(prompt), "continuation": continuation}
+    return {"call": "score", "prompt": _plain(prompt), "continuation": continuation}
 
 
 def generate_call(
@@ -116,7 +120,7 @@ def generate_call(
     """One call of `Engine.generate` as JSON."""
     return {
         "call": "generate",
-        "prompt": asdict(prompt),
+        "prompt": _plain(prompt),
         "max_tokens": max_tokens,
         "temperature": temperature,
         "marker": marker,

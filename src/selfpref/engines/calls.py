@@ -62,12 +62,13 @@ class Calls:
         ask: Callable[[list[int]], Iterable[tuple[int, Answer | Raw]]],
     ) -> list[Answer]:
         """Answers in the order of the calls; `ask` answers those of the given indices."""
-        engine, read = self._engine, _restore
-        if isinstance(engine, Endpoint):
-            read = engine.read
-            keys = [call_key(engine.request(call)) for call in calls]
-        else:
-            keys = [call_key({"engine": engine.identity, **call}) for call in calls]
+        endpoint = self._engine if isinstance(self._engine, Endpoint) else None
+        read = endpoint.read if endpoint else _restore
+        identity = self._engine.identity
+        keys = [
+            call_key(endpoint.request(call) if endpoint else {"engine": identity, **call})
+            for call in calls
+        ]
         # Equal requests are one call.
         first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         answers: dict[str, Answer] = {}
@@ -90,7 +91,7 @@ class Calls:
                 if isinstance(answer, Raw):
                     self._store.put({keys[index]: answer.reply})
                     answers[keys[index]] = read(calls[index], answer.reply)
-                    if isinstance(engine, Endpoint) and (cost := engine.cost(answer.reply)):
+                    if endpoint and (cost := endpoint.cost(answer.reply)):
                         spent += cost
                         bar.set_postfix_str(f"${spent:.2f}", refresh=False)
                 else:

@@ -73,8 +73,6 @@ def explain(error: Exception, key: str) -> Failure:
     """What an exception of the SDK or of its transport means."""
     if isinstance(error, openai.APIStatusError):
         return rejected(error.status_code, error.body, key)
-    if isinstance(error, openai.APITimeoutError):
-        return Failure("failed", "timed out")
     cause = error.__cause__ or error
     return Failure("failed", redact(str(cause) or type(cause).__name__, key))
 

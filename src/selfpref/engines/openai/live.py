@@ -9,6 +9,7 @@ cross over as they come.
 """
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -192,7 +193,7 @@ async def _check(response: httpx2.Response) -> None:
         return
     await response.aread()
     try:
-        reply = response.json()
+        reply = json.loads(response.content)
     except ValueError as error:
         raise httpx2.DecodingError("the reply is no JSON", request=response.request) from error
     if not isinstance(reply, dict) or not (reply.get("choices") or "tokens" in reply):

@@ -82,9 +82,9 @@ def choice(reply: Json, marker: str, labels: Sequence[str]) -> Choice | None:
     entries = (reply["choices"][0].get("logprobs") or {}).get("content") or []
     pieces = [_spelt(entry) for entry in entries]
     whole, wanted = b"".join(pieces), marker.encode()
-    verdict, start = whole.rfind(wanted) + len(wanted), 0
-    if verdict < len(wanted):
+    if wanted not in whole:
         return None
+    verdict, start = whole.rfind(wanted) + len(wanted) if wanted else 0, 0
     for entry, piece in zip(entries, pieces, strict=True):
         if start + len(piece) > verdict:
             before = whole[start:verdict] if start < verdict else b""
