@@ -6,18 +6,23 @@ parameter which DVC does not track cannot change a result.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.functional_validators import AfterValidator
+from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
 from selfpref.errors import SelfprefError
 from selfpref.paths import PARAMS
 
+OPENAI = "https://api.openai.com/v1"
+# The type of errors that do not repeat the value, which may be a secret.
+CONCEALED = "concealed"
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -180,7 +185,79 @@ class Transformers(Named):
     threads: Annotated[int, Field(ge=1)] | None = None
 
 
-def _address(address: str) -> str:
+def _address(url: str) -> str:
+    found = urlsplit(url)
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise ValueError("give an http or https address such as http://127.0.0.1:8000/v1")
+    if found.username or found.password or found.query:
+        raise PydanticCustomError(CONCEALED, "an address holds no secrets; see `key`")
+    return url.rstrip("/")
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+        raise PydanticCustomError(
+            CONCEALED, "give the name of an environment variable, never the key"
+        )
+    return name
+
+
+class Price(Section):
+    """USD a million tokens of the prompt (`input`) and of the reply (`output`)."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+
+class Hosted(Named):
+    """A model behind the OpenAI chat API.
+
+    Attributes:
+        engine: `openai`: anything that speaks its chat completions.
+        model: The id by which the endpoint knows it.
+        base_url: The endpoint's address, with its `/v1`.
+        key: The environment variable that holds the key; left out: the endpoint wants none.
+        server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
+            gives perplexities.
+        top_logprobs: Tokens listed at each position; endpoints differ in how many they allow.
+        reasoning: Effort of a reasoning model, which takes no temperature and gives no
+            probabilities; left out: any other model.
+        concurrency: Requests under way at once.
+        requests_per_minute: The endpoint's limit, if it has one.
+        tokens_per_minute: The same in tokens, counted as `selfpref estimate` counts them.
+        timeout: Seconds without a sign of life after which a request is tried again.
+        retries: How often, at most, for each call.
+        price: For `selfpref estimate` and `budget`.
+        budget: USD; a stage of this model that may cost more does not start.
+        batch: Send calls as batches, at half the price and within a day.
+    """
+
+    engine: Literal["openai"]
+    model: Annotated[str, Field(min_length=1)]
+    base_url: Annotated[str, AfterValidator(_address)] = OPENAI
+    key: Annotated[str, AfterValidator(_variable)] | None = None
+    server: Literal["openai", "vllm", "llama.cpp"] = "openai"
+    top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
+    reasoning: Literal["minimal", "low", "medium", "high"] | None = None
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 6
+    price: Price | None = None
+    budget: Annotated[float, Field(ge=0)] | None = None
+    batch: bool = False
+
+    @model_validator(mode="after")
+    def _settings_agree(self) -> "Hosted":
+        if self.base_url == OPENAI and self.key is None:
+            raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
+        if self.budget is not None and self.price is None:
+            raise ValueError("budget needs a price; add `price: {input: ..., output: ...}`")
+        return self
+
+
+def _cluster(address: str) -> str:
     if address not in ("local", "auto") and not address.startswith("ray://"):
         raise ValueError("give local, auto, or ray://<host>:<port>")
     return address
@@ -199,8 +276,8 @@ class Ray(Named):
     """
 
     engine: Literal["ray"]
-    inner: Transformers
-    address: Annotated[str, AfterValidator(_address)] = "local"
+    inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
+    address: Annotated[str, AfterValidator(_cluster)] = "local"
     workers: Annotated[int, Field(ge=1)]
     gpus: Annotated[float, Field(ge=0)] = 0
 
@@ -214,9 +291,21 @@ class Ray(Named):
         rest = {key: value for key, value in values.items() if key not in cls.model_fields}
         return own | {"inner": {"engine": values["inner"], **rest}}
 
+    @model_validator(mode="after")
+    def _batches_need_no_workers(self) -> "Ray":
+        if isinstance(self.inner, Hosted) and self.inner.batch:
+            raise ValueError("batch: batches need no workers; take `engine: openai`")
+        return self
+
 
 # One model and the engine that runs it; `engine` says which.
-Model = Annotated[Transformers | Ray, Field(discriminator="engine")]
+Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
+
+
+def hosted(entry: Model) -> Hosted | None:
+    """The served model that an entry asks, by itself or from workers of Ray."""
+    asked = entry.inner if isinstance(entry, Ray) else entry
+    return asked if isinstance(asked, Hosted) else None
 
 
 class Respond(Section):
@@ -228,10 +317,33 @@ class Respond(Section):
 
 
 class Judge(Section):
-    """How a model judges: layout of the prompts, and the least mass of a verdict's labels."""
+    """How a model judges.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        min_mass: Below this mass of its labels a verdict counts as missing.
+        score_mode: Where a verdict's probabilities come from: the endpoint's or model's own
+            (`logprobs`), the frequencies of repeated verdicts (`sampled`), or nowhere: one verdict
+            is read from the text, and has none (`text`).
+        samples: Repeats of each verdict; with `sampled` alone.
+        max_tokens: Limit of a verdict in words, explanation included.
+        temperature: Of a verdict in words; 0 is greedy.
+    """
 
     prompts: Literal["lab", "chat", "pair-v2"]
     min_mass: Annotated[float, Field(ge=0, le=1)]
+    score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
+    samples: Annotated[int, Field(ge=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+
+    @model_validator(mode="after")
+    def _samples_agree(self) -> "Judge":
+        if (self.score_mode == "sampled") != (self.samples is not None):
+            raise ValueError("samples goes with `score_mode: sampled`, and only with it")
+        if self.score_mode == "sampled" and not self.temperature:
+            raise ValueError("temperature is 0, so all samples are one; set it above 0")
+        return self
 
 
 class Perplexity(Section):
@@ -297,6 +409,7 @@ class Params(Section):
             names = [self.models[name].responder or name for name in getattr(self, section)]
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{section}: two models are {twice[0]!r}; change one `responder`")
+        self._endpoints_can()
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(
@@ -310,11 +423,29 @@ class Params(Section):
             raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
         return self
 
+    def _endpoints_can(self) -> None:
+        """No model is asked for what its endpoint does not give."""
+        for name, model in self.models.items():
+            if (entry := hosted(model)) is None:
+                continue
+            if name in self.perplexity and entry.server != "vllm":
+                raise ValueError(
+                    f"perplexity.{name}: only `server: vllm` gives likelihoods of a given text"
+                )
+            if name in self.perplexity and entry.batch:
+                raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
+            judge = self.judge.get(name)
+            if judge and entry.reasoning and judge.score_mode == "logprobs":
+                raise ValueError(
+                    f"judge.{name}: a reasoning model gives no probabilities; set `score_mode: "
+                    "sampled` or `text`"
+                )
 
-def _place(loc: Iterable[str]) -> list[str]:
+
+def _place(loc: Sequence[str]) -> list[str]:
     """An error's place as the file has it: without the kinds of entries, which pydantic adds."""
     place = [part for part in loc if part != "[key]"]
-    if place[:1] in (["models"], ["datasets"]):
+    if place[:1] in (["models"], ["datasets"]) and place[2:] not in (["engine"], ["reader"]):
         del place[2:3]
     if place[2:3] == ["inner"] and len(place) > 3:
         # The keys of Ray's inner engine stand beside its own, and `inner` names the engine.
@@ -324,27 +455,34 @@ def _place(loc: Iterable[str]) -> list[str]:
 
 
 def _remedy(error: Mapping[str, Any]) -> str:
+    wanted = str(error["msg"].removeprefix("Value error, "))
     match error["type"]:
         case "extra_forbidden":
             return "unknown key; remove it or correct its spelling"
         case "missing" | "union_tag_not_found":
             return "missing; add it (the README lists every key)"
-        case "value_error" if not error["loc"] or isinstance(error["input"], dict):
-            return str(error["msg"].removeprefix("Value error, "))
         case "union_tag_invalid":
-            found = error["input"][error["ctx"]["discriminator"].strip("'")]
+            found = error["input"][_kind(error)]
             wanted = f"one of {error['ctx']['expected_tags']}"
             return f"is empty; {wanted}" if found is None else f"{wanted}, not {found!r}"
-    wanted = error["msg"].removeprefix("Value error, ")
+    # A section as a whole, and what may be a secret, is not repeated.
+    if isinstance(error["input"], dict) or error["type"] == CONCEALED:
+        return wanted
     return f"is empty; {wanted}" if error["input"] is None else f"{wanted}, not {error['input']!r}"
+
+
+def _kind(error: Mapping[str, Any]) -> str:
+    """The key that says of which kind an entry is: `engine` or `reader`."""
+    return str(error["ctx"]["discriminator"]).strip("'")
 
 
 def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> SelfprefError:
     # A misspelt key is both unknown and missing; the first of these is what the user can see.
     errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    place = _place([str(part) for part in (*prefix, *errors[0]["loc"])])
+    loc = [str(part) for part in (*prefix, *errors[0]["loc"])]
     if errors[0]["type"].startswith("union_tag"):
-        place.append(errors[0]["ctx"]["discriminator"].strip("'"))
+        loc.append(_kind(errors[0]))
+    place = _place(loc)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     key = f"{'.'.join(place)}: " if place else ""
     return SelfprefError(f"{source}: {key}{_remedy(errors[0])}{more}")

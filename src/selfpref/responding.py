@@ -1,5 +1,6 @@
 """Responses: every item answered by one model."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from zlib import crc32
 
@@ -73,7 +74,7 @@ def respond(
     max_tokens: int,
     temperature: float,
     seed: int,
-) -> tuple[pd.DataFrame, int]:
+) -> tuple[pd.DataFrame, dict[str, int]]:
     """One response to each item.
 
     Args:
@@ -87,7 +88,8 @@ def respond(
 
     Returns:
         The responses table: `status` is `truncated` where a response was cut off at the limit.
-        Items whose prompt does not fit the context have no row; their number is the second value.
+        Items without a response have no row; the second value counts them by reason: `truncated`
+        where the prompt does not fit the context, `refused`, `failed`.
     """
     prompts = [layout.respond(*_questions(messages)) for messages in items["messages"]]
     seeds = [crc32(f"{seed}/{responder}/{item}".encode()) for item in items["item_id"]]
@@ -100,8 +102,11 @@ def respond(
             "step": 0,
             "sample": 0,
             "text": [generation.text for generation in made],
-            "status": ["ok" if generation.status == "ok" else "truncated" for generation in made],
+            "status": ["truncated" if generation.status == "cut" else "ok" for generation in made],
         }
     )
-    unfit = pd.Series([generation.status == "truncated" for generation in made], dtype=bool)
-    return table[~unfit].reset_index(drop=True), int(unfit.sum())
+    answered = [generation.status in ("ok", "cut") for generation in made]
+    missing = Counter(
+        generation.status for generation in made if generation.status not in ("ok", "cut")
+    )
+    return table[answered].reset_index(drop=True), dict(sorted(missing.items()))

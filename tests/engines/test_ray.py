@@ -20,7 +20,8 @@ from selfpref.engines import Choice, Prompt, Score
 from selfpref.engines.ray_driver import Worker, check_room
 from selfpref.engines.ray_pool import Batch, RayPool
 from selfpref.errors import SelfprefError
-from selfpref.params import Ray
+from selfpref.params import Ray, Transformers
+from selfpref.sources import open_engine
 
 PROMPTS = [Prompt((("user", f"question {number}"),)) for number in range(120)]
 TEXTS = [f"answer {number}" for number in range(120)]
@@ -73,7 +74,7 @@ def pool(cluster, tmp_path, monkeypatch):
     def opened(open_inner, **settings):
         given = {"engine": "ray", "inner": "transformers", "model": "x", "address": "auto"}
         entry = Ray(**given | {"workers": 2} | settings)
-        return RayPool(entry, open_inner, tmp_path, tmp_path / "ray.log")
+        return RayPool(entry, open_inner, Slow.identity, tmp_path, tmp_path / "ray.log")
 
     return opened
 
@@ -114,17 +115,22 @@ def answered(worker, method, **arguments):
 def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
-    found = answered(worker, "score", prompts=PROMPTS[:2], continuations=["a", "bc"])
+    found, fault = answered(worker, "score", prompts=PROMPTS[:2], continuations=["a", "bc"])
+    assert fault is None
     assert dict(found) == {10: Score(1.0, 1, "ok"), 11: Score(2.0, 1, "ok")}
 
 
 def test_what_a_worker_cannot_do_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
-    told = answered(worker, "choose", prompts=PROMPTS, labels="AB")
+    found, told = answered(worker, "choose", prompts=PROMPTS, labels="AB")
+    # What was answered before is kept.
+    assert found == [(10, Choice((0.5, 0.5), "ok"))]
     assert str(told) == "label 'A' is no single token of this model; use another label"
     elsewhere = Worker(tmp_path / "nowhere", partial(Slow, tmp_path / "computed"))
-    assert "not on every node" in str(answered(elsewhere, "score", prompts=[], continuations=[]))
+    found, told = answered(elsewhere, "score", prompts=[], continuations=[])
+    assert found == []
+    assert "not on every node" in str(told)
 
 
 NODES = [{"CPU": 2.0, "memory": 1.0}, {"CPU": 3.0, "GPU": 2.0}]
@@ -153,28 +159,30 @@ def test_ray_is_imported_in_its_own_process_alone():
 
 def test_nothing_to_do_starts_nothing(tmp_path):
     entry = Ray(engine="ray", inner="transformers", model="x", address="ray://nowhere:1", workers=1)
-    engine = RayPool(entry, partial(Slow, tmp_path), tmp_path, tmp_path / "ray.log")
+    engine = RayPool(entry, partial(Slow, tmp_path), {}, tmp_path, tmp_path / "ray.log")
     assert list(engine.score([], [])) == []
-    assert engine.identity == Slow.identity
 
 
-def test_on_this_machine_the_answers_are_those_of_the_engine_alone(tmp_path):
+def test_on_this_machine_the_answers_are_those_of_the_engine_alone(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="the extra `models` is not installed")
-    from selfpref.engines.local import LocalModel
     from selfpref.lab.model import build_model, save_checkpoint
     from selfpref.prompts import LAYOUTS
 
     lab = LAYOUTS["lab"]
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
     save_checkpoint(build_model(3), tmp_path / "model")
-    open_inner = partial(LocalModel, tmp_path / "model", 1)
-    entry = Ray(engine="ray", inner="transformers", model="x", workers=2)
+    given = {"model": "model", "threads": 1}
+    alone = open_engine("one", Transformers(engine="transformers", **given), "", None)
+    entry = Ray(engine="ray", inner="transformers", workers=2, **given)
+    pool = open_engine("one", entry, "", None)
     prompts = [lab.respond(f"list {number} red things") for number in range(21)]
     texts = [lab.content("river " * (number % 9)) for number in range(21)]
-    engine = RayPool(entry, open_inner, tmp_path, tmp_path / "ray.log")
-    found = dict(engine.score(prompts, texts))
-    alone = dict(open_inner().score(prompts, texts))
-    assert found.keys() == alone.keys()
-    for index, score in alone.items():
+    found = dict(pool.score(prompts, texts))
+    wanted = dict(alone.score(prompts, texts))
+    assert found.keys() == wanted.keys()
+    for index, score in wanted.items():
         assert found[index].n_tokens == score.n_tokens
         assert found[index].sum_nll == pytest.approx(score.sum_nll, abs=1e-4)
-    assert engine.identity == open_inner().identity
+    # The same calls in the store: what one has answered, the other replays.
+    assert pool.identity == alone.identity

@@ -21,7 +21,8 @@ from selfpref.errors import SelfprefError
 # Tries of a batch whose worker dies: lost nodes must not end a run, a batch that kills must.
 TRIES = 5
 
-Answers = list[tuple[int, Any]] | SelfprefError
+# Of one batch, each with the index of its prompt; and what kept the rest from being answered.
+Answers = tuple[list[tuple[int, Any]], SelfprefError | None]
 
 
 def _first(error: BaseException) -> str:
@@ -34,7 +35,7 @@ def _last(error: RayError) -> str:
 
 
 class Worker:
-    """The inner engine in a worker. What fails is told as an answer, in one line.
+    """The inner engine in a worker. What fails is told beside the answers, in one line.
 
     Args:
         root: The working directory.
@@ -67,12 +68,13 @@ class Worker:
         answers: list[tuple[int, Any]] = []
 
         def work() -> None:
-            found = getattr(self._engine, batch.method)(**batch.arguments)
-            answers.extend((batch.start + index, answer) for index, answer in found)
+            # One by one: what was answered before a fault is kept.
+            for index, answer in getattr(self._engine, batch.method)(**batch.arguments):
+                answers.append((batch.start + index, answer))
 
         if self._fault is None:
             self._attempt(work)
-        return {"answers": pickle.dumps(self._fault or answers)}
+        return {"answers": pickle.dumps((answers, self._fault))}
 
 
 def _connect(job: Job) -> None:
@@ -164,10 +166,10 @@ def drive(connection: Connection, job: Job) -> None:
     try:
         _connect(job)
         client = job.settings.address.startswith("ray://")
-        for answers in _from_cluster(job) if client else _run(job):
+        for answers, fault in _from_cluster(job) if client else _run(job):
             connection.send(answers)
-            if isinstance(answers, SelfprefError):
-                return
+            if fault:
+                raise fault
         connection.send(None)
     except SelfprefError as error:
         connection.send(error)

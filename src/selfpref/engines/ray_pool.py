@@ -13,13 +13,22 @@ import math
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from selfpref.engines import Choice, Engine, Generation, Prompt, Score
+from selfpref.engines import (
+    Answer,
+    Choice,
+    Endpoint,
+    Engine,
+    Generation,
+    Json,
+    Prompt,
+    Raw,
+    Score,
+)
 from selfpref.errors import SelfprefError
 from selfpref.params import Ray
 
@@ -72,6 +81,7 @@ class RayPool:
     Args:
         settings: Where the workers run, and how many.
         open_inner: Opens the inner engine; it is pickled.
+        identity: That of the inner engine: where a model runs does not change its answers.
         root: The repository; every node of a cluster has it under the same path.
         log: Where Ray prints.
 
@@ -80,26 +90,27 @@ class RayPool:
     """
 
     def __init__(
-        self, settings: Ray, open_inner: Callable[[], Engine], root: Path, log: Path
+        self,
+        settings: Ray,
+        open_inner: Callable[[], Engine],
+        identity: dict[str, Any],
+        root: Path,
+        log: Path,
     ) -> None:
         if find_spec("ray") is None:
             raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
         self._settings, self._open_inner, self._root, self._log = settings, open_inner, root, log
-
-    @cached_property
-    def identity(self) -> dict[str, Any]:
-        """That of the inner engine: where a model runs does not change its answers."""
-        return self._open_inner().identity
+        self.identity = identity
 
     def choose(
         self, prompts: Sequence[Prompt], labels: Sequence[str]
-    ) -> Iterator[tuple[int, Choice]]:
+    ) -> Iterator[tuple[int, Choice | Raw]]:
         """Probabilities of the labels as the next token; see `Engine`."""
         return self._spread("choose", {"prompts": prompts}, labels=labels)
 
     def score(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> Iterator[tuple[int, Score]]:
+    ) -> Iterator[tuple[int, Score | Raw]]:
         """Log-likelihood of each continuation given its prompt; see `Engine`."""
         return self._spread("score", {"prompts": prompts, "continuations": continuations})
 
@@ -112,7 +123,7 @@ class RayPool:
         seeds: Sequence[int],
         marker: str = "",
         labels: Sequence[str] = (),
-    ) -> Iterator[tuple[int, Generation]]:
+    ) -> Iterator[tuple[int, Generation | Raw]]:
         """Continue each prompt, sampling by its own seed; see `Engine`."""
         return self._spread(
             "generate",
@@ -165,3 +176,38 @@ class RayPool:
         if isinstance(answers, SelfprefError):
             raise answers
         return answers
+
+
+class RayEndpoint(RayPool):
+    """A served model asked by many workers; its replies are read here.
+
+    Args:
+        settings: As for `RayPool`.
+        open_inner: As for `RayPool`.
+        reader: The served model, which is asked nothing here.
+        root: As for `RayPool`.
+        log: As for `RayPool`.
+    """
+
+    def __init__(
+        self,
+        settings: Ray,
+        open_inner: Callable[[], Engine],
+        reader: Endpoint,
+        root: Path,
+        log: Path,
+    ) -> None:
+        super().__init__(settings, open_inner, reader.identity, root, log)
+        self._reader = reader
+
+    def request(self, call: Json) -> dict[str, Any]:
+        """What is sent for a call; see `Endpoint`."""
+        return self._reader.request(call)
+
+    def read(self, call: Json, reply: Json) -> Answer:
+        """The answer to a call that a raw reply holds; see `Endpoint`."""
+        return self._reader.read(call, reply)
+
+    def cost(self, reply: Json) -> float | None:
+        """What a reply cost; see `Endpoint`."""
+        return self._reader.cost(reply)

@@ -1,8 +1,8 @@
 """Prompt layouts: how an item and its responses become a prompt.
 
-A verdict is the token after `[[`: the next one where the judge's prompt ends in it (its prefill),
-else the one that follows the judge's explanation. Layouts are worded by this project, `pair-v2`
-apart, whose texts are downloaded.
+A verdict is the token after `MARKER`: the next one where the judge's prompt ends in it (its
+prefill), else the one that follows the judge's explanation. Layouts are worded by this project,
+`pair-v2` apart, whose texts are downloaded.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from selfpref.engines import Prompt
 from selfpref.prompts import chat, fastchat, lab
 
+MARKER = "[["
 LABELS = ("A", "B")
 # Where a layout lets the judge call a tie.
 TIE_LABEL = "C"
@@ -24,8 +25,8 @@ class Layout:
         respond: From what the user asked, and in later turns what was answered and asked since,
             to the prompt for the next response: `respond(question, answer, question, ...)`.
         judge: From the item's text and two responses, in presented order, to the prompt whose next
-            token, or the one after an explanation and `[[`, is a verdict, one of `labels`. Three
-            more texts a turn: `judge(question, answer_a, answer_b, question, ...)`.
+            token, or the one after an explanation and `MARKER`, is a verdict, one of `labels`.
+            Three more texts a turn: `judge(question, answer_a, answer_b, question, ...)`.
         bare: The context without an item, for unconditional perplexities.
         content: A response as it is scored: nothing in it acts as a control token.
         labels: The verdicts: first response, second, and `TIE_LABEL` if ties are allowed.

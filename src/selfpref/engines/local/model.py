@@ -19,7 +19,7 @@ from selfpref.engines.local.head import Head
 from selfpref.engines.local.marker import LabelReader, label_forms
 from selfpref.engines.local.packing import Batch, Ids, packed, padded
 from selfpref.engines.local.templates import TEMPLATES
-from selfpref.engines.local.weights import check_folder, download, folder_hash
+from selfpref.engines.local.weights import check_folder, download, identity
 from selfpref.errors import SelfprefError
 from selfpref.params import Transformers
 
@@ -44,21 +44,11 @@ class LocalModel:
     def __init__(self, entry: Transformers, root: Path, dataset: str = "") -> None:
         if entry.revision:
             folder = download(entry.model, entry.revision)
-            weights = f"{entry.model}@{entry.revision}"
             check_folder(folder)
         else:
             folder = root / entry.model.format(dataset=dataset)
-            check_folder(folder)
-            weights = folder_hash(folder)
-        self.identity: dict[str, Any] = {
-            "provider": "transformers",
-            "weights": weights,
-            "dtype": entry.dtype,
-        }
-        template = None
-        if entry.template:
-            template = TEMPLATES[entry.template]
-            self.identity["template"] = template.jinja
+        self.identity = identity(entry, root, dataset)
+        template = TEMPLATES[entry.template] if entry.template else None
         if entry.threads is not None:
             torch.set_num_threads(entry.threads)
         # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.

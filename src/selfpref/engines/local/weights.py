@@ -7,6 +7,7 @@ pickled weights and Python files are not downloaded at all.
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 from huggingface_hub import snapshot_download
 from huggingface_hub.errors import (
@@ -17,9 +18,32 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 
+from selfpref.engines.local.templates import TEMPLATES
 from selfpref.errors import SelfprefError
+from selfpref.params import Transformers
 
 WANTED = ("*.json", "*.safetensors", "*.jinja", "tokenizer.model")
+
+
+def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
+    """What distinguishes a model's answers from another's; its weights are not loaded.
+
+    Args:
+        entry: How it is loaded and run.
+        root: The repository; a model without `revision` is a folder in it.
+        dataset: What `{dataset}` in its path stands for.
+
+    Raises:
+        SelfprefError: As `check_folder`.
+    """
+    if entry.revision:
+        weights = f"{entry.model}@{entry.revision}"
+    else:
+        folder = root / entry.model.format(dataset=dataset)
+        check_folder(folder)
+        weights = folder_hash(folder)
+    known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
+    return known | ({"template": TEMPLATES[entry.template].jinja} if entry.template else {})
 
 
 def download(model: str, revision: str) -> Path:
