@@ -14,6 +14,7 @@ from selfpref.engines import Prompt  # noqa: E402
 from selfpref.engines.local import LocalModel  # noqa: E402
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
+from selfpref.params import Transformers  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS  # noqa: E402
 
 LAB = LAYOUTS["lab"]
@@ -27,6 +28,11 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("model")
     save_checkpoint(build_model(3), path)
     return path
+
+
+def load(folder, **options):
+    entry = Transformers(engine="transformers", model=folder.name, threads=1, **options)
+    return LocalModel(entry, folder.parent)
 
 
 class InOrder:
@@ -44,7 +50,7 @@ class InOrder:
 
 @pytest.fixture(scope="module")
 def engine(folder):
-    return InOrder(LocalModel(folder, threads=1))
+    return InOrder(load(folder))
 
 
 def test_scores_are_those_of_a_direct_loop(engine, folder):
@@ -189,7 +195,7 @@ def test_an_unsafe_or_broken_folder_is_refused(folder, tmp_path, spoil, told):
     shutil.copytree(folder, copy)
     spoil(copy)
     with pytest.raises(SelfprefError, match=told) as failure:
-        LocalModel(copy)
+        load(copy)
     assert str(copy) in str(failure.value)
 
 
