@@ -97,6 +97,11 @@ class Clone:
             if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
         }
 
+    def holds(self, secret: str) -> list[Path]:
+        """Files anywhere in the clone that hold a text."""
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        return [path for path in files if secret.encode() in path.read_bytes()]
+
     def bias(self) -> pd.DataFrame:
         return pd.read_csv(self.folder / STUDY / "fig1b_bias.csv")
 
@@ -334,6 +339,69 @@ def test_a_judge_added_runs_its_own_stages_and_what_reads_them(laboratory):
     )
     # The same weights give the same verdicts, replayed from the store.
     assert one["probabilities"].map(list).tolist() == two["probabilities"].map(list).tolist()
+
+
+# In parts: this file lies in the clone too, where no file may hold it.
+KEY = "-".join(("sk", "planted", "0123456789abcdef"))
+
+
+def test_a_served_judge_is_an_entry_in_the_parameters_and_its_key_is_nowhere(laboratory):
+    """The weights of `terse` behind a chat endpoint, which judges and scores as they do here."""
+    from scripted import ByModel, Scripted
+
+    folder = laboratory.folder
+    laboratory.environment["PLANTED"] = KEY
+    answers = ByModel(folder / "data/lab/models/seed-0/terse")
+    with Scripted(answers, script=["401", "ok", "500", "429"]) as server:
+
+        def add(params):
+            params["models"]["served"] = {
+                "engine": "openai",
+                "model": "terse",
+                "base_url": server.url,
+                "server": "vllm",
+                "key": "PLANTED",
+                "price": {"input": 1.0, "output": 1.0},
+                "budget": 1.0,
+            }
+            params["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
+            params["perplexity"]["served"] = {"prompts": "lab"}
+
+        laboratory.edit(add)
+        told = laboratory.call("selfpref", "estimate").stdout
+        assert re.search(r"served +judge +180 ", told), told
+        refused = laboratory.repro("judge@served")
+        assert refused.returncode != 0
+        assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr
+        assert (folder / "report/lab/judge-served.failed.ipynb").exists()
+        assert not laboratory.holds(KEY)
+        done = laboratory.repro()
+        assert done.returncode == 0, done.stderr
+        asked = [path for path, *_ in server.received if path.endswith("chat/completions")]
+        assert len(asked) == 1 + 180 + 2
+    assert server.received[0][1]["Authorization"] == f"Bearer {KEY}"
+
+    terse, served = (
+        pd.read_parquet(folder / f"data/lab/verdicts/wataoka/{name}.parquet")
+        for name in ("terse", "served")
+    )
+    assert served["status"].tolist() == terse["status"].tolist()
+    wanted, found = (
+        table["probabilities"].explode().astype(float).tolist() for table in (terse, served)
+    )
+    assert found == pytest.approx(wanted, abs=1e-4, nan_ok=True)
+    terse, served = (
+        pd.read_parquet(folder / f"data/lab/perplexities/wataoka/{name}.parquet")
+        for name in ("terse", "served")
+    )
+    assert served["sum_nll"].tolist() == pytest.approx(terse["sum_nll"].tolist(), abs=1e-3)
+    others = pd.read_csv(folder / "figures/lab/wataoka/fig6_judges_without_responses.csv")
+    assert "served" in set(others["judge"])
+    assert "served" in set(pd.read_csv(folder / "figures/lab/wataoka/position.csv")["judge"])
+
+    assert KEY not in done.stdout + done.stderr + refused.stdout + refused.stderr
+    assert (folder / ".cache/store.sqlite").exists()
+    assert not laboratory.holds(KEY)
 
 
 def test_switching_profiles_reruns_nothing(laboratory):
