@@ -18,7 +18,7 @@ from selfpref.metrics.livebench.position import position
 from selfpref.metrics.livebench.preferences import outcomes, preference_shares
 from selfpref.metrics.livebench.ratings import score_ranks, scores, stated_totals
 from selfpref.metrics.livebench.self_preference import excess
-from selfpref.metrics.livebench.votes import majority_votes
+from selfpref.metrics.livebench.votes import VOTES, majority_votes
 
 __all__ = ["TABLES", "Settings", "compute"]
 
@@ -90,18 +90,20 @@ def compute(
         settings: Margin of objective scores, intervals, seed.
 
     Returns:
-        `items`, `models`, `preference_shares`, `outcomes`, `majority_vote`, `vote_outcomes`,
+        `items`, `models`, `preference_shares`, `outcomes`, `majority_vote`, `vote_intervals`,
+        `vote_outcomes`,
         `excess`, `scores`, `score_ranks`, `stated_totals`, `position`, `true_scores`, `objective`,
         `agreement`, `claims`, `checks` and `audit`.
     """
     panel = Panel(tables, settings)
-    shares, ends = majority_votes(panel)
+    votes, ends = majority_votes(panel)
     frames = {
         "items": counted(panel),
         "models": models(panel),
         "preference_shares": preference_shares(panel),
         "outcomes": outcomes(panel),
-        "majority_vote": shares,
+        "majority_vote": votes[VOTES],
+        "vote_intervals": votes,
         "vote_outcomes": ends,
         "excess": excess(panel),
         "scores": scores(panel),
