@@ -62,7 +62,7 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -383,6 +383,18 @@ class Wataoka(Section):
     scale: Literal["log-perplexity", "perplexity"]
 
 
+class Livebench(Section):
+    """How the LiveBench study compares and draws.
+
+    Attributes:
+        margin: Two objective scores (0..1) within this are equal: neutral self-preference.
+        few: Cells with fewer rows than this are drawn hollow.
+    """
+
+    margin: Annotated[float, Field(ge=0, lt=1)]
+    few: Annotated[int, Field(ge=0)]
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
@@ -398,6 +410,7 @@ class Params(Section):
     perplexity: dict[Slug, Perplexity]
     bootstrap: Bootstrap
     wataoka: Wataoka
+    livebench: Livebench
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
