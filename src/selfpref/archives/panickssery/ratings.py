@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.archives.panickssery.audit import Audit
-from selfpref.archives.panickssery.files import Floats, Rows, Texts
+from selfpref.archives.panickssery.files import Floats, Rows, Texts, lists
 
 GRADES = ("1", "2", "3", "4", "5")
 YES, NO = "yes", "no"
@@ -59,11 +59,6 @@ def _table(
     return frame.assign(repeat=repeat)
 
 
-def _lists(values: Floats) -> pd.Series:
-    lists = pd.Series(values.tolist(), dtype=object)
-    return lists.where(~np.isnan(values).any(axis=1), None)
-
-
 def _note_constant(audit: Audit, rows: Rows, stored: Floats) -> None:
     known = ~np.isnan(stored)
     if len(np.unique(stored[known])) == 1:
@@ -108,7 +103,7 @@ def read_recognition(
             "item_id": item_ids,
             "responder": targets,
             "score": score,
-            "distribution": _lists(split),
+            "distribution": lists(split, known),
             "mass": split.sum(axis=1),
             "stored": stored,
             "status": np.where(lost, "failed", "ok"),
@@ -129,7 +124,7 @@ def read_recognition(
             "item_id": items,
             "responder": responders,
             "score": nothing,
-            "distribution": None,
+            "distribution": lists(nothing[:, None], ~np.isnan(nothing)),
             "mass": nothing,
             "stored": nothing,
             "status": np.full(len(dropped), "unparsable", dtype=object),
@@ -175,7 +170,7 @@ def read_quality(audit: Audit, rows: Rows, item_ids: Texts, study: str) -> pd.Da
             "item_id": item_ids,
             "responder": rows.names("target_model"),
             "score": score,
-            "distribution": _lists(grades),
+            "distribution": lists(grades, status != "failed"),
             "mass": mass,
             "stored": stored,
             "status": status,

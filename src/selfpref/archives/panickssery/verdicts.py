@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.archives.panickssery.files import LABELS, Floats, Rows, Texts
+from selfpref.archives.panickssery.files import LABELS, Floats, Rows, Texts, lists
 from selfpref.schemas import TIE
 
 FIRST, SECOND, TIED, NOBODY = 0, 1, 2, -1
@@ -161,11 +161,10 @@ class Pairs:
         chosen = np.where(choice == TIED, TIE, np.array(None, dtype=object))
         chosen = np.where(choice == own, self.own, np.where(choice == other, self.others, chosen))
         # Few different pairs: their lists are shared.
-        lists = {
+        candidates = {
             name: [self.own, name] if own_first else [name, self.own]
             for name in pd.unique(self.others)
         }
-        probabilities = pd.Series(reading.probabilities.tolist(), dtype=object)
         kept = ~np.isnan(reading.probabilities).any(axis=1) & np.isin(status, ("ok", "low-mass"))
         return pd.DataFrame(
             {
@@ -174,10 +173,10 @@ class Pairs:
                 "judge": self.judge,
                 "task": task,
                 "variant": variant,
-                "candidates": pd.Series([lists[name] for name in self.others], dtype=object),
+                "candidates": pd.Series([candidates[name] for name in self.others], dtype=object),
                 "order_known": True,
                 "repeat": _repeats(self.item_ids, self.others, variant),
-                "probabilities": probabilities.where(kept, None),
+                "probabilities": lists(reading.probabilities, kept),
                 "mass": np.where(kept, reading.mass, np.nan),
                 "choice": chosen,
                 "stored": stored,
