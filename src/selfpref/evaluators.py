@@ -16,7 +16,6 @@ import itertools
 import re
 from collections.abc import Iterable
 
-import numpy as np
 import pandas as pd
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
@@ -59,25 +58,42 @@ def _described(name: str) -> dict[str, object]:
     }
 
 
-def duplicated(ratings: pd.DataFrame) -> dict[str, str]:
+def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
+    """How far the grades of each two evaluators lie apart on the same texts.
+
+    Args:
+        grades: `evaluator, cluster, target, released`: stored quality scores, 1..5.
+
+    Returns:
+        `one, two, distance` (mean absolute difference), `n` (texts that both graded), the closest
+        first. Evaluators whose grades hardly vary are left out.
+    """
+    wide = grades.pivot_table(
+        index=["cluster", "target"], columns="evaluator", values="released", observed=True
+    )
+    varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
+    found = [
+        (one, two, gap.mean(), int(gap.count()))
+        for one, two in itertools.combinations(varied, 2)
+        if (gap := (wide[one] - wide[two]).abs()).count()
+    ]
+    table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
+    return table.sort_values(["distance", "one", "two"]).reset_index(drop=True)
+
+
+def duplicated(grades: pd.DataFrame) -> dict[str, str]:
     """Evaluators that are one model under two names, by their grades of the same texts.
 
     Two models that answer at random about the same mean still differ from text to text; the mean
-    absolute difference of the stored quality scores tells them from one model asked twice.
+    absolute difference of their grades tells them from one model that was asked twice.
 
     Args:
-        ratings: The ratings table.
+        grades: As for `grade_distances`.
 
     Returns:
-        By evaluator, the other name. Evaluators whose grades hardly vary are not compared.
+        By evaluator, the other name.
     """
-    graded = ratings[ratings["task"].eq("quality") & ratings["status"].eq("ok")]
-    grades = graded.pivot_table(
-        index=["item_id", "responder"], columns="judge", values="score", aggfunc="first"
-    )
-    varied = [name for name in grades if grades[name].std() > 10 * ONE_MODEL]
-    found: dict[str, str] = {}
-    for one, two in itertools.combinations(varied, 2):
-        if np.abs(grades[one] - grades[two]).mean() < ONE_MODEL:
-            found |= {one: two, two: one}
-    return found
+    distances = grade_distances(grades)
+    same = distances[distances["distance"].lt(ONE_MODEL)]
+    names = zip(same["one"], same["two"], strict=True)
+    return {name: other for one, two in names for name, other in ((one, two), (two, one))}

@@ -57,7 +57,7 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "panickssery"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -164,6 +164,20 @@ class Wataoka(Section):
     scale: Literal["log-perplexity", "perplexity"]
 
 
+class Panickssery(Section):
+    """Which answers enter the study of Panickssery et al.
+
+    Attributes:
+        min_mass: Below this mass of both labels an answer counts as none; 0 keeps every answer
+            with any mass.
+        unusable: Share of answers without number or mass above which an evaluator is marked as
+            degenerate.
+    """
+
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    unusable: Annotated[float, Field(gt=0, le=1)]
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
@@ -179,6 +193,7 @@ class Params(Section):
     perplexity: dict[Slug, Perplexity]
     bootstrap: Bootstrap
     wataoka: Wataoka
+    panickssery: Panickssery
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":

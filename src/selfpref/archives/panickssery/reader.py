@@ -158,7 +158,10 @@ def _sources(rows: Rows, family: str) -> tuple[str, Texts]:
 
 def _note_duplicates(release: _Release, files: Mapping[str, Released]) -> None:
     """Note evaluators whose quality scores are those of another one."""
-    twins = evaluators.duplicated(pd.concat([pd.DataFrame(), *release.ratings]))
+    parts = [part[part["task"].eq("quality")] for part in release.ratings]
+    names = {"judge": "evaluator", "responder": "target", "item_id": "cluster"}
+    grades = pd.concat([pd.DataFrame(columns=[*names, "stored"]), *parts], ignore_index=True)
+    twins = evaluators.duplicated(grades.rename(columns=names | {"stored": "released"}))
     for file in files.values():
         if file.evaluator in twins and file.kind != "summaries":
             release.audit.mark(file.path, "duplicated-model", twins[file.evaluator])
