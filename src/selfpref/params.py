@@ -62,7 +62,7 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -395,6 +395,20 @@ class Livebench(Section):
     few: Annotated[int, Field(ge=0)]
 
 
+class Panickssery(Section):
+    """Which answers enter the study of Panickssery et al.
+
+    Attributes:
+        min_mass: Below this mass of both labels an answer counts as none; 0 keeps every answer
+            with any mass.
+        unusable: Share of answers without number or mass above which an evaluator is marked as
+            degenerate.
+    """
+
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    unusable: Annotated[float, Field(gt=0, le=1)]
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
@@ -411,6 +425,7 @@ class Params(Section):
     bootstrap: Bootstrap
     wataoka: Wataoka
     livebench: Livebench
+    panickssery: Panickssery
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
