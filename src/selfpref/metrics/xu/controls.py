@@ -114,7 +114,8 @@ def cross_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         One row a text's `condition, language, model, step`, its `judge, variant, repeat` and
         `convention`: `judge_mean, truth_mean, bias, dskew` with intervals, `n, unusable`; the
         writer's own mean on the same texts and `difference` (own minus this judge's: what the
-        judge takes off) with its interval and `n_both`; `spans`, and the share `quoted` of them.
+        judge takes off) with its interval and `n_both`; `spans`, the share `quoted` of them, and
+        whether that is enough (`reads_its_text`).
     """
     second = _reads_its_text(rows[~rows["own"] & ~rows["condition"].str.startswith(BEST)])
     found = []
@@ -149,7 +150,8 @@ def _reading(rows: pd.DataFrame, settings: Settings, *names: str) -> dict[str, o
         rng = settings.rng("difference", *names)
         held |= bounds("difference", settings.bootstrap.interval(sums, _share, rng))
     quotes = rows[["spans_found", "spans"]].sum().to_numpy(dtype=float)
-    return held | {"spans": int(quotes[1]), "quoted": float(_share(quotes))}
+    held |= {"spans": int(quotes[1]), "quoted": float(_share(quotes))}
+    return held | {"reads_its_text": bool(rows["reads_its_text"].all())}
 
 
 def _matched(totals: Floats) -> Floats:

@@ -213,7 +213,7 @@ def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.
     drawn beside an asymmetry that it hides.
 
     Returns:
-        `figure, language, model, step, sentence, said, truth`.
+        `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = read_as(chained(rows), "released")
     own = own[own["task"].eq("mqm") & own["condition"].eq("")]
@@ -224,6 +224,7 @@ def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.
     found = pd.concat([biased, level.assign(figure=2)], ignore_index=True)
     names = {"responder": "model", "cluster": "sentence"}
     columns = ["figure", "language", "responder", "step", "cluster", "said", "truth"]
+    columns += ["bias", "dskew"]
     return found.reindex(columns=columns).rename(columns=names)
 
 
@@ -237,7 +238,8 @@ def _greatest(
         gaps = (held["said"] - held["truth"]).to_numpy()
         if not len(gaps):
             continue
-        placed = rank(gaps.mean() - settings.gamma, float(distance_skewness(gaps, settings.gamma)))
+        bias, skew = float(gaps.mean()), float(distance_skewness(gaps, settings.gamma))
+        placed = rank(bias - settings.gamma, skew)
         if placed is not None and placed > best:
-            best, found = placed, held
+            best, found = placed, held.assign(bias=bias, dskew=skew)
     return found
