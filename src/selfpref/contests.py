@@ -13,6 +13,7 @@ score.
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal
 from zlib import crc32
 
@@ -20,19 +21,21 @@ import numpy as np
 import pandas as pd
 
 from selfpref import schemas, sources, tables
-from selfpref.engines import Choice
 from selfpref.engines.calls import Calls
+from selfpref.judging import Judging
 from selfpref.lab import experiment
 from selfpref.lab.contest import rubric
 from selfpref.lab.oracle import quality
 from selfpref.metrics.livebench.panel import BREAK, VOTE, settle
 from selfpref.metrics.livebench.votes import MAJORITY, decide
+from selfpref.params import Verdicts
 from selfpref.prompts.contests import CONTESTS, Contest
-from selfpref.responding import question, respond
-from selfpref.schemas import TIE
+from selfpref.responding import respond
 from selfpref.scorers import READINGS, has_key, score
 
 Orders = Literal["seeded", "cyclic"]
+# As `sources.calls`.
+Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
 STUDY = "livebench"
 
 
@@ -51,7 +54,7 @@ def presented(
     Returns:
         One or k permutations of the responders.
     """
-    rng = np.random.default_rng(crc32(f"{seed}/{judge}/{item_id}".encode()))
+    rng = np.random.default_rng(_seed(seed, judge, item_id))
     drawn = [str(name) for name in rng.permutation(sorted(responders))]
     turns = len(drawn) if orders == "cyclic" else 1
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
@@ -63,9 +66,9 @@ def prefer(
     judge: str,
     calls: Calls,
     contest: Contest,
+    use: Verdicts,
     *,
     orders: Orders,
-    min_mass: float,
     seed: int,
     variant: str = VOTE,
 ) -> pd.DataFrame:
@@ -77,9 +80,9 @@ def prefer(
         judge: Whose verdicts these are.
         calls: The model behind the store.
         contest: The prompts.
+        use: How it comes to a verdict.
         orders: See `presented`.
-        min_mass: Below this mass of letters and tie a verdict has the status low-mass.
-        seed: Of the orders.
+        seed: Of the orders, and of verdicts in words.
         variant: A vote, or a tie-breaker's call.
 
     Returns:
@@ -90,32 +93,43 @@ def prefer(
     readings = [
         (study, item_id, turn, names, contest.prefer(asked, [texts[item_id, n] for n in names]))
         for study, item_id, asked in zip(
-            items["study"], items["item_id"], map(question, items["messages"]), strict=True
+            items["study"], items["item_id"], map(_asked, items["messages"]), strict=True
         )
         for turn, names in enumerate(presented(item_id, judge, writers[item_id], orders, seed))
     ]
-    # The labels differ with the number of responses, and with them the call.
-    choices: dict[int, Choice] = {}
+    found: dict[int, dict[str, object]] = {}
+    # The labels differ with the number of responses.
     for size in sorted({len(names) for *_, names, _ in readings}):
         alike = [i for i, (*_, names, _) in enumerate(readings) if len(names) == size]
-        labels = (*contest.letters[:size], contest.tie)
-        choices |= zip(alike, calls.choose([readings[i][-1] for i in alike], labels), strict=True)
+        made = Judging(calls, (*contest.letters[:size], contest.tie), use).verdicts(
+            [readings[i][-1] for i in alike],
+            [
+                [
+                    _seed(seed, judge, readings[i][1], *readings[i][3], n)
+                    for n in range(use.samples or 1)
+                ]
+                for i in alike
+            ],
+            [readings[i][3] for i in alike],
+        )
+        found |= zip(alike, made, strict=True)
     return pd.DataFrame(
-        {"study": study, "item_id": item_id, "judge": judge, "candidates": list(names)}
-        | {"repeat": turn}
-        | _verdict(names, choices[number], min_mass)
-        for number, (study, item_id, turn, names, _) in enumerate(readings)
+        [
+            {"study": study, "item_id": item_id, "judge": judge, "candidates": list(names)}
+            | {"repeat": turn, **found[number]}
+            for number, (study, item_id, turn, names, _) in enumerate(readings)
+        ],
+        columns=list(tables.empty("verdicts").columns),
     ).assign(task="preference", variant=variant, order_known=True, stored=None)
 
 
-def _verdict(names: tuple[str, ...], choice: Choice, min_mass: float) -> dict[str, Any]:
-    if choice.status != "ok":
-        return {"probabilities": None, "mass": None, "choice": None, "status": choice.status}
-    read = {"probabilities": list(choice.probabilities[:-1]), "mass": choice.mass}
-    if choice.mass < min_mass:
-        return read | {"choice": None, "status": "low-mass"}
-    best = int(np.argmax(choice.probabilities))
-    return read | {"choice": (*names, TIE)[best], "status": "ok"}
+def _asked(messages: list[dict[str, str]]) -> str:
+    """An item's question; contests have one turn."""
+    return messages[0]["content"]
+
+
+def _seed(*parts: object) -> int:
+    return crc32("/".join(map(str, parts)).encode())
 
 
 def mark(
@@ -146,7 +160,7 @@ def mark(
     Returns:
         The ratings table: `marks` the eleven marks, `score` their sum, `reply` the judge's words.
     """
-    questions = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    questions = dict(zip(items["item_id"], map(_asked, items["messages"]), strict=True))
     keys = list(zip(responses["item_id"], responses["responder"], strict=True))
     prompts = [
         contest.rubric(questions[item_id], text)
@@ -154,17 +168,17 @@ def mark(
     ]
     found: dict[int, dict[str, Any]] = {}
     for attempt in range(tries):
-        open_ = [
+        left = [
             i for i in range(len(keys)) if found.get(i, {}).get("status") in (None, "unparsable")
         ]
-        seeds = [crc32(f"{seed}/{judge}/{'/'.join(keys[i])}/{attempt}".encode()) for i in open_]
+        seeds = [_seed(seed, judge, *keys[i], attempt) for i in left]
         made = calls.generate(
-            [prompts[i] for i in open_],
+            [prompts[i] for i in left],
             max_tokens=contest.mark_tokens,
             temperature=temperature,
             seeds=seeds,
         )
-        for i, generation in zip(open_, made, strict=True):
+        for i, generation in zip(left, made, strict=True):
             marks = contest.marks(generation.text) if generation.status != "truncated" else None
             status = generation.status if generation.status == "truncated" else "unparsable"
             found[i] = {
@@ -192,21 +206,26 @@ def _items(params: Any, dataset: str, wanted: Callable[[Any], bool]) -> pd.DataF
     return pd.concat([items.iloc[:0], *parts]).sort_index()
 
 
-def compete(params: Any, model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compete(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One model's responses to the items of its categories.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `compete`.
+        opens: Opens the model for a data set.
 
     Returns:
         The responses table; and by data set how many responses were cut off at the limit, and how
-        many items did not fit the context.
+        many items have none, by reason.
     """
     use = params.compete[model]
     made, dropped = [tables.empty("responses")], {}
     for dataset in sources.datasets(params, STUDY):
         items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
-        with sources.calls(params, model, dataset, f"compete {model} {dataset}") as calls:
-            found, unfit = respond(
+        with opens(params, model, dataset, f"compete {model} {dataset}") as calls:
+            found, missing = respond(
                 items,
-                model,
+                sources.name(params, model),
                 calls,
                 CONTESTS[use.prompts],
                 max_tokens=use.max_tokens,
@@ -214,24 +233,30 @@ def compete(params: Any, model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
                 seed=params.seed,
             )
         made.append(found)
-        dropped[dataset] = {"cut off": int(found["status"].ne("ok").sum()), "did not fit": unfit}
-    return pd.concat(made, ignore_index=True), pd.DataFrame(dropped).T
+        dropped[dataset] = {"cut off": int(found["status"].ne("ok").sum()), **missing}
+    return pd.concat(made, ignore_index=True), pd.DataFrame(dropped).T.fillna(0).astype(int)
 
 
-def assess(params: Any, model: str) -> dict[str, pd.DataFrame]:
-    """One judge's ratings and verdicts, in the categories that it judges."""
+def assess(params: Any, model: str, opens: Opens) -> dict[str, pd.DataFrame]:
+    """One judge's ratings and verdicts, in the categories that it judges.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `assess`.
+        opens: Opens the model for a data set.
+    """
     use = params.assess[model]
     contest = CONTESTS[use.prompts]
     every = sources.whole(params, STUDY, ("responses",))["responses"]
     ratings, verdicts = [tables.empty("ratings")], [tables.empty("verdicts")]
     for dataset in sources.datasets(params, STUDY):
-        with sources.calls(params, model, dataset, f"assess {model} {dataset}") as calls:
+        with opens(params, model, dataset, f"assess {model} {dataset}") as calls:
             items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
             ratings.append(
                 mark(
                     items,
                     _of(every, items, params),
-                    model,
+                    sources.name(params, model),
                     calls,
                     contest,
                     tries=use.tries,
@@ -244,11 +269,11 @@ def assess(params: Any, model: str) -> dict[str, pd.DataFrame]:
                 prefer(
                     items,
                     _of(every, items, params),
-                    model,
+                    sources.name(params, model),
                     calls,
                     contest,
+                    use,
                     orders=use.orders,
-                    min_mass=use.min_mass,
                     seed=params.seed,
                 )
             )
@@ -268,8 +293,13 @@ def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Any) -> pd.DataFra
     return found[theirs].drop(columns="category").reset_index(drop=True)
 
 
-def break_ties(params: Any, model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def break_ties(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A tie-breaker's call on every item of its categories whose judges reach no majority.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `tie_breakers`.
+        opens: Opens the model for a data set.
 
     Returns:
         The verdicts table, with the variant of a tie-breaker; and by category how the votes ended
@@ -292,16 +322,16 @@ def break_ties(params: Any, model: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         outcome = items["item_id"].map(ended)
         ends.append(items.assign(outcome=outcome)[["category", "outcome"]])
         asked = items[outcome.notna() & outcome.ne(MAJORITY)]
-        with sources.calls(params, model, dataset, f"tie-break {model} {dataset}") as calls:
+        with opens(params, model, dataset, f"tie-break {model} {dataset}") as calls:
             made.append(
                 prefer(
                     asked,
                     _of(responses, asked, params),
-                    model,
+                    sources.name(params, model),
                     calls,
                     CONTESTS[use.prompts],
+                    use,
                     orders="seeded",
-                    min_mass=use.min_mass,
                     seed=params.seed,
                     variant=BREAK,
                 )
@@ -339,7 +369,7 @@ def keyed(params: Any, responses: pd.DataFrame) -> pd.DataFrame:
             task = json.loads(item["metadata"])["task"]
             if not has_key(task, item["reference"]):
                 continue
-            scores = score(task, question(item["messages"]), item["reference"], text)
+            scores = score(task, _asked(item["messages"]), item["reference"], text)
         rows += [
             {"study": study, "item_id": item_id, "responder": responder, "metric": metric}
             | {"score": value, "step": 0}

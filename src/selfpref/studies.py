@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, sources
+from selfpref import paths, sources, tables
 
 Frames = dict[str, pd.DataFrame]
 
@@ -38,5 +38,45 @@ def _livebench(params: Any) -> Frames:
     return livebench.compute(tables, published, settings)
 
 
+def _panickssery(params: Any) -> Frames:
+    from selfpref import evaluators  # noqa: PLC0415
+    from selfpref.metrics import panickssery  # noqa: PLC0415
+    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+
+    parts = sources.released(params, "panickssery")
+    names = ("items", "responses", "verdicts", "ratings", "audit")
+    found = {name: tables.read(params.profile, name, "panickssery", parts) for name in names}
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
+    settings = panickssery.Settings(
+        **params.panickssery.model_dump(),
+        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
+        seed=params.seed,
+    )
+    published = pd.read_csv(paths.published_file("panickssery"))
+    return panickssery.compute(found, evaluators.from_names(judges), published, settings)
+
+
+def _xu(params: Any) -> Frames:
+    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+    from selfpref.metrics.xu.rows import Settings  # noqa: PLC0415
+    from selfpref.metrics.xu.study import TABLES, compute  # noqa: PLC0415
+
+    use = params.xu.model_dump()
+    settings = Settings(
+        **use | {"sizes": tuple(use["sizes"])},
+        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
+        seed=params.seed,
+    )
+    # The study is one whole: what stands before the sentence in an item's name is its language.
+    parts = sources.released(params, "xu")
+    whole = {name: tables.read(params.profile, name, "xu", parts) for name in TABLES}
+    return compute(whole, pd.read_csv(paths.published_file("xu")), settings)
+
+
 # One line a study; each imports its own statistics alone.
-COMPUTE: dict[str, Callable[[Any], Frames]] = {"wataoka": _wataoka, "livebench": _livebench}
+COMPUTE: dict[str, Callable[[Any], Frames]] = {
+    "wataoka": _wataoka,
+    "livebench": _livebench,
+    "panickssery": _panickssery,
+    "xu": _xu,
+}

@@ -62,13 +62,19 @@ def _items(sheet: Sheet, ids: list[str], dataset: str) -> Iterator[Row]:
 
 def _rating(stored: str, reasons: str) -> Row:
     """The total that a reply states, beside the one that the release stored."""
-    row: Row = {"score": None, "stored": None, "status": "failed"}
-    row |= {"marks": read_marks(reasons), "reply": reasons or None}
     if not stored:
-        return row
+        unknown = dict.fromkeys(("score", "stored", "marks"))
+        return unknown | {"reply": reasons or None, "status": "failed"}
     rest = REST.match(reasons)
-    total = read_total(f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}")
-    return row | {"score": total.value, "stored": float(stored), "status": total.status}
+    stated = f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}"
+    total = read_total(stated)
+    return {
+        "score": total.value,
+        "stored": float(stored),
+        "marks": read_marks(f"{stated}\n{reasons}"),
+        "reply": reasons or None,
+        "status": total.status,
+    }
 
 
 def _ratings(sheet: Sheet, ids: list[str], judge: str) -> Iterator[Row]:

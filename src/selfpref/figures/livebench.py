@@ -42,7 +42,8 @@ def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 def _shift(place: int, number: int) -> float:
     """Where the marks of one of several series stand within a row."""
-    return 0.0 if number < 2 else 0.5 * (place / (number - 1) - 0.5)
+    spread = 0.5 if number < 4 else 0.72
+    return 0.0 if number < 2 else spread * (place / (number - 1) - 0.5)
 
 
 def _tasks(rows: pd.DataFrame) -> list[str]:
@@ -127,31 +128,32 @@ def shares_as_released(shares: pd.DataFrame, votes: pd.DataFrame, category: str)
 def _share_panel(
     axes: Axes, part: pd.DataFrame, cast: pd.DataFrame, judges: dict[str, tuple[str, str]]
 ) -> None:
-    """Shares of each responder (rows) by each judge (marks); of a judge by itself: filled."""
+    """Shares of each responder (rows) by each judge and vote (marks); of itself: filled."""
     responders = sorted(set(part["responder"]))
     frame = pd.DataFrame({"responder": responders})
-    for place, (judge, (color, marker)) in enumerate(judges.items()):
-        own = part[part["judge"].eq(judge)].rename(columns={"lo": "share_lo", "hi": "share_hi"})
-        rows = frame.merge(own, on="responder", how="left")
-        shift = _shift(place, len(judges))
+    series: list[tuple[str, str | None, pd.DataFrame, str, str]] = [
+        (f"judge {judge}", judge, part[part["judge"].eq(judge)], color, marker)
+        for judge, (color, marker) in judges.items()
+    ]
+    series += [
+        (RULES[rule], None, cast[cast["rule"].eq(rule)], color, "|")
+        for rule, color in (("released", BLACK), ("corrected", GREY))
+        if cast["rule"].eq(rule).any()
+    ]
+    for place, (label, judge, own, color, marker) in enumerate(series):
+        marks = own.rename(columns={"lo": "share_lo", "hi": "share_hi"})
+        rows = frame.merge(marks, on="responder", how="left")
         for filled in (False, True):
-            kept = rows["responder"].eq(judge) == filled
-            shown = rows.where(kept, np.nan)
             dots(
                 axes,
-                shown,
+                rows.where((rows["responder"] == judge) == filled, np.nan),
                 "share",
-                shift=shift,
+                shift=_shift(place, len(series)),
                 color=color,
                 marker=marker,
                 filled=filled,
-                label=f"judge {judge}" if not filled else None,
+                label=None if filled else label,
             )
-    for rule, color in (("released", BLACK), ("corrected", GREY)):
-        own = cast[cast["rule"].eq(rule)]
-        if len(own):
-            rows = frame.merge(own, on="responder", how="left")
-            dots(axes, rows, "share", color=color, marker="|", label=RULES[rule])
     row_labels(axes, responders)
     axes.set_xlim(-0.03, 1.03)
 
@@ -162,7 +164,7 @@ def share_dots(shares: pd.DataFrame, votes: pd.DataFrame, *, tasks: bool) -> Fig
 
     Args:
         shares: The frame `preference_shares`.
-        votes: The frame `majority_vote`; drawn in the panels of categories.
+        votes: The frame `vote_intervals`; drawn in the panels of categories.
         tasks: One panel a task instead of one a category.
     """
     kept = shares[shares["task"].ne(ALL) if tasks else shares["task"].eq(ALL)]
@@ -172,8 +174,8 @@ def share_dots(shares: pd.DataFrame, votes: pd.DataFrame, *, tasks: bool) -> Fig
     panels = list(kept.groupby(["category", "task"], sort=True))
     columns = min(3, len(panels))
     lines = -(-len(panels) // columns)
-    responders = kept["responder"].nunique()
-    figure = _paper(PAGE, lines * (0.25 * responders + 0.42) + 0.75)
+    row = (0.25 if tasks else 0.42) * kept["responder"].nunique()
+    figure = _paper(PAGE, lines * (row + 0.42) + 0.75)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
@@ -336,6 +338,43 @@ def heatmap(shares: pd.DataFrame, scores: pd.DataFrame) -> Figure:
 
 
 @style.context(STYLE)
+def by_orders(rows: pd.DataFrame) -> Figure:
+    """Own share, excess and first place of each judge, by one drawn order and by all orders.
+
+    Args:
+        rows: The frame `by_orders`.
+    """
+    if rows.empty:
+        return no_data("every item was read in one order only")
+    judges = sorted(set(rows["judge"]))
+    looks = _looks(list(dict.fromkeys(rows["orders"])))
+    titles = {
+        "own": "chose itself (share of items)",
+        "excess": "excess over the other judges",
+        "first": "chose what stood first (share of choices)",
+    }
+    frame = pd.DataFrame({"judge": judges})
+    figure = _paper(PAGE, 0.45 * len(judges) + 1.2)
+    panels = figure.subplots(1, len(titles), sharey=True)
+    for axes, (column, title) in zip(panels, titles.items(), strict=True):
+        for place, (orders, (color, marker)) in enumerate(looks.items()):
+            one = frame.merge(rows[rows["orders"].eq(orders)], on="judge", how="left")
+            dots(
+                axes,
+                one,
+                column,
+                shift=_shift(place, len(looks)),
+                color=color,
+                marker=marker,
+                label=orders,
+            )
+        axes.axvline(0, color=GREY, linewidth=0.8)
+        axes.set_title(title)
+    row_labels(panels[0], judges)
+    _legend(figure, panels[0])
+    return figure
+
+
 def position(rows: pd.DataFrame) -> Figure:
     """Choices by place in the prompt: the first candidate, and the earliest of identical ones.
 

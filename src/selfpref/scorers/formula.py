@@ -85,6 +85,7 @@ class _Reader:
         self.tokens = tokens
         self.values = {**CONSTANTS, **values}
         self.place = 0
+        self.latex = "{" in tokens or "frac" in tokens
 
     def peek(self) -> str:
         return self.tokens[self.place] if self.place < len(self.tokens) else ""
@@ -179,10 +180,10 @@ class _Reader:
         raise FormulaError(f"unknown {token!r}")
 
     def part(self) -> complex:
-        r"""Half of a fraction, or an exponent; where braces group, a bare one is one character."""
+        """Half of a fraction, or an exponent; in LaTeX one without braces is a single digit."""
         token = self.peek()
-        if "{" in self.tokens and re.fullmatch(r"\d{2,}", token):
-            self.tokens[self.place : self.place + 1] = list(token)
+        if self.latex and re.fullmatch(r"\d{2,}", token):
+            self.tokens[self.place : self.place + 1] = [token[0], token[1:]]
         return self.atom()
 
 

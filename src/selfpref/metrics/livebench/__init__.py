@@ -13,12 +13,13 @@ import pandas as pd
 from selfpref.metrics.livebench.claims import claims
 from selfpref.metrics.livebench.consensus import agreement
 from selfpref.metrics.livebench.objective import objective, true_scores
+from selfpref.metrics.livebench.orders import by_orders
 from selfpref.metrics.livebench.panel import Panel, Settings, scopes
 from selfpref.metrics.livebench.position import position
 from selfpref.metrics.livebench.preferences import outcomes, preference_shares
 from selfpref.metrics.livebench.ratings import score_ranks, scores, stated_totals
 from selfpref.metrics.livebench.self_preference import excess
-from selfpref.metrics.livebench.votes import majority_votes
+from selfpref.metrics.livebench.votes import VOTES, majority_votes
 
 __all__ = ["TABLES", "Settings", "compute"]
 
@@ -90,24 +91,26 @@ def compute(
         settings: Margin of objective scores, intervals, seed.
 
     Returns:
-        `items`, `models`, `preference_shares`, `outcomes`, `majority_vote`, `vote_outcomes`,
-        `excess`, `scores`, `score_ranks`, `stated_totals`, `position`, `true_scores`, `objective`,
-        `agreement`, `claims`, `checks` and `audit`.
+        `items`, `models`, `preference_shares`, `outcomes`, `majority_vote`, `vote_intervals`,
+        `vote_outcomes`, `excess`, `scores`, `score_ranks`, `stated_totals`, `position`,
+        `by_orders`, `true_scores`, `objective`, `agreement`, `claims`, `checks` and `audit`.
     """
     panel = Panel(tables, settings)
-    shares, ends = majority_votes(panel)
+    votes, ends = majority_votes(panel)
     frames = {
         "items": counted(panel),
         "models": models(panel),
         "preference_shares": preference_shares(panel),
         "outcomes": outcomes(panel),
-        "majority_vote": shares,
+        "majority_vote": votes[VOTES],
+        "vote_intervals": votes,
         "vote_outcomes": ends,
         "excess": excess(panel),
         "scores": scores(panel),
         "score_ranks": score_ranks(panel),
         "stated_totals": stated_totals(panel),
         "position": position(panel),
+        "by_orders": by_orders(panel),
         "true_scores": true_scores(panel),
         "objective": objective(panel),
         "agreement": agreement(panel),

@@ -76,8 +76,10 @@ def settle(verdicts: Iterable[Verdict]) -> tuple[str | None, str]:
 def described(items: pd.DataFrame) -> pd.DataFrame:
     """`item_id, category, task, cluster` of every item; without a task, the category is it."""
     tasks = [json.loads(metadata).get("task") for metadata in items["metadata"]]
-    return items[["item_id", "category", "cluster"]].assign(
-        task=pd.Series(tasks, index=items.index, dtype="str").fillna(items["category"])
+    category = items["category"].fillna("uncategorised")
+    return items[["item_id", "cluster"]].assign(
+        category=category,
+        task=pd.Series(tasks, index=items.index, dtype="str").fillna(category),
     )
 
 

@@ -54,72 +54,62 @@ def decide(votes: Sequence[str | None], calls: Sequence[str | None]) -> tuple[st
 
 
 def _calls(panel: Panel, variant: str) -> dict[str, list[str | None]]:
-    """The tie-breaker's choices by item; none where its rows are not ok."""
+    """The tie-breaker's choices by item, None where it failed."""
     rows = panel.verdicts[panel.verdicts["variant"].eq(variant)]
-    known = rows["choice"].where(rows["status"].eq("ok"))
     calls: dict[str, list[str | None]] = {}
-    for item, choice in zip(rows["item_id"], known, strict=True):
-        calls.setdefault(item, []).append(None if pd.isna(choice) else choice)
+    for row in rows.itertuples():
+        calls.setdefault(row.item_id, []).append(row.choice if row.status == "ok" else None)
     return calls
 
 
-def _ballots(panel: Panel) -> dict[str, dict[str, dict[str, str | None]]]:
-    """By category and item, each judge's choice; every judge of the category is there."""
-    choices = panel.choices
-    ballots: dict[str, dict[str, dict[str, str | None]]] = {}
-    for category, part in choices.groupby("category", sort=True):
-        wide = part.pivot(index="item_id", columns="judge", values="choice").astype(object)
-        wide = wide.where(wide.notna(), None)
-        ballots[str(category)] = {item: dict(row) for item, row in wide.iterrows()}
-    return ballots
+def _ended(votes: pd.DataFrame, calls: Mapping[str, list[str | None]]) -> pd.DataFrame:
+    """Winner and outcome of every item's vote.
 
-
-def _ended(
-    ballots: Mapping[str, Mapping[str, str | None]], calls: Mapping[str, list[str | None]]
-) -> pd.DataFrame:
-    """Winner and outcome of every item's vote."""
-    ended = [decide(list(ballot.values()), calls.get(item, [])) for item, ballot in ballots.items()]
-    return pd.DataFrame(ended, columns=["winner", "outcome"])
+    Args:
+        votes: Items as `[item_id, cluster]` in the index, one column a judge; null is no choice.
+        calls: The tie-breaker's choices by item.
+    """
+    ended = [
+        decide([None if pd.isna(vote) else vote for vote in row], calls.get(item, []))
+        for (item, _), row in zip(votes.index, votes.to_numpy(), strict=True)
+    ]
+    found = votes.index.to_frame(index=False)
+    return found.assign(winner=[name for name, _ in ended], outcome=[how for _, how in ended])
 
 
 def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every rule in every category.
 
     Returns:
-        Shares of all rows in the columns `VOTES`, `undecided` counting rows; and how the votes
-        ended: `category, rule, outcome, n`. `released` is there if the source has such calls.
+        Shares of all rows in the columns `VOTES` with intervals `lo` and `hi`, `undecided` counting
+        rows; and how the votes ended: `category, rule, outcome, n`. The rule `released` is there if
+        the source has such calls.
     """
     calls = {rule: _calls(panel, variant) for rule, variant in RULES.items()}
     calls["two-of-three"] = {}
     if not calls["released"]:
         del calls["released"]
     shares, ends = [], []
-    for category, ballots in _ballots(panel).items():
-        n = len(ballots)
-        responders = _contestants(panel, category)
-        for rule, called in calls.items():
-            ended = _ended(ballots, called)
-            undecided = int(ended["winner"].isna().sum())
-            for name in responders:
-                share = float(ended["winner"].eq(name).mean())
-                shares.append((category, rule, name, share, n, undecided))
+    for category, part in panel.choices.groupby("category", sort=True):
+        votes = part.pivot(index=["item_id", "cluster"], columns="judge", values="choice")
+        contestants = sorted({name for names in part["candidates"] for name in names})
+        cast = {rule: _ended(votes, called) for rule, called in calls.items()}
+        for rule, ended in cast.items():
+            shares += [_share(panel, str(category), rule, name, ended) for name in contestants]
             counted = ended.groupby("outcome").size()
             ends += [(category, rule, outcome, count) for outcome, count in counted.items()]
-        for name in responders:
-            others = {
-                item: {judge: vote for judge, vote in ballot.items() if judge != name}
-                for item, ballot in ballots.items()
-            }
-            winners = _ended(others, {})["winner"]
-            undecided = int(winners.isna().sum())
-            share = float(winners.eq(name).mean())
-            shares.append((category, "leave-self-out", name, share, n, undecided))
+        for name in contestants:
+            without = _ended(votes.drop(columns=name, errors="ignore"), {})
+            shares.append(_share(panel, str(category), "leave-self-out", name, without))
     return (
-        pd.DataFrame(shares, columns=VOTES),
+        pd.DataFrame(shares, columns=[*VOTES, "lo", "hi"]),
         pd.DataFrame(ends, columns=["category", "rule", "outcome", "n"]),
     )
 
 
-def _contestants(panel: Panel, category: str) -> list[str]:
-    candidates = panel.choices.loc[panel.choices["category"].eq(category), "candidates"]
-    return sorted({name for names in candidates for name in names})
+def _share(
+    panel: Panel, category: str, rule: str, name: str, ended: pd.DataFrame
+) -> tuple[str | float, ...]:
+    won = panel.mean(ended["winner"].eq(name), ended["cluster"], "vote", category, rule, name)
+    undecided = int(ended["winner"].isna().sum())
+    return category, rule, name, won.value, len(ended), undecided, won.lo, won.hi
