@@ -14,7 +14,7 @@ from threading import Thread
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files
+from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files, xu_files
 from ruamel.yaml import YAML
 
 yaml = YAML()
@@ -117,7 +117,12 @@ def bare(tmp_path_factory):
         if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
-    for name, files in (("mt-bench", mt_bench_files(10)), ("vicuna80", vicuna80_files(10))):
+    releases = {
+        "mt-bench": mt_bench_files(10),
+        "vicuna80": vicuna80_files(10),
+        "xu": xu_files(),
+    }
+    for name, files in releases.items():
         pin(top / "mirror", f"owner/{name}", files, folder / f"src/selfpref/archives/{name}.csv")
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
@@ -135,6 +140,9 @@ def clone(bare):
     """The clone after the cut-down recorded profile has been reproduced once."""
     assert bare.call("selfpref", "use", "recorded").returncode == 0
     bare.edit(lambda params: params["bootstrap"].update(resamples=200))
+    # The other studies have tests of their own below.
+    bare.edit(lambda params: params["studies"].update(xu=[]))
+    bare.edit(lambda params: params["datasets"].pop("xu"))
     done = bare.repro()
     assert done.returncode == 0, done.stderr + done.stdout
     return bare
@@ -214,6 +222,33 @@ def test_a_removed_judge_leaves_every_figure(clone):
     clone.edit(lambda params: params["datasets"]["vicuna80"].update(judges=[*judges, "bard"]))
     assert "archive@vicuna80" in clone.stale()
     assert "archive@mt-bench" not in clone.stale()
+
+
+XU = {"study": "xu", "reader": "xu", "source": "src/selfpref/archives/xu.csv"}
+XU_FIGURES = (
+    *("fig1_bias", "fig2_skewness", "translation", "translation_bias", "translation_dskew"),
+    *("perceived", "gains", "human", "commongen", "size", "best_of_k", "style", "format"),
+    *("rescoring", "cross_judge", "matched"),
+)
+
+
+def test_the_chapter_of_xu(clone):
+    """A study is switched on: its own stages run, and it draws every figure, without texts."""
+    clone.edit(lambda params: params["datasets"].update(xu=XU))
+    clone.edit(lambda params: params["studies"].update(xu=["recorded"]))
+    done = clone.repro("archive@xu", "metrics-xu@recorded", "xu@recorded")
+    assert done.returncode == 0, done.stderr + done.stdout
+    ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
+    assert ran == {"check", "archive@xu", "metrics-xu@recorded", "xu@recorded"}
+    folder = clone.folder / "figures/recorded/xu"
+    for name in XU_FIGURES:
+        for kind in ("svg", "pdf", "csv", "md", "tex"):
+            assert (folder / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    assert set(pd.read_csv(folder / "audit.csv")["file"]) == set(xu_files())
+    for path in (clone.folder / "report/recorded").glob("xu.*"):
+        assert "red fox" not in path.read_text()
+    clone.edit(lambda params: params["studies"].update(xu=[]))
+    clone.edit(lambda params: params["datasets"].pop("xu"))
 
 
 @pytest.mark.parametrize(

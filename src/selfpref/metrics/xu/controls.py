@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.bootstrap import bounds, cluster_sums
+from selfpref.metrics.bootstrap import Interval, bounds, cluster_sums
 from selfpref.metrics.scores import Floats
 from selfpref.metrics.xu.grid import summary
 from selfpref.metrics.xu.rows import (
@@ -53,7 +53,7 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     found = []
     for convention in CONVENTIONS:
         read = read_as(own, convention)
-        linked = chains.links(read[[*_LINKED]].assign(own=read["said"]))
+        linked = chains.links(read[[*_LINKED]].assign(own=read["said"], fine=False))
         before = linked.groupby(["item_id", "responder"])[["own", "contaminated"]].shift()
         gain = linked["own"] - before["own"]
         if convention == "corrected":
@@ -148,7 +148,10 @@ def _reading(rows: pd.DataFrame, settings: Settings, *names: str) -> dict[str, o
         gaps = (both["own_said"] - both["said"]).to_numpy(dtype=float)
         sums = cluster_sums(np.stack([gaps, np.ones(len(gaps))], axis=1), both["cluster"])
         rng = settings.rng("difference", *names)
-        held |= bounds("difference", settings.bootstrap.interval(sums, _share, rng))
+        difference = settings.bootstrap.interval(sums, _share, rng)
+    else:
+        difference = Interval(np.nan, np.nan, np.nan, np.nan)
+    held |= bounds("difference", difference)
     quotes = rows[["spans_found", "spans"]].sum().to_numpy(dtype=float)
     held |= {"spans": int(quotes[1]), "quoted": float(_share(quotes))}
     return held | {"reads_its_text": bool(rows["reads_its_text"].all())}
