@@ -228,7 +228,7 @@ XU = {"study": "xu", "reader": "xu", "source": "src/selfpref/archives/xu.csv"}
 XU_FIGURES = (
     *("fig1_bias", "fig2_skewness", "translation", "translation_bias", "translation_dskew"),
     *("perceived", "gains", "human", "commongen", "size", "best_of_k", "style", "format"),
-    *("rescoring", "cross_judge", "matched"),
+    *("rescoring", "cross_judge", "matched", "refined_by_noise"),
 )
 
 

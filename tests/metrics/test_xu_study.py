@@ -220,7 +220,7 @@ def test_rescoring_counts_gains_without_an_edit(frames):
 
 
 def test_a_noise_judges_best_of_k_is_its_greatest_score(frames, rng):
-    table = frames["noise_judge"].query("convention == 'released'").set_index("k")
+    table = frames["best_of_noise"].query("convention == 'released'").set_index("k")
     scores = np.array([-6.0, -1.0] * 8)
     drawn = rng.choice(scores, (40_000, 2)).max(axis=1).mean()
     assert table.loc[1, "noise_score"] == pytest.approx(scores.mean())
@@ -231,6 +231,22 @@ def test_a_noise_judges_best_of_k_is_its_greatest_score(frames, rng):
     best = frames["best_of_k"].query("convention == 'released'").iloc[0]
     assert best["self_mean"] == -1
     assert best["noise_bias"] == pytest.approx(table.loc[2, "noise_bias"])
+
+
+def test_refinement_by_noise_keeps_the_greatest_of_all_draws(frames, release, rng):
+    """The accept rule played out with scores at random: bias rises, and no text has changed."""
+    table = frames["refined_by_noise"].query("convention == 'released' and language == 'yor-en'")
+    table = table[table["model"].eq("gpt-4")].set_index("step")
+    own = release["ratings"].query("judge == 'gpt-4' and responder == 'gpt-4' and step == 0")
+    scores = own.loc[own["item_id"].str.startswith("yor-en/"), "stored"].to_numpy()
+    kept = rng.choice(scores, 40_000)
+    for step in (1, 2):
+        fresh = rng.choice(scores, 40_000)
+        kept = np.where(fresh > kept, fresh, kept)
+        assert table.loc[step, "noise_score"] == pytest.approx(kept.mean(), abs=0.05)
+    assert table["noise_bias"].is_monotonic_increasing
+    measured = frames["translation"].query("language == 'yor-en' and model == 'gpt-4'")
+    assert table.loc[0, "noise_bias"] == pytest.approx(measured.query("step == 0")["bias"].iloc[0])
 
 
 def test_a_second_reader_counts_only_where_it_quotes_the_text(frames):

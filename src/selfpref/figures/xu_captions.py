@@ -222,8 +222,22 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Any) -> str:
     return (
         f"Bias of the candidate that a model scores highest among k of its own; {_scores(rows)}."
         f"{broken} Crosses: the scores drawn at random from all that the model gave its candidates "
-        f"({noise.groupby('model')['candidates'].max().sum():g} in all), whatever their text. "
+        f"({noise.groupby('model')['scores'].max().sum():g} in all), whatever their text. "
         f"{interval(params)}."
+    )
+
+
+def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, params: Any) -> str:
+    """The null curve of refinement."""
+    if noise.empty:
+        return "No step with scores and truths."
+    one = noise[noise["convention"].eq("released") & noise["step"].eq(0)]
+    own = one[one["language"].ne(AVERAGE)]
+    return (
+        "Bias by step, as released (the mean of the languages where there are several). Crosses: "
+        "the same rule of acceptance with scores drawn at random from those that the model gave "
+        f"its first texts ({own['scores'].sum():g} in all), and no text better or worse for it. "
+        f"{_scores(rows[rows['language'].ne(AVERAGE)])}. Bands: {interval(params)}."
     )
 
 
