@@ -48,9 +48,9 @@ def best_of_noise(rows: pd.DataFrame) -> pd.DataFrame:
             truth = part.loc[part["step"].eq(1), "truth"].mean()
             largest = part["condition"].str.removeprefix(BEST).astype(int).max()
             if len(scores):
-                for k in 2 ** np.arange(int(np.log2(largest)) + 1):
+                for k in (2**i for i in range(int(np.log2(largest)) + 1)):
                     score = expected_greatest(scores, k)
-                    row = (language, model, int(k), convention)
+                    row = (language, model, k, convention)
                     found.append((*row, score, score - truth, len(scores)))
     return pd.DataFrame(found, columns=[*BEST_KEY, *_VALUES])
 
