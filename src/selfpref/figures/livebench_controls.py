@@ -153,45 +153,6 @@ def by_orders(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def position(rows: pd.DataFrame) -> Figure:
-    """Choices by place in the prompt: the first candidate, and the earliest of identical ones.
-
-    Args:
-        rows: The frame `position`.
-    """
-    if rows.empty:
-        return no_data("no choice whose order of presentation is known")
-    judges = _looks(sorted(set(rows["judge"])))
-    quantities = sorted(
-        set(rows["quantity"]), key=lambda name: (not name.startswith("first"), name)
-    )
-    categories = sorted(set(rows["category"]), key=lambda name: (name != ALL, name))
-    frame = pd.DataFrame({"category": categories})
-    figure = paper(PAGE, 0.3 * len(categories) + 1.0)
-    panels = figure.subplots(1, len(quantities), sharey=True, sharex=True, squeeze=False)[0]
-    for axes, quantity in zip(panels, quantities, strict=True):
-        one = rows[rows["quantity"].eq(quantity)]
-        for place, (judge, (color, marker)) in enumerate(judges.items()):
-            own = one[one["judge"].eq(judge)].rename(columns={"lo": "share_lo", "hi": "share_hi"})
-            dots(
-                axes,
-                frame.merge(own, on="category", how="left"),
-                "share",
-                shift=shifted(place, len(judges)),
-                color=color,
-                marker=marker,
-                label=judge,
-            )
-        for chance in sorted(set(one["chance"].round(6))):
-            axes.axvline(chance, color=GREY, linewidth=0.8)
-        axes.set_title(quantity)
-        axes.set_xlim(-0.03, 1.03)
-    row_labels(panels[0], categories)
-    figure.supxlabel("share of choices (grey: by chance)", fontsize=8)
-    legend(figure, panels[0])
-    return figure
-
-
 @style.context(STYLE)
 def position(rows: pd.DataFrame) -> Figure:
     """Choices by place in the prompt: the first candidate, and the earliest of identical ones.

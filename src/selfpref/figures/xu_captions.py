@@ -54,11 +54,11 @@ def defects(audit: pd.DataFrame, integrity: pd.DataFrame) -> str:
         return "No released files here, and nothing to check in them."
     lines = []
     for finding, part in audit[audit["finding"].str.startswith("left out")].groupby("finding"):
-        files = "; ".join(
-            f"`{path.removeprefix('model_outputs/')}`{f' ({why})' if isinstance(why, str) else ''}"
-            for path, why in zip(part["file"], part["detail"], strict=True)
-        )
-        lines.append(f"- {finding}: {len(part)} files. {files}.")
+        # The folder says whose file it is, and of which kind.
+        folders = part["file"].str.split("/").str[-2].value_counts(sort=False)
+        whose = ", ".join(f"`{name}`" + (f" ({n})" if n > 1 else "") for name, n in folders.items())
+        reasons = "; ".join(part["detail"].dropna())
+        lines.append(f"- {finding}: {whose}{f' ({reasons})' if reasons else ''}.")
     told = {
         "contaminated": "contaminated",
         "truth_without_text": "the true score moved though the text had not",
@@ -68,7 +68,7 @@ def defects(audit: pd.DataFrame, integrity: pd.DataFrame) -> str:
     for column, meaning in told.items():
         part = integrity[integrity[column].astype(int).gt(0)]
         cells = "; ".join(
-            f"{model} in {_named(language, condition)}, steps {_ranges(steps)}"
+            f"{model} in {_named(language, condition)}, {_ranges(steps)}"
             for (condition, language, model), steps in part.groupby(
                 ["condition", "language", "model"]
             )["step"]
@@ -90,7 +90,7 @@ def _named(language: str, condition: str) -> str:
 
 
 def _ranges(steps: pd.Series) -> str:
-    """Steps such as 1-3, 5."""
+    """Such as `steps 1-3, 5`."""
     ordered = sorted(steps)
     parts: list[list[int]] = []
     for step in ordered:
@@ -98,7 +98,8 @@ def _ranges(steps: pd.Series) -> str:
             parts[-1].append(step)
         else:
             parts.append([step])
-    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else f"{p[0]}" for p in parts)
+    told = ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else f"{p[0]}" for p in parts)
+    return f"step{'s' if len(ordered) > 1 else ''} {told}"
 
 
 def average(rows: pd.DataFrame, integrity: pd.DataFrame, params: Any) -> str:
@@ -140,7 +141,7 @@ def band(rows: pd.DataFrame, params: Any) -> str:
         rows: The frame `skewness`.
         params: For the level.
     """
-    known = rows[rows["convention"].eq("released") & rows["n"].gt(0)]
+    known = rows[rows["convention"].eq("released") & rows["n"].gt(0)] if len(rows) else rows
     if known.empty:
         return ""
     widest = known.loc[known["n"].idxmax()]
@@ -148,7 +149,7 @@ def band(rows: pd.DataFrame, params: Any) -> str:
     return (
         f" Grey: where D of {widest['n']:g} values of a normal distribution about 0 lies with "
         f"probability {params.bootstrap.level:.0%} (up to {widest['band_upper']:.3f}). A bootstrap "
-        "interval of D never holds 0, so that the band, and signs drawn at random (translation_dskew.csv), "
+        "interval of D never holds 0, so that the band, and signs drawn at random (in the table), "
         f"are the tests: by the latter {far} of {len(known)} steps are asymmetric."
     )
 
@@ -221,8 +222,22 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Any) -> str:
     return (
         f"Bias of the candidate that a model scores highest among k of its own; {_scores(rows)}."
         f"{broken} Crosses: the scores drawn at random from all that the model gave its candidates "
-        f"({noise.groupby('model')['candidates'].max().sum():g} in all), whatever their text. "
+        f"({noise.groupby('model')['scores'].max().sum():g} in all), whatever their text. "
         f"{interval(params)}."
+    )
+
+
+def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, params: Any) -> str:
+    """The null curve of refinement."""
+    if noise.empty:
+        return "No step with scores and truths."
+    one = noise[noise["convention"].eq("released") & noise["step"].eq(0)]
+    own = one[one["language"].ne(AVERAGE)]
+    return (
+        "Bias by step, as released (the mean of the languages where there are several). Crosses: "
+        "the same rule of acceptance with scores drawn at random from those that the model gave "
+        f"its first texts ({own['scores'].sum():g} in all), and no text better or worse for it. "
+        f"{_scores(rows[rows['language'].ne(AVERAGE)])}. Bands: {interval(params)}."
     )
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib import style
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from selfpref.figures.marks import (
     BLUE,
@@ -16,7 +16,9 @@ from selfpref.figures.marks import (
     styled,
 )
 from selfpref.figures.save import PAGE, STYLE
-from selfpref.figures.steps import CONVENTIONS, legend, level, line, looks, panels
+from selfpref.figures.steps import CONVENTIONS, flawed, legend, level, line, looks, panels
+
+AVERAGE = "average"
 
 
 @style.context(STYLE)
@@ -25,7 +27,7 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame) -> Figure:
 
     Args:
         rows: The frame `best_of_k`.
-        noise: The frame `noise_judge`.
+        noise: The frame `best_of_noise`.
     """
     known = rows[rows["n"].gt(0)] if len(rows) else rows
     if known.empty:
@@ -49,6 +51,41 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame) -> Figure:
         axes.set_xlabel("candidates k")
     axes_of[0].set_ylabel("bias (points of MQM)")
     legend(figure, axes_of, 3)
+    return figure
+
+
+@style.context(STYLE)
+def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, integrity: pd.DataFrame) -> Figure:
+    """Bias by step, beside that of a judge of pure noise under the same accept rule.
+
+    Args:
+        rows: The frame `translation`.
+        noise: The frame `refined_by_noise`.
+        integrity: The frame `integrity`.
+    """
+    held = rows[rows["convention"].eq("released")] if len(rows) else rows
+    if len(held) and held["language"].eq(AVERAGE).any():
+        held = held[held["language"].eq(AVERAGE)]
+    if held.empty:
+        return no_data("no step with scores and truths")
+    held = held.assign(flawed=flawed(held, integrity))
+    noise = noise[noise["convention"].eq("released")]
+    models, languages = list(looks(held["model"])), sorted(held["language"].unique())
+    cells = [(model, language) for language in languages for model in models]
+    figure, axes_of = panels(len(cells), 3, 1.7, 0.75)
+    for axes, (model, language) in zip(axes_of, cells, strict=True):
+        for table, value, look, dash, label in (
+            (held, "bias", {"color": BLUE, "marker": "o"}, "-", "measured"),
+            (noise, "noise_bias", {"color": GREY, "marker": "x"}, "--", "a judge of pure noise"),
+        ):
+            part = table[table["model"].eq(model) & table["language"].eq(language)]
+            line(axes, part, value, look, label=label, style=dash)
+        level(axes)
+        axes.set_title(model if languages == [AVERAGE] else f"{model}, {language}")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    figure.supxlabel("step of refinement", fontsize=8)
+    figure.supylabel("bias (points of MQM)", fontsize=8)
+    legend(figure, axes_of, 2)
     return figure
 
 

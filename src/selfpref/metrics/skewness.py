@@ -39,12 +39,20 @@ class Sums:
     same: Floats
 
 
-def _ordered(keys: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
-    """Values in ascending order, with their weights."""
+def _larger(values: Floats, weights: Floats | None) -> Floats:
+    """Sum of the larger of each ordered pair, i = j included.
+
+    A value of rank r is the larger one of 2r - 1 pairs.
+    """
     if weights is None:
-        return np.sort(keys, axis=-1), np.ones(keys.shape[-1])
-    order = np.argsort(keys)
-    return keys[order], weights[..., order]
+        ranks = np.arange(1, values.shape[-1] + 1)
+        larger: Floats = np.sort(values, axis=-1) @ (2.0 * ranks - 1)
+        return larger
+    order = np.argsort(values)
+    ordered, w = values[order], weights[..., order]
+    reached = np.cumsum(w, axis=-1)
+    pairs: Floats = np.einsum("...i,...i,i->...", w, 2 * reached - w, ordered)
+    return pairs
 
 
 def pair_sums(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Sums:
@@ -58,15 +66,14 @@ def pair_sums(values: Floats, gamma: float = 0.0, weights: Floats | None = None)
     y = values - gamma
     scale = np.abs(y).max(axis=-1, keepdims=True, initial=0.0)
     y = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
-    ascending, w = _ordered(y, weights)
-    # Moving all values together changes no difference, and exact ties keep the sum at exactly 0.
-    ascending = ascending - np.take(ascending, [y.shape[-1] // 2], axis=-1)
-    reached = np.cumsum(w, axis=-1)
-    apart = 2 * np.sum(w * ascending * (2 * reached - w - reached[..., -1:]), axis=-1)
-    sizes, w = _ordered(np.abs(y), weights)
-    reached = np.cumsum(w, axis=-1)
-    largest = np.sum(w * sizes * (2 * reached - w), axis=-1)
-    return Sums(apart, 2 * largest - apart, 2 * np.sum(w * sizes, axis=-1))
+    # Moving all values together changes no difference; equal ones then differ by 0 exactly.
+    moved = y - y[..., :1]
+    counts = np.ones(y.shape[-1]) if weights is None else weights
+    total = counts.sum(axis=-1)
+    apart = 2 * (_larger(moved, weights) - total * np.sum(counts * moved, axis=-1))
+    sizes = np.abs(y)
+    across = 2 * _larger(sizes, weights) - apart
+    return Sums(apart, across, 2 * np.sum(counts * sizes, axis=-1))
 
 
 def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:

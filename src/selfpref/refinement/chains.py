@@ -57,9 +57,15 @@ def addressed(item_ids: pd.Series) -> pd.DataFrame:
     Returns:
         `condition, language`; a condition may hold slashes itself.
     """
-    path = item_ids.str.rsplit("/", n=1).str[0]
-    parts = path.str.rpartition("/")
-    return pd.DataFrame({"condition": parts[0], "language": parts[2]}, index=item_ids.index)
+    parts = [item.rpartition("/")[0].rpartition("/") for item in item_ids]
+    return pd.DataFrame(
+        {
+            "condition": [condition for condition, _, _ in parts],
+            "language": [language for _, _, language in parts],
+        },
+        index=item_ids.index,
+        dtype="str",
+    )
 
 
 def links(rows: pd.DataFrame) -> pd.DataFrame:
@@ -67,7 +73,8 @@ def links(rows: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         rows: One row an item, responder and step: `item_id, responder, step, text, reply, own`
-            (the own score, NaN where missing) and `truth` (NaN where missing).
+            (the own score, NaN where missing), `truth` (NaN where missing) and `fine` (whether two
+            texts hardly ever have the same truth, as with an unrounded neural metric).
 
     Returns:
         The rows with what happened since the step before, as 0 and 1: `text_changed`, `rescored`
@@ -86,7 +93,7 @@ def links(rows: pd.DataFrame) -> pd.DataFrame:
         text_changed=changed,
         rescored=known & ~changed & rows["reply"].ne(before["reply"]),
         self_decreased=linked & rows["own"].lt(before["own"]),
-        text_without_truth=changed & moved.le(ROUNDING),
+        text_without_truth=changed & rows["fine"] & moved.le(ROUNDING),
         truth_without_text=known & ~changed & moved.gt(ROUNDING),
     )
 

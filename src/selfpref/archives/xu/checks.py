@@ -65,7 +65,7 @@ def check_chains(
         for path, where in release.of("text", "bleurt", "feedback")
         if where.kind != "feedback" or where.judge == where.responder
     }
-    for row in chains.cells(rows.assign(own=unclipped)).to_dict("records"):
+    for row in chains.cells(rows.assign(own=unclipped, fine=True)).to_dict("records"):
         cell = tuple(row[name] for name in chains.CELL)
         for kind, column, finding in CHAIN_FINDINGS:
             if row[column] and (kind, *cell) in paths:

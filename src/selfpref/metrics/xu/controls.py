@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.bootstrap import bounds, cluster_sums
+from selfpref.metrics.bootstrap import Interval, bounds, cluster_sums
 from selfpref.metrics.scores import Floats
 from selfpref.metrics.xu.grid import summary
+from selfpref.metrics.xu.noise import BEST_KEY, best_of_noise
 from selfpref.metrics.xu.rows import (
     BEST,
     CONVENTIONS,
@@ -53,7 +54,7 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     found = []
     for convention in CONVENTIONS:
         read = read_as(own, convention)
-        linked = chains.links(read[[*_LINKED]].assign(own=read["said"]))
+        linked = chains.links(read[[*_LINKED]].assign(own=read["said"], fine=False))
         before = linked.groupby(["item_id", "responder"])[["own", "contaminated"]].shift()
         gain = linked["own"] - before["own"]
         if convention == "corrected":
@@ -148,7 +149,10 @@ def _reading(rows: pd.DataFrame, settings: Settings, *names: str) -> dict[str, o
         gaps = (both["own_said"] - both["said"]).to_numpy(dtype=float)
         sums = cluster_sums(np.stack([gaps, np.ones(len(gaps))], axis=1), both["cluster"])
         rng = settings.rng("difference", *names)
-        held |= bounds("difference", settings.bootstrap.interval(sums, _share, rng))
+        difference = settings.bootstrap.interval(sums, _share, rng)
+    else:
+        difference = Interval(np.nan, np.nan, np.nan, np.nan)
+    held |= bounds("difference", difference)
     quotes = rows[["spans_found", "spans"]].sum().to_numpy(dtype=float)
     held |= {"spans": int(quotes[1]), "quoted": float(_share(quotes))}
     return held | {"reads_its_text": bool(rows["reads_its_text"].all())}
@@ -255,11 +259,11 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
 
     Returns:
         `language, model, k, convention`, the quantities of `summary` for the chosen text, and
-        `noise_bias`: the bias of a judge whose scores are noise (`noise_judge`).
+        `noise_bias`: that of a judge whose scores are noise (`selfpref.metrics.xu.noise`).
     """
     best = rows[rows["condition"].str.startswith(BEST)]
     best = best.assign(k=best["condition"].str.removeprefix(BEST).astype(int))
-    chosen, noise = best[best["step"].eq(1) & best["own"]], noise_judge(rows, settings)
+    chosen, noise = best[best["step"].eq(1) & best["own"]], best_of_noise(rows)
     found = [pd.DataFrame()]
     for convention in CONVENTIONS:
         for model, part in read_as(chosen, convention).groupby("responder"):
@@ -273,12 +277,9 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
     return (
         table.merge(_offered(truths), on=["language", "model", "k"], how="outer")
         .pipe(_both_conventions)
-        .merge(noise[[*_NOISE, "noise_bias"]], on=_NOISE, how="left")
-        .sort_values([*_NOISE], ignore_index=True)
+        .merge(noise[[*BEST_KEY, "noise_bias"]], on=BEST_KEY, how="left")
+        .sort_values(BEST_KEY, ignore_index=True)
     )
-
-
-_NOISE = ["language", "model", "k", "convention"]
 
 
 def _offered(truths: pd.DataFrame) -> pd.DataFrame:
@@ -300,45 +301,6 @@ def _both_conventions(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table[table["convention"].notna()], *filled], ignore_index=True).astype(
         {"n": "int64", "unusable": "int64"}
     )
-
-
-def noise_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Best of k with scores that say nothing about the texts.
-
-    The k scores are drawn at random from all that the model gave to its candidates, whatever their
-    sentence. The greatest of them rises with k by itself: its expectation is the sum over the
-    sorted scores s_(1..N) of s_(i) ((i/N)^k - ((i-1)/N)^k). The text is then a candidate at random,
-    whose true score is taken to be the mean over the texts that the model chose, at every k.
-
-    Returns:
-        `language, model, convention, k` (1, 2, 4, ... up to the largest released), `noise_score`,
-        `noise_bias`, `candidates` (N).
-    """
-    best = rows[rows["condition"].str.startswith(BEST) & rows["own"]]
-    found = []
-    for convention in CONVENTIONS:
-        read = read_as(best, convention)
-        for (language, model), part in read.groupby(["language", "responder"]):
-            scores = np.sort(part.loc[part["step"].eq(0), "said"].dropna().to_numpy())
-            truth = part.loc[part["step"].eq(1), "truth"].mean()
-            largest = part["condition"].str.removeprefix(BEST).astype(int).max()
-            if not len(scores):
-                continue
-            for k in 2 ** np.arange(int(np.log2(largest)) + 1):
-                reached = (np.arange(len(scores) + 1) / len(scores)) ** k
-                expected = float(scores @ np.diff(reached))
-                found.append(
-                    {
-                        "language": language,
-                        "model": model,
-                        "convention": convention,
-                        "k": int(k),
-                        "noise_score": expected,
-                        "noise_bias": expected - truth,
-                        "candidates": len(scores),
-                    }
-                )
-    return pd.DataFrame(found, columns=[*_NOISE, "noise_score", "noise_bias", "candidates"])
 
 
 def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:

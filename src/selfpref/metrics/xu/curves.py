@@ -101,6 +101,8 @@ def gains(curves: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (language, model, convention), part in known.groupby(["language", "model", "convention"]):
         last = part.loc[part["step"].idxmax()]
+        if last["step"] == 0:
+            continue
         row = {"language": language, "model": model, "convention": convention}
         row |= {"best_step": part.loc[part["truth_mean"].idxmax(), "step"]}
         row |= {"last_step": last["step"], "n_both": last["n_both"]}

@@ -116,10 +116,12 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
             than its map to plateaus.
     """
     own = chained(rows)
-    exact = truth_of(own, truths, "bleurt").fillna(own["truth"])
+    exact = truth_of(own, truths, "bleurt")
     return chains.cells(
         own[[*chains.CELL, "item_id", "text", "reply", "status"]].assign(
-            own=own["stored"].fillna(own["score"]), truth=exact
+            own=own["stored"].fillna(own["score"]),
+            truth=exact.fillna(own["truth"]),
+            fine=exact.notna(),
         )
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from selfpref.metrics.xu import controls, curves, texts
+from selfpref.metrics.xu import controls, curves, noise, texts
 from selfpref.metrics.xu.rows import Settings, integrity, rated
 
 Frames = dict[str, pd.DataFrame]
@@ -25,8 +25,8 @@ def compute(
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
         and `gains` since step 0, `skewness` (nulls of D), `arms`, `rescoring`, `cross_judge`,
-        `matched`, `noise_judge`, `second_truth`, `human_truth`, `scale`, `fluency`, `integrity`,
-        `audit`, `published`. Without rows of a kind a frame is empty.
+        `matched`, `best_of_noise`, `refined_by_noise`, `second_truth`, `human_truth`, `scale`,
+        `fluency`, `integrity`, `audit`, `published`. Without rows of a kind a frame is empty.
     """
     rows = rated(tables, settings)
     truths = tables["truths"]
@@ -51,7 +51,8 @@ def compute(
         "commongen_intervals": covered[order],
         "size": curves.sizes(found, settings),
         "best_of_k": controls.best_of_k(rows, truths, settings),
-        "noise_judge": controls.noise_judge(rows, settings),
+        "best_of_noise": noise.best_of_noise(rows),
+        "refined_by_noise": noise.refined_by_noise(rows),
         "style": controls.style(rows, settings),
         "format": texts.format_accuracy(rows),
         "rescoring": controls.rescoring(rows, settings),

@@ -25,11 +25,12 @@ def format_accuracy(rows: pd.DataFrame) -> pd.DataFrame:
     """
     own = chained(rows)
     own = own[own["task"].eq("mqm") & own["condition"].eq("") & own["reply"].notna()]
-    whole = own["reply"].map(feedback.well_formed)
-    shorter = own["reply"].map(lambda reply: feedback.well_formed(_without_last_line(reply)))
-    own = own.assign(
-        well_formed=whole, cut_off=shorter & ~whole, usable=own["status"].eq("ok"), n=1
-    )
+    whole = [feedback.well_formed(reply) for reply in own["reply"]]
+    cut = [
+        not good and feedback.well_formed(_without_last_line(reply))
+        for good, reply in zip(whole, own["reply"], strict=True)
+    ]
+    own = own.assign(well_formed=whole, cut_off=cut, usable=own["status"].eq("ok"), n=1)
     shares = {name: (name, "mean") for name in ("well_formed", "cut_off", "usable")}
     table = own.groupby(["language", "responder", "step"]).agg(n=("n", "sum"), **shares)
     table = table.reset_index().rename(columns={"responder": "model"})
@@ -68,10 +69,10 @@ def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     own = chained(rows)
     own = own[own["task"].eq("mqm") & own["condition"].eq("")]
     own = own[own["text"].notna() & own["reference"].notna()]
-    if own.empty:
-        return pd.DataFrame()
     own = own.assign(chrf=chrf(own["text"], own["reference"]))
     paired = own[own["truth"].notna()]
+    if paired.empty:
+        return pd.DataFrame()
     scale = quantile_map(paired["chrf"].to_numpy(), paired["truth"].to_numpy())
     own = own.assign(mapped=scale(own["chrf"].to_numpy()))
     key = ["language", "responder", "step"]
