@@ -95,7 +95,7 @@ class _Run:
         done: SimpleQueue[tuple[int, Raw | Status] | None],
     ) -> None:
         self._entry, self._requests, self._done = entry, requests, done
-        self._name, self._key = name, secret(name, entry)
+        self._key = secret(name, entry)
         self.circuit = Circuit(name, len(requests))
         self.error: BaseException | None = None
         self._requests_pace = Pace(entry.requests_per_minute) if entry.requests_per_minute else None
@@ -203,10 +203,20 @@ async def _check(response: httpx2.Response) -> None:
         reply = json.loads(response.content)
     except ValueError as error:
         raise httpx2.DecodingError("the reply is no JSON", request=response.request) from error
-    if not isinstance(reply, dict) or not (reply.get("choices") or "tokens" in reply):
+    if not _is_reply(reply):
         told = reply.get("error") if isinstance(reply, dict) else None
         raise httpx2.DecodingError(f"the reply is no completion: {told}", request=response.request)
     response.extensions["reply"] = reply
+
+
+def _is_reply(reply: Any) -> bool:
+    """A chat completion, a completion, or the tokens of a text."""
+    match reply:
+        case {"choices": [{"message": dict()}, *_]} | {"choices": [{"text": _}, *_]}:
+            return True
+        case {"tokens": list()}:
+            return True
+    return False
 
 
 async def _post(client: AsyncOpenAI, url: str, body: Json) -> dict[str, Any]:
