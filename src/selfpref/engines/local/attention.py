@@ -30,12 +30,20 @@ def _attend(
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """Scaled dot-product attention, group by group; all `[1, heads, tokens, width]`."""
-    parts = []
+    parts, gathered = [], None
     for group in _groups.get():
-        own = group.keys if isinstance(group.keys, slice) else group.keys.to(key.device)
-        mask = None if group.mask is None else group.mask.to(query.device, query.dtype)
+        if group.keys is not gathered:
+            gathered = group.keys
+            own = gathered if isinstance(gathered, slice) else gathered.to(key.device)
+            keys, values = key[:, :, own], value[:, :, own]
+        seen = group.mask.shape[-1]
         part, _ = sdpa_attention_forward(
-            module, query[:, :, group.queries], key[:, :, own], value[:, :, own], mask, **options
+            module,
+            query[:, :, group.queries],
+            keys[:, :, :seen],
+            values[:, :, :seen],
+            group.mask.to(query.device, query.dtype),
+            **options,
         )
         parts.append(part)
     return torch.cat(parts, dim=1), None
