@@ -101,11 +101,8 @@ class Clone:
         return pd.read_csv(self.folder / STUDY / "fig1b_bias.csv")
 
 
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """A clone in which nothing has run, with a small release to download."""
-    top = tmp_path_factory.mktemp("pipeline")
-    folder = top / "clone"
+def copy_repository(folder: Path) -> None:
+    """What git tracks or would track, without results."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
         cwd=REPOSITORY,
@@ -117,6 +114,14 @@ def bare(tmp_path_factory):
         if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A clone in which nothing has run, with a small release to download."""
+    top = tmp_path_factory.mktemp("pipeline")
+    folder = top / "clone"
+    copy_repository(folder)
     for name, files in (("mt-bench", mt_bench_files(10)), ("vicuna80", vicuna80_files(10))):
         pin(top / "mirror", f"owner/{name}", files, folder / f"src/selfpref/archives/{name}.csv")
 
