@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from conftest import REPOSITORY, lines, pin
+from conftest import REPOSITORY, lines
 from scripted import Scripted
-from test_pipeline import Clone, copy_repository
+from test_pipeline import cloned
 
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.params import load
@@ -89,33 +89,31 @@ def judge_prompts():
 
 
 @pytest.fixture(scope="module")
-def reproduced(tmp_path_factory):
-    """A clone of the repository after `dvc repro` of the profile `live`; and the server."""
+def clone(tmp_path_factory):
+    """A clone of the repository with sets and prompts of its own, and a local model."""
     top = tmp_path_factory.mktemp("live")
-    folder = top / "clone"
-    copy_repository(folder)
-    for name, split, rows in (
-        ("chatbot-arena", "train", arena()),
-        ("mt-bench-hub", "human", votes()),
-    ):
-        data = top / "hub" / name / "data"
-        data.mkdir(parents=True)
-        pd.DataFrame(list(rows)).to_parquet(data / f"{split}-00000-of-00001-00.parquet")
-        pinned = folder / f"src/selfpref/datasets/{name}.csv"
-        pinned.write_text(f"repository,revision,split\n{data.parent},0,{split}\n")
-    listed = folder / "src/selfpref/archives/judge-prompts.csv"
-    files = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*judge_prompts())}
-    pin(top / "mirror", "owner/prompts", files, listed)
+    prompts = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*judge_prompts())}
+    with cloned(top, {"judge-prompts": prompts}) as made:
+        for name, split, rows in (
+            ("chatbot-arena", "train", arena()),
+            ("mt-bench-hub", "human", votes()),
+        ):
+            data = top / "hub" / name / "data"
+            data.mkdir(parents=True)
+            pd.DataFrame(list(rows)).to_parquet(data / f"{split}-00000-of-00001-00.parquet")
+            pinned = made.folder / f"src/selfpref/datasets/{name}.csv"
+            pinned.write_text(f"repository,revision,split\n{data.parent},0,{split}\n")
+        model = made.folder / "models/vicuna"
+        save_checkpoint(build_model(3), model)
+        config = json.loads((model / "config.json").read_text())
+        (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 1024}))
+        made.environment |= {"OPENAI_API_KEY": KEY, "HF_HOME": str(top / "hf")}
+        yield made
 
-    model = folder / "models/vicuna"
-    save_checkpoint(build_model(3), model)
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 1024}))
 
-    clone = Clone(folder, str(top / "mirror"), top / "cache")
-    clone.environment |= {"OPENAI_API_KEY": KEY, "HF_HOME": str(top / "hf")}
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "clone"]):
-        assert clone.call("git", *command).returncode == 0
+@pytest.fixture(scope="module")
+def reproduced(clone):
+    """The clone after `dvc repro` of the profile `live`; and the server."""
     assert clone.call("selfpref", "use", "live").returncode == 0
     with Scripted() as server:
 
@@ -194,9 +192,7 @@ def test_perplexity_is_given_the_dialogue_so_far(reproduced):
 
 def test_the_key_is_in_no_file(reproduced):
     clone, _ = reproduced
-    for path in clone.folder.rglob("*"):
-        if path.is_file():
-            assert KEY.encode() not in path.read_bytes(), path
+    assert clone.holds(KEY) == []
 
 
 PAPER = {

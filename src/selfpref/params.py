@@ -62,7 +62,7 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -383,6 +383,32 @@ class Wataoka(Section):
     scale: Literal["log-perplexity", "perplexity"]
 
 
+class Livebench(Section):
+    """How the LiveBench study compares and draws.
+
+    Attributes:
+        margin: Two objective scores (0..1) within this are equal: neutral self-preference.
+        few: Cells with fewer rows than this are drawn hollow.
+    """
+
+    margin: Annotated[float, Field(ge=0, lt=1)]
+    few: Annotated[int, Field(ge=0)]
+
+
+class Panickssery(Section):
+    """Which answers enter the study of Panickssery et al.
+
+    Attributes:
+        min_mass: Below this mass of both labels an answer counts as none; 0 keeps every answer
+            with any mass.
+        unusable: Share of answers without number or mass above which an evaluator is marked as
+            degenerate.
+    """
+
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    unusable: Annotated[float, Field(gt=0, le=1)]
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
@@ -398,6 +424,8 @@ class Params(Section):
     perplexity: dict[Slug, Perplexity]
     bootstrap: Bootstrap
     wataoka: Wataoka
+    livebench: Livebench
+    panickssery: Panickssery
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":

@@ -1,6 +1,6 @@
 """What the parameters say about who fills which table, and the models behind the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -45,6 +45,19 @@ def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
     return [*released(params, study), *getattr(params, MODELS[table])]
 
 
+def whole(params: Any, study: str, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """The named tables of a study, all data sets together.
+
+    Args:
+        params: As for `parts`, with `profile`.
+        study: Which study.
+        names: Which tables.
+    """
+    return {
+        name: tables.read(params.profile, name, study, parts(params, name, study)) for name in names
+    }
+
+
 def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
     """Every table of every data set: by data set, then by table.
 
@@ -52,18 +65,15 @@ def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
         params: As for `parts`, with `profile`.
         study: Which study.
     """
-    whole = {
-        name: tables.read(params.profile, name, study, parts(params, name, study))
-        for name in TABLES
-    }
+    found = whole(params, study, TABLES)
     # Everything before the first slash of an item_id is its data set.
     owner = {
-        name: table["item_id"].str.replace(r"/.*", "", regex=True) for name, table in whole.items()
+        name: table["item_id"].str.replace(r"/.*", "", regex=True) for name, table in found.items()
     }
     return {
         dataset: {
             name: table[owner[name].eq(dataset)].reset_index(drop=True)
-            for name, table in whole.items()
+            for name, table in found.items()
         }
         for dataset in datasets(params, study)
     }

