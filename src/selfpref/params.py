@@ -523,6 +523,10 @@ class Params(Section):
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{section}: two models are {twice[0]!r}; change one `responder`")
         self._endpoints_can()
+        if "chatbot-arena" in self.datasets:
+            raise ValueError(
+                "datasets.chatbot-arena: the name of the paper's printed values; change it"
+            )
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(

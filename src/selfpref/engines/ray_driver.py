@@ -88,10 +88,14 @@ def _connect(job: Job) -> None:
         options = {"num_cpus": settings.workers * cpus + 1, "include_dashboard": False}
     try:
         ray.init(address=settings.address, **options)
-    except (ConnectionError, ImportError, ValueError) as error:
+    # Ray has no class of its own for a start that fails.
+    except Exception as error:
+        traceback.print_exc()
+        remedy = f"see {job.log}"
+        if settings.address != "local":
+            remedy = f"is a cluster there (`ray start --head`)? {remedy}"
         raise SelfprefError(
-            f"address: {settings.address}: {_first(error)}\n"
-            "start a cluster (`ray start --head`) or set address: local"
+            f"Ray did not start (address: {settings.address}): {_first(error)}\n{remedy}"
         ) from error
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     check_room(nodes, settings.workers, cpus, settings.gpus)

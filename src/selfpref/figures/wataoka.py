@@ -25,6 +25,7 @@ from selfpref.metrics.bias import CELLS
 TITLES = {
     "mt-bench": "MT-Bench, human majority",
     "vicuna80": "Vicuna-80, human majority",
+    "arena": "Chatbot Arena",
     "chatbot-arena": "Chatbot Arena, as printed in the paper",
 }
 
