@@ -80,8 +80,8 @@ SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\
     ("changes", "told"),
     [
         ([("model: m", "modle: m")], "models.served.modle: unknown key"),
-        ([("engine: openai", "engine: opnai")], "models.served: engine is one of"),
-        ([("engine: openai, ", "")], "models.served: engine is missing"),
+        ([("engine: openai", "engine: opnai")], "models.served.engine: one of"),
+        ([("engine: openai, ", "")], "models.served.engine: missing"),
         ([("model: m", "model: m, key: sk-secret-0123")], "models.served.key: give the name of"),
         ([("http://127", "http://user:secret@127")], "models.served.base_url: an address holds no"),
         ([("http://127.0.0.1:1/v1", "127.0.0.1/v1")], "models.served.base_url: give an http"),
