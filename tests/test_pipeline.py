@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -97,14 +98,25 @@ class Clone:
             if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
         }
 
+    def only(self, study: str) -> None:
+        """Leave every other study out, and what fills its tables."""
+
+        def change(params):
+            for name in params["studies"]:
+                params["studies"][name] = [params["profile"]] if name == study else []
+            for name, entry in list(params["datasets"].items()):
+                if entry["study"] != study:
+                    del params["datasets"][name]
+
+        self.edit(change)
+
     def bias(self) -> pd.DataFrame:
         return pd.read_csv(self.folder / STUDY / "fig1b_bias.csv")
 
 
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """A clone in which nothing has run, with a small release to download."""
-    top = tmp_path_factory.mktemp("pipeline")
+@contextmanager
+def cloned(top, releases):
+    """A clone in which nothing has run, with small releases to download."""
     folder = top / "clone"
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
@@ -117,7 +129,7 @@ def bare(tmp_path_factory):
         if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
-    for name, files in (("mt-bench", mt_bench_files(10)), ("vicuna80", vicuna80_files(10))):
+    for name, files in releases.items():
         pin(top / "mirror", f"owner/{name}", files, folder / f"src/selfpref/archives/{name}.csv")
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
@@ -131,10 +143,18 @@ def bare(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    releases = {"mt-bench": mt_bench_files(10), "vicuna80": vicuna80_files(10)}
+    with cloned(tmp_path_factory.mktemp("pipeline"), releases) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
 def clone(bare):
     """The clone after the cut-down recorded profile has been reproduced once."""
     assert bare.call("selfpref", "use", "recorded").returncode == 0
     bare.edit(lambda params: params["bootstrap"].update(resamples=200))
+    bare.only("wataoka")
     done = bare.repro()
     assert done.returncode == 0, done.stderr + done.stdout
     return bare
