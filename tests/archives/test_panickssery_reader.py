@@ -530,4 +530,6 @@ def test_one_model_under_two_names_is_told_from_two_models_alike(rng):
             for name, values in made.items()
         ]
     )
-    assert evaluators.duplicated(rows) == {"a": "b", "b": "a"}
+    distances = evaluators.grade_distances(rows)
+    assert distances["n"].eq(200).all()
+    assert evaluators.duplicated(distances) == {"a": "b", "b": "a"}

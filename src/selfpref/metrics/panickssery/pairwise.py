@@ -90,7 +90,7 @@ def deltas(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) ->
     base = evaluators.loc[evaluators["variant"].eq("base"), "evaluator"]
     family = evaluators.set_index("evaluator")["family"]
     rows = rows.assign(family=rows["evaluator"].astype("str").map(family))
-    same = ["item_id", "other", "task", "convention", "family"]
+    same = ["item_id", "repeat", "other", "task", "convention", "family"]
     both = rows[~rows["evaluator"].isin(base)].merge(
         rows.loc[rows["evaluator"].isin(base), [*same, "value"]], on=same, suffixes=("", "_base")
     )
