@@ -33,6 +33,10 @@ def without_tokenizer(path):
     (path / "tokenizer.json").unlink()
 
 
+def sentencepiece_alone(path):
+    (path / "tokenizer.json").rename(path / "tokenizer.model")
+
+
 def pickled(path):
     (path / "model.safetensors").rename(path / "pytorch_model.bin")
 
@@ -48,6 +52,7 @@ def remote_code(path):
     [
         (missing, "no such model folder"),
         (without_tokenizer, "no tokenizer.json"),
+        (sentencepiece_alone, "tokenizer.model needs"),
         (pickled, r"pickled weights \(pytorch_model.bin\)"),
         (remote_code, "auto_map"),
     ],

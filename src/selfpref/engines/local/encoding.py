@@ -16,6 +16,7 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jinja2
 from tokenizers import Tokenizer
@@ -223,21 +224,20 @@ class Encoder:
         return self.decode([*before, token])[len(self.decode(before)) :]
 
 
-def _renamed(described: dict[str, object], names: dict[str, str]) -> Tokenizer:
-    """The tokenizer with its special tokens under other names, and nothing added to a text."""
-    changed = json.loads(json.dumps(described))
-    changed.update(post_processor=None, truncation=None, padding=None)
-    numbers = {token["content"]: token["id"] for token in changed["added_tokens"]}
-    for token in changed["added_tokens"]:
+def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:
+    """The described tokenizer with its special tokens under other names, adding none to a text."""
+    described.update(post_processor=None, truncation=None, padding=None)
+    numbers = {token["content"]: token["id"] for token in described["added_tokens"]}
+    for token in described["added_tokens"]:
         token["content"] = names.get(token["content"], token["content"])
-    model = changed["model"]
+    model = described["model"]
     if isinstance(model["vocab"], dict):
         model["vocab"] = {names.get(word, word): number for word, number in model["vocab"].items()}
     else:
         model["vocab"] = [[names.get(word, word), score] for word, score in model["vocab"]]
     if model.get("unk_token"):
         model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
-    tokenizer = Tokenizer.from_str(json.dumps(changed))
+    tokenizer = Tokenizer.from_str(json.dumps(described))
     for content, name in names.items():
         if tokenizer.token_to_id(name) != numbers[content]:
             raise SelfprefError(f"special token {content!r} has two ids in tokenizer.json")

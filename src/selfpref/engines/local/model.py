@@ -69,6 +69,11 @@ class LocalModel:
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        except (ImportError, OSError, ValueError) as error:
+            needs = "tokenizer.model needs `pip install sentencepiece protobuf`"
+            reason = _first_line(error) if (folder / "tokenizer.json").is_file() else needs
+            raise SelfprefError(f"{folder}: {reason}") from error
+        try:
             self.model = AutoModelForCausalLM.from_pretrained(
                 folder,
                 use_safetensors=True,
@@ -78,7 +83,7 @@ class LocalModel:
                 **options,
             )
         except (ImportError, OSError, ValueError) as error:
-            raise SelfprefError(f"{folder}: {str(error).splitlines()[0]}") from error
+            raise SelfprefError(f"{folder}: {_first_line(error)}") from error
         self.model.train(False)
         config = self.model.config.get_text_config()
         self.context = int(
@@ -189,6 +194,10 @@ class LocalModel:
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)
             yield fitting[place], Generation(text, "ok" if made.ended else "cut", choice)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
 
 
 def _ends(model: Any, tokenizer: Any) -> set[int]:
