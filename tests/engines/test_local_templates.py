@@ -12,6 +12,7 @@ from selfpref.engines import Prompt
 from selfpref.engines.local.encoding import Encoder
 from selfpref.engines.local.templates import TEMPLATES
 from selfpref.errors import SelfprefError
+from selfpref.params import Transformers
 
 HI = [("user", "Hi")]
 TOLD = [("system", "Be brief."), *HI]
