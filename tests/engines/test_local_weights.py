@@ -41,6 +41,10 @@ def pickled(path):
     (path / "model.safetensors").rename(path / "pytorch_model.bin")
 
 
+def broken_config(path):
+    (path / "config.json").write_text("{")
+
+
 def remote_code(path):
     config = json.loads((path / "config.json").read_text())
     config["auto_map"] = {"AutoModelForCausalLM": "theirs.Model"}
@@ -55,6 +59,7 @@ def remote_code(path):
         (sentencepiece_alone, "tokenizer.model needs"),
         (pickled, r"pickled weights \(pytorch_model.bin\)"),
         (remote_code, "auto_map"),
+        (broken_config, "config.json: not readable as JSON"),
     ],
 )
 def test_an_unsafe_or_broken_folder_is_refused(folder, tmp_path, spoil, told):

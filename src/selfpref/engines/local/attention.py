@@ -6,7 +6,7 @@ argument, can run on packed lines: Llama, Mistral, Qwen, Phi, GPT-NeoX, OPT and 
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -67,15 +67,10 @@ def _attending(model: PreTrainedModel, groups: Sequence[Group]) -> Iterator[None
 
 def states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """Final hidden states of a batch's tokens, `[lines x tokens, width]`."""
-    device = model.device
-    inputs = {"input_ids": batch.ids.to(device), "use_cache": False}
+    inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
     body: Any = model.base_model
-    if batch.mask is None:
-        with _attending(model, batch.groups):
-            reply = body(position_ids=batch.positions.to(device), **inputs)
-    else:
-        reply = body(attention_mask=batch.mask.to(device), **inputs)
-    found: torch.Tensor = reply.last_hidden_state.flatten(0, 1)
+    with nullcontext() if batch.groups is None else _attending(model, batch.groups):
+        found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
     return found
 
 

@@ -229,7 +229,8 @@ def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:
     described.update(post_processor=None, truncation=None, padding=None)
     numbers = {token["content"]: token["id"] for token in described["added_tokens"]}
     for token in described["added_tokens"]:
-        token["content"] = names.get(token["content"], token["content"])
+        if token["content"] in names:
+            token.update(content=names[token["content"]], normalized=False)
     model = described["model"]
     if isinstance(model["vocab"], dict):
         model["vocab"] = {names.get(word, word): number for word, number in model["vocab"].items()}
@@ -239,6 +240,6 @@ def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:
         model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
     tokenizer = Tokenizer.from_str(json.dumps(described))
     for content, name in names.items():
-        if tokenizer.token_to_id(name) != numbers[content]:
-            raise SelfprefError(f"special token {content!r} has two ids in tokenizer.json")
+        if tokenizer.encode(name, add_special_tokens=False).ids != [numbers[content]]:
+            raise SelfprefError(f"tokenizer.json: special token {content!r} has no id of its own")
     return tokenizer
