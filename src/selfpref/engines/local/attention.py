@@ -65,11 +65,24 @@ def _attending(model: PreTrainedModel, groups: Sequence[Group]) -> Iterator[None
         _groups.reset(token)
 
 
+def _placed(groups: Sequence[Group], model: PreTrainedModel) -> list[Group]:
+    """Groups on the model's device; those that shared their keys still do."""
+    keys = {
+        id(group.keys): group.keys if isinstance(group.keys, slice) else group.keys.to(model.device)
+        for group in groups
+    }
+    return [
+        Group(group.queries, keys[id(group.keys)], group.mask.to(model.device, model.dtype))
+        for group in groups
+    ]
+
+
 def states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """Final hidden states of a batch's tokens, `[lines x tokens, width]`."""
     inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
     body: Any = model.base_model
-    with nullcontext() if batch.groups is None else _attending(model, batch.groups):
+    groups = batch.groups
+    with nullcontext() if groups is None else _attending(model, _placed(groups, model)):
         found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
     return found
 

@@ -1,10 +1,11 @@
 """Prompts to tokens: the chat template around contents that stay text, whatever they spell.
 
-A content may hold `<|im_end|>`, `</s>` or `[/INST]`: copied from a web page, or written to break
-out of its message. Special tokens are therefore known to this encoder under other names, which hold
-a number drawn at random: the template's own special tokens are renamed with them, a content's are
-not, and so it is encoded as the plain characters that it is. Everything else about the tokenizer
-stays as it was: prompt, contents and continuation are one text, encoded together.
+A content may hold `<|im_end|>` or `</s>`: copied from a web page, or written to break out of its
+message. Special tokens are therefore known to this encoder under other names, which hold a number
+drawn at random: the template's own special tokens are renamed with them, a content's are not, and
+so it is encoded as the plain characters that it is. Everything else about the tokenizer stays as it
+was: prompt, contents and continuation are one text, encoded together. Formats whose markers are
+ordinary text (`USER:`, `[INST]`) have no such protection: there a content can spell a marker.
 
 The template never sees a content either. It is rendered around placeholders, once for each sequence
 of roles, and contents are put into their places (without surrounding whitespace where the template

@@ -127,7 +127,7 @@ class LocalModel:
             yield index, Choice((), "truncated")
         for places, batch in self._batches([rows[index] for index in fitting]):
             last = torch.stack([path[-1] for path in batch.paths])
-            p = self._head.log_softmax(states(self.model, batch)[last]).exp()
+            p = self._head.log_softmax(states(self.model, batch)[last]).exp().cpu()
             for index, values in zip((fitting[place] for place in places), p, strict=True):
                 spelt = forms[prompts[index].prefill]
                 yield index, Choice(tuple(float(values[ids].sum()) for ids in spelt), "ok")
