@@ -290,7 +290,7 @@ def share_of_gemm(folder: Path, task: str, replies: dict) -> list[float]:
         follow = part.get("texts") or ["" for _ in prompts]
         pairs = encoder.pairs(prompts, follow)
         rows = [np.array([*context, *text][: -1 if text else None]) for context, text in pairs]
-        tokens = sum(batch.ids.numel() for batch in packed(rows, 2048))
+        tokens = sum(batch.tokens for batch in packed(rows, 2048))
         read = sum(max(len(text), 1) for _, text in pairs)
         flops = 2 * (layers * tokens + width * config["vocab_size"] * read)
         rate = replies["GEMM"][number]["found"][0] * 1e9

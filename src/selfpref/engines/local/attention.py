@@ -6,7 +6,7 @@ argument, can run on packed lines: Llama, Mistral, Qwen, Phi, GPT-NeoX, OPT and 
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -65,17 +65,25 @@ def _attending(model: PreTrainedModel, groups: Sequence[Group]) -> Iterator[None
         _groups.reset(token)
 
 
+def _placed(groups: Sequence[Group], model: PreTrainedModel) -> list[Group]:
+    """Groups on the model's device; those that shared their keys still do."""
+    keys = {
+        id(group.keys): group.keys if isinstance(group.keys, slice) else group.keys.to(model.device)
+        for group in groups
+    }
+    return [
+        Group(group.queries, keys[id(group.keys)], group.mask.to(model.device, model.dtype))
+        for group in groups
+    ]
+
+
 def states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """Final hidden states of a batch's tokens, `[lines x tokens, width]`."""
-    device = model.device
-    inputs = {"input_ids": batch.ids.to(device), "use_cache": False}
+    inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
     body: Any = model.base_model
-    if batch.mask is None:
-        with _attending(model, batch.groups):
-            reply = body(position_ids=batch.positions.to(device), **inputs)
-    else:
-        reply = body(attention_mask=batch.mask.to(device), **inputs)
-    found: torch.Tensor = reply.last_hidden_state.flatten(0, 1)
+    groups = batch.groups
+    with nullcontext() if groups is None else _attending(model, _placed(groups, model)):
+        found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
     return found
 
 

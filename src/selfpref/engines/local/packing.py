@@ -14,7 +14,7 @@ attention never looks. Either way a row's numbers do not depend on its batch, up
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -48,19 +48,22 @@ class Batch:
 
     Attributes:
         rows: Which rows it holds.
-        ids: Tokens `[lines, tokens]`.
-        positions: Of each token in its own row, as `ids`.
-        paths: Of each row, where its tokens lie in `ids.flatten()`, shape (length of the row,).
-        groups: How a packed line attends; empty where lines are padded rows.
-        mask: 1 where a padded line has a token, as `ids`; None where it is packed.
+        paths: Of each row, where its tokens lie in `input_ids.flatten()`, `[length of the row]`.
+        inputs: Of the model: `input_ids` `[lines, tokens]` and, of the same shape, for a packed
+            line the `position_ids` of each token in its own row, for padded rows the
+            `attention_mask`.
+        groups: How a packed line attends; None for padded rows.
     """
 
     rows: list[int]
-    ids: torch.Tensor
-    positions: torch.Tensor
     paths: list[torch.Tensor]
-    groups: list[Group] = field(default_factory=list)
-    mask: torch.Tensor | None = None
+    inputs: dict[str, torch.Tensor]
+    groups: list[Group] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the model sees, padding included."""
+        return self.inputs["input_ids"].numel()
 
 
 def padded(rows: Sequence[Ids], budget: int) -> Iterator[Batch]:
@@ -80,10 +83,8 @@ def padded(rows: Sequence[Ids], budget: int) -> Iterator[Batch]:
             mask[line, : len(rows[index])] = 1
         yield Batch(
             chosen,
-            torch.from_numpy(ids),
-            torch.arange(width).expand(len(chosen), width),
             [torch.arange(len(rows[index])) + n * width for n, index in enumerate(chosen)],
-            mask=torch.from_numpy(mask),
+            {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)},
         )
 
 
@@ -139,10 +140,12 @@ def _line(indices: list[int], rows: Sequence[Ids], shared: Sequence[int]) -> Bat
     depth = [np.arange(common, len(row)) for row, common in zip(rows, shared, strict=True)]
     return Batch(
         indices,
-        torch.from_numpy(np.concatenate(fresh))[None],
-        torch.from_numpy(np.concatenate(depth))[None],
         [torch.from_numpy(path) for path in paths],
-        groups=list(_groups(paths, shared)),
+        {
+            "input_ids": torch.from_numpy(np.concatenate(fresh))[None],
+            "position_ids": torch.from_numpy(np.concatenate(depth))[None],
+        },
+        list(_groups(paths, shared)),
     )
 
 
