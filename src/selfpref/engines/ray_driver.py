@@ -20,6 +20,8 @@ from selfpref.errors import SelfprefError
 
 # Tries of a batch whose worker dies: lost nodes must not end a run, a batch that kills must.
 TRIES = 5
+# Starts of Ray on this machine: it gives its own processes 30 s, which a busy machine exceeds.
+STARTS = 3
 
 # Of one batch, each with the index of its prompt; and what kept the rest from being answered.
 Answers = tuple[list[tuple[int, Any]], SelfprefError | None]
@@ -86,17 +88,19 @@ def _connect(job: Job) -> None:
     if settings.address == "local":
         # One more than the workers hold: Ray Data stalls without a word where none is free.
         options = {"num_cpus": settings.workers * cpus + 1, "include_dashboard": False}
-    try:
-        ray.init(address=settings.address, **options)
-    # Ray has no class of its own for a start that fails.
-    except Exception as error:
-        traceback.print_exc()
-        remedy = f"see {job.log}"
-        if settings.address != "local":
-            remedy = f"is a cluster there (`ray start --head`)? {remedy}"
-        raise SelfprefError(
-            f"Ray did not start (address: {settings.address}): {_first(error)}\n{remedy}"
-        ) from error
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(address=settings.address, **options)
+            break
+        # Ray has no class of its own for a start that fails.
+        except Exception as error:
+            traceback.print_exc()
+            ray.shutdown()
+            if left and settings.address == "local":
+                continue
+            raise SelfprefError(
+                f"Ray did not start (address: {settings.address}): {_first(error)}\nsee {job.log}"
+            ) from error
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     check_room(nodes, settings.workers, cpus, settings.gpus)
 
