@@ -4,8 +4,14 @@ import json
 
 import pandas as pd
 import pytest
+from conftest import REPOSITORY
 from panickssery_release import files
 from test_pipeline import cloned
+
+from selfpref import evaluators, frames, paths, tables
+from selfpref.metrics import panickssery
+from selfpref.metrics.bootstrap import ClusterBootstrap
+from selfpref.params import Bootstrap, Panickssery
 
 STUDY = "figures/recorded/panickssery"
 FIGURES = (
@@ -91,3 +97,81 @@ def test_the_settings_are_checked(clone):
         path.write_text(params)
     notebook = json.loads((clone.folder / "notebooks/panickssery.ipynb").read_text())
     assert all(not cell.get("outputs") for cell in notebook["cells"])
+
+
+# The laboratory fills the same tables with less: no stored scores, no ratings, or nothing at all.
+
+
+class Params:
+    profile = "lab"
+    seed = 1
+    bootstrap = Bootstrap(resamples=200, level=0.95, method="percentile")
+    panickssery = Panickssery(min_mass=0.0, unusable=0.05)
+
+
+def answer(judge, item, task, own, other, share, first):
+    """One verdict of the laboratory: the own text first or second, its share of the labels."""
+    pair = [share, 1 - share] if first else [1 - share, share]
+    candidates = [own, other] if first else [other, own]
+    row = {"study": "panickssery", "item_id": f"seed-0/{item}", "judge": judge, "task": task}
+    row |= {"variant": "plain", "candidates": candidates, "order_known": True, "repeat": 0}
+    row |= {"probabilities": pair, "mass": 1.0, "choice": candidates[pair[0] < pair[1]]}
+    return row | {"stored": None, "status": "ok"}
+
+
+def laboratory(rng):
+    """Two families and a tune, in pairs alone."""
+    verdicts = [
+        answer(judge, item, task, own, other, float(rng.uniform(0.3, 0.9)), first)
+        for judge, own, other in (("a", "a", "b"), ("b", "b", "a"), ("a-tuned", "a", "b"))
+        for item in range(8)
+        for task in ("recognition", "preference")
+        for first in (True, False)
+    ]
+    items = pd.DataFrame(
+        {
+            "study": "panickssery",
+            "item_id": [f"seed-0/{number}" for number in range(8)],
+            "category": None,
+            "cluster": [f"seed-0/{number}" for number in range(8)],
+            "messages": [[] for _ in range(8)],
+            "reference": None,
+            "metadata": [json.dumps({"index": number}) for number in range(8)],
+        }
+    )
+    who = pd.DataFrame(
+        [
+            ("a", "a", "", "base", 0, 0),
+            ("b", "b", "", "base", 0, 0),
+            ("a-tuned", "a", "seed-0", "self-recognition", 8, 2),
+        ],
+        columns=evaluators.COLUMNS,
+    )
+    return {"verdicts": pd.DataFrame(verdicts), "items": items}, who
+
+
+def nothing(rng):
+    return {}, pd.DataFrame(columns=evaluators.COLUMNS)
+
+
+@pytest.mark.parametrize("filled", [laboratory, nothing])
+def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
+    found, who = filled(rng)
+    found = {
+        name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
+        for name in ("items", "responses", "verdicts", "ratings", "audit")
+    }
+    settings = panickssery.Settings(0.0, 0.05, ClusterBootstrap(200), 1)
+    published = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    computed = panickssery.compute(found, who, published, settings)
+    frames.write_frames(computed, paths.metrics_dir("lab", "panickssery"))
+    monkeypatch.setattr("selfpref.params.stage_params", lambda stage: Params)
+    notebook = json.loads((REPOSITORY / "notebooks/panickssery.ipynb").read_text())
+    names: dict[str, object] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    written = pd.read_csv(tmp_path / "figures/lab/panickssery/pairwise.csv")
+    assert set(written["evaluator"]) == set(who["evaluator"])
