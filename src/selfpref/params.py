@@ -99,6 +99,22 @@ class Dialogues(Section):
         return self
 
 
+class Questions(Section):
+    """One category of LiveBench's questions, from the Hugging Face Hub.
+
+    Attributes:
+        study: The study whose items they are.
+        reader: LiveBench's questions with their answer keys.
+        source: The file that pins repository, revision and split.
+        sample: So many questions, drawn by their ids. Left out: all.
+    """
+
+    study: Literal["livebench"]
+    reader: Literal["livebench-hub"]
+    source: RepositoryPath
+    sample: Annotated[int, Field(ge=1)] | None = None
+
+
 class Lab(Section):
     """The laboratory: how large its world is, and how long its models train.
 
@@ -495,7 +511,7 @@ class Params(Section):
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: dict[Study, list[str]]
-    datasets: dict[Slug, Annotated[Dataset | Dialogues, Field(discriminator="reader")]]
+    datasets: dict[Slug, Annotated[Dataset | Dialogues | Questions, Field(discriminator="reader")]]
     lab: Lab
     models: dict[Slug, Model]
     respond: dict[Slug, Respond]

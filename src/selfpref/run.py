@@ -116,6 +116,10 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            # Beside a page's table its plain text depends on the width of the terminal.
+            if "text/html" in output.get("data", {}):
+                output["data"].pop("text/plain", None)
         # papermill gives the cell that it injects a random id.
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{number}"
