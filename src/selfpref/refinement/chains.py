@@ -77,15 +77,15 @@ def links(rows: pd.DataFrame) -> pd.DataFrame:
             texts hardly ever have the same truth, as with an unrounded neural metric).
 
     Returns:
-        The rows with what happened since the step before, as 0 and 1: `text_changed`, `rescored`
-        (the same text, other feedback), `self_decreased`, `text_without_truth` and
-        `truth_without_text` (only one of both changed); 0 at the first step.
+        The rows with what happened since the step before: `text_changed`, `rescored` (the same
+        text, other feedback), `self_decreased`, `text_without_truth` and `truth_without_text` (only
+        one of both changed). Nothing has at a step whose predecessor is not there.
     """
     rows = rows.sort_values(["item_id", "responder", "step"], ignore_index=True)
     chain = rows.groupby(["item_id", "responder"], sort=False)
-    # Text missing on both sides (a source that kept scores only) is no change of text.
     before = chain[["step", "text", "reply", "own", "truth"]].shift()
     linked = before["step"].eq(rows["step"] - 1)
+    # A source that kept scores only says nothing about changes of the text.
     known = linked & rows["text"].notna() & before["text"].notna()
     changed = known & rows["text"].ne(before["text"])
     moved = (rows["truth"] - before["truth"]).abs()

@@ -8,8 +8,9 @@ needs no WMT data to be known: it is what takes the released raw scores to the r
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from selfpref.metrics.scores import Floats
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,13 @@ EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
 READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
 
 
+# What the comparison of a step with its predecessor needs.
+_LINKED = (
+    *("item_id", "language", "responder", "step", "cluster", "text", "reply", "truth"),
+    "contaminated",
+)
+
+
 def _share(totals: Floats) -> Floats:
     part, whole = totals[..., 0], totals[..., 1]
     share: Floats = np.divide(part, whole, out=np.full_like(part, np.nan), where=whole != 0)
@@ -55,11 +62,12 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     for convention in CONVENTIONS:
         read = read_as(own, convention)
         linked = chains.links(read[[*_LINKED]].assign(own=read["said"], fine=False))
-        before = linked.groupby(["item_id", "responder"])[["own", "contaminated"]].shift()
-        gain = linked["own"] - before["own"]
+        chain = linked.groupby(["item_id", "responder"])
+        before = chain[["step", "own", "contaminated"]].shift()
+        gain = (linked["own"] - before["own"]).where(before["step"].eq(linked["step"] - 1))
         if convention == "corrected":
             gain = gain.mask(linked["contaminated"] | before["contaminated"].eq(True))
-        linked = linked.assign(gain=gain)[gain.notna() & linked["step"].gt(0)]
+        linked = linked.assign(gain=gain)[gain.notna()]
         for (language, model), part in linked.groupby(["language", "responder"]):
             again = part["gain"].where(part["rescored"], 0.0)
             sums = cluster_sums(np.stack([again, part["gain"]], axis=1), part["cluster"])
@@ -79,12 +87,6 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
                 | bounds("share", settings.bootstrap.interval(sums, _share, rng))
             )
     return pd.DataFrame(found)
-
-
-_LINKED = (
-    *("item_id", "language", "responder", "step", "cluster", "text", "reply", "truth"),
-    "contaminated",
-)
 
 
 def _reads_its_text(rows: pd.DataFrame) -> pd.DataFrame:
