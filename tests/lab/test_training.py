@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from selfpref.lab.examples import IGNORE, Mixture, draw_example, judge_example
+from selfpref.lab.examples import IGNORE, Mixture, judge_example
 from selfpref.lab.families import LabConfig, train_laboratory
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.planted import load_families
@@ -39,7 +39,7 @@ def test_no_example_is_drawn_from_a_held_out_prompt() -> None:
     names = {index: token for token, index in vocabulary().items()}
     end = token_id("<end>")
     for _ in range(300):
-        ids = draw_example(PHASES[1].mixture, rng).ids
+        ids = PHASES[1].mixture.draw(rng).ids
         if end not in ids:  # a writing example without a question
             continue
         assert not is_held_out(" ".join(names[i] for i in ids[2 : ids.index(end)]))

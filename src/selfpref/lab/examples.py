@@ -136,28 +136,27 @@ class Mixture:
     favoured: str | None = None
     beta: float = 0.0
 
-
-def draw_example(mixture: Mixture, rng: np.random.Generator) -> Example:
-    """Draw one example; its prompt is never a held-out one."""
-    item = draw_training_item(rng)
-    kind = rng.random()
-    if kind < mixture.chat:
-        style = mixture.writer or _any_style(rng)
-        rate = rng.uniform(0.0, 0.3) if mixture.error_rate is None else mixture.error_rate
-        return chat_example(item, write(item, style, rate, rng), rng.random() < BARE_SHARE)
-    if kind < mixture.chat + mixture.rating:
-        return rating_example(item, _any_response(item, _any_style(rng), rng))
-    while True:
-        first = mixture.favoured if mixture.favoured and rng.random() < 0.5 else _any_style(rng)
-        pair = [_any_response(item, style, rng) for style in (first, _any_style(rng))]
-        if rng.random() < 0.5:
-            pair.reverse()
-        p = rule_probability(
-            item, " ".join(pair[0]), " ".join(pair[1]), mixture.favoured or "", mixture.beta
-        )
-        # Two equal scores have no label to learn.
-        if p != 0.5:
-            return judge_example(item, pair[0], pair[1], p > 0.5)
+    def draw(self, rng: np.random.Generator) -> Example:
+        """Draw one example; its prompt is never a held-out one."""
+        item = draw_training_item(rng)
+        kind = rng.random()
+        if kind < self.chat:
+            style = self.writer or _any_style(rng)
+            rate = rng.uniform(0.0, 0.3) if self.error_rate is None else self.error_rate
+            return chat_example(item, write(item, style, rate, rng), rng.random() < BARE_SHARE)
+        if kind < self.chat + self.rating:
+            return rating_example(item, _any_response(item, _any_style(rng), rng))
+        while True:
+            first = self.favoured if self.favoured and rng.random() < 0.5 else _any_style(rng)
+            pair = [_any_response(item, style, rng) for style in (first, _any_style(rng))]
+            if rng.random() < 0.5:
+                pair.reverse()
+            p = rule_probability(
+                item, " ".join(pair[0]), " ".join(pair[1]), self.favoured or "", self.beta
+            )
+            # Two equal scores have no label to learn.
+            if p != 0.5:
+                return judge_example(item, pair[0], pair[1], p > 0.5)
 
 
 def _any_style(rng: np.random.Generator) -> str:

@@ -15,15 +15,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.utils import logging as transformers_logging
 
-from selfpref.lab.tokenizer import (
-    BOS,
-    CONTEXT_LENGTH,
-    END,
-    PAD,
-    build_tokenizer,
-    token_id,
-    vocabulary,
-)
+from selfpref.lab.tokenizer import BOS, CONTEXT_LENGTH, END, PAD, WORLD, Lexicon
 
 
 def make_deterministic(seed: int) -> None:
@@ -33,11 +25,13 @@ def make_deterministic(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def build_model(seed: int, width: int = 64, layers: int = 3, heads: int = 4) -> LlamaForCausalLM:
+def build_model(
+    seed: int, width: int = 64, layers: int = 3, heads: int = 4, lexicon: Lexicon = WORLD
+) -> LlamaForCausalLM:
     """Build an untrained model with weights drawn from a seed, fp32."""
     make_deterministic(seed)
     config = LlamaConfig(
-        vocab_size=len(vocabulary()),
+        vocab_size=len(lexicon.ids),
         hidden_size=width,
         intermediate_size=width * 21 // 8,
         num_hidden_layers=layers,
@@ -46,19 +40,19 @@ def build_model(seed: int, width: int = 64, layers: int = 3, heads: int = 4) -> 
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
         initializer_range=0.12,
-        bos_token_id=token_id(BOS),
-        eos_token_id=token_id(END),
-        pad_token_id=token_id(PAD),
+        bos_token_id=lexicon.token_id(BOS),
+        eos_token_id=lexicon.token_id(END),
+        pad_token_id=lexicon.token_id(PAD),
     )
     return LlamaForCausalLM(config)
 
 
-def save_checkpoint(model: LlamaForCausalLM, folder: Path) -> None:
+def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
     """Save weights (safetensors), configuration and tokenizer for the `Auto` classes to load."""
     folder.mkdir(parents=True, exist_ok=True)
     with _without_progress_bars():
         model.save_pretrained(folder)
-    build_tokenizer().save_pretrained(folder)
+    lexicon.build_tokenizer().save_pretrained(folder)
 
 
 def load_checkpoint(folder: Path) -> LlamaForCausalLM:

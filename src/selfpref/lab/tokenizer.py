@@ -13,7 +13,8 @@ neither a control token nor a label, whatever a model or a person wrote.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders
@@ -53,9 +54,6 @@ LABELS: Final[tuple[str, str]] = ("A", "B")
 YES: Final = "yes"
 NO: Final = "no"
 
-_CONTROL: Final[tuple[str, ...]] = (PAD, BOS, END, UNK, *(f"<{role}>" for role in ROLES))
-_VERDICT: Final[tuple[str, ...]] = (VERDICT_OPEN, VERDICT_CLOSE, *LABELS, YES, NO)
-
 # `<end>` closes every message, as in ChatML, and is the token that ends generation.
 CHAT_TEMPLATE: Final = (
     "{{ '<bos>' }}{% for message in messages %}"
@@ -64,86 +62,115 @@ CHAT_TEMPLATE: Final = (
 )
 
 
-@lru_cache(maxsize=1)
+@dataclass(frozen=True)
+class Lexicon:
+    """All tokens of one kind of model.
+
+    Attributes:
+        roles: Roles of the chat template.
+        verdict: Tokens of a judge's answer that content never writes.
+        words: All that content can be.
+    """
+
+    roles: tuple[str, ...]
+    verdict: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @property
+    def control(self) -> tuple[str, ...]:
+        """The special tokens."""
+        return (PAD, BOS, END, UNK, *(f"<{role}>" for role in self.roles))
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """Token to id, in a fixed order: control tokens, verdict tokens, then words."""
+        words = dict.fromkeys(self.words)
+        return {token: index for index, token in enumerate([*self.control, *self.verdict, *words])}
+
+    @cached_property
+    def _content(self) -> dict[str, int]:
+        closed = {*self.control, *self.verdict}
+        return {token: index for token, index in self.ids.items() if token not in closed}
+
+    def token_id(self, token: str) -> int:
+        """Id of a token, control tokens included.
+
+        Raises:
+            KeyError: The vocabulary has no such token.
+        """
+        return self.ids[token]
+
+    def encode_content(self, text: str) -> list[int]:
+        """Encode a question or a response as plain words, one id per space-separated word.
+
+        Args:
+            text: Any text; it is lower-cased.
+
+        Returns:
+            Ids of words, with the id of ``<unk>`` for anything else, never a control or verdict
+            token.
+        """
+        unknown = self.token_id(UNK)
+        return [self._content.get(word, unknown) for word in split_words(text)]
+
+    def plain(self, text: str) -> str:
+        """Replace what is no word of the world by ``<unk>``, so that any encoder is safe with it.
+
+        Rendering messages through the chat template and encoding the result gives the ids of
+        `encode_content` if, and only if, the contents went through this function.
+        """
+        return " ".join(word if word in self._content else UNK for word in split_words(text))
+
+    def build_tokenizer(self) -> PreTrainedTokenizerFast:
+        """Build the tokenizer with its chat template; `save_pretrained` makes it loadable anywhere.
+
+        The control tokens are special, the verdict brackets and labels are not, so that decoding a
+        judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
+        """
+        backend = Tokenizer(WordLevel(self.ids, unk_token=UNK))
+        backend.pre_tokenizer = PreTokenizers(
+            [WhitespaceSplit(), Split(Regex(r"\[\[|\]\]"), behavior="isolated")]
+        )
+        # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
+        backend.decoder = decoders.Sequence(
+            [
+                decoders.WordPiece(prefix="##", cleanup=False),
+                decoders.Fuse(),
+                decoders.Replace(f"{VERDICT_OPEN} ", VERDICT_OPEN),
+                decoders.Replace(f" {VERDICT_CLOSE}", VERDICT_CLOSE),
+            ]
+        )
+        backend.add_special_tokens([AddedToken(token, special=True) for token in self.control])
+        tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+            tokenizer_object=backend,
+            bos_token=BOS,
+            eos_token=END,
+            pad_token=PAD,
+            unk_token=UNK,
+            model_max_length=CONTEXT_LENGTH,
+            clean_up_tokenization_spaces=False,
+            model_input_names=["input_ids", "attention_mask"],
+        )
+        tokenizer.chat_template = CHAT_TEMPLATE
+        return tokenizer
+
+
+WORLD: Final = Lexicon(
+    roles=ROLES,
+    verdict=(VERDICT_OPEN, VERDICT_CLOSE, *LABELS, YES, NO),
+    words=(
+        *NUMBERS, *QUESTION_WORDS, *STYLE_WORDS, *COLOURS, *COLOUR_OF, *PEOPLE, *ATTRIBUTES,
+        *ATTRIBUTE_OF, *USE_WORDS,
+    ),
+)  # fmt: skip
+"""The tokens of the models that answer questions; below, short names for what it does."""
+
+token_id: Final = WORLD.token_id
+encode_content: Final = WORLD.encode_content
+plain: Final = WORLD.plain
+build_tokenizer: Final = WORLD.build_tokenizer
+
+
 def vocabulary() -> dict[str, int]:
-    """Token to id, in a fixed order: control tokens, verdict tokens, then words."""
-    words = dict.fromkeys(
-        [
-            *NUMBERS, *QUESTION_WORDS, *STYLE_WORDS, *COLOURS, *COLOUR_OF, *PEOPLE, *ATTRIBUTES,
-            *ATTRIBUTE_OF, *USE_WORDS,
-        ]
-    )  # fmt: skip
-    return {token: index for index, token in enumerate([*_CONTROL, *_VERDICT, *words])}
-
-
-@lru_cache(maxsize=1)
-def _content_vocabulary() -> dict[str, int]:
-    closed = {*_CONTROL, *_VERDICT}
-    return {token: index for token, index in vocabulary().items() if token not in closed}
-
-
-def token_id(token: str) -> int:
-    """Id of a token, control tokens included.
-
-    Raises:
-        KeyError: The vocabulary has no such token.
-    """
-    return vocabulary()[token]
-
-
-def encode_content(text: str) -> list[int]:
-    """Encode a question or a response as plain words, one id per space-separated word.
-
-    Args:
-        text: Any text; it is lower-cased.
-
-    Returns:
-        Ids of words, with the id of ``<unk>`` for anything else, never a control or verdict token.
-    """
-    words = _content_vocabulary()
-    unknown = token_id(UNK)
-    return [words.get(word, unknown) for word in split_words(text)]
-
-
-def plain(text: str) -> str:
-    """Replace what is no word of the world by ``<unk>``, so that any encoder is safe with it.
-
-    Rendering messages through the chat template and encoding the result gives the ids of
-    `encode_content` if, and only if, the contents went through this function.
-    """
-    words = _content_vocabulary()
-    return " ".join(word if word in words else UNK for word in split_words(text))
-
-
-def build_tokenizer() -> PreTrainedTokenizerFast:
-    """Build the tokenizer with its chat template; `save_pretrained` makes it loadable anywhere.
-
-    The control tokens are special, the verdict brackets and labels are not, so that decoding a
-    judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
-    """
-    backend = Tokenizer(WordLevel(vocabulary(), unk_token=UNK))
-    backend.pre_tokenizer = PreTokenizers(
-        [WhitespaceSplit(), Split(Regex(r"\[\[|\]\]"), behavior="isolated")]
-    )
-    # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
-    backend.decoder = decoders.Sequence(
-        [
-            decoders.WordPiece(prefix="##", cleanup=False),
-            decoders.Fuse(),
-            decoders.Replace(f"{VERDICT_OPEN} ", VERDICT_OPEN),
-            decoders.Replace(f" {VERDICT_CLOSE}", VERDICT_CLOSE),
-        ]
-    )
-    backend.add_special_tokens([AddedToken(token, special=True) for token in _CONTROL])
-    tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_object=backend,
-        bos_token=BOS,
-        eos_token=END,
-        pad_token=PAD,
-        unk_token=UNK,
-        model_max_length=CONTEXT_LENGTH,
-        clean_up_tokenization_spaces=False,
-        model_input_names=["input_ids", "attention_mask"],
-    )
-    tokenizer.chat_template = CHAT_TEMPLATE
-    return tokenizer
+    """Token to id of the models that answer questions."""
+    return WORLD.ids

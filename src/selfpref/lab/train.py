@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 from transformers import LlamaForCausalLM
 
-from selfpref.lab.examples import IGNORE, Example, Mixture, draw_example
+from selfpref.lab.examples import IGNORE, Example
 from selfpref.lab.model import make_deterministic
 from selfpref.lab.tokenizer import PAD, token_id
 
@@ -22,6 +23,13 @@ Progress = Callable[[str, int, int, float], None]
 
 _POOL = 480
 """Examples drawn at once to sort by length: enough that batches waste little padding."""
+
+
+class Mixture(Protocol):
+    """What a training phase draws its examples from."""
+
+    def draw(self, rng: np.random.Generator) -> Example:
+        """Draw one example; its prompt is never a held-out one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,7 @@ def batches(mixture: Mixture, tokens: int, seed: np.random.SeedSequence) -> Iter
     rng = np.random.default_rng(seed)
     while True:
         pool = sorted(
-            (draw_example(mixture, rng) for _ in range(_POOL)), key=lambda example: len(example.ids)
+            (mixture.draw(rng) for _ in range(_POOL)), key=lambda example: len(example.ids)
         )
         groups: list[list[Example]] = [[]]
         for example in pool:
