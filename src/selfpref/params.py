@@ -57,7 +57,7 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs"]
+    reader: Literal["mt-bench", "vicuna80", "xu", "pairs"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -168,6 +168,24 @@ class Wataoka(Section):
     scale: Literal["log-perplexity", "perplexity"]
 
 
+class Xu(Section):
+    """What the self-scores of Xu et al. are compared with.
+
+    Attributes:
+        truth: The metric of `truths` on the scale of MQM (recorded: `bleurt-mqm`).
+        matcher: How concepts are looked for: as words (`surface`), or as lemmas too (`lemma`).
+        gamma: The centre of distance skewness; the paper's is 0.
+        flips: Random signs drawn for the null of each distance skewness.
+        sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
+    """
+
+    truth: Annotated[str, Field(min_length=1)]
+    matcher: Literal["surface", "lemma"]
+    gamma: float
+    flips: Annotated[int, Field(ge=100, le=1_000_000)]
+    sizes: list[str]
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
@@ -183,6 +201,7 @@ class Params(Section):
     perplexity: dict[Slug, Perplexity]
     bootstrap: Bootstrap
     wataoka: Wataoka
+    xu: Xu
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":

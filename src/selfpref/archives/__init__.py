@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.archives import mt_bench, pairs, vicuna80
+from selfpref.archives import mt_bench, pairs, vicuna80, xu
 from selfpref.archives.records import Judges
 
 Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
@@ -17,5 +17,6 @@ Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
 READERS: dict[str, Reader] = {
     "mt-bench": mt_bench.read,
     "vicuna80": vicuna80.read,
+    "xu": xu.read,
     "pairs": pairs.read,
 }
