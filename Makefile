@@ -10,7 +10,7 @@ PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.base $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro test check format notebook lock
+.PHONY: help repro estimate test test-servers check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -18,6 +18,9 @@ help:  ## List the commands
 repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; default: the profile in params.yaml)
 	@selfpref use $(PROFILE)
 	@dvc repro
+
+estimate: $(INSTALLED)  ## What served models would be asked now: calls, tokens and price
+	@selfpref estimate
 
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q

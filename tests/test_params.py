@@ -123,3 +123,57 @@ def test_an_unknown_or_broken_profile_changes_nothing(repository):
     with pytest.raises(SelfprefError, match=r"lab\.yaml"):
         profiles.use("lab")
     assert (repository / "params.yaml").read_text() == TEXT
+
+
+LOCAL = "terse: {engine: transformers,"
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        ("terse: {engine: ray, inner: transformers, workers: 2, gpus: 0.5,", None),
+        ("terse: {engine: ray, inner: rey, workers: 2,", "models.terse.inner: one of 'transf"),
+        ("terse: {engine: ray, inner: openai, workers: 2,", "models.terse.threads: unknown key"),
+        ("terse: {engine: ray, inner: transformers,", "models.terse.workers: missing"),
+        (
+            "terse: {engine: ray, inner: transformers, workers: 2, address: 10.0.0.1,",
+            "models.terse.address: give local, auto, or ray://",
+        ),
+        (
+            "terse: {engine: ray, inner: transformers, workers: 2, wrokers: 2,",
+            "models.terse.wrokers: unknown key",
+        ),
+        (
+            "terse: {engine: ray, inner: transformers, workers: 2, address: auto, trheads: 2,",
+            "models.terse.trheads: unknown key",
+        ),
+        ("terse: {engine: rey,", "models.terse.engine: one of 'transformers', 'openai', "),
+        ("terse: {", "models.terse.engine: missing"),
+        ("terse: {responder: sure, engine: transformers,", "two models are 'sure'"),
+    ],
+)
+def test_a_model_says_where_it_runs_in_one_line(tmp_path, new, told):
+    path = written(tmp_path, LAB.replace(LOCAL, new, 1))
+    if told is None:
+        entry = load(path).models["terse"]
+        assert (entry.workers, entry.gpus, entry.address) == (2, 0.5, "local")
+        assert entry.inner == load(written(tmp_path, LAB)).models["terse"]
+        return
+    with pytest.raises(SelfprefError) as failure:
+        load(path)
+    assert told in str(failure.value)
+
+
+def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
+    served = (
+        'terse: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
+        "model: x, server: vllm"
+    )
+    local = 'terse: {engine: transformers, model: "data/lab/models/{dataset}/terse", threads: 1'
+    entry = load(written(tmp_path, LAB.replace(local, served, 1))).models["terse"]
+    assert entry.inner.server == "vllm"
+    with pytest.raises(SelfprefError, match="batches need no workers"):
+        load(written(tmp_path, LAB.replace(local, f"{served}, batch: true", 1)))
+    # What holds of served models holds of them in workers.
+    with pytest.raises(SelfprefError, match=r"perplexity\.terse: only `server: vllm`"):
+        load(written(tmp_path, LAB.replace(local, served.replace(", server: vllm", ""), 1)))

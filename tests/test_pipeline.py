@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -97,14 +98,18 @@ class Clone:
             if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
         }
 
+    def holds(self, secret: str) -> list[Path]:
+        """Files anywhere in the clone that hold a text."""
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        return [path for path in files if secret.encode() in path.read_bytes()]
+
     def bias(self) -> pd.DataFrame:
         return pd.read_csv(self.folder / STUDY / "fig1b_bias.csv")
 
 
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    """A clone in which nothing has run, with a small release to download."""
-    top = tmp_path_factory.mktemp("pipeline")
+@contextmanager
+def cloned(top, releases):
+    """A clone in which nothing has run, with small releases to download."""
     folder = top / "clone"
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
@@ -117,7 +122,7 @@ def bare(tmp_path_factory):
         if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
-    for name, files in (("mt-bench", mt_bench_files(10)), ("vicuna80", vicuna80_files(10))):
+    for name, files in releases.items():
         pin(top / "mirror", f"owner/{name}", files, folder / f"src/selfpref/archives/{name}.csv")
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
@@ -131,10 +136,25 @@ def bare(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A clone with the releases of the first study."""
+    releases = {"mt-bench": mt_bench_files(10), "vicuna80": vicuna80_files(10)}
+    with cloned(tmp_path_factory.mktemp("pipeline"), releases) as made:
+        yield made
+
+
+def one_study(params) -> None:
+    """The other studies have pipelines and tests of their own."""
+    params["bootstrap"].update(resamples=200)
+    params["studies"].update(livebench=[])
+    params["datasets"].pop("livebench")
+
+
+@pytest.fixture(scope="module")
 def clone(bare):
     """The clone after the cut-down recorded profile has been reproduced once."""
     assert bare.call("selfpref", "use", "recorded").returncode == 0
-    bare.edit(lambda params: params["bootstrap"].update(resamples=200))
+    bare.edit(one_study)
     done = bare.repro()
     assert done.returncode == 0, done.stderr + done.stdout
     return bare
@@ -334,6 +354,69 @@ def test_a_judge_added_runs_its_own_stages_and_what_reads_them(laboratory):
     )
     # The same weights give the same verdicts, replayed from the store.
     assert one["probabilities"].map(list).tolist() == two["probabilities"].map(list).tolist()
+
+
+# In parts: this file lies in the clone too, where no file may hold it.
+KEY = "-".join(("sk", "planted", "0123456789abcdef"))
+
+
+def test_a_served_judge_is_an_entry_in_the_parameters_and_its_key_is_nowhere(laboratory):
+    """The weights of `terse` behind a chat endpoint, which judges and scores as they do here."""
+    from scripted import ByModel, Scripted
+
+    folder = laboratory.folder
+    laboratory.environment["PLANTED"] = KEY
+    answers = ByModel(folder / "data/lab/models/seed-0/terse")
+    with Scripted(answers, script=["401", "ok", "500", "429"]) as server:
+
+        def add(params):
+            params["models"]["served"] = {
+                "engine": "openai",
+                "model": "terse",
+                "base_url": server.url,
+                "server": "vllm",
+                "key": "PLANTED",
+                "price": {"input": 1.0, "output": 1.0},
+                "budget": 1.0,
+            }
+            params["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
+            params["perplexity"]["served"] = {"prompts": "lab"}
+
+        laboratory.edit(add)
+        told = laboratory.call("selfpref", "estimate").stdout
+        assert re.search(r"served +judge +180 ", told), told
+        refused = laboratory.repro("judge@served")
+        assert refused.returncode != 0
+        assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr
+        assert (folder / "report/lab/judge-served.failed.ipynb").exists()
+        assert not laboratory.holds(KEY)
+        done = laboratory.repro()
+        assert done.returncode == 0, done.stderr
+        asked = [path for path, *_ in server.received if path.endswith("chat/completions")]
+        assert len(asked) == 1 + 180 + 2
+    assert server.received[0][1]["Authorization"] == f"Bearer {KEY}"
+
+    terse, served = (
+        pd.read_parquet(folder / f"data/lab/verdicts/wataoka/{name}.parquet")
+        for name in ("terse", "served")
+    )
+    assert served["status"].tolist() == terse["status"].tolist()
+    wanted, found = (
+        table["probabilities"].explode().astype(float).tolist() for table in (terse, served)
+    )
+    assert found == pytest.approx(wanted, abs=1e-4, nan_ok=True)
+    terse, served = (
+        pd.read_parquet(folder / f"data/lab/perplexities/wataoka/{name}.parquet")
+        for name in ("terse", "served")
+    )
+    assert served["sum_nll"].tolist() == pytest.approx(terse["sum_nll"].tolist(), abs=1e-3)
+    others = pd.read_csv(folder / "figures/lab/wataoka/fig6_judges_without_responses.csv")
+    assert "served" in set(others["judge"])
+    assert "served" in set(pd.read_csv(folder / "figures/lab/wataoka/position.csv")["judge"])
+
+    assert KEY not in done.stdout + done.stderr + refused.stdout + refused.stderr
+    assert (folder / ".cache/store.sqlite").exists()
+    assert not laboratory.holds(KEY)
 
 
 def test_switching_profiles_reruns_nothing(laboratory):

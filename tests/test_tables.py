@@ -41,6 +41,30 @@ def test_rows_come_back_sorted_by_key_with_the_types_of_the_schema():
     assert table["mass"].dtype == float
 
 
+def test_lists_sort_by_their_names_one_after_another(monkeypatch):
+    names = [["b", "a"], ["a", "b", "c"], ["a", "c"], ["a", "b"], ["aa", "b"]]
+    rows = [
+        VERDICT | {"candidates": pair, "choice": pair[0], "probabilities": None} for pair in names
+    ]
+    wanted = [["a", "b"], ["a", "b", "c"], ["a", "c"], ["aa", "b"], ["b", "a"]]
+    table = tables.validate(pd.DataFrame(rows), "verdicts", "here")
+    assert table["candidates"].tolist() == wanted
+    # The same order when the ranks of a key do not fit one number.
+    monkeypatch.setattr(tables, "LARGEST", 1)
+    again = tables.validate(pd.DataFrame(rows), "verdicts", "here")
+    pd.testing.assert_frame_equal(table, again)
+
+
+def test_lists_keep_their_values_and_missing_ones_are_missing():
+    rows = [
+        VERDICT,
+        VERDICT | {"repeat": 1, "probabilities": None},
+        VERDICT | {"repeat": 2, "probabilities": [0.0, 1.0]},
+    ]
+    table = tables.validate(pd.DataFrame(rows), "verdicts", "here")
+    assert table["probabilities"].tolist() == [[0.25, 0.75], None, [0.0, 1.0]]
+
+
 def test_writing_and_reading_undo_each_other(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
@@ -81,6 +105,9 @@ def test_a_refused_table_leaves_the_earlier_file_as_it_was(tmp_path):
         ({"mass": 1.5}, "column 'mass'"),
         ({"candidates": ["a"]}, "at least two different responders"),
         ({"candidates": ["a", "a"]}, "at least two different responders"),
+        ({"candidates": ["a", None]}, "at least two different responders"),
+        ({"candidates": None}, "column 'candidates' holds None; wanted not null"),
+        ({"probabilities": [0.5, 0.6]}, "a sum of at most 1"),
         ({"repeat": "first"}, "column 'repeat' is not int64"),
         ({"judge": None}, "column 'judge' holds"),
         ({"task": "poetry"}, "column 'task' holds 'poetry'"),

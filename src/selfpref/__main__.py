@@ -12,8 +12,10 @@ from selfpref.errors import SelfprefError
 def _check(arguments: argparse.Namespace) -> None:
     from selfpref.params import load
 
-    load(paths.params_file())
+    params = load(paths.params_file())
     if arguments.out:
+        # A profile that trains no models has no such folder, and DVC wants it all the same.
+        paths.models_dir(params.profile).mkdir(parents=True, exist_ok=True)
         # A constant: only an invalid file changes what comes after.
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text("params.yaml is valid\n")
@@ -46,6 +48,13 @@ def _run(arguments: argparse.Namespace) -> int | None:
     return None
 
 
+def _estimate(arguments: argparse.Namespace) -> None:
+    from selfpref.estimate import estimate, text
+    from selfpref.params import load
+
+    print(text(estimate(load(paths.params_file()))))
+
+
 def _fetch(arguments: argparse.Namespace) -> None:
     from selfpref.archives.fetch import fetch
 
@@ -73,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
     run.add_argument("--models", action="store_true", help="the notebook imports torch")
     run.set_defaults(call=_run)
+
+    estimate = commands.add_parser(
+        "estimate", help="what served models will be asked, and the price"
+    )
+    estimate.set_defaults(call=_estimate)
 
     fetch = commands.add_parser("fetch", help="download released files into the cache")
     fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")

@@ -1,19 +1,39 @@
-"""Pairwise verdicts of one judge, in both orders, from its label probabilities.
+"""Pairwise verdicts of one judge, in both orders.
 
-The verdict is read from the judge's own next token after `[[` (Wataoka et al., Eq. 3): the
-probabilities of A and B there, every surface form of a label summed. What the two labels hold of
-the whole is the verdict's mass; below `min_mass` the model answered something else.
+Where a verdict's probabilities come from is the judge's `score_mode`, and nothing else:
+
+    logprobs   the judge's own probabilities of the labels at the token after `[[` (Wataoka et al.,
+               Eq. 3), every surface form of a label summed
+    sampled    the frequencies of the labels among repeated verdicts in words
+    text       one verdict in words; it has no probabilities
+
+What the labels hold of the whole is the verdict's mass; below `min_mass` the model answered
+something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the layout allows ties,
+`[[C]]` that the judge wrote. What is missing has a status:
+
+    unparsable   an answer without a verdict        refused   no answer, on purpose
+    truncated    the prompt, or the verdict in      failed    no answer after all retries; the next
+                 words, exceeds its limit                     run asks again
 """
 
 import itertools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from zlib import crc32
 
 import pandas as pd
 
-from selfpref.engines import Choice
+from selfpref.engines import Choice, Generation, Prompt, Status
 from selfpref.engines.calls import Calls
-from selfpref.prompts import LABELS, Layout
-from selfpref.responding import question
+from selfpref.params import Judge
+from selfpref.prompts import MARKER, TIE_LABEL, Layout
+from selfpref.responding import compared, dialogues
 from selfpref.schemas import TIE
+
+Verdict = dict[str, object]
+# Several samples of a verdict fail for the first of these reasons that any of them has.
+REASONS = ("failed", "refused", "truncated", "unparsable")
 
 
 def judge_pairs(
@@ -23,8 +43,9 @@ def judge_pairs(
     judge: str,
     calls: Calls,
     layout: Layout,
+    use: Judge,
     *,
-    min_mass: float,
+    seed: int,
 ) -> pd.DataFrame:
     """Judge every pair that a human labelled, in both orders.
 
@@ -35,38 +56,132 @@ def judge_pairs(
         judge: Whose verdicts these are.
         calls: The model behind the store.
         layout: The prompts.
-        min_mass: Below this mass a verdict has the status low-mass.
+        use: How it judges.
+        seed: With judge, pair and repeat, the seed of each verdict in words.
 
     Returns:
         The verdicts table: two rows a pair.
     """
-    texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    questions = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    said = dialogues(items, responses)
     pairs = labels[["study", "item_id", "responder_a", "responder_b"]].drop_duplicates()
     orders = [
         (study, item, names)
         for study, item, a, b in pairs.itertuples(index=False)
         for names in itertools.permutations((a, b))
     ]
-    prompts = [
-        layout.judge(questions[item], *(texts[item, name] for name in names))
-        for _, item, names in orders
-    ]
-    choices = calls.choose(prompts, LABELS)
+    prompts = [layout.judge(*compared(said, item, names)) for _, item, names in orders]
+    repeats = use.samples or 1
+    made = _Judging(calls, layout.labels, use).verdicts(
+        prompts,
+        [
+            [crc32(f"{seed}/{judge}/{item}/{'/'.join(names)}/{n}".encode()) for n in range(repeats)]
+            for _, item, names in orders
+        ],
+        [names for _, _, names in orders],
+    )
     return pd.DataFrame(
         [
-            {"study": study, "item_id": item, "judge": judge, "candidates": list(names)}
-            | _verdict(names, choice, min_mass)
-            for (study, item, names), choice in zip(orders, choices, strict=True)
+            {"study": study, "item_id": item, "judge": judge, "candidates": list(names), **verdict}
+            for (study, item, names), verdict in zip(orders, made, strict=True)
         ]
     ).assign(task="preference", variant="plain", order_known=True, repeat=0, stored=None)
 
 
-def _verdict(names: tuple[str, ...], choice: Choice, min_mass: float) -> dict[str, object]:
-    if choice.status != "ok":
-        return {"probabilities": None, "mass": None, "choice": None, "status": choice.status}
-    read = {"probabilities": list(choice.probabilities), "mass": choice.mass}
-    if choice.mass < min_mass:
-        return read | {"choice": None, "status": "low-mass"}
-    first, second = choice.probabilities
-    return read | {"choice": TIE if first == second else names[first < second], "status": "ok"}
+class _Judging:
+    """One judge's way to a verdict."""
+
+    def __init__(self, calls: Calls, labels: tuple[str, ...], use: Judge) -> None:
+        self._calls, self._labels, self._use = calls, labels, use
+
+    def verdicts(
+        self,
+        prompts: Sequence[Prompt],
+        seeds: Sequence[Sequence[int]],
+        orders: Sequence[tuple[str, ...]],
+    ) -> list[Verdict]:
+        """One verdict a prompt; `seeds` holds one for each repeat of each prompt."""
+        if self._use.score_mode == "logprobs":
+            choices = self._choices(prompts, [first for first, *_ in seeds])
+            return [
+                self._weighed(names, choice) for names, choice in zip(orders, choices, strict=True)
+            ]
+        repeated = [prompt for prompt in prompts for _ in range(self._use.samples or 1)]
+        made = self._generate(repeated, [seed for row in seeds for seed in row], labels=())
+        words = [
+            _label(prompt.prefill + generation.text, _missing(generation), self._labels)
+            for prompt, generation in zip(repeated, made, strict=True)
+        ]
+        if self._use.score_mode == "text":
+            return [self._worded(names, *word) for names, word in zip(orders, words, strict=True)]
+        # One iterator, read `samples` at a time.
+        drawn = zip(*[iter(words)] * len(seeds[0]), strict=True) if seeds else ()
+        return [self._counted(names, part) for names, part in zip(orders, drawn, strict=True)]
+
+    def _generate(
+        self, prompts: Sequence[Prompt], seeds: Sequence[int], labels: Sequence[str]
+    ) -> list[Generation]:
+        return self._calls.generate(
+            prompts,
+            max_tokens=self._use.max_tokens,
+            temperature=self._use.temperature,
+            seeds=seeds,
+            marker=MARKER,
+            labels=labels,
+        )
+
+    def _choices(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Choice]:
+        """The verdict is the next token, or comes after an explanation."""
+        if all(prompt.prefill for prompt in prompts):
+            return self._calls.choose(prompts, self._labels)
+        made = self._generate(prompts, seeds, self._labels)
+        return [generation.choice or Choice((), _missing(generation)) for generation in made]
+
+    def _weighed(self, names: tuple[str, ...], choice: Choice) -> Verdict:
+        """A verdict from the probabilities of the labels."""
+        if choice.status != "ok":
+            return _none(choice.status)
+        pair = choice.probabilities[:2]
+        # Without a share of either response there is nothing to weigh: a tie, or no verdict.
+        read: Verdict = {
+            "probabilities": list(pair) if sum(pair) else None,
+            "mass": choice.mass,
+        }
+        if choice.mass < self._use.min_mass or not choice.mass:
+            return read | {"choice": None, "status": "low-mass"}
+        first, second, *tie = choice.probabilities
+        if first == second or max(tie, default=0.0) >= max(pair):
+            return read | {"choice": TIE, "status": "ok"}
+        return read | {"choice": names[first < second], "status": "ok"}
+
+    def _counted(self, names: tuple[str, ...], drawn: Sequence[tuple[str | None, str]]) -> Verdict:
+        """A verdict from the frequencies of repeated ones."""
+        statuses = {status for _, status in drawn}
+        counts = Counter(label for label, _ in drawn if label)
+        # A sample that failed is asked again; until then its verdict is not whole.
+        if "failed" in statuses or not counts:
+            return _none(next(reason for reason in REASONS if reason in statuses))
+        shares = tuple(counts[label] / len(drawn) for label in self._labels)
+        return self._weighed(names, Choice(shares, "ok"))
+
+    def _worded(self, names: tuple[str, ...], label: str | None, status: str) -> Verdict:
+        """A verdict in words."""
+        if label is None:
+            return _none(status)
+        choice = TIE if label == TIE_LABEL else names[self._labels.index(label)]
+        return {"probabilities": None, "mass": None, "choice": choice, "status": "ok"}
+
+
+def _none(status: str) -> Verdict:
+    return {"probabilities": None, "mass": None, "choice": None, "status": status}
+
+
+def _missing(generation: Generation) -> Status:
+    """The status of an answer without a verdict."""
+    known: dict[Status, Status] = {"ok": "unparsable", "cut": "truncated"}
+    return known.get(generation.status, generation.status)
+
+
+def _label(text: str, missing: str, labels: Sequence[str]) -> tuple[str | None, str]:
+    """The last verdict in a text, and the status `ok`; None and `missing` where there is none."""
+    found = re.findall(rf"\[\[\s*({'|'.join(labels)})\s*\]\]", text)
+    return (found[-1], "ok") if found else (None, missing)

@@ -6,18 +6,23 @@ parameter which DVC does not track cannot change a result.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.functional_validators import AfterValidator
+from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 
 from selfpref.errors import SelfprefError
 from selfpref.paths import PARAMS
 
+OPENAI = "https://api.openai.com/v1"
+# The type of errors that do not repeat the value, which may be a secret.
+CONCEALED = "concealed"
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -57,9 +62,41 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "xu", "pairs"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery", "xu"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
+
+
+class Dialogues(Section):
+    """Dialogues of two models with people's votes, from the Hugging Face Hub.
+
+    Attributes:
+        study: The study whose tables they fill.
+        reader: Chatbot Arena's 33,000 dialogues, or MT-Bench's votes with the texts.
+        source: The file that pins repository, revision and split.
+        turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
+            on `multi`-turn ones (the second).
+        ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
+        sample: So many dialogues (MT-Bench: questions), drawn by their ids. Left out: all.
+        languages: As the set names them, such as `English`. Left out: all. Chatbot Arena only.
+        moderation: Classifiers of the set; a dialogue that one of them flags is left out. Chatbot
+            Arena only.
+    """
+
+    study: Study
+    reader: Literal["chatbot-arena", "mt-bench-hub"]
+    source: RepositoryPath
+    turns: Literal["all", "single", "multi"] = "all"
+    ties: Literal["keep", "drop"] = "keep"
+    sample: Annotated[int, Field(ge=1)] | None = None
+    languages: Annotated[list[str], Field(min_length=1)] | None = None
+    moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
+
+    @model_validator(mode="after")
+    def _is_there(self) -> "Dialogues":
+        if self.reader == "mt-bench-hub" and (self.languages or self.moderation):
+            raise ValueError("MT-Bench has neither languages nor moderation; remove them")
+        return self
 
 
 class Lab(Section):
@@ -98,22 +135,177 @@ class Lab(Section):
         }
 
 
-class Transformers(Section):
+class Named(Section):
+    """What every entry of `models` may say.
+
+    Attributes:
+        responder: Whose responses are its own, as the data sets name them (`gpt-3.5-turbo` is no
+            slug). Left out: the entry's key.
+    """
+
+    responder: Annotated[str, Field(min_length=1)] | None = None
+
+
+class Transformers(Named):
     """A model on this machine's own weights.
 
     Attributes:
         engine: `transformers`: local weights.
-        model: The model's folder; `{dataset}` in it stands for the data set that it reads.
+        model: The model's folder in the repository; `{dataset}` in it stands for the data set that
+            it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`.
+        revision: The commit of a model of the Hub.
+        template: The chat format of a model that was published without one, by name.
+        dtype: Of weights and activations; probabilities are fp32 in any case.
+        device_map: `cpu`, `cuda`, `cuda:1`, ..., or `auto`: over all GPUs.
+        attention: `sdpa` computes shared prefixes once; the others run on padded rows.
+        batch_tokens: Tokens in one forward pass.
         threads: CPU threads; left out: torch's own choice.
     """
 
     engine: Literal["transformers"]
     model: RepositoryPath
+    revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
+    template: (
+        Literal[
+            "vicuna",
+            "koala",
+            "oasst-pythia",
+            "dolly-v2",
+            "stablelm-tuned-alpha",
+            "llama-2",
+            "llama-3",
+            "llama-3.1",
+        ]
+        | None
+    ) = None
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
+    attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
+    batch_tokens: Annotated[int, Field(ge=1)] = 1024
     threads: Annotated[int, Field(ge=1)] | None = None
 
 
+def _address(url: str) -> str:
+    found = urlsplit(url)
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise ValueError("give an http or https address such as http://127.0.0.1:8000/v1")
+    if found.username or found.password or found.query:
+        raise PydanticCustomError(CONCEALED, "an address holds no secrets; see `key`")
+    return url.rstrip("/")
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+        raise PydanticCustomError(
+            CONCEALED, "give the name of an environment variable, never the key"
+        )
+    return name
+
+
+class Price(Section):
+    """USD a million tokens of the prompt (`input`) and of the reply (`output`)."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+
+class Hosted(Named):
+    """A model behind the OpenAI chat API.
+
+    Attributes:
+        engine: `openai`: anything that speaks its chat completions.
+        model: The id by which the endpoint knows it.
+        base_url: The endpoint's address, with its `/v1`.
+        key: The environment variable that holds the key; left out: the endpoint wants none.
+        server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
+            gives perplexities.
+        top_logprobs: Tokens listed at each position; endpoints differ in how many they allow.
+        reasoning: Effort of a reasoning model, which takes no temperature and gives no
+            probabilities; left out: any other model.
+        concurrency: Requests under way at once.
+        requests_per_minute: The endpoint's limit, if it has one.
+        tokens_per_minute: The same in tokens, counted as `selfpref estimate` counts them.
+        timeout: Seconds without a sign of life after which a request is tried again.
+        retries: How often, at most, for each call.
+        price: For `selfpref estimate` and `budget`.
+        budget: USD; a stage of this model that may cost more does not start.
+        batch: Send calls as batches, at half the price and within a day.
+    """
+
+    engine: Literal["openai"]
+    model: Annotated[str, Field(min_length=1)]
+    base_url: Annotated[str, AfterValidator(_address)] = OPENAI
+    key: Annotated[str, AfterValidator(_variable)] | None = None
+    server: Literal["openai", "vllm", "llama.cpp"] = "openai"
+    top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
+    reasoning: Literal["minimal", "low", "medium", "high"] | None = None
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 6
+    price: Price | None = None
+    budget: Annotated[float, Field(ge=0)] | None = None
+    batch: bool = False
+
+    @model_validator(mode="after")
+    def _settings_agree(self) -> "Hosted":
+        if self.base_url == OPENAI and self.key is None:
+            raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
+        if self.budget is not None and self.price is None:
+            raise ValueError("budget needs a price; add `price: {input: ..., output: ...}`")
+        return self
+
+
+def _cluster(address: str) -> str:
+    if address not in ("local", "auto") and not address.startswith("ray://"):
+        raise ValueError("give local, auto, or ray://<host>:<port>")
+    return address
+
+
+class Ray(Named):
+    """The same model in many workers: a Ray Data actor pool.
+
+    Attributes:
+        engine: `ray`.
+        inner: The engine that every worker opens; its keys stand beside these.
+        address: `local`: this machine; `auto`: the cluster that this machine is a node of; or the
+            `ray://` address of one.
+        workers: How many.
+        gpus: GPUs of each worker; a fraction shares one.
+    """
+
+    engine: Literal["ray"]
+    inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
+    address: Annotated[str, AfterValidator(_cluster)] = "local"
+    workers: Annotated[int, Field(ge=1)]
+    gpus: Annotated[float, Field(ge=0)] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apart(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Gather the inner engine's keys under `inner`."""
+        if "inner" not in values:
+            return values
+        own = {key: value for key, value in values.items() if key in cls.model_fields}
+        rest = {key: value for key, value in values.items() if key not in cls.model_fields}
+        return own | {"inner": {"engine": values["inner"], **rest}}
+
+    @model_validator(mode="after")
+    def _batches_need_no_workers(self) -> "Ray":
+        if isinstance(self.inner, Hosted) and self.inner.batch:
+            raise ValueError("batch: batches need no workers; take `engine: openai`")
+        return self
+
+
 # One model and the engine that runs it; `engine` says which.
-Model = Transformers
+Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
+
+
+def hosted(entry: Model) -> Hosted | None:
+    """The served model that an entry asks, by itself or from workers of Ray."""
+    asked = entry.inner if isinstance(entry, Ray) else entry
+    return asked if isinstance(asked, Hosted) else None
 
 
 class Respond(Section):
@@ -125,16 +317,39 @@ class Respond(Section):
 
 
 class Judge(Section):
-    """How a model judges: layout of the prompts, and the least mass of a verdict's labels."""
+    """How a model judges.
 
-    prompts: Literal["lab"]
+    Attributes:
+        prompts: Layout of the prompts.
+        min_mass: Below this mass of its labels a verdict counts as missing.
+        score_mode: Where a verdict's probabilities come from: the endpoint's or model's own
+            (`logprobs`), the frequencies of repeated verdicts (`sampled`), or nowhere: one verdict
+            is read from the text, and has none (`text`).
+        samples: Repeats of each verdict; with `sampled` alone.
+        max_tokens: Limit of a verdict in words, explanation included.
+        temperature: Of a verdict in words; 0 is greedy.
+    """
+
+    prompts: Literal["lab", "chat", "pair-v2"]
     min_mass: Annotated[float, Field(ge=0, le=1)]
+    score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
+    samples: Annotated[int, Field(ge=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+
+    @model_validator(mode="after")
+    def _samples_agree(self) -> "Judge":
+        if (self.score_mode == "sampled") != (self.samples is not None):
+            raise ValueError("samples goes with `score_mode: sampled`, and only with it")
+        if self.score_mode == "sampled" and not self.temperature:
+            raise ValueError("temperature is 0, so all samples are one; set it above 0")
+        return self
 
 
 class Perplexity(Section):
     """How a model scores: layout of the prompts."""
 
-    prompts: Literal["lab"]
+    prompts: Literal["lab", "chat"]
 
 
 class Bootstrap(Section):
@@ -168,6 +383,32 @@ class Wataoka(Section):
     scale: Literal["log-perplexity", "perplexity"]
 
 
+class Livebench(Section):
+    """How the LiveBench study compares and draws.
+
+    Attributes:
+        margin: Two objective scores (0..1) within this are equal: neutral self-preference.
+        few: Cells with fewer rows than this are drawn hollow.
+    """
+
+    margin: Annotated[float, Field(ge=0, lt=1)]
+    few: Annotated[int, Field(ge=0)]
+
+
+class Panickssery(Section):
+    """Which answers enter the study of Panickssery et al.
+
+    Attributes:
+        min_mass: Below this mass of both labels an answer counts as none; 0 keeps every answer
+            with any mass.
+        unusable: Share of answers without number or mass above which an evaluator is marked as
+            degenerate.
+    """
+
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    unusable: Annotated[float, Field(gt=0, le=1)]
+
+
 class Xu(Section):
     """What the self-scores of Xu et al. are compared with.
 
@@ -189,11 +430,11 @@ class Xu(Section):
 class Params(Section):
     """The whole of params.yaml."""
 
-    profile: Literal["lab", "recorded"]
+    profile: Literal["lab", "recorded", "live"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: dict[Study, list[str]]
-    datasets: dict[Slug, Dataset]
+    datasets: dict[Slug, Annotated[Dataset | Dialogues, Field(discriminator="reader")]]
     lab: Lab
     models: dict[Slug, Model]
     respond: dict[Slug, Respond]
@@ -201,6 +442,8 @@ class Params(Section):
     perplexity: dict[Slug, Perplexity]
     bootstrap: Bootstrap
     wataoka: Wataoka
+    livebench: Livebench
+    panickssery: Panickssery
     xu: Xu
 
     @model_validator(mode="after")
@@ -210,36 +453,85 @@ class Params(Section):
             for name in getattr(self, section):
                 if name not in self.models:
                     raise ValueError(f"{section}.{name} is no key of `models`; add it there")
+            names = [self.models[name].responder or name for name in getattr(self, section)]
+            if twice := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"{section}: two models are {twice[0]!r}; change one `responder`")
+        self._endpoints_can()
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(
                     f"studies.{study} is [{self.profile}], or [] to leave the study out"
                 )
-        if self.profile == "recorded" and not self.datasets:
-            raise ValueError("datasets is empty; the recorded profile needs at least one")
+        if self.profile != "lab" and not self.datasets:
+            raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
+        if self.profile == "live" and self.respond:
+            raise ValueError("respond: the live profile's responses come with its data sets")
         if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):
             raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
         return self
 
+    def _endpoints_can(self) -> None:
+        """No model is asked for what its endpoint does not give."""
+        for name, model in self.models.items():
+            if (entry := hosted(model)) is None:
+                continue
+            if name in self.perplexity and entry.server != "vllm":
+                raise ValueError(
+                    f"perplexity.{name}: only `server: vllm` gives likelihoods of a given text"
+                )
+            if name in self.perplexity and entry.batch:
+                raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
+            judge = self.judge.get(name)
+            if judge and entry.reasoning and judge.score_mode == "logprobs":
+                raise ValueError(
+                    f"judge.{name}: a reasoning model gives no probabilities; set `score_mode: "
+                    "sampled` or `text`"
+                )
+
+
+def _place(loc: Sequence[str]) -> list[str]:
+    """An error's place as the file has it: without the kinds of entries, which pydantic adds."""
+    place = [part for part in loc if part != "[key]"]
+    if place[:1] in (["models"], ["datasets"]) and place[2:] not in (["engine"], ["reader"]):
+        del place[2:3]
+    if place[2:3] == ["inner"] and len(place) > 3:
+        # The keys of Ray's inner engine stand beside its own, and `inner` names the engine.
+        place[2:] = [part for part in place[3:] if part not in ("transformers", "openai")]
+        place = [part if part != "engine" else "inner" for part in place]
+    return place
+
 
 def _remedy(error: Mapping[str, Any]) -> str:
+    wanted = str(error["msg"].removeprefix("Value error, "))
     match error["type"]:
         case "extra_forbidden":
             return "unknown key; remove it or correct its spelling"
-        case "missing":
+        case "missing" | "union_tag_not_found":
             return "missing; add it (the README lists every key)"
-        case "value_error" if not error["loc"]:
-            return str(error["msg"].removeprefix("Value error, "))
-    wanted = error["msg"].removeprefix("Value error, ")
+        case "union_tag_invalid":
+            found = error["input"][_kind(error)]
+            wanted = f"one of {error['ctx']['expected_tags']}"
+            return f"is empty; {wanted}" if found is None else f"{wanted}, not {found!r}"
+    # A section as a whole, and what may be a secret, is not repeated.
+    if isinstance(error["input"], dict) or error["type"] == CONCEALED:
+        return wanted
     return f"is empty; {wanted}" if error["input"] is None else f"{wanted}, not {error['input']!r}"
+
+
+def _kind(error: Mapping[str, Any]) -> str:
+    """The key that says of which kind an entry is: `engine` or `reader`."""
+    return str(error["ctx"]["discriminator"]).strip("'")
 
 
 def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> SelfprefError:
     # A misspelt key is both unknown and missing; the first of these is what the user can see.
     errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    loc = [str(part) for part in (*prefix, *errors[0]["loc"]) if part != "[key]"]
+    loc = [str(part) for part in (*prefix, *errors[0]["loc"])]
+    if errors[0]["type"].startswith("union_tag"):
+        loc.append(_kind(errors[0]))
+    place = _place(loc)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    key = f"{'.'.join(loc)}: " if loc else ""
+    key = f"{'.'.join(place)}: " if place else ""
     return SelfprefError(f"{source}: {key}{_remedy(errors[0])}{more}")
 
 

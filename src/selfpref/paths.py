@@ -53,9 +53,19 @@ def published_file(study: str) -> Path:
     return root() / "data" / "published" / f"{study}.csv"
 
 
+def judge_prompts_file() -> Path:
+    """The list that pins the prompts of FastChat's judges."""
+    return root() / "src" / "selfpref" / "archives" / "judge-prompts.csv"
+
+
 def figure_dir(profile: str, study: str) -> Path:
     """Figures and tables of one study."""
     return root() / "figures" / profile / study
+
+
+def ray_log() -> Path:
+    """What Ray and its workers print."""
+    return root() / ".cache" / "ray.log"
 
 
 def cache_dir() -> Path:

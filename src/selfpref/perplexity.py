@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfpref.engines.calls import Calls
 from selfpref.prompts import Layout
-from selfpref.responding import question
+from selfpref.responding import dialogues
 
 
 def score_responses(
@@ -28,13 +28,13 @@ def score_responses(
     Returns:
         The perplexities table: two rows a response; empty texts have no tokens and a sum of 0.
     """
-    questions = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    known = dialogues(items, responses)
+    said = [known[key] for key in zip(responses["item_id"], responses["responder"], strict=True)]
     contents = [layout.content(text) for text in responses["text"]]
     parts = []
     for conditional in (True, False):
         prompts = [
-            layout.respond(questions[item]) if conditional else layout.bare()
-            for item in responses["item_id"]
+            layout.respond(*dialogue[:-1]) if conditional else layout.bare() for dialogue in said
         ]
         scores = calls.score(prompts, contents)
         parts.append(

@@ -1,16 +1,68 @@
 """Responses: every item answered by one model."""
 
+from collections import Counter
+from collections.abc import Collection, Mapping
 from zlib import crc32
 
 import pandas as pd
 
 from selfpref.engines.calls import Calls
+from selfpref.errors import SelfprefError
 from selfpref.prompts import Layout
 
 
-def question(messages: list[dict[str, str]]) -> str:
-    """The text of an item's user turns."""
-    return "\n\n".join(message["content"] for message in messages if message["role"] == "user")
+def dialogues(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+    """Every response with what was said before it, by item and responder.
+
+    An item of a later turn, `<...>/<turn>`, holds the user's turns; the answers to the earlier ones
+    are the same responder's responses to the items of those turns.
+
+    Args:
+        items: The items table.
+        responses: The responses table, one row an item and responder.
+
+    Returns:
+        Question, answer, question, ..., ending with the response. A response without those to
+        earlier turns is left out.
+    """
+    texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
+    asked = dict(zip(items["item_id"], map(_questions, items["messages"]), strict=True))
+    found = {}
+    for (item, responder), text in texts.items():
+        if item not in asked:
+            continue
+        *earlier, last = asked[item]
+        stem = item.rpartition("/")[0]
+        answers = [texts.get((f"{stem}/{turn}", responder)) for turn in range(1, len(earlier) + 1)]
+        if None not in answers:
+            said = [words for pair in zip(earlier, answers, strict=True) for words in pair]
+            found[item, responder] = [*said, last, text]
+    return found
+
+
+def compared(
+    said: Mapping[tuple[str, str], list[str]], item: str, names: Collection[str]
+) -> list[str]:
+    """Two responses as a judge reads them: question, one answer, the other, turn by turn.
+
+    Args:
+        said: As `dialogues` returns it.
+        item: Which item.
+        names: The two responders, in presented order.
+
+    Raises:
+        SelfprefError: A response, or one to an earlier turn, is missing.
+    """
+    for name in names:
+        if (item, name) not in said:
+            raise SelfprefError(f"{item}: no response of {name!r}, or none to an earlier turn")
+    first, second = (said[item, name] for name in names)
+    turns = zip(first[::2], first[1::2], second[1::2], strict=True)
+    return [text for turn in turns for text in turn]
+
+
+def _questions(messages: list[dict[str, str]]) -> list[str]:
+    return [message["content"] for message in messages if message["role"] == "user"]
 
 
 def respond(
@@ -22,11 +74,11 @@ def respond(
     max_tokens: int,
     temperature: float,
     seed: int,
-) -> tuple[pd.DataFrame, int]:
+) -> tuple[pd.DataFrame, dict[str, int]]:
     """One response to each item.
 
     Args:
-        items: The items table.
+        items: The items table; one turn each.
         responder: Whose responses these are.
         calls: The model behind the store.
         layout: The prompts.
@@ -36,9 +88,10 @@ def respond(
 
     Returns:
         The responses table: `status` is `truncated` where a response was cut off at the limit.
-        Items whose prompt does not fit the context have no row; their number is the second value.
+        Items without a response have no row; the second value counts them by reason: `truncated`
+        where the prompt does not fit the context, `refused`, `failed`.
     """
-    prompts = [layout.respond(question(messages)) for messages in items["messages"]]
+    prompts = [layout.respond(*_questions(messages)) for messages in items["messages"]]
     seeds = [crc32(f"{seed}/{responder}/{item}".encode()) for item in items["item_id"]]
     made = calls.generate(prompts, max_tokens=max_tokens, temperature=temperature, seeds=seeds)
     table = pd.DataFrame(
@@ -49,8 +102,11 @@ def respond(
             "step": 0,
             "sample": 0,
             "text": [generation.text for generation in made],
-            "status": ["ok" if generation.status == "ok" else "truncated" for generation in made],
+            "status": ["truncated" if generation.status == "cut" else "ok" for generation in made],
         }
     )
-    unfit = pd.Series([generation.status == "truncated" for generation in made], dtype=bool)
-    return table[~unfit].reset_index(drop=True), int(unfit.sum())
+    answered = [generation.status in ("ok", "cut") for generation in made]
+    missing = Counter(
+        generation.status for generation in made if generation.status not in ("ok", "cut")
+    )
+    return table[answered].reset_index(drop=True), dict(sorted(missing.items()))

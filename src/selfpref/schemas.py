@@ -15,10 +15,12 @@ Further columns and their types stand below. Missing values are null and carry a
 `ok`; they are never a tie, a zero or a perfect score.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import pandera.pandas as pa
 import pyarrow
 
@@ -43,14 +45,31 @@ _MESSAGES = pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)]))
 
 
 @dataclass(frozen=True)
+class Lists:
+    """What must hold of each list of a column.
+
+    Attributes:
+        wanted: The condition in words.
+        wrong: From a list array without nulls to a mask `[rows]` of the lists that break it.
+    """
+
+    wanted: str
+    wrong: Callable[[pyarrow.ListArray], npt.NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
 class Table:
-    """One table: its key, its columns with their types, and what must hold of the values."""
+    """One table: its key, its columns with their types, and what must hold of the values.
+
+    `checks` are of columns of single values, `lists` of columns of lists.
+    """
 
     name: str
     key: tuple[str, ...]
     columns: dict[str, pyarrow.DataType]
     nullable: frozenset[str]
     checks: dict[str, pa.Check]
+    lists: Mapping[str, Lists] = field(default_factory=dict)
 
     @property
     def arrow(self) -> pyarrow.Schema:
@@ -59,11 +78,12 @@ class Table:
 
     @property
     def pandera(self) -> pa.DataFrameSchema:
-        """Presence, nulls and values; the types are the business of `arrow`."""
+        """Nulls and values of the columns of single values; the types are those of `arrow`."""
         return pa.DataFrameSchema(
             {
                 name: pa.Column(None, checks=self.checks.get(name), nullable=name in self.nullable)
-                for name in self.columns
+                for name, kind in self.columns.items()
+                if not pyarrow.types.is_list(kind)
             },
             strict=True,
         )
@@ -74,8 +94,22 @@ def _one_of(values: Iterable[str]) -> pa.Check:
     return pa.Check(lambda column: column.isin(allowed), error=f"one of {', '.join(allowed)}")
 
 
-def _each(condition: str, holds: Callable[[Any], bool]) -> pa.Check:
-    return pa.Check(holds, element_wise=True, error=condition)
+def _not_different(names: pyarrow.ListArray) -> npt.NDArray[np.bool_]:
+    """Lists of fewer than two names, or with a name missing or twice."""
+    row = names.value_parent_indices().to_numpy()
+    code = names.flatten().dictionary_encode().indices.fill_null(-1).to_numpy()
+    first = ~pd.DataFrame({"row": row, "code": code}).duplicated()
+    different = np.bincount(row[first & (code >= 0)], minlength=len(names))
+    wrong: npt.NDArray[np.bool_] = different < np.maximum(names.value_lengths().to_numpy(), 2)
+    return wrong
+
+
+def _no_probabilities(lists: pyarrow.ListArray) -> npt.NDArray[np.bool_]:
+    """Lists with a value outside 0..1, or of a sum above 1."""
+    row = lists.value_parent_indices().to_numpy()
+    values = lists.flatten().to_numpy(zero_copy_only=False)
+    outside = np.bincount(row[~((values >= 0) & (values <= 1))], minlength=len(lists)) > 0
+    return outside | (np.bincount(row, weights=values, minlength=len(lists)) > 1 + ROUNDING)
 
 
 TABLES = {
@@ -232,17 +266,13 @@ TABLES = {
             {
                 "task": _one_of(TASKS),
                 "status": _one_of(STATUSES),
-                "candidates": _each(
-                    "at least two different responders",
-                    lambda names: len(names) >= 2 and len(set(names)) == len(names),
-                ),
-                "probabilities": _each(
-                    "each in 0..1 and a sum of at most 1",
-                    lambda p: min(p) >= 0 and max(p) <= 1 and sum(p) <= 1 + ROUNDING,
-                ),
                 "mass": pa.Check(
                     lambda column: column.between(0, 1 + ROUNDING), error="between 0 and 1"
                 ),
+            },
+            {
+                "candidates": Lists("at least two different responders", _not_different),
+                "probabilities": Lists("each in 0..1 and a sum of at most 1", _no_probabilities),
             },
         ),
     )

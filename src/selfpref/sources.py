@@ -1,7 +1,8 @@
 """What the parameters say about who fills which table, and the models behind the store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,7 +10,9 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
-from selfpref.params import Model
+from selfpref.engines.openai import HostedModel, Sender
+from selfpref.engines.ray_pool import RayEndpoint, RayPool
+from selfpref.params import Hosted, Model, Ray
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
@@ -42,6 +45,19 @@ def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
     return [*released(params, study), *getattr(params, MODELS[table])]
 
 
+def whole(params: Any, study: str, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    """The named tables of a study, all data sets together.
+
+    Args:
+        params: As for `parts`, with `profile`.
+        study: Which study.
+        names: Which tables.
+    """
+    return {
+        name: tables.read(params.profile, name, study, parts(params, name, study)) for name in names
+    }
+
+
 def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
     """Every table of every data set: by data set, then by table.
 
@@ -49,21 +65,28 @@ def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
         params: As for `parts`, with `profile`.
         study: Which study.
     """
-    whole = {
-        name: tables.read(params.profile, name, study, parts(params, name, study))
-        for name in TABLES
-    }
+    found = whole(params, study, TABLES)
     # Everything before the first slash of an item_id is its data set.
     owner = {
-        name: table["item_id"].str.replace(r"/.*", "", regex=True) for name, table in whole.items()
+        name: table["item_id"].str.replace(r"/.*", "", regex=True) for name, table in found.items()
     }
     return {
         dataset: {
             name: table[owner[name].eq(dataset)].reset_index(drop=True)
-            for name, table in whole.items()
+            for name, table in found.items()
         }
         for dataset in datasets(params, study)
     }
+
+
+def name(params: Any, model: str) -> str:
+    """What the tables call a model: its own responses are those of the responder of this name.
+
+    Args:
+        params: With `models`.
+        model: A key of `models`.
+    """
+    return params.models[model].responder or model
 
 
 @contextmanager
@@ -76,13 +99,46 @@ def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
         dataset: The data set whose items it will read.
         title: What the progress bar says.
     """
-    engine = _engine(params.models[model], dataset)
     with Store(store_path(paths.root())) as store:
+        engine = open_engine(model, params.models[model], dataset, store)
         yield Calls(engine, store, offline=params.offline, title=title)
 
 
-def _engine(entry: Model, dataset: str) -> Engine:
-    # torch is loaded only where a model on this machine answers.
+def open_engine(name: str, entry: Model, dataset: str, store: Store | None) -> Engine:
+    """What answers for one entry of `models`.
+
+    Args:
+        name: Its key.
+        entry: The entry.
+        dataset: What `{dataset}` in its path stands for.
+        store: Where batches under way are noted; a worker of Ray has none.
+    """
+    if isinstance(entry, Ray):
+        return _pool(name, entry, dataset)
+    # Each library is loaded only where it is used: torch takes seconds.
+    if isinstance(entry, Hosted):
+        return HostedModel(name, entry, _sender(name, entry, store))
     from selfpref.engines.local import LocalModel  # noqa: PLC0415
 
-    return LocalModel(paths.root() / entry.model.format(dataset=dataset), entry.threads)
+    return LocalModel(entry, paths.root(), dataset)
+
+
+def _pool(name: str, entry: Ray, dataset: str) -> RayPool:
+    open_inner = partial(open_engine, name, entry.inner, dataset, None)
+    if isinstance(entry.inner, Hosted):
+        reader = HostedModel(name, entry.inner, _sender(name, entry.inner, None))
+        return RayEndpoint(entry, open_inner, reader, paths.root(), paths.ray_log())
+    from selfpref.engines.local.weights import identity  # noqa: PLC0415
+
+    known = identity(entry.inner, paths.root(), dataset)
+    return RayPool(entry, open_inner, known, paths.root(), paths.ray_log())
+
+
+def _sender(name: str, entry: Hosted, store: Store | None) -> Sender:
+    if entry.batch and store is not None:
+        from selfpref.engines.openai.batch import Batch  # noqa: PLC0415
+
+        return Batch(name, entry, store)
+    from selfpref.engines.openai.live import Live  # noqa: PLC0415
+
+    return Live(name, entry)

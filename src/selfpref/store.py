@@ -3,13 +3,17 @@
 A call's key is the SHA-256 of everything that can change the answer (provider, weights or address,
 messages, sampling, labels, repeat) and of nothing else; its value is the raw reply. The store lies
 outside DVC's outputs, which DVC deletes, so that a stage that was killed goes on where it was. Only
-answers are kept: a failure or a refusal is asked again.
+answers are kept: a failure or a refusal is asked again. What is put is safe from the end of the
+process that put it; a power cut may cost the last moments, and never damages what was there.
+
+Beside the replies the store holds notes: which batches are under way at which endpoint.
 """
 
 import hashlib
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +24,9 @@ from selfpref.errors import SelfprefError
 Json = Mapping[str, Any]
 # SQLite's limit on the variables of one statement is at least this.
 VARIABLES = 900
+# Replies above this many bytes are kept compressed: the alternatives at every token of an
+# explanation are hundreds of kilobytes, and shrink to a tenth.
+LARGE = 2048
 
 
 def call_key(request: Json) -> str:
@@ -44,11 +51,15 @@ class Store:
         try:
             self._connection = sqlite3.connect(path, timeout=60)
             self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=NORMAL")
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
                 raise self._damaged(verdict)
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, reply TEXT, digest TEXT)"
+            )
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT)"
             )
             self._connection.commit()
         except sqlite3.DatabaseError as error:
@@ -83,24 +94,42 @@ class Store:
             marks = ",".join("?" * len(part))
             try:
                 rows = self._connection.execute(
-                    f"SELECT key, reply, digest FROM calls WHERE key IN ({marks})", part
+                    f"SELECT key, CAST(reply AS BLOB), digest FROM calls WHERE key IN ({marks})",
+                    part,
                 ).fetchall()
             except sqlite3.DatabaseError as error:
                 raise self._damaged(error) from error
             for key, reply, digest in rows:
-                if hashlib.sha256(reply.encode()).hexdigest() != digest:
+                if hashlib.sha256(reply).hexdigest() != digest:
                     raise self._damaged(f"the reply to {key[:12]} is not what was written")
-                found[key] = json.loads(reply)
+                # JSON begins with a bracket, a compressed reply never does.
+                found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
         return found
 
     def put(self, replies: Mapping[str, Any]) -> None:
         """Keep replies, all of them or none."""
         rows = []
         for key, reply in replies.items():
-            text = json.dumps(reply)
-            rows.append((key, text, hashlib.sha256(text.encode()).hexdigest()))
+            body = json.dumps(reply).encode()
+            if len(body) > LARGE:
+                body = zlib.compress(body, 1)
+            rows.append((key, body, hashlib.sha256(body).hexdigest()))
         with self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", rows)
+
+    def notes(self) -> dict[str, Any]:
+        """Every note, by name."""
+        rows = self._connection.execute("SELECT name, value FROM notes").fetchall()
+        return {name: json.loads(value) for name, value in rows}
+
+    def note(self, name: str, value: Any) -> None:
+        """Write a note over the former one of this name; None removes it."""
+        with self._connection:
+            if value is None:
+                self._connection.execute("DELETE FROM notes WHERE name = ?", (name,))
+            else:
+                row = (name, json.dumps(value))
+                self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
 
 
 def store_path(root: Path) -> Path:

@@ -24,6 +24,38 @@ def _wataoka(params: Any) -> Frames:
     return wataoka.compute(sources.load(params, "wataoka"), published, settings)
 
 
+def _livebench(params: Any) -> Frames:
+    from selfpref.metrics import livebench  # noqa: PLC0415
+    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+
+    settings = livebench.Settings(
+        **params.livebench.model_dump(),
+        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
+        seed=params.seed,
+    )
+    published = pd.read_csv(paths.published_file("livebench"))
+    tables = sources.whole(params, "livebench", livebench.TABLES)
+    return livebench.compute(tables, published, settings)
+
+
+def _panickssery(params: Any) -> Frames:
+    from selfpref import evaluators  # noqa: PLC0415
+    from selfpref.metrics import panickssery  # noqa: PLC0415
+    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+
+    parts = sources.released(params, "panickssery")
+    names = ("items", "responses", "verdicts", "ratings", "audit")
+    found = {name: tables.read(params.profile, name, "panickssery", parts) for name in names}
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
+    settings = panickssery.Settings(
+        **params.panickssery.model_dump(),
+        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
+        seed=params.seed,
+    )
+    published = pd.read_csv(paths.published_file("panickssery"))
+    return panickssery.compute(found, evaluators.from_names(judges), published, settings)
+
+
 def _xu(params: Any) -> Frames:
     from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
     from selfpref.metrics.xu.rows import Settings  # noqa: PLC0415
@@ -42,4 +74,9 @@ def _xu(params: Any) -> Frames:
 
 
 # One line a study; each imports its own statistics alone.
-COMPUTE: dict[str, Callable[[Any], Frames]] = {"wataoka": _wataoka, "xu": _xu}
+COMPUTE: dict[str, Callable[[Any], Frames]] = {
+    "wataoka": _wataoka,
+    "livebench": _livebench,
+    "panickssery": _panickssery,
+    "xu": _xu,
+}

@@ -3,85 +3,195 @@
 A table is one parquet file per data set or model, sorted by its key; see `selfpref.schemas`.
 """
 
+import gc
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pandera.pandas as pa
 import pyarrow
 import pyarrow.parquet
+from pyarrow import compute
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.schemas import TABLES, TIE, Table
 
+# Keys are ranked as one number a row; above this the number is ranked anew to stay in 64 bits.
+LARGEST = 2**62
 
-def _contradictions(frame: pd.DataFrame) -> list[int]:
+
+def _contradictions(table: pyarrow.Table) -> npt.NDArray[np.bool_]:
     """Verdicts whose choice is nobody's, whose lists differ in length, or whose status lies."""
-    rows = zip(frame.candidates, frame.probabilities, frame.choice, frame.status, strict=True)
-    return [
-        number
-        for number, (candidates, probabilities, choice, status) in enumerate(rows)
-        if (status == "ok") == pd.isna(choice)
-        or not (pd.isna(choice) or choice == TIE or choice in candidates)
-        or not (probabilities is None or len(probabilities) == len(candidates))
-    ]
+    candidates, choice = _column(table, "candidates"), _column(table, "choice")
+    row = candidates.value_parent_indices()
+    chosen = compute.equal(candidates.flatten(), choice.take(row)).fill_null(False)
+    named = np.bincount(row.filter(chosen).to_numpy(), minlength=len(table)) > 0
+    missing = choice.is_null().to_numpy(zero_copy_only=False)
+    tied = compute.equal(choice, TIE).fill_null(False).to_numpy(zero_copy_only=False)
+    ok = compute.equal(table["status"], "ok").to_numpy()
+    lengths = compute.list_value_length(_column(table, "probabilities"))
+    same = compute.equal(lengths, candidates.value_lengths()).fill_null(True)
+    fits = same.to_numpy(zero_copy_only=False)
+    wrong: npt.NDArray[np.bool_] = (ok == missing) | ~(missing | tied | named) | ~fits
+    return wrong
 
 
-def _typed(frame: pd.DataFrame, table: Table, source: str) -> pyarrow.Table:
-    """The frame under the table's arrow schema, which checks presence and types."""
-    if missing := [name for name in table.columns if name not in frame]:
+def _column(table: pyarrow.Table, name: str) -> pyarrow.Array:
+    """A column in one piece."""
+    return table[name].combine_chunks()
+
+
+def _typed(frame: pd.DataFrame | pyarrow.Table, table: Table, source: str) -> pyarrow.Table:
+    """The rows under the table's arrow schema, which checks presence and types."""
+    names = frame.column_names if isinstance(frame, pyarrow.Table) else list(frame)
+    if missing := [name for name in table.columns if name not in names]:
         raise SelfprefError(f"{source}: no column {missing[0]!r}; the table {table.name} needs it")
-    if extra := [name for name in frame if name not in table.columns]:
+    if extra := [name for name in names if name not in table.columns]:
         raise SelfprefError(f"{source}: unknown column {extra[0]!r} in {table.name}; remove it")
     columns = []
     for name, kind in table.columns.items():
         try:
-            columns.append(pyarrow.Array.from_pandas(frame[name], type=kind))
+            columns.append(
+                frame[name].cast(kind)
+                if isinstance(frame, pyarrow.Table)
+                else pyarrow.Array.from_pandas(frame[name], type=kind)
+            )
         except pyarrow.ArrowException as error:
             reason = str(error).splitlines()[0]
             raise SelfprefError(f"{source}: column {name!r} is not {kind}: {reason}") from error
     return pyarrow.Table.from_arrays(columns, schema=table.arrow)
 
 
+def _lists(table: pyarrow.Table, name: str) -> list[list[Any] | None]:
+    """Python lists of a column; equal lists of texts are one object."""
+    array = _column(table, name)
+    if pyarrow.types.is_string(array.type.value_type):
+        number = _numbered(_ranks(table, name), len(table))
+        _, first, which = np.unique(number, return_index=True, return_inverse=True)
+        different = pd.Series(array.take(first).to_pylist(), dtype=object)
+        shared: list[list[Any] | None] = different.take(which).tolist()
+        return shared
+    flat = array.flatten()
+    number_like = pyarrow.types.is_floating(flat.type)
+    values = flat.to_numpy(zero_copy_only=False).tolist() if number_like else flat.to_pylist()
+    ends = np.cumsum(array.value_lengths().fill_null(0).to_numpy()).tolist()
+    # The collector would walk the lists made so far again and again.
+    collected = gc.isenabled()
+    gc.disable()
+    lists: list[list[Any] | None] = [
+        values[start:end] for start, end in zip([0, *ends], ends, strict=False)
+    ]
+    if collected:
+        gc.enable()
+    for row in np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False)):
+        lists[row] = None
+    return lists
+
+
 def _to_pandas(table: pyarrow.Table) -> pd.DataFrame:
-    frame: pd.DataFrame = table.to_pandas()
-    for field in table.schema:
+    single = [name for name in table.column_names if not _is_list(table, name)]
+    frame: pd.DataFrame = table.select(single).to_pandas()
+    for place, name in enumerate(table.column_names):
         # Lists come back as arrays; plain lists compare and print as a reader expects.
-        if pyarrow.types.is_list(field.type):
-            frame[field.name] = pd.Series(table[field.name].to_pylist(), dtype=object)
+        if _is_list(table, name):
+            lists = pd.Series(_lists(table, name), dtype=object, index=frame.index)
+            frame.insert(place, name, lists)
     return frame
 
 
-def _valid(frame: pd.DataFrame, name: str, source: str) -> pyarrow.Table:
+def _is_list(table: pyarrow.Table, name: str) -> bool:
+    return bool(pyarrow.types.is_list(table.schema.field(name).type))
+
+
+def _ranks(table: pyarrow.Table, name: str) -> Iterator[tuple[npt.NDArray[np.int64], int]]:
+    """Ranks of a key column and their number: one a row, or one a place in its lists."""
+    array = _column(table, name)
+    flat = array.flatten() if _is_list(table, name) else array
+    coded = flat.dictionary_encode()
+    rank = np.empty(len(coded.dictionary), dtype=np.int64)
+    rank[compute.sort_indices(coded.dictionary).to_numpy()] = np.arange(len(rank))
+    ranks = rank[coded.indices.to_numpy()]
+    if flat is array:
+        yield ranks, len(rank)
+        return
+    lengths = array.value_lengths().to_numpy()
+    starts = np.cumsum(lengths) - lengths
+    for place in range(int(lengths.max(initial=0))):
+        there = lengths > place
+        at = np.zeros(len(table), dtype=np.int64)
+        # 0 is the end of a list, so that a list sorts before those that go on.
+        at[there] = ranks[starts[there] + place] + 1
+        yield at, len(rank) + 1
+
+
+def _numbered(
+    ranks: Iterable[tuple[npt.NDArray[np.int64], int]], rows: int
+) -> npt.NDArray[np.int64]:
+    """One number a row that orders as its ranks do, the first ranks counting most."""
+    number, size = np.zeros(rows, dtype=np.int64), 1
+    for rank, count in ranks:
+        if size * count > LARGEST:
+            found, number = np.unique(number, return_inverse=True)
+            size = len(found)
+        number, size = number * count + rank, size * count
+    return number
+
+
+def _order(table: pyarrow.Table, key: tuple[str, ...]) -> tuple[npt.NDArray[np.int64], int | None]:
+    """The rows sorted by the key, and the first row whose key another one has."""
+    ranks = (rank for name in key for rank in _ranks(table, name))
+    number = _numbered(ranks, len(table))
+    order = np.argsort(number, kind="stable")
+    doubled = np.flatnonzero(np.diff(number[order]) == 0)
+    return order, int(order[doubled[0]]) if len(doubled) else None
+
+
+def _valid(frame: pd.DataFrame | pyarrow.Table, name: str, source: str) -> pyarrow.Table:
     table = TABLES[name]
     typed = _typed(frame, table, source)
-    plain = _to_pandas(typed)
+    single = [column for column in typed.column_names if not _is_list(typed, column)]
     try:
-        table.pandera.validate(plain)
+        table.pandera.validate(typed.select(single).to_pandas())
     except pa.errors.SchemaError as error:
         column = getattr(error.schema, "name", None)
         cases = error.failure_cases
         first = cases["failure_case"].iloc[0] if isinstance(cases, pd.DataFrame) else cases
         want = error.check.error if isinstance(error.check, pa.Check) else "not null"
+        raise _refused(source, column, first, want) from error
+    for column in set(typed.column_names) - {*single, *table.nullable}:
+        if typed[column].null_count:
+            raise _refused(source, column, None, "not null")
+    for column, check in table.lists.items():
+        lists = _column(typed, column).drop_null()
+        if len(wrong := np.flatnonzero(check.wrong(lists))):
+            raise _refused(source, column, lists[int(wrong[0])].as_py(), check.wanted)
+    if name == "verdicts" and len(wrong := np.flatnonzero(_contradictions(typed))):
+        row = _row(typed, int(wrong[0]))
         raise SelfprefError(
-            f"{source}: column {column!r} holds {first!r}; wanted {want}"
-        ) from error
-    if name == "verdicts" and (wrong := _contradictions(plain)):
-        row = plain.iloc[wrong[0]]
-        raise SelfprefError(
-            f"{source}: item {row.item_id!r}, judge {row.judge!r}: choice {row.choice!r}, "
-            f"candidates {row.candidates} and status {row.status!r} contradict each other"
+            f"{source}: item {row['item_id']!r}, judge {row['judge']!r}: choice "
+            f"{row['choice']!r}, candidates {row['candidates']} and status {row['status']!r} "
+            "contradict each other"
         )
-    keys = plain[list(table.key)]
-    if "candidates" in keys:
-        keys = keys.assign(candidates=keys["candidates"].map(tuple))
-    if (doubled := keys.duplicated()).any():
-        raise SelfprefError(
-            f"{source}: duplicate key in {name}: {tuple(keys[doubled].iloc[0])}; keep one row"
-        )
-    return typed.take(keys.sort_values(list(table.key), kind="stable").index.to_numpy())
+    order, doubled = _order(typed, table.key)
+    if doubled is not None:
+        values = [_row(typed, doubled)[part] for part in table.key]
+        shown = tuple(tuple(value) if isinstance(value, list) else value for value in values)
+        raise SelfprefError(f"{source}: duplicate key in {name}: {shown}; keep one row")
+    return typed.take(order)
+
+
+def _refused(source: str, column: object, value: object, wanted: object) -> SelfprefError:
+    return SelfprefError(f"{source}: column {column!r} holds {value!r}; wanted {wanted}")
+
+
+def _row(table: pyarrow.Table, number: int) -> dict[str, Any]:
+    row: dict[str, Any] = table.slice(number, 1).to_pylist()[0]
+    return row
 
 
 def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
@@ -133,8 +243,8 @@ def read(profile: str, name: str, study: str, parts: Iterable[str]) -> pd.DataFr
         path = paths.table_dir(profile, name, study) / f"{part}.parquet"
         shown = path.relative_to(paths.root())
         try:
-            frame = pyarrow.parquet.read_table(path).to_pandas()
+            rows = pyarrow.parquet.read_table(path)
         except (OSError, pyarrow.ArrowException) as error:
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
-        frames.append(validate(frame, name, str(shown)))
+        frames.append(_to_pandas(_valid(rows, name, str(shown))))
     return pd.concat(frames, ignore_index=True)

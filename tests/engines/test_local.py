@@ -1,17 +1,15 @@
 """Local weights: against a direct loop over transformers, and what is refused."""
 
-import json
 import math
-import shutil
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from small_models import byte_level, load, save, sentencepiece  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.engines import Prompt  # noqa: E402
-from selfpref.engines.local import LocalModel  # noqa: E402
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS  # noqa: E402
@@ -29,22 +27,9 @@ def folder(tmp_path_factory):
     return path
 
 
-class InOrder:
-    """An engine whose answers are put into the order of their prompts."""
-
-    def __init__(self, engine):
-        self.engine = engine
-
-    def __getattr__(self, name):
-        found = getattr(self.engine, name)
-        if name not in ("generate", "choose", "score"):
-            return found
-        return lambda *given, **named: [answer for _, answer in sorted(found(*given, **named))]
-
-
 @pytest.fixture(scope="module")
 def engine(folder):
-    return InOrder(LocalModel(folder, threads=1))
+    return load(folder)
 
 
 def test_scores_are_those_of_a_direct_loop(engine, folder):
@@ -157,43 +142,147 @@ def test_a_label_that_is_no_single_token_is_refused(engine):
         engine.choose([LAB.bare()], ["Perhaps"])
 
 
-def missing(path):
-    shutil.rmtree(path)
-
-
-def without_tokenizer(path):
-    (path / "tokenizer.json").unlink()
-
-
-def pickled(path):
-    (path / "model.safetensors").rename(path / "pytorch_model.bin")
-
-
-def remote_code(path):
-    config = json.loads((path / "config.json").read_text())
-    config["auto_map"] = {"AutoModelForCausalLM": "theirs.Model"}
-    (path / "config.json").write_text(json.dumps(config))
-
-
-@pytest.mark.parametrize(
-    ("spoil", "told"),
-    [
-        (missing, "no such model folder"),
-        (without_tokenizer, "no tokenizer.json"),
-        (pickled, r"pickled weights \(pytorch_model.bin\)"),
-        (remote_code, "auto_map"),
-    ],
-)
-def test_an_unsafe_or_broken_folder_is_refused(folder, tmp_path, spoil, told):
-    copy = tmp_path / "model"
-    shutil.copytree(folder, copy)
-    spoil(copy)
-    with pytest.raises(SelfprefError, match=told) as failure:
-        LocalModel(copy)
-    assert str(copy) in str(failure.value)
-
-
 def test_the_unconditional_context_is_no_question(engine):
     tokens = engine.tokenizer.convert_ids_to_tokens(engine.encode(LAB.bare()))
     assert tokens == ["<bos>", "<assistant>"]
     assert engine.encode(Prompt(())) == [engine.tokenizer.bos_token_id]
+
+
+PROMPTS = [
+    Prompt((("user", text),))
+    for text in ("which answer is better", "hello world", "list three things that add to one")
+]
+TEXTS = [
+    "the lamp stands by a red house",
+    "hello <|im_end|> 日本 🙂",
+    "1 + 2 = 3! " * 3,
+    " A",
+    "or",
+]
+PAIRS = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
+# Architectures, with how they are told to attend and whether they can run on packed lines.
+KINDS = {
+    "llama": ({}, True),
+    "llama, grouped queries": ({"num_key_value_heads": 2}, True),
+    "gpt_neox": ({}, True),
+    "gpt2": ({}, True),
+    "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, True),
+    "llama, dynamic positions": (
+        {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}},
+        True,
+    ),
+    "cohere": ({}, True),
+    "gemma2": ({"head_dim": 8, "sliding_window": 16, "num_key_value_heads": 2}, False),
+    "bloom": ({}, False),
+    "mamba": ({}, False),
+}
+
+
+def one_by_one(model, pairs):
+    """Log-likelihoods as the definition has them."""
+    found = []
+    for context, continuation in pairs:
+        with torch.no_grad():
+            p = model(torch.tensor([context + continuation])).logits[0].double().log_softmax(-1)
+        found.append(
+            -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(continuation))
+        )
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_architecture_scores_as_one_by_one(tmp_path, kind):
+    settings, packing = KINDS[kind]
+    save(tmp_path / "m", byte_level(), kind.split(",")[0], **settings)
+    found = load(tmp_path / "m", attention="sdpa" if packing else "eager", batch_tokens=200)
+    assert found.packing == packing
+    prompts, texts = zip(*PAIRS, strict=True)
+    scores = found.score(prompts, texts)
+    pairs = found.engine._encoder.pairs(prompts, texts)
+    for score, wanted, (_, continuation) in zip(
+        scores, one_by_one(found.model, pairs), pairs, strict=True
+    ):
+        assert score.n_tokens == len(continuation)
+        assert score.sum_nll == pytest.approx(wanted, abs=1e-5 * score.n_tokens)
+    for prompt, choice in zip(PROMPTS, found.choose(PROMPTS, LABELS), strict=True):
+        with torch.no_grad():
+            p = found.model(torch.tensor([found.encode(prompt)])).logits[0, -1].softmax(-1)
+        wanted = [
+            float(
+                sum(p[found.tokenizer.convert_tokens_to_ids(form)] for form in (label, f"Ġ{label}"))
+            )
+            for label in LABELS
+        ]
+        assert choice.probabilities == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("tokenizer", [byte_level, sentencepiece, lambda: sentencepiece("bpe")])
+def test_sharing_prefixes_and_the_size_of_a_batch_change_nothing(tmp_path, tokenizer):
+    save(tmp_path / "m", tokenizer())
+    prompts, texts = zip(*PAIRS, strict=True)
+    judged = [Prompt((("user", f"{a} {b}"),), "[[") for a in TEXTS for b in TEXTS]
+    found = []
+    for tokens in (1, 60, 5000):
+        for packing in (True, False):
+            model = load(tmp_path / "m", batch_tokens=tokens)
+            model.engine.packing = packing
+            found.append((model.score(prompts, texts), model.choose(judged, LABELS)))
+    for scores, choices in found[1:]:
+        for score, first in zip(scores, found[0][0], strict=True):
+            assert score.n_tokens == first.n_tokens
+            assert score.sum_nll == pytest.approx(first.sum_nll, abs=1e-5 * score.n_tokens)
+        for choice, first in zip(choices, found[0][1], strict=True):
+            assert choice.probabilities == pytest.approx(first.probabilities, abs=1e-6)
+
+
+def test_packed_lines_lay_a_shared_prompt_down_once(engine, monkeypatch):
+    """Eight responses to one prompt cost one prompt, and both orders of a pair one question."""
+    prompt = LAB.respond(" ".join(QUESTIONS))
+    contents = [
+        LAB.content(colour) for colour in ["red", "blue", "green", "pink", "1", "2", "3", "4"]
+    ]
+    seen = []
+    body = engine.model.model.forward
+    monkeypatch.setattr(
+        engine.model.model,
+        "forward",
+        lambda **given: seen.append(given["input_ids"].numel()) or body(**given),
+    )
+    scores = engine.score([prompt] * 8, contents)
+    assert sum(seen) == len(engine.encode(prompt))
+    assert [score.n_tokens for score in scores] == [1] * 8
+
+
+def test_the_last_token_is_predicted_not_seen(tmp_path):
+    """As in lm-evaluation-harness a text may be one token longer than the context."""
+    model = load(save(tmp_path / "m", byte_level()))
+    context = len(model.encode(PROMPTS[0])) - 1
+    fitting = " A" * (model.context - context)
+    one, more = model.score([PROMPTS[0]] * 2, [fitting, fitting + " A"])
+    assert (one.status, more.status) == ("ok", "truncated")
+    assert one.n_tokens == model.context - context + 1
+    assert math.isnan(more.sum_nll)
+
+
+def test_a_continuation_without_tokens_has_none(engine):
+    (score,) = engine.score([LAB.respond("list")], [""])
+    assert (score.sum_nll, score.n_tokens, score.status) == (0.0, 0, "ok")
+
+
+def test_half_precision_is_near(tmp_path):
+    save(tmp_path / "m", byte_level())
+    prompts, texts = zip(*PAIRS, strict=True)
+    full, half = (
+        load(tmp_path / "m", dtype=dtype).score(prompts, texts) for dtype in ("float32", "bfloat16")
+    )
+    for one, other in zip(full, half, strict=True):
+        assert other.sum_nll == pytest.approx(one.sum_nll, abs=0.1 * one.n_tokens)
+    assert load(tmp_path / "m", dtype="bfloat16").packing
+
+
+def test_identity_holds_what_changes_an_answer(tmp_path):
+    save(tmp_path / "m", byte_level(special=("<|prompter|>", "<|assistant|>", "<|endoftext|>")))
+    base = load(tmp_path / "m").identity
+    assert load(tmp_path / "m", dtype="float16").identity != base
+    assert load(tmp_path / "m", template="oasst-pythia").identity != base
+    assert load(tmp_path / "m", batch_tokens=7).identity == base

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.archives import mt_bench, pairs, vicuna80, xu
+from selfpref.archives import livebench, mt_bench, pairs, panickssery, vicuna80, xu
 from selfpref.archives.records import Judges
 
 Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
@@ -19,4 +19,6 @@ READERS: dict[str, Reader] = {
     "vicuna80": vicuna80.read,
     "xu": xu.read,
     "pairs": pairs.read,
+    "livebench": livebench.read,
+    "panickssery": panickssery.read,
 }

@@ -1,4 +1,4 @@
-"""Engines: what answers. One protocol for local weights and, later, for served models.
+"""Engines: what answers. One protocol for local weights and for served models.
 
     generate   a continuation of each prompt
     choose     the probabilities of label tokens at the next position
@@ -6,15 +6,18 @@
 
 An engine's result for one prompt depends on that prompt alone, never on what shares its batch.
 Answers come as they are made, in any order, each with the index of its prompt: what has come can
-be kept while the rest is under way.
+be kept while the rest is under way. An endpoint's answer comes raw, as it was sent, and is read
+anew whenever it is replayed: a better reader never has to pay again.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
-# truncated: the prompt exceeds the context and was not asked; cut: the answer reached its limit.
-Status = Literal["ok", "cut", "truncated"]
+Json = Mapping[str, Any]
+# cut: the answer reached its limit. truncated: the prompt exceeds the context and was not asked.
+# unparsable: an answer without a verdict. refused and failed are no answers.
+Status = Literal["ok", "cut", "truncated", "unparsable", "refused", "failed"]
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Choice:
     """Probability of each label at the next position, every surface form of a label summed.
 
     Attributes:
-        probabilities: One a label, in the order asked; they sum to `mass`, at most 1.
-        status: `truncated` (and no probabilities) where the prompt exceeds the context.
+        probabilities: One a label, in the order asked; they sum to `mass`, at most 1. Empty
+            where the status is not `ok`.
     """
 
     probabilities: tuple[float, ...]
@@ -55,7 +58,7 @@ class Score:
     """Log-likelihood of a continuation.
 
     Attributes:
-        sum_nll: Sum of the negative log-likelihoods of its tokens, in nats; NaN where truncated.
+        sum_nll: Sum of the negative log-likelihoods of its tokens, in nats; NaN unless `ok`.
         n_tokens: Number of its tokens.
         status: `truncated` where prompt and continuation exceed the context.
     """
@@ -81,6 +84,51 @@ class Generation:
     choice: Choice | None = None
 
 
+Answer = Generation | Choice | Score
+
+
+@dataclass(frozen=True)
+class Raw:
+    """An endpoint's reply as it was sent; the engine's `read` makes an answer of it."""
+
+    reply: dict[str, Any]
+
+
+def _plain(prompt: Prompt) -> dict[str, Any]:
+    return {"messages": prompt.messages, "prefill": prompt.prefill}
+
+
+def choose_call(prompt: Prompt, labels: Sequence[str]) -> dict[str, Any]:
+    """One call of `Engine.choose` as JSON."""
+    return {"call": "choose", "prompt": _plain(prompt), "labels": list(labels)}
+
+
+def score_call(prompt: Prompt, continuation: str) -> dict[str, Any]:
+    """One call of `Engine.score` as JSON."""
+    return {"call": "score", "prompt": _plain(prompt), "continuation": continuation}
+
+
+def generate_call(
+    prompt: Prompt,
+    seed: int,
+    *,
+    max_tokens: int,
+    temperature: float,
+    marker: str,
+    labels: Sequence[str],
+) -> dict[str, Any]:
+    """One call of `Engine.generate` as JSON."""
+    return {
+        "call": "generate",
+        "prompt": _plain(prompt),
+        "max_tokens": max_tokens,
+        "temperature": temperature,
+        "marker": marker,
+        "labels": list(labels),
+        "seed": seed,
+    }
+
+
 class Engine(Protocol):
     """What every engine does."""
 
@@ -97,7 +145,7 @@ class Engine(Protocol):
         seeds: Sequence[int],
         marker: str = "",
         labels: Sequence[str] = (),
-    ) -> Iterator[tuple[int, Generation]]:
+    ) -> Iterator[tuple[int, Generation | Raw]]:
         """Continue each prompt; a temperature of 0 is greedy.
 
         With a marker such as `[[`, each answer tells the probabilities of the labels after it:
@@ -106,10 +154,24 @@ class Engine(Protocol):
 
     def choose(
         self, prompts: Sequence[Prompt], labels: Sequence[str]
-    ) -> Iterator[tuple[int, Choice]]:
+    ) -> Iterator[tuple[int, Choice | Raw]]:
         """Probabilities of the labels as the next token of each prompt."""
 
     def score(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> Iterator[tuple[int, Score]]:
+    ) -> Iterator[tuple[int, Score | Raw]]:
         """Log-likelihood of each continuation given its prompt."""
+
+
+@runtime_checkable
+class Endpoint(Engine, Protocol):
+    """An engine that answers raw."""
+
+    def request(self, call: Json) -> dict[str, Any]:
+        """What is sent for a call: the whole of its key."""
+
+    def read(self, call: Json, reply: Json) -> Answer:
+        """The answer to a call that a raw reply holds."""
+
+    def cost(self, reply: Json) -> float | None:
+        """What a raw reply cost, in USD; None where there is no price."""

@@ -2,16 +2,45 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 from selfpref import progress
-from selfpref.engines import Choice, Engine, Generation, Prompt, Score
+from selfpref.engines import (
+    Answer,
+    Choice,
+    Endpoint,
+    Engine,
+    Generation,
+    Json,
+    Prompt,
+    Raw,
+    Score,
+    choose_call,
+    generate_call,
+    score_call,
+)
 from selfpref.errors import SelfprefError
-from selfpref.store import Store, call_key
+from selfpref.store import VARIABLES, Store, call_key
+
+# Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
+# neither a refusal nor a failure is an answer.
+KEPT = ("ok", "cut")
 
 
-def _choice(reply: dict[str, Any]) -> Choice:
-    return Choice(tuple(reply["probabilities"]), reply["status"])
+def _restore(call: Json, reply: Json) -> Answer:
+    """The answer that was kept as it is."""
+
+    def choice(fields: Json) -> Choice:
+        return Choice(tuple(fields["probabilities"]), fields["status"])
+
+    match call["call"]:
+        case "choose":
+            return choice(reply)
+        case "score":
+            return Score(**reply)
+        case _:
+            made = reply["choice"]
+            return Generation(reply["text"], reply["status"], made and choice(made))
 
 
 class Calls:
@@ -21,7 +50,7 @@ class Calls:
         engine: What answers.
         store: What is kept.
         offline: Replay only; a call that is not in the store is an error.
-        title: What the progress bar says.
+        title: What the progress bar says; without one there is no bar.
     """
 
     def __init__(self, engine: Engine, store: Store, *, offline: bool, title: str) -> None:
@@ -29,54 +58,66 @@ class Calls:
 
     def _through(
         self,
-        requests: Sequence[dict[str, Any]],
-        ask: Callable[[list[int]], Iterable[tuple[int, Generation | Choice | Score]]],
-    ) -> list[dict[str, Any]]:
-        """Raw replies in the order of the requests; `ask` answers those of the given indices."""
-        keys = [call_key({"engine": self._engine.identity, **request}) for request in requests]
-        replies = self._store.get(dict.fromkeys(keys))
+        calls: Sequence[Json],
+        ask: Callable[[list[int]], Iterable[tuple[int, Answer | Raw]]],
+    ) -> list[Answer]:
+        """Answers in the order of the calls; `ask` answers those of the given indices."""
+        endpoint = self._engine if isinstance(self._engine, Endpoint) else None
+        read = endpoint.read if endpoint else _restore
+        identity = self._engine.identity
+        keys = [
+            call_key(endpoint.request(call) if endpoint else {"engine": identity, **call})
+            for call in calls
+        ]
         # Equal requests are one call.
-        missing = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
-        new = sorted(index for key, index in missing.items() if key not in replies)
+        first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
+        answers: dict[str, Answer] = {}
+        for start in range(0, len(first), VARIABLES):
+            part = list(first)[start : start + VARIABLES]
+            for key, reply in self._store.get(part).items():
+                answers[key] = read(calls[first[key]], reply)
+        new = sorted(index for key, index in first.items() if key not in answers)
         if new and self._offline:
             raise SelfprefError(
                 f"{self._title}: {len(new)} calls are not in {self._store.path}; "
                 "set `offline: false`"
             )
-        with progress.bar(len(keys), self._title, initial=len(keys) - len(new)) as bar:
-            for position, answer in ask(new):
-                key, reply = keys[new[position]], asdict(answer)
-                # A prompt that did not fit was never asked; it costs nothing to find out again.
-                if reply["status"] != "truncated":
-                    self._store.put({key: reply})
-                replies[key] = reply
+        spent = 0.0
+        with progress.bar(
+            len(first), self._title, initial=len(first) - len(new), disable=not self._title
+        ) as bar:
+            for position, answer in ask(new) if new else ():
+                index = new[position]
+                if isinstance(answer, Raw):
+                    self._store.put({keys[index]: answer.reply})
+                    answers[keys[index]] = read(calls[index], answer.reply)
+                    if endpoint and (cost := endpoint.cost(answer.reply)):
+                        spent += cost
+                        bar.set_postfix_str(f"${spent:.2f}", refresh=False)
+                else:
+                    if answer.status in KEPT:
+                        self._store.put({keys[index]: asdict(answer)})
+                    answers[keys[index]] = answer
                 bar.update()
-        return [replies[key] for key in keys]
+        return [answers[key] for key in keys]
 
     def choose(self, prompts: Sequence[Prompt], labels: Sequence[str]) -> list[Choice]:
         """As `Engine.choose`."""
-        requests = [
-            {"call": "choose", "prompt": asdict(prompt), "labels": list(labels)}
-            for prompt in prompts
-        ]
-        replies = self._through(
-            requests, lambda part: self._engine.choose([prompts[i] for i in part], labels)
+        answers = self._through(
+            [choose_call(prompt, labels) for prompt in prompts],
+            lambda part: self._engine.choose([prompts[i] for i in part], labels),
         )
-        return [_choice(reply) for reply in replies]
+        return cast(list[Choice], answers)
 
     def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> list[Score]:
         """As `Engine.score`."""
-        requests = [
-            {"call": "score", "prompt": asdict(prompt), "continuation": text}
-            for prompt, text in zip(prompts, continuations, strict=True)
-        ]
-        replies = self._through(
-            requests,
+        answers = self._through(
+            [score_call(*pair) for pair in zip(prompts, continuations, strict=True)],
             lambda part: self._engine.score(
                 [prompts[i] for i in part], [continuations[i] for i in part]
             ),
         )
-        return [Score(**reply) for reply in replies]
+        return cast(list[Score], answers)
 
     def generate(
         self,
@@ -89,28 +130,19 @@ class Calls:
         labels: Sequence[str] = (),
     ) -> list[Generation]:
         """As `Engine.generate`."""
-        options = {
+        options: dict[str, Any] = {
             "max_tokens": max_tokens,
             "temperature": temperature,
             "marker": marker,
-            "labels": list(labels),
+            "labels": labels,
         }
-        requests = [
-            {"call": "generate", "prompt": asdict(prompt), **options, "seed": seed}
-            for prompt, seed in zip(prompts, seeds, strict=True)
-        ]
-        replies = self._through(
-            requests,
+        answers = self._through(
+            [
+                generate_call(prompt, seed, **options)
+                for prompt, seed in zip(prompts, seeds, strict=True)
+            ],
             lambda part: self._engine.generate(
-                [prompts[i] for i in part],
-                max_tokens=max_tokens,
-                temperature=temperature,
-                seeds=[seeds[i] for i in part],
-                marker=marker,
-                labels=labels,
+                [prompts[i] for i in part], seeds=[seeds[i] for i in part], **options
             ),
         )
-        return [
-            Generation(reply["text"], reply["status"], reply["choice"] and _choice(reply["choice"]))
-            for reply in replies
-        ]
+        return cast(list[Generation], answers)

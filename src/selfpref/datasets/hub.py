@@ -1,0 +1,73 @@
+"""Data sets of the Hugging Face Hub at a pinned revision.
+
+A *source* is a CSV file of one row with the columns `repository, revision, split`: the commit fixes
+every byte. The repository may also be a folder that holds the same parquet files.
+"""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from selfpref import paths
+from selfpref.errors import SelfprefError
+
+PINNED = ["repository", "revision", "split"]
+
+
+def _pinned(source: Path) -> dict[str, str]:
+    try:
+        with open(source, newline="", encoding="utf-8") as handle:
+            rows = list(csv.DictReader(handle))
+    except OSError as error:
+        raise SelfprefError(f"{source}: {error.strerror}; correct `source` in params") from error
+    if len(rows) != 1 or list(rows[0]) != PINNED or not all(rows[0].values()):
+        raise SelfprefError(f"{source}: wants one row of {', '.join(PINNED)}")
+    return rows[0]
+
+
+def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows of a pinned data set, downloaded once.
+
+    Args:
+        source: The file that pins it.
+        columns: What each row must hold.
+
+    Raises:
+        SelfprefError: It is not reachable, its terms were not accepted, or a column is missing.
+    """
+    try:
+        # Seconds that a profile without such a data set need not pay.
+        import datasets  # noqa: PLC0415
+        from huggingface_hub.utils import logging  # noqa: PLC0415
+    except ImportError as error:
+        raise SelfprefError(
+            f"{source}: needs the extra `models`: pip install -e '.[models]'"
+        ) from error
+
+    # What they print and draw would differ from run to run.
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+
+    pinned = _pinned(source)
+    name = pinned["repository"]
+    try:
+        found = datasets.load_dataset(
+            name,
+            revision=pinned["revision"],
+            split=pinned["split"],
+            cache_dir=str(paths.cache_dir() / "datasets"),
+        )
+    except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        if "gated" not in reason:
+            raise SelfprefError(f"{name}: {reason}") from error
+        raise SelfprefError(
+            f"{name}: not to be had without its owner's consent: accept the terms on "
+            f"https://huggingface.co/datasets/{name}\n"
+            "and export HF_TOKEN, a token of the same account with leave to read gated repositories"
+        ) from error
+    if missing := [column for column in columns if column not in found.column_names]:
+        raise SelfprefError(f"{name}: no column {missing[0]!r}; is this the pinned revision?")
+    return [dict(row) for row in found]

@@ -1,0 +1,115 @@
+"""What served models will be asked, and the price of it, before anything is spent.
+
+Only calls that are not in the store count. Tokens are guessed (`engines.openai.tokens`) and replies
+counted at their limit, so the price is near its upper end; text in other scripts than Latin takes
+more tokens than guessed. A stage above its model's `budget` does not start.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+
+from selfpref import paths, stages
+from selfpref.engines.calls import Calls
+from selfpref.engines.openai import HostedModel
+from selfpref.engines.openai.tokens import Meter
+from selfpref.errors import SelfprefError
+from selfpref.params import Hosted, Params, hosted
+from selfpref.store import Store, store_path
+
+COUNTS = ("calls", "prompt tokens", "reply tokens")
+COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")
+
+
+def measure(params: Any, model: str, stage: str) -> Meter:
+    """What a stage of a served model would ask now.
+
+    Args:
+        params: The stage's parameters, or the whole.
+        model: A key of `models` with `engine: openai`.
+        stage: A key of `stages.STAGES`.
+
+    Raises:
+        SelfprefError: A table that the stage reads is not there yet.
+    """
+    meter = Meter()
+
+    @contextmanager
+    def opens(_: Any, name: str, __: str, ___: str) -> Iterator[Calls]:
+        with Store(store_path(paths.root())) as store:
+            entry = hosted(params.models[name])
+            assert entry is not None
+            engine = HostedModel(name, entry, meter)
+            yield Calls(engine, store, offline=False, title="")
+
+    stages.STAGES[stage](params, model, opens)
+    return meter
+
+
+def within_budget(params: Any, model: str, stage: str) -> None:
+    """Refuse a stage that may cost more than its model's budget.
+
+    Raises:
+        SelfprefError: It may; names both sums.
+    """
+    entry = hosted(params.models[model])
+    if entry is None or entry.budget is None or params.offline:
+        return
+    assert entry.price is not None
+    meter = measure(params, model, stage)
+    price = meter.tokens.price(entry.price, batch=entry.batch)
+    if price > entry.budget:
+        raise SelfprefError(
+            f"models.{model}.budget: {stage}@{model} may cost ${price:.2f} ({meter.calls} calls), "
+            f"the budget is ${entry.budget:.2f}; nothing was asked.\n"
+            "Raise the budget, or ask less: `selfpref estimate` shows where it goes"
+        )
+
+
+def estimate(params: Params) -> pd.DataFrame:
+    """Calls, tokens and price of every stage that asks a served model.
+
+    Returns:
+        One row a model and stage with `COLUMNS`, all null but the remark where a table that the
+        stage reads is not there yet; USD is null also where the model has no price.
+    """
+    rows = []
+    for stage in stages.STAGES:
+        for model in getattr(params, stage):
+            if entry := hosted(params.models[model]):
+                rows.append({"model": model, "stage": stage, **_row(params, model, stage, entry)})
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(["model", "stage"])
+    kinds = dict.fromkeys(COUNTS, "Int64") | dict.fromkeys(("USD", "budget"), "Float64")
+    return table.astype(kinds).reset_index(drop=True)
+
+
+def _row(params: Params, model: str, stage: str, entry: Hosted) -> dict[str, Any]:
+    try:
+        meter = measure(params, model, stage)
+    except SelfprefError as error:
+        return {"remark": f"not known yet: {error}"}
+    tokens = meter.tokens
+    row = dict(zip(COUNTS, (meter.calls, tokens.prompt, tokens.reply), strict=True))
+    if entry.price is None:
+        return row | {"remark": "no price in params.yaml"}
+    price = tokens.price(entry.price, batch=entry.batch)
+    over = entry.budget is not None and price > entry.budget
+    return row | {"USD": price, "budget": entry.budget, "remark": "above the budget" * over}
+
+
+def text(table: pd.DataFrame) -> str:
+    """The estimate as a table for the terminal, with the sum."""
+    if table.empty:
+        return "no model of `engine: openai` is asked anything"
+    shown = table.assign(
+        USD=table["USD"].map("{:.2f}".format, na_action="ignore"),
+        budget=table["budget"].map("{:.2f}".format, na_action="ignore"),
+    )
+    body = (
+        shown.astype(object)
+        .where(shown.notna(), "")
+        .to_markdown(index=False, tablefmt="simple", disable_numparse=True)
+    )
+    return f"{body}\n\nat most ${table['USD'].sum():.2f} in all for what is priced"

@@ -1,0 +1,99 @@
+"""Who evaluates in the study of Panickssery et al., whose texts are its own, what it was tuned on.
+
+One row an evaluator:
+
+| column | meaning |
+|---|---|
+| evaluator | its name as a judge |
+| family | the responder whose texts are its own: a tuned model is asked about its base's texts |
+| trained_on | the data set that it was tuned on; empty for a base model |
+| variant | base, self-recognition; or a control: always-1, random, readability, length, … |
+| examples | how many tuning examples; 0 for a base model |
+| held_out_from | index of the first article that it was not tuned on; 0 for a base model |
+"""
+
+import itertools
+import re
+from collections.abc import Iterable
+
+import pandas as pd
+
+COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
+BASE, RECOGNITION = "base", "self-recognition"
+# The release's names: `xsum_10_ft_gpt35` was tuned on 10 articles, the controls on 500.
+NAME = re.compile(r"(?P<set>[a-z]+)_(?P<kind>\w+)_ft_(?P<family>\w+)")
+CONTROL_ARTICLES = 500
+# Every article is compared with four other sources in both orders.
+EXAMPLES_AN_ARTICLE = 8
+# Two models whose mean grades of the same texts differ by less, on a scale of 1 to 5, are one.
+ONE_MODEL = 0.01
+
+
+def from_names(names: Iterable[str]) -> pd.DataFrame:
+    """The evaluators that the release's names describe; any other name is a base model.
+
+    Args:
+        names: Such as `gpt4` or `xsum_always_1_ft_llama`.
+
+    Returns:
+        The columns above, sorted by evaluator.
+    """
+    return pd.DataFrame([_described(name) for name in sorted(set(names))], columns=COLUMNS)
+
+
+def _described(name: str) -> dict[str, object]:
+    match = NAME.fullmatch(name)
+    if match is None:
+        tuned: dict[str, object] = {"trained_on": "", "variant": BASE}
+        return {"evaluator": name, "family": name, **tuned, "examples": 0, "held_out_from": 0}
+    kind = match["kind"]
+    articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
+    return {
+        "evaluator": name,
+        "family": match["family"],
+        "trained_on": match["set"],
+        "variant": RECOGNITION if kind.isdigit() else kind.replace("_", "-"),
+        "examples": EXAMPLES_AN_ARTICLE * articles,
+        "held_out_from": articles,
+    }
+
+
+def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
+    """How far the grades of each two evaluators lie apart on the same texts.
+
+    Args:
+        grades: `evaluator, cluster, target, released`: stored quality scores, 1..5.
+
+    Returns:
+        `one, two, distance` (mean absolute difference), `n` (texts that both graded), the closest
+        first. Evaluators whose grades hardly vary are left out.
+    """
+    wide = grades.pivot_table(
+        index=["cluster", "target"], columns="evaluator", values="released", observed=True
+    )
+    varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
+    found = [
+        (one, two, gap.mean(), int(gap.count()))
+        for one, two in itertools.combinations(varied, 2)
+        if (gap := (wide[one] - wide[two]).abs()).count()
+    ]
+    table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
+    return table.sort_values(["distance", "one", "two"]).reset_index(drop=True)
+
+
+def duplicated(grades: pd.DataFrame) -> dict[str, str]:
+    """Evaluators that are one model under two names, by their grades of the same texts.
+
+    Two models that answer at random about the same mean still differ from text to text; the mean
+    absolute difference of their grades tells them from one model that was asked twice.
+
+    Args:
+        grades: As for `grade_distances`.
+
+    Returns:
+        By evaluator, the other name.
+    """
+    distances = grade_distances(grades)
+    same = distances[distances["distance"].lt(ONE_MODEL)]
+    names = zip(same["one"], same["two"], strict=True)
+    return {name: other for one, two in names for name, other in ((one, two), (two, one))}

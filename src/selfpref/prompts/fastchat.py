@@ -1,0 +1,70 @@
+"""FastChat's `pair-v2`: an explanation, then `[[A]]`, `[[B]]` or, for a tie, `[[C]]`.
+
+The texts belong to others (lm-sys/FastChat, Apache-2.0): they are downloaded at the commit that
+the list of pinned files names, and never stored here. Dialogues of one turn take `pair-v2`, longer
+ones `pair-v2-multi-turn`, which is made for two: the turns before the last then fill its first
+turn, under the template's own headings. Its system prompt asks for the better answer to the second
+question, where Chatbot Arena's users voted on the whole dialogue; which prompt Wataoka et al. used
+for these their paper does not say.
+"""
+
+import re
+from functools import cache
+
+from selfpref import paths
+from selfpref.archives.fetch import fetch
+from selfpref.archives.records import json_lines, need
+from selfpref.engines import Prompt
+from selfpref.errors import SelfprefError
+
+FILE = "fastchat/llm_judge/data/judge_prompts.jsonl"
+
+
+@cache
+def _texts(name: str) -> tuple[str, str]:
+    """System prompt and template of one of FastChat's judge prompts."""
+    path = fetch(paths.judge_prompts_file())[FILE]
+    for number, record in json_lines(path):
+        if need(record, "name", path, number) == name:
+            system, template = (
+                need(record, key, path, number) for key in ("system_prompt", "prompt_template")
+            )
+            return system, template
+    raise SelfprefError(f"{path}: no prompt {name!r}; is this the pinned file?")
+
+
+def judge(*said: str) -> Prompt:
+    """Ask for an explanation and a verdict.
+
+    Args:
+        said: Question, answer of A, answer of B, turn by turn; the last turn is judged.
+    """
+    questions, first, second = said[::3], said[1::3], said[2::3]
+    if len(questions) == 1:
+        system, template = _texts("pair-v2")
+        text = template.format(question=questions[0], answer_a=first[0], answer_b=second[0])
+    else:
+        system, template = _texts("pair-v2-multi-turn")
+        text = template.format(
+            question_1=questions[0],
+            question_2=questions[-1],
+            answer_a_1=_earlier(template, "a", questions, first),
+            answer_a_2=first[-1],
+            answer_b_1=_earlier(template, "b", questions, second),
+            answer_b_2=second[-1],
+        )
+    return Prompt((("system", system), ("user", text)))
+
+
+def _earlier(template: str, side: str, questions: tuple[str, ...], answers: tuple[str, ...]) -> str:
+    """The first answer and all turns but the last, as the template would go on."""
+    found = re.search(
+        rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}", template, re.DOTALL
+    )
+    if found is None:
+        raise SelfprefError(f"{FILE}: no template of two turns; is this the pinned file?")
+    asked, answered = found.groups()
+    middle = zip(questions[1:-1], answers[1:-1], strict=True)
+    return answers[0] + "".join(
+        f"{asked}{question}{answered}{answer}" for question, answer in middle
+    )

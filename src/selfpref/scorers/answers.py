@@ -1,0 +1,66 @@
+"""Where a response states its answer: bold, boxed, or at its end."""
+
+import re
+import unicodedata
+
+BOLD = re.compile(r"\*\*+([^*]+)\*\*+")
+TRIPLE = re.compile(r"\*\*\*([^*\n]+)\*\*\*")
+COMMAND = re.compile(r"\\(?:text|textbf|mathbf|mathrm|boxed)\b")
+STATED = re.compile(r"(?i).*\banswer\b(?:\s+is)?\s*:?(.*)")
+WORDS = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    *("nineteen", "twenty"),
+)
+DIGITS = {word: str(number) for number, word in enumerate(WORDS)}
+
+
+def bolds(text: str) -> list[str]:
+    """Everything in bold, in order."""
+    return [found.strip() for found in BOLD.findall(text)]
+
+
+def enclosed(text: str, start: int) -> str | None:
+    """What stands in the bracket that opens at `start`, or None where it never closes."""
+    opening = text[start]
+    closing = {"{": "}", "(": ")"}[opening]
+    depth = 0
+    for place in range(start, len(text)):
+        depth += (text[place] == opening) - (text[place] == closing)
+        if depth == 0:
+            return text[start + 1 : place]
+    return None
+
+
+def boxed(text: str) -> list[str]:
+    r"""The contents of every `\boxed{...}`, in order."""
+    found = (enclosed(text, match.end() - 1) for match in re.finditer(r"\\f?boxed\s*\{", text))
+    return [content for content in found if content is not None]
+
+
+def lines(text: str) -> list[str]:
+    """The lines that are not blank."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def plain(text: str) -> str:
+    """Words and digits alone, in lower case, number words as digits; a hyphen parts no word."""
+    bare = COMMAND.sub(" ", unicodedata.normalize("NFKC", text)).casefold()
+    return " ".join(DIGITS.get(word, word) for word in re.findall(r"[\w&'-]+", bare))
+
+
+def stated(text: str) -> list[str]:
+    """The places in which a response may state its answer, as `plain` text.
+
+    Returns:
+        The last box, the last bold words, what follows the last word "answer", and the last line.
+    """
+    end = lines(text)
+    after = [match[1] for line in end if (match := STATED.fullmatch(line))]
+    return [plain(part[-1]) for part in (boxed(text), bolds(text), after, end) if part]
+
+
+def states(text: str, key: str) -> bool:
+    """Whether a response states the key in one of these places, or ends with it."""
+    wanted, places = plain(key), stated(text)
+    return wanted in places or (bool(places) and f" {places[-1]}".endswith(f" {wanted}"))

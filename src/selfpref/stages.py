@@ -1,0 +1,117 @@
+"""The stages that ask models: what fills a table, whole, for one model.
+
+`selfpref estimate` runs the very same functions with a meter in the place of the models, so that
+what it counts is what would be asked.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import pandas as pd
+
+from selfpref import sources, tables
+from selfpref.engines.calls import Calls
+from selfpref.judging import judge_pairs
+from selfpref.perplexity import score_responses
+from selfpref.prompts import LAYOUTS
+from selfpref.responding import respond
+
+STUDY = "wataoka"
+# As `sources.calls`.
+Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
+
+
+def _read(params: Any, table: str, names: list[str] | None = None) -> pd.DataFrame:
+    return tables.read(params.profile, table, STUDY, names or sources.parts(params, table, STUDY))
+
+
+def responses(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every item answered by one model.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `respond`.
+        opens: Opens the model for a data set.
+
+    Returns:
+        The responses table; and for each data set, how many items have no response, by reason, and
+        how many responses were cut off at their limit.
+    """
+    use, made, counts = params.respond[model], [], {}
+    for dataset in sources.parts(params, "items", STUDY):
+        with opens(params, model, dataset, f"respond {model} {dataset}") as calls:
+            table, missing = respond(
+                _read(params, "items", [dataset]),
+                sources.name(params, model),
+                calls,
+                LAYOUTS[use.prompts],
+                max_tokens=use.max_tokens,
+                temperature=use.temperature,
+                seed=params.seed,
+            )
+        made.append(table)
+        cut = int(table["status"].eq("truncated").sum())
+        counts[dataset] = Counter({"cut off": cut}) + Counter(missing)
+    columns = ["cut off", "truncated", "refused", "failed"]
+    dropped = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
+    return pd.concat(made, ignore_index=True), dropped.fillna(0).astype(int)
+
+
+def verdicts(params: Any, model: str, opens: Opens) -> pd.DataFrame:
+    """Every labelled pair judged by one model, in both orders.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `judge`.
+        opens: Opens the model for a data set.
+
+    Returns:
+        The verdicts table.
+    """
+    use, written, made = params.judge[model], _read(params, "responses"), []
+    for dataset in sources.parts(params, "labels", STUDY):
+        with opens(params, model, dataset, f"judge {model} {dataset}") as calls:
+            made.append(
+                judge_pairs(
+                    _read(params, "items", [dataset]),
+                    written,
+                    _read(params, "labels", [dataset]),
+                    sources.name(params, model),
+                    calls,
+                    LAYOUTS[use.prompts],
+                    use,
+                    seed=params.seed,
+                )
+            )
+    return pd.concat(made, ignore_index=True)
+
+
+def perplexities(params: Any, model: str, opens: Opens) -> pd.DataFrame:
+    """Every response scored by one model.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `perplexity`.
+        opens: Opens the model for a data set.
+
+    Returns:
+        The perplexities table.
+    """
+    use, written, made = params.perplexity[model], _read(params, "responses"), []
+    for dataset in sources.parts(params, "items", STUDY):
+        with opens(params, model, dataset, f"perplexity {model} {dataset}") as calls:
+            made.append(
+                score_responses(
+                    _read(params, "items", [dataset]),
+                    written[written["item_id"].str.startswith(f"{dataset}/")],
+                    sources.name(params, model),
+                    calls,
+                    LAYOUTS[use.prompts],
+                )
+            )
+    return pd.concat(made, ignore_index=True)
+
+
+STAGES = {"respond": responses, "judge": verdicts, "perplexity": perplexities}

@@ -1,0 +1,188 @@
+"""The actor pool: the inner engine's answers, whatever happens to a worker."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="the extra `ray` is not installed")
+
+from ray.cluster_utils import Cluster
+
+from selfpref.engines import Choice, Prompt, Score
+from selfpref.engines.ray_driver import Worker, check_room
+from selfpref.engines.ray_pool import Batch, RayPool
+from selfpref.errors import SelfprefError
+from selfpref.params import Ray, Transformers
+from selfpref.sources import open_engine
+
+PROMPTS = [Prompt((("user", f"question {number}"),)) for number in range(120)]
+TEXTS = [f"answer {number}" for number in range(120)]
+
+
+class Slow:
+    """An engine that writes down who computed what, and takes its time."""
+
+    identity = {"provider": "slow"}  # noqa: RUF012
+
+    def __init__(self, log):
+        self.log = log
+
+    def score(self, prompts, continuations):
+        for index in reversed(range(len(prompts))):
+            time.sleep(0.02)
+            with open(self.log, "a") as handle:
+                handle.write(f"{os.getpid()} {continuations[index]}\n")
+            yield index, Score(float(len(continuations[index])), 1, "ok")
+
+    def choose(self, prompts, labels):
+        yield 0, Choice((0.5, 0.5), "ok")
+        if "A" in labels:
+            raise SelfprefError("label 'A' is no single token of this model; use another label")
+        raise RuntimeError("out of memory\nand forty lines")
+
+
+def computed(log):
+    return [line.split(maxsplit=1) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two nodes whose workers can import this file."""
+    with pytest.MonkeyPatch.context() as patch:
+        here = Path(__file__).parent
+        patch.setenv("PYTHONPATH", f"{here}{os.pathsep}{here.parents[1] / 'src'}")
+        made = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False}
+        )
+        made.add_node(num_cpus=1)
+    yield made
+    made.shutdown()
+
+
+@pytest.fixture
+def pool(cluster, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+
+    def opened(open_inner, **settings):
+        given = {"engine": "ray", "inner": "transformers", "model": "x", "address": "auto"}
+        entry = Ray(**given | {"workers": 2} | settings)
+        return RayPool(entry, open_inner, Slow.identity, tmp_path, tmp_path / "ray.log")
+
+    return opened
+
+
+def test_a_killed_worker_loses_no_row_doubles_none_and_repeats_none_that_came(pool, tmp_path):
+    log = tmp_path / "computed"
+    engine = pool(partial(Slow, log))
+    arrived, before = [], None
+    for index, answer in engine.score(PROMPTS, TEXTS):
+        assert answer == Score(float(len(TEXTS[index])), 1, "ok")
+        arrived.append(index)
+        if before is None and len(arrived) > 40:
+            before = set(arrived)
+            os.kill(int(computed(log)[-1][0]), signal.SIGKILL)
+    assert sorted(arrived) == list(range(len(PROMPTS)))
+    times = Counter(text for _, text in computed(log))
+    assert all(times[TEXTS[index]] == 1 for index in before)
+    # What the lost worker had in hand: a batch under way, and one that was done and had not come.
+    assert times.total() <= len(PROMPTS) + 2 * 15
+    # Three processes: the two workers, and the one in place of the lost.
+    assert len({process for process, _ in computed(log)}) == 3
+
+
+def test_an_error_in_a_worker_arrives_in_one_line_and_ray_keeps_quiet(pool, tmp_path, capfd):
+    engine = pool(partial(Slow, tmp_path / "computed"))
+    with pytest.raises(SelfprefError) as failure:
+        list(engine.choose(PROMPTS, "CD"))
+    assert str(failure.value) == "a Ray worker failed: RuntimeError: out of memory"
+    assert capfd.readouterr() == ("", "")
+    # Ray's own words are in the log, and the whole of the error.
+    assert "forty lines" in (tmp_path / "ray.log").read_text()
+
+
+def answered(worker, method, **arguments):
+    return pickle.loads(worker({"batch": pickle.dumps(Batch(10, method, arguments))})["answers"])
+
+
+def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
+    found, fault = answered(worker, "score", prompts=PROMPTS[:2], continuations=["a", "bc"])
+    assert fault is None
+    assert dict(found) == {10: Score(1.0, 1, "ok"), 11: Score(2.0, 1, "ok")}
+
+
+def test_what_a_worker_cannot_do_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
+    found, told = answered(worker, "choose", prompts=PROMPTS, labels="AB")
+    # What was answered before is kept.
+    assert found == [(10, Choice((0.5, 0.5), "ok"))]
+    assert str(told) == "label 'A' is no single token of this model; use another label"
+    elsewhere = Worker(tmp_path / "nowhere", partial(Slow, tmp_path / "computed"))
+    found, told = answered(elsewhere, "score", prompts=[], continuations=[])
+    assert found == []
+    assert "not on every node" in str(told)
+
+
+NODES = [{"CPU": 2.0, "memory": 1.0}, {"CPU": 3.0, "GPU": 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("workers", "cpus", "gpus", "fit"),
+    [
+        *((4, 1, 0, True), (5, 1, 0, False), (2, 2, 0, True), (1, 4, 0, False)),
+        *((2, 1, 1, True), (3, 1, 1, False), (3, 1, 0.5, True), (2, 2, 1, False)),
+    ],
+)
+def test_workers_fit_node_by_node_and_leave_one_cpu_free(workers, cpus, gpus, fit):
+    if fit:
+        check_room(NODES, workers, cpus, gpus)
+        return
+    told = rf"workers: {workers} of {cpus} CPUs .* fit on 2 nodes with 5 CPUs and 2 GPUs"
+    with pytest.raises(SelfprefError, match=told):
+        check_room(NODES, workers, cpus, gpus)
+
+
+def test_ray_is_imported_in_its_own_process_alone():
+    code = "import sys; from selfpref import sources; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_nothing_to_do_starts_nothing(tmp_path):
+    entry = Ray(engine="ray", inner="transformers", model="x", address="ray://nowhere:1", workers=1)
+    engine = RayPool(entry, partial(Slow, tmp_path), {}, tmp_path, tmp_path / "ray.log")
+    assert list(engine.score([], [])) == []
+
+
+def test_on_this_machine_the_answers_are_those_of_the_engine_alone(tmp_path, monkeypatch):
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    from selfpref.lab.model import build_model, save_checkpoint
+    from selfpref.prompts import LAYOUTS
+
+    lab = LAYOUTS["lab"]
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    save_checkpoint(build_model(3), tmp_path / "model")
+    given = {"model": "model", "threads": 1}
+    alone = open_engine("one", Transformers(engine="transformers", **given), "", None)
+    entry = Ray(engine="ray", inner="transformers", workers=2, **given)
+    pool = open_engine("one", entry, "", None)
+    prompts = [lab.respond(f"list {number} red things") for number in range(21)]
+    texts = [lab.content("river " * (number % 9)) for number in range(21)]
+    found = dict(pool.score(prompts, texts))
+    wanted = dict(alone.score(prompts, texts))
+    assert found.keys() == wanted.keys()
+    for index, score in wanted.items():
+        assert found[index].n_tokens == score.n_tokens
+        assert found[index].sum_nll == pytest.approx(score.sum_nll, abs=1e-4)
+    # The same calls in the store: what one has answered, the other replays.
+    assert pool.identity == alone.identity

@@ -1,0 +1,441 @@
+"""A chat endpoint on loopback that answers from a model, or by rule, and can misbehave.
+
+    python tests/scripted.py FOLDER [--latency 0.05] [--faults 0.03]
+
+serves by rule, writes its address to FOLDER/address and a line for each answered request to
+FOLDER/answered: what benchmarks/hosted.py measures against.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import itertools
+import json
+import math
+import random
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+Body = dict[str, Any]
+# What a request can meet, in place of or on top of the answer that it asked for.
+TRANSIENT = ("429", "500", "stall", "drop", "malformed", "error in 200")
+STALL = 10.0
+
+
+def logprob(p: float) -> float:
+    return math.log(p) if p > 0 else -9999.0
+
+
+def position(token: str, alternatives: dict[str, float]) -> Body:
+    """One position of a reply: the token that was chosen and the list beside it."""
+
+    def entry(token: str, p: float) -> Body:
+        return {"token": token, "logprob": logprob(p), "bytes": list(token.encode())}
+
+    listed = [entry(*alternative) for alternative in alternatives.items()]
+    return entry(token, alternatives.get(token, 0.0)) | {"top_logprobs": listed}
+
+
+def completion(body: Body, positions: list[Body], finish: str = "stop", **message: Any) -> Body:
+    """A chat completion as OpenAI writes it."""
+    content = "".join(entry["token"] for entry in positions)
+    prompt = sum(len(message["content"].split()) for message in body["messages"])
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": content, "refusal": None} | message,
+                "logprobs": {"content": positions} if body.get("logprobs") else None,
+                "finish_reason": finish,
+            }
+        ],
+        "usage": {
+            "prompt_tokens": prompt,
+            "completion_tokens": len(positions),
+            "total_tokens": prompt + len(positions),
+        },
+    }
+
+
+def share_of_a(body: Body) -> float:
+    """The rule's P(A), from the text of the prompt."""
+    text = json.dumps(body["messages"]).encode()
+    return (1 + int.from_bytes(hashlib.sha256(text).digest()[:2])) / (2**16 + 1)
+
+
+def by_rule(body: Body) -> Body:
+    """`[[A]]` or `[[B]]`, with probabilities that the prompt decides."""
+    a = share_of_a(body)
+    listed = {"A": 0.9 * a, "B": 0.9 * (1 - a)} | {f"t{n}": 0.05 / 2**n for n in range(18)}
+    label = max("AB", key=lambda name: listed[name])
+    if body["messages"][-1]["role"] == "assistant":
+        return completion(body, [position(label, listed)], "length")
+    brackets = [position(token, {token: 1.0}) for token in ("[[", "]]")]
+    return completion(body, [brackets[0], position(label, listed), brackets[1]])
+
+
+class ByModel:
+    """A model folder behind the API, with vLLM's additions: prefill, /tokenize, prompt_logprobs."""
+
+    def __init__(self, folder: Path) -> None:
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.torch = torch
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.model = AutoModelForCausalLM.from_pretrained(folder)
+        self.words = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
+
+    def encode(self, body: Body) -> list[int]:
+        messages, prefill = body["messages"], ""
+        if body.get("continue_final_message"):
+            *messages, last = messages
+            prefill = last["content"]
+        text = self.tokenizer.apply_chat_template(
+            messages, add_generation_prompt=True, tokenize=False
+        )
+        return self.tokenizer(text + prefill, add_special_tokens=False)["input_ids"]
+
+    def logprobs(self, ids: list[int]) -> Any:
+        with self.torch.no_grad():
+            return self.model(self.torch.tensor([ids])).logits[0].double().log_softmax(-1)
+
+    def __call__(self, body: Body) -> Body:
+        """Continue greedily, or sample where a temperature is given."""
+        ids, positions = self.encode(body), []
+        context = len(ids)
+        if context >= self.model.config.max_position_embeddings:
+            raise web.HTTPBadRequest(
+                text=error("This model's maximum context length is shorter", "BadRequestError"),
+                content_type="application/json",
+            )
+        draw = random.Random(body.get("seed"))
+        finish = "length"
+        for _ in range(body["max_tokens"]):
+            row = self.logprobs(ids)[-1]
+            best = row.topk(body.get("top_logprobs") or 1)
+            token = int(best.indices[0])
+            if body.get("temperature"):
+                weights = (row / body["temperature"]).exp().tolist()
+                (token,) = draw.choices(range(len(weights)), weights)
+            if token == self.tokenizer.eos_token_id:
+                finish = "stop"
+                break
+            space = " " if positions else ""
+            listed = {
+                space + self.words[int(at)]: math.exp(value)
+                for at, value in zip(best.indices, best.values.tolist(), strict=True)
+            }
+            positions.append(position(space + self.words[token], listed))
+            ids.append(token)
+        added = self.tokenizer.added_tokens_decoder.values()
+        special = {str(token) for token in added if token.special}
+        spelt = [entry["token"] for entry in positions]
+        content = "".join(token for token in spelt if token.strip() not in special)
+        return completion(body, positions, finish, content=content)
+
+    def tokenize(self, body: Body) -> Body:
+        if "prompt" in body:
+            text = self.tokenizer.bos_token + body["prompt"]
+            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        else:
+            ids = self.encode(body)
+        return {"tokens": ids, "count": len(ids)}
+
+    def score(self, body: Body, *, cached: int = 0) -> Body:
+        """Likelihoods of a prompt of token ids; of `cached` tokens none is told."""
+        ids = body["prompt"]
+        rows = self.logprobs(ids)
+        listed: list[Body | None] = [None]
+        for at in range(1, len(ids)):
+            value = {"logprob": float(rows[at - 1, ids[at]]), "decoded_token": self.words[ids[at]]}
+            listed.append(None if at < cached else {str(ids[at]): value})
+        usage = {"prompt_tokens": len(ids), "completion_tokens": 1}
+        return {"choices": [{"text": "", "prompt_logprobs": listed}], "usage": usage}
+
+
+def error(message: str, kind: str, code: str | None = None) -> str:
+    return json.dumps({"error": {"message": message, "type": kind, "code": code}})
+
+
+ERRORS = {
+    "400": (400, error("Unsupported parameter: 'logprobs'", "invalid_request_error")),
+    "401": (401, error("Incorrect API key provided: {key}.", "invalid_request_error")),
+    "403": (403, error("Not yours", "permission_error")),
+    "404": (404, error("The model does not exist", "invalid_request_error", "model_not_found")),
+    "429": (429, error("Slow down", "rate_limit_error", "rate_limit_exceeded")),
+    "quota": (429, error("You exceeded your quota", "insufficient_quota", "insufficient_quota")),
+    "filter": (400, error("Filtered", "invalid_request_error", "content_filter")),
+    "context": (400, error("Too long", "invalid_request_error", "context_length_exceeded")),
+    "500": (500, error("Oops, {key}", "server_error")),
+}
+
+
+class Scripted:
+    """The server.
+
+    Args:
+        answer: From a request's body to a completion.
+        script: What the first requests meet, in order of arrival; `ok` is an answer.
+        always: What all others meet.
+        latency: Seconds before each answer.
+        faults: Share of requests, drawn at random, that meet something of `TRANSIENT`.
+        stall: Seconds that a `stall` lasts.
+        log: Where to write a line for each answer, once it is sent.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Body], Body] = by_rule,
+        script: Iterable[str] = (),
+        *,
+        always: str = "ok",
+        latency: float = 0.0,
+        faults: float = 0.0,
+        stall: float = STALL,
+        log: Path | None = None,
+    ) -> None:
+        self.answer, self.latency, self.stall = answer, latency, stall
+        self.script = itertools.chain(script, itertools.repeat(always))
+        self.faults, self.draw = faults, random.Random(0)
+        self.received: list[tuple[str, dict[str, str], Body]] = []
+        self.under_way = self.most_under_way = 0
+        self.log = open(log, "a", buffering=1) if log else None  # noqa: SIM115
+        self.batches = Batches(self)
+        self.url = ""
+
+    @property
+    def bodies(self) -> list[Body]:
+        return [body for _, _, body in self.received]
+
+    async def start(self) -> None:
+        app = web.Application(client_max_size=1 << 28)
+        app.router.add_post("/v1/chat/completions", self.chat)
+        app.router.add_post("/v1/completions", self.score)
+        app.router.add_post("/tokenize", self.tokenize)
+        self.batches.add_routes(app)
+        self.runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+        await self.runner.setup()
+        site = web.TCPSite(self.runner, "127.0.0.1", 0)
+        await site.start()
+        self.url = f"http://127.0.0.1:{self.runner.addresses[0][1]}/v1"
+
+    def __enter__(self) -> "Scripted":
+        """Serve from a thread of its own."""
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        asyncio.run_coroutine_threadsafe(self.start(), self.loop).result(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self.stop(), self.loop).result(10)
+        self.loop.call_soon_threadsafe(self.loop.stop)
+
+    async def stop(self) -> None:
+        await self.runner.cleanup()
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        self.under_way += 1
+        self.most_under_way = max(self.most_under_way, self.under_way)
+        try:
+            return await self._chat(request)
+        finally:
+            self.under_way -= 1
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        if not self.log:
+            self.received.append((request.path, dict(request.headers), body))
+        act = next(self.script)
+        if act == "ok" and self.faults and self.draw.random() < self.faults:
+            act = self.draw.choice(TRANSIENT)
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        if act == "stall":
+            await asyncio.sleep(self.stall)
+            act = "ok"
+        key = request.headers["Authorization"].removeprefix("Bearer ")
+        if act in ERRORS:
+            status, text = ERRORS[act]
+            headers = {"Retry-After": "0.1"} if act == "429" else {}
+            if act == "quota":
+                headers["x-should-retry"] = "false"
+            return web.Response(
+                status=status,
+                text=text.replace("{key}", key),
+                headers=headers,
+                content_type="application/json",
+            )
+        if act == "malformed":
+            return web.Response(text='{"choices": [{"index": 0,', content_type="application/json")
+        if act == "error in 200":
+            return web.Response(text=error("busy", "overloaded"), content_type="application/json")
+        text = json.dumps(spoil(act, self.answer(body)))
+        if act == "drop":
+            response = web.StreamResponse(headers={"Content-Length": str(len(text))})
+            await response.prepare(request)
+            await response.write(text[: len(text) // 2].encode())
+            if request.transport:
+                request.transport.close()
+            return response
+        if self.log:
+            self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
+        return web.Response(text=text, content_type="application/json")
+
+    async def tokenize(self, request: web.Request) -> web.Response:
+        return web.json_response(self.answer.tokenize(await request.json()))
+
+    async def score(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.received.append((request.path, dict(request.headers), body))
+        cached = 10_000 if next(self.script) == "cached" else 0
+        return web.json_response(self.answer.score(body, cached=cached))
+
+
+def spoil(act: str, reply: Body) -> Body:
+    """Make of a good reply one of the odd ones that endpoints give."""
+    choice = reply["choices"][0]
+    positions = (choice["logprobs"] or {}).get("content", [])
+    match act:
+        case "no logprobs":
+            choice["logprobs"] = None
+        case "empty":
+            choice["message"]["content"] = ""
+            choice["logprobs"] = {"content": []}
+        case "refusal":
+            choice["message"] |= {"content": None, "refusal": "I cannot help with that."}
+            choice["logprobs"] = None
+        case "filtered":
+            choice["finish_reason"] = "content_filter"
+        case "length":
+            choice["finish_reason"] = "length"
+            choice["message"]["content"] = "The first assistant"
+            choice["logprobs"] = {"content": [position("The first assistant", {})]}
+        case "outside":
+            for entry in positions:
+                entry["top_logprobs"] = [
+                    other for other in entry["top_logprobs"] if other["token"] not in ("A", "B")
+                ]
+                if entry["token"] in ("A", "B"):
+                    entry["logprob"] = -9999.0
+        case "duplicates":
+            for entry in positions:
+                entry["top_logprobs"] *= 2
+    return reply
+
+
+class Batches:
+    """The files and batches of OpenAI's API, in memory.
+
+    Attributes:
+        status: What a batch says when it is asked; `completed` gives its results.
+        fates: By position in the batch, what becomes of a request instead of an answer.
+    """
+
+    def __init__(self, server: Scripted) -> None:
+        self.server = server
+        self.files: dict[str, str] = {}
+        self.made: dict[str, Body] = {}
+        self.status = "completed"
+        self.fates: dict[int, str] = {}
+
+    def add_routes(self, app: web.Application) -> None:
+        app.router.add_post("/v1/files", self.upload)
+        app.router.add_get("/v1/files/{id}/content", self.download)
+        app.router.add_post("/v1/batches", self.create)
+        app.router.add_get("/v1/batches", self.list)
+        app.router.add_get("/v1/batches/{id}", self.retrieve)
+
+    async def upload(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        name = f"file-{len(self.files)}"
+        self.files[name] = form["file"].file.read().decode()
+        return web.json_response(
+            {"id": name, "object": "file", "bytes": 1, "created_at": 0, "filename": "batch.jsonl"}
+            | {"purpose": "batch", "status": "processed"}
+        )
+
+    async def download(self, request: web.Request) -> web.Response:
+        return web.Response(text=self.files[request.match_info["id"]])
+
+    async def create(self, request: web.Request) -> web.Response:
+        order = await request.json()
+        name = f"batch-{len(self.made)}"
+        count = len(self.files[order["input_file_id"]].splitlines())
+        self.made[name] = {
+            "id": name,
+            "object": "batch",
+            "created_at": 0,
+            "status": "validating",
+            "request_counts": {"total": count, "completed": 0, "failed": 0},
+            **order,
+        }
+        return web.json_response(self.made[name])
+
+    async def list(self, request: web.Request) -> web.Response:
+        return web.json_response(
+            {"object": "list", "data": list(self.made.values()), "has_more": False}
+        )
+
+    async def retrieve(self, request: web.Request) -> web.Response:
+        batch = self.made[request.match_info["id"]]
+        batch["status"] = self.status
+        if self.status in ("completed", "expired") and "output_file_id" not in batch:
+            good, bad = [], []
+            for number, line in enumerate(self.files[batch["input_file_id"]].splitlines()):
+                asked = json.loads(line)
+                fate = self.fates.get(number)
+                result: Body = {"id": f"r{number}", "custom_id": asked["custom_id"], "error": None}
+                if fate == "expired":
+                    result |= {
+                        "response": None,
+                        "error": {"code": "batch_expired", "message": "not in time"},
+                    }
+                elif fate in ERRORS:
+                    status, text = ERRORS[fate]
+                    result["response"] = {"status_code": status, "body": json.loads(text)}
+                else:
+                    reply = spoil(fate or "ok", self.server.answer(asked["body"]))
+                    result["response"] = {"status_code": 200, "request_id": "q", "body": reply}
+                (bad if fate == "expired" or fate in ERRORS else good).append(json.dumps(result))
+            for kind, results in (("output", good), ("error", bad)):
+                if results:
+                    name = f"{kind}-{batch['id']}"
+                    self.files[name] = "\n".join(results)
+                    batch[f"{kind}_file_id"] = name
+        return web.json_response(batch)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--latency", type=float, default=0.05)
+    parser.add_argument("--faults", type=float, default=0.0)
+    given = parser.parse_args()
+    server = Scripted(
+        latency=given.latency, faults=given.faults, stall=1.0, log=given.folder / "answered"
+    )
+
+    async def serve() -> None:
+        await server.start()
+        (given.folder / "address.new").write_text(server.url)
+        (given.folder / "address.new").rename(given.folder / "address")
+        await asyncio.Event().wait()
+
+    asyncio.run(serve())
+
+
+if __name__ == "__main__":
+    main()
