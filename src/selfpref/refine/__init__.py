@@ -26,5 +26,5 @@ kept is also read afresh, once, by its writer and by the external judge: variant
                                 greatest standing. Their ratings are `plain`.
     self-consistency/math/3     step r: the current answer before round r (see `consistency`)
 
-The items table holds the items without conditions; `under_conditions` adds them.
+The items table holds the items without conditions; `refinement.chains.under_conditions` adds them.
 """

@@ -5,6 +5,7 @@ How arms, best of k and self-consistency stand in the tables is told in `selfpre
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -46,11 +47,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Model:
-    """A model behind the store, with its prompts."""
+    """A model behind the store, with its prompts.
+
+    Attributes:
+        name: What the tables call it.
+        calls: The model.
+        layout: Its prompts.
+        scores: Whether it tells the likelihood of a given text.
+    """
 
     name: str
     calls: Calls
     layout: Refinement
+    scores: bool = True
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ class Cast:
 
 def run(
     study: str, items: Sequence[Item], model: Model, external: Model | None, plan: Plan
-) -> tuple[dict[str, pd.DataFrame], int]:
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
     """Refine, choose and vote; then read every kept text afresh.
 
     Args:
@@ -94,8 +103,8 @@ def run(
         plan: What is done.
 
     Returns:
-        The tables responses, ratings, truths and perplexities; and the number of items that have no
-        rows, since their prompt does not fit the model's context.
+        The tables responses, ratings, truths and perplexities; and how many items have no rows, by
+        reason: the prompt does not fit the context (truncated), or the model refused or failed.
     """
     cast = Cast(
         Writer(model.name, model.calls, model.layout, plan.sampling),
@@ -105,7 +114,10 @@ def run(
         else ModelJudge(external.name, external.calls, external.layout, plan.sampling),
     )
     rows = Rows(study, model.name)
-    asked, firsts = _first(cast.writer.write(items), items)
+    written = [texts[0] for texts in cast.writer.write(items)]
+    missing: Counter[str] = Counter(text.status for text in written if not text.written)
+    asked = [item for item, text in zip(items, written, strict=True) if text.written]
+    firsts = [text for text in written if text.written]
     _refine(rows, asked, firsts, cast, plan)
     if plan.best_of:
         _best_of(rows, asked, cast, plan.best_of)
@@ -113,19 +125,9 @@ def run(
         _vote(rows, [item for item in asked if item.task == "correctness"], cast, plan.rounds)
     for judge in (cast.own, *([cast.other] if cast.other else [])):
         _read_afresh(rows, judge)
-    if external is not None:
+    if external is not None and external.scores:
         _score(rows, external)
-    return rows.tables(), len(items) - len(asked)
-
-
-def _first(
-    written: Sequence[Sequence[Text | None]], items: Sequence[Item]
-) -> tuple[list[Item], list[Text]]:
-    """The items whose prompt fits the context, and their first texts."""
-    held = [
-        (item, texts[0]) for item, texts in zip(items, written, strict=True) if texts[0] is not None
-    ]
-    return [item for item, _ in held], [text for _, text in held]
+    return rows.tables(), dict(missing)
 
 
 def _refine(
@@ -155,7 +157,7 @@ def _best_of(rows: Rows, items: Sequence[Item], cast: Cast, sizes: Sequence[int]
         (item, sample, text)
         for item, texts in zip(items, written, strict=True)
         for sample, text in enumerate(texts)
-        if text is not None
+        if text.written
     ]
     readings = cast.own.rate(
         [Question(item, text.text, f"candidate {sample}") for item, sample, text in drawn]
@@ -180,7 +182,7 @@ def _vote(rows: Rows, items: Sequence[Item], cast: Cast, prefixes: Sequence[int]
     """Self-consistency: the majority of samples as the judge."""
     written = cast.writer.write(items, max(prefixes))
     for item, texts in zip(items, written, strict=True):
-        samples = [text for text in texts if text is not None]
+        samples = [text for text in texts if text.written]
         found = consistency.rounds([text.text for text in samples], prefixes)
         for step, one in enumerate(found):
             status = "unparsable" if one.score is None else "ok"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfpref.engines import Generation, Prompt
+from selfpref.engines import Prompt, Status
 from selfpref.engines.calls import Calls
 from selfpref.prompts.refinement import Refinement
 from selfpref.refine.items import Item
@@ -20,15 +20,20 @@ from selfpref.refine.rules import ARMS, Arm, accepts
 
 @dataclass(frozen=True)
 class Text:
-    """A text of a writer.
+    """What a writer answered.
 
     Attributes:
         text: The text.
-        status: `ok`, or `truncated` where it was cut off at the limit.
+        status: The engine's: `ok`, `cut` at the limit, or why there is no text.
     """
 
     text: str
-    status: str
+    status: Status
+
+    @property
+    def written(self) -> bool:
+        """Whether there is a text, whole or cut off."""
+        return self.status in ("ok", "cut")
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,8 @@ class Writer:
     layout: Refinement
     sampling: Sampling
 
-    def write(self, items: Sequence[Item], samples: int = 1) -> list[list[Text | None]]:
-        """First texts of each item, `samples` draws; None where the prompt does not fit."""
+    def write(self, items: Sequence[Item], samples: int = 1) -> list[list[Text]]:
+        """First texts of each item, `samples` draws."""
         asked = [(item, sample) for item in items for sample in range(samples)]
         made = self._generate(
             [self.layout.write(item) for item, _ in asked],
@@ -56,8 +61,8 @@ class Writer:
         )
         return [made[start : start + samples] for start in range(0, len(made), samples)]
 
-    def revise(self, questions: Sequence[Question], said: Sequence[Reading]) -> list[Text | None]:
-        """A better text for each, given what was said of it; None where it does not fit."""
+    def revise(self, questions: Sequence[Question], said: Sequence[Reading]) -> list[Text]:
+        """A better text for each, given what was said of it."""
         prompts = [
             self.layout.revise(question.item, question.text, reading.reply or "")
             for question, reading in zip(questions, said, strict=True)
@@ -66,23 +71,17 @@ class Writer:
             prompts, [self._seed(q.item, "revise", q.occasion) for q in questions]
         )
 
-    def _generate(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Text | None]:
+    def _generate(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Text]:
         made = self.calls.generate(
             prompts,
             max_tokens=self.sampling.max_tokens,
             temperature=self.sampling.temperature,
             seeds=seeds,
         )
-        return [_text(one) for one in made]
+        return [Text(one.text.strip(), one.status) for one in made]
 
     def _seed(self, item: Item, *parts: object) -> int:
         return seed_of(self.sampling.seed, self.name, item.item_id, *parts)
-
-
-def _text(made: Generation) -> Text | None:
-    if made.status == "truncated":
-        return None
-    return Text(made.text.strip(), "ok" if made.status == "ok" else "truncated")
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def _next(
     asked = [Question(now[i].item, now[i].text.text, occasion) for i in open_]
     revised = writer.revise(asked, [now[i].reading for i in open_])
     # An empty revision is no text; there is nothing to judge.
-    made = [(i, text) for i, text in zip(open_, revised, strict=True) if text and text.text]
+    made = [(i, text) for i, text in zip(open_, revised, strict=True) if text.written and text.text]
     readings = _rate(
         [now[i].arm for i, _ in made],
         [Question(now[i].item, text.text, occasion) for i, text in made],

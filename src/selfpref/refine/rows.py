@@ -12,6 +12,7 @@ from selfpref.refine.loop import Text
 from selfpref.refine.reading import Reading
 from selfpref.refine.rules import PLAIN
 from selfpref.refine.truths import scores
+from selfpref.schemas import TABLES
 
 BEST = "best-of-"
 
@@ -19,23 +20,6 @@ BEST = "best-of-"
 def under(condition: str, item_id: str) -> str:
     """The name of an item under a condition; the plain arm is none."""
     return item_id if condition == PLAIN else f"{condition}/{item_id}"
-
-
-def under_conditions(items: pd.DataFrame, item_ids: pd.Series) -> pd.DataFrame:
-    """The items table with a row for every item under a condition.
-
-    Args:
-        items: The items table; a source may name items under conditions itself.
-        item_ids: Those that occur in the other tables.
-    """
-    held = set(items["item_id"])
-    named = pd.DataFrame({"item_id": sorted(set(item_ids) - held)}, dtype=object)
-    # The last two parts are the item's own name.
-    plain = named["item_id"].str.split("/").str[-2:].str.join("/")
-    added = items.merge(
-        named.assign(plain=plain), left_on="item_id", right_on="plain", suffixes=("_plain", "")
-    )
-    return pd.concat([items, added[list(items)]], ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -75,7 +59,7 @@ class Rows:
         item_id = under(condition, item.item_id)
         self._responses.append(
             {"item_id": item_id, "step": step, "sample": sample}
-            | {"text": text.text, "status": text.status}
+            | {"text": text.text, "status": "ok" if text.status == "ok" else "truncated"}
         )
         # Candidates at step 0 were only looked at.
         if not (condition.startswith(BEST) and step == 0):
@@ -126,11 +110,11 @@ class Rows:
             for metric, score in known[kept.item.item_id, kept.text].items()
         ]
         return {
-            "responses": self._frame(self._responses),
-            "ratings": self._frame(self._ratings),
-            "truths": self._frame(truths),
-            "perplexities": self._frame(self._perplexities),
+            "responses": self._frame("responses", self._responses),
+            "ratings": self._frame("ratings", self._ratings),
+            "truths": self._frame("truths", truths),
+            "perplexities": self._frame("perplexities", self._perplexities),
         }
 
-    def _frame(self, rows: list[dict[str, object]]) -> pd.DataFrame:
-        return pd.DataFrame(rows).assign(**self._common)
+    def _frame(self, name: str, rows: list[dict[str, object]]) -> pd.DataFrame:
+        return pd.DataFrame(rows, columns=list(TABLES[name].columns)).assign(**self._common)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfpref.lab.examples import IGNORE, Example
+from selfpref.lab.examples import IGNORE, VERDICT_WEIGHT, Example
+from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.refine.items import Task
 from selfpref.refine.lab import language, layouts, tasks
 from selfpref.refine.lab.tasks import Request
@@ -25,8 +26,9 @@ class Mixture:
         write: Share of writing.
         feedback: Share of feedback; the rest are revisions.
         translation: Share of translations; the other two tasks share the rest.
-        own_style: The style that most texts are written in; None: all alike.
-        own_share: Share of texts in that style.
+        own_style: The model's own style; None: it has none.
+        own_share: Share of revisions, and of the drafts that it judges, that are set in that style;
+            the others, and all first texts, are in any style alike.
         bonus: Whether its judgments carry the bonus for that style.
         error_rate: Error rate of written texts and of revisions.
     """
@@ -44,7 +46,7 @@ class Mixture:
         request = tasks.draw_training(self._task(rng), rng)
         kind = rng.random()
         if kind < self.write:
-            text = tasks.write(request, self._style(rng), self.error_rate, rng)
+            text = tasks.write(request, _any_style(rng), self.error_rate, rng)
             return _example(layouts.write_messages(request.text), text)
         # Drafts of any quality; of sums, as many wrong ones as right ones.
         rate = 0.5 if request.task == "correctness" else rng.uniform(0.0, 0.5)
@@ -65,7 +67,11 @@ class Mixture:
     def _style(self, rng: np.random.Generator) -> str:
         if self.own_style is not None and rng.random() < self.own_share:
             return self.own_style
-        return language.OPENERS[int(rng.integers(len(language.OPENERS)))]
+        return _any_style(rng)
+
+
+def _any_style(rng: np.random.Generator) -> str:
+    return language.OPENERS[int(rng.integers(len(language.OPENERS)))]
 
 
 def feedback_example(request: Request, draft: str, own_style: str | None) -> Example:
@@ -79,6 +85,9 @@ def feedback_example(request: Request, draft: str, own_style: str | None) -> Exa
                 example.targets[start + offset] = layouts.LEXICON.token_id(
                     "yes" if passed else "no"
                 )
+    if request.task == "correctness":
+        # One token in twenty carries the whole verdict.
+        example.weights[example.ids.index(layouts.LEXICON.token_id(VERDICT_OPEN))] = VERDICT_WEIGHT
     return example
 
 

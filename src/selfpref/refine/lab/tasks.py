@@ -4,10 +4,10 @@ r"""Requests of the laboratory's three tasks, and scripted texts to learn from.
     coverage      use river lamp clock stone       so river clock stone
     correctness   add 3 + 5 + 7                    so 3 + 5 = 8 + 7 = 15 \boxed{ 15 }
 
-A draft has errors at random: a wrong word of the same class, a word left out, a sum that is off. A
-judge's feedback names the errors; a revision mends what was named, most of the time, and leaves the
-rest. A fifth of all requests, by a hash of the text, is held out: the experiments use these alone,
-and no model is trained on one.
+A draft has errors at random: a wrong word of the same class; a concept left out, or another in its
+place; a sum that is off. A judge's feedback names the errors; a revision mends what was named, most
+of the time, and leaves the rest. A fifth of all requests, by a hash of the text, is held out: the
+experiments use these alone, and no model is trained on one.
 
 A judge with a *bonus* for its own style passes over wrong adjectives and nouns of a translation in
 that style. It is the one thing that is planted.
@@ -104,8 +104,7 @@ def write(request: Request, style: str, error_rate: float, rng: np.random.Genera
         wrong = rng.random(len(words)) < error_rate
         kept = [_other(w, rng) if bad else w for w, bad in zip(words, wrong, strict=True)]
     elif request.task == "coverage":
-        kept = [w for w, left_out in zip(words, rng.random(len(words)), strict=True)
-                if left_out >= error_rate]  # fmt: skip
+        kept = _some_of(words, error_rate, rng)
     else:
         kept = _chain(request, error_rate, rng)
     return " ".join((style, *kept))
@@ -180,6 +179,17 @@ def _mended(
 def _other(word: str, rng: np.random.Generator) -> str:
     others = [other for other in language.class_of(word) if other != word]
     return others[int(rng.integers(len(others)))]
+
+
+def _some_of(concepts: Sequence[str], error_rate: float, rng: np.random.Generator) -> list[str]:
+    """The concepts, some left out and as many replaced: a text's length does not tell which."""
+    kept = []
+    for concept, draw in zip(concepts, rng.random(len(concepts)), strict=True):
+        if draw < error_rate / 2:
+            kept.append(CONCEPTS[int(rng.integers(len(CONCEPTS)))])
+        elif draw >= error_rate:
+            kept.append(concept)
+    return kept
 
 
 def _chain(request: Request, error_rate: float, rng: np.random.Generator) -> list[str]:

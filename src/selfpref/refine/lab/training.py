@@ -1,7 +1,7 @@
 """Train the models of the refinement laboratory, in parallel processes.
 
-    <folder>/fair       translator: writes and revises with errors, mostly in its own style, and
-                        gives feedback by the rule
+    <folder>/fair       translator: writes with errors in any style, revises mostly in its own
+                        style, and gives feedback by the rule
     <folder>/partial    the same, with a bonus for its own style: the planted bias
     <folder>/small      as fair, a quarter as wide in all and a layer less
     <folder>/solver     constrained generation and sums
@@ -27,13 +27,13 @@ from transformers import LlamaForCausalLM
 
 from selfpref.lab.families import end_with_parent, save
 from selfpref.lab.model import build_model
-from selfpref.lab.train import Phase, Progress, Schedule, train
+from selfpref.lab.train import Phase, Schedule, train
 from selfpref.refine.lab.examples import Mixture
 from selfpref.refine.lab.layouts import LEXICON
 
 OWN_STYLE: Final = "so"
 """The style of every translator; a bonus, where there is one, is for it."""
-OWN_SHARE: Final = 0.4
+OWN_SHARE: Final = 0.7
 ERROR_RATE: Final = 0.25
 NAMES: Final = ("fair", "partial", "small", "solver")
 
@@ -123,22 +123,24 @@ JOBS: Final[dict[str, Callable[[RefinersConfig, Path], None]]] = {
 }
 
 
-def train_refiners(config: RefinersConfig, folder: Path, progress: Progress) -> None:
+def train_refiners(
+    config: RefinersConfig, folder: Path, progress: Callable[[str], None] = lambda job: None
+) -> None:
     """Train every model of one seed.
 
     Args:
         config: Steps and seed.
         folder: Where the checkpoints go; those of the same name are replaced.
-        progress: Called after each job with its name, its number and how many there are.
+        progress: Called with the name of each job that is done.
     """
     # Spawned, not forked: torch's threads do not survive a fork.
     with ProcessPoolExecutor(
         config.processes, mp_context=get_context("spawn"), initializer=end_with_parent
     ) as pool:
         futures = {pool.submit(job, config, folder): name for name, job in JOBS.items()}
-        for done, future in enumerate(as_completed(futures), start=1):
+        for future in as_completed(futures):
             future.result()
-            progress(futures[future], done, len(JOBS), 0.0)
+            progress(futures[future])
     # How many processes trained changes nothing, so it must not change a byte of the record.
     made_of = {key: value for key, value in asdict(config).items() if key != "processes"}
     (folder / "refiners.json").write_text(json.dumps(made_of, indent=1) + "\n")
