@@ -29,7 +29,9 @@ class Puppet:
         kind = (
             "revise"
             if "Write a better" in text or "that use them all" in text
-            else "feedback" if text.startswith("Below are") else "write"
+            else "feedback"
+            if text.startswith("Below are")
+            else "write"
         )
         self.asked.append((kind, text, seed))
         said = self._say(kind, text, seed)
