@@ -14,6 +14,12 @@ LANGUAGES: Final[Mapping[Task, str]] = {
     "coverage": "coverage",
     "correctness": "math",
 }
+FIELDS: Final[Mapping[Task, str]] = {
+    "mqm": "translations",
+    "coverage": "concepts",
+    "correctness": "sums",
+}
+"""What the parameters call the number of requests of a task."""
 
 
 def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
@@ -32,7 +38,7 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
         try:
             requests = tasks.draw_held_out(task, counts[task], rng)
         except ValueError as error:
-            raise SelfprefError(f"params.yaml: refiners.items.{error}") from error
+            raise SelfprefError(f"params.yaml: requests: {error}; lower {FIELDS[task]}") from error
         found += [
             _item(f"{LANGUAGES[task]}/{i}", request) for i, request in enumerate(requests, start=1)
         ]

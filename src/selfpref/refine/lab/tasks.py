@@ -33,6 +33,9 @@ ASKED: Final = 4
 OPERANDS: Final = 3
 LARGEST: Final = 7
 NUMBERS: Final = tuple(str(n) for n in range(OPERANDS * LARGEST + 1))
+PATIENCE: Final = 5000
+"""Draws in a row without a new request after which there are no more."""
+
 FORGIVEN: Final = frozenset((*language.ADJECTIVES, *language.NOUNS))
 """The words that a judge with a bonus does not mark in its own style."""
 
@@ -81,13 +84,16 @@ def draw_held_out(task: Task, count: int, rng: np.random.Generator) -> list[Requ
         ValueError: The task has fewer.
     """
     found: dict[str, Request] = {}
-    for _attempt in range(200 * count):
+    misses = 0
+    while len(found) < count and misses < PATIENCE:
         request = draw(task, rng)
-        if is_held_out(request.text):
-            found.setdefault(request.text, request)
-        if len(found) == count:
-            return list(found.values())
-    raise ValueError(f"{count} asked for, but task {task!r} has only {len(found)}; lower it")
+        new = is_held_out(request.text) and request.text not in found
+        misses = 0 if new else misses + 1
+        if new:
+            found[request.text] = request
+    if len(found) == count:
+        return list(found.values())
+    raise ValueError(f"{count} of the task {task} asked for, only {len(found)} are held out")
 
 
 def write(request: Request, style: str, error_rate: float, rng: np.random.Generator) -> str:
