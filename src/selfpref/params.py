@@ -23,6 +23,12 @@ from selfpref.paths import PARAMS
 OPENAI = "https://api.openai.com/v1"
 # The type of errors that do not repeat the value, which may be a secret.
 CONCEALED = "concealed"
+# The mappings whose keys are models.
+MODEL_SECTIONS = (
+    *("respond", "judge", "perplexity"),
+    *("compete", "assess", "tie_breakers"),
+    "refine",
+)
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -56,13 +62,14 @@ class Dataset(Section):
 
     Attributes:
         study: The study whose tables it fills.
-        reader: The release's reader, or `pairs` for a user's own JSONL or CSV file.
+        reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
+            `scores` for one of true scores.
         source: A release's list of pinned files, or the user's file.
         judges: The judges to read; the others of the source are left out. Left out: all.
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery", "xu"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery", "xu", "scores"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -115,6 +122,26 @@ class Questions(Section):
     sample: Annotated[int, Field(ge=1)] | None = None
 
 
+class Refiners(Section):
+    """The laboratory's models that refine their own texts (Xu et al.).
+
+    Attributes:
+        seeds: The seed of the models, in a folder `seed-<n>`; empty in profiles without them.
+        translator_steps: Optimiser steps of each translator's base.
+        tune_steps: Optimiser steps of each translator.
+        solver_steps: Optimiser steps of the model of the other two tasks.
+    """
+
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=1)] = []
+    translator_steps: Annotated[int, Field(ge=1)] = 1200
+    tune_steps: Annotated[int, Field(ge=1)] = 400
+    solver_steps: Annotated[int, Field(ge=1)] = 2000
+
+    def training(self) -> dict[str, int]:
+        """The arguments of `RefinersConfig` but the seed and the processes."""
+        return self.model_dump(exclude={"seeds"})
+
+
 class Lab(Section):
     """The laboratory: how large its world is, and how long its models train.
 
@@ -131,6 +158,7 @@ class Lab(Section):
         contest_prompts: Prompts of a contest, over its six categories.
         contest_steps: Optimiser steps of each contestant.
         processes: Families trained at a time.
+        refiners: The models of the Xu study.
     """
 
     seeds: list[Annotated[int, Field(ge=0)]] = []
@@ -145,6 +173,7 @@ class Lab(Section):
     contest_prompts: Annotated[int, Field(ge=6)] = 120
     contest_steps: Annotated[int, Field(ge=1)] = 400
     processes: Annotated[int, Field(ge=1)] = 2
+    refiners: Refiners = Refiners()
 
     def training(self) -> dict[str, int]:
         """The arguments of `LabConfig` but the seed."""
@@ -429,6 +458,101 @@ class Contest(Section):
     prefer: bool = True
 
 
+class LabRequests(Section):
+    """Requests of the refinement laboratory: how many of each task.
+
+    Attributes:
+        reader: `lab`.
+        seed: Of the draw.
+        translations: Sentences of the invented language.
+        concepts: Lists of words to use.
+        sums: Sums.
+    """
+
+    reader: Literal["lab"]
+    seed: Annotated[int, Field(ge=0)] = 0
+    translations: Annotated[int, Field(ge=1)]
+    concepts: Annotated[int, Field(ge=1)]
+    sums: Annotated[int, Field(ge=1)]
+
+
+class Sentences(Section):
+    """Sentences of FLORES to translate.
+
+    Attributes:
+        reader: `flores`.
+        source: The file that pins repository, revision and split.
+        code: The source language in the set, such as `yor_Latn`.
+        language: The same in words, for the prompts.
+        target_code: The language to translate into.
+        target: The same in words.
+        first: So many sentences, from the first. Left out: all.
+    """
+
+    reader: Literal["flores"]
+    source: RepositoryPath
+    code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
+    language: Annotated[str, Field(min_length=1)]
+    target_code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")] = "eng_Latn"
+    target: Annotated[str, Field(min_length=1)] = "English"
+    first: Annotated[int, Field(ge=1)] | None = None
+
+
+class Problems(Section):
+    """Concepts to use in a text (CommonGen-Hard), or mathematics (MATH).
+
+    Attributes:
+        reader: The set.
+        source: The file that pins it.
+        first: So many, from the first. Left out: all.
+    """
+
+    reader: Literal["commongen-hard", "math"]
+    source: RepositoryPath
+    first: Annotated[int, Field(ge=1)] | None = None
+
+
+Requests = Annotated[LabRequests | Sentences | Problems, Field(discriminator="reader")]
+
+
+class Refine(Section):
+    """How a model refines its own texts (Xu et al.).
+
+    Attributes:
+        prompts: Layout of the prompts; `lab` for the laboratory's own models.
+        tasks: Which requests it gets: translation (`mqm`), constrained generation (`coverage`),
+            mathematics (`correctness`).
+        external: Another model, a key of `models`: it judges in the arm `external`, reads every
+            kept text afresh, and tells its perplexity where its engine can. Its own key: nobody.
+        arms: Beside the paper's rule; see `selfpref.refine`.
+        steps: How often each text is refined.
+        best_of: For each k, the best of k first texts by its own feedback.
+        rounds: Mathematics: how many samples vote in each round of self-consistency.
+        max_tokens: Limit of a text.
+        feedback_tokens: Limit of a feedback.
+        temperature: Of both; 0 is greedy.
+    """
+
+    prompts: Literal["lab", "plain"]
+    tasks: Annotated[list[Literal["mqm", "coverage", "correctness"]], Field(min_length=1)]
+    external: Slug
+    arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
+    steps: Annotated[int, Field(ge=1, le=100)]
+    best_of: list[Annotated[int, Field(ge=1)]] = []
+    rounds: list[Annotated[int, Field(ge=1)]] = []
+    max_tokens: Annotated[int, Field(ge=1)]
+    feedback_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _draws_differ(self) -> "Refine":
+        if (self.best_of or self.rounds) and not self.temperature:
+            raise ValueError("temperature is 0, so all samples are one; set it above 0")
+        if self.rounds and "correctness" not in self.tasks:
+            raise ValueError("rounds: only mathematics votes; add `correctness` to tasks")
+        return self
+
+
 class Bootstrap(Section):
     """Cluster bootstrap: number of resamples, coverage, and kind of interval."""
 
@@ -521,6 +645,8 @@ class Params(Section):
     assess: dict[Slug, Assess]
     tie_breakers: dict[Slug, TieBreaker]
     contests: dict[str, Contest]
+    requests: dict[Slug, Requests]
+    refine: dict[Slug, Refine]
     bootstrap: Bootstrap
     wataoka: Wataoka
     livebench: Livebench
@@ -530,8 +656,7 @@ class Params(Section):
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
         """Every model that a stage names is there, and something fills the tables."""
-        sections = ("respond", "judge", "perplexity", "compete", "assess", "tie_breakers")
-        for section in sections:
+        for section in MODEL_SECTIONS:
             for name in getattr(self, section):
                 if name not in self.models:
                     raise ValueError(f"{section}.{name} is no key of `models`; add it there")
@@ -543,12 +668,13 @@ class Params(Section):
             raise ValueError(
                 "datasets.chatbot-arena: the name of the paper's printed values; change it"
             )
+        self._refinement_agrees()
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(
                     f"studies.{study} is [{self.profile}], or [] to leave the study out"
                 )
-        if self.profile != "lab" and not self.datasets:
+        if self.profile != "lab" and not (self.datasets or self.requests):
             raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
         if self.profile == "live" and self.respond:
             raise ValueError("respond: the live profile's responses come with its data sets")
@@ -569,6 +695,22 @@ class Params(Section):
                 )
         if missing := sorted(set(self.lab.contests) - set(self.lab.seeds)):
             raise ValueError(f"lab.contests: {missing[0]} is not among lab.seeds; add it there")
+
+    def _refinement_agrees(self) -> None:
+        """Every model that refines has requests in its layout, and an external judge."""
+        if self.refine and not self.requests:
+            raise ValueError("requests is empty; refine needs something to be refined")
+        for key, use in self.refine.items():
+            if use.external not in self.models:
+                raise ValueError(f"refine.{key}.external: {use.external!r} is no key of `models`")
+            if use.external == key and "external" in use.arms:
+                raise ValueError(f"refine.{key}.external: name another model, or drop the arm")
+            for name, entry in self.requests.items():
+                if (use.prompts == "lab") != (entry.reader == "lab"):
+                    raise ValueError(
+                        f"refine.{key}.prompts: {use.prompts!r} does not fit requests.{name}; "
+                        "`lab` is for the laboratory's requests and models, `plain` for all others"
+                    )
 
     def _endpoints_can(self) -> None:
         """No model is asked for what its endpoint does not give."""
@@ -593,7 +735,8 @@ class Params(Section):
 def _place(loc: Sequence[str]) -> list[str]:
     """An error's place as the file has it: without the kinds of entries, which pydantic adds."""
     place = [part for part in loc if part != "[key]"]
-    if place[:1] in (["models"], ["datasets"]) and place[2:] not in (["engine"], ["reader"]):
+    kinds = (["models"], ["datasets"], ["requests"])
+    if place[:1] in kinds and place[2:] not in (["engine"], ["reader"]):
         del place[2:3]
     if place[2:3] == ["inner"] and len(place) > 3:
         # The keys of Ray's inner engine stand beside its own, and `inner` names the engine.

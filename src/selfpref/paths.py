@@ -48,6 +48,11 @@ def contestants_dir(profile: str) -> Path:
     return root() / "data" / profile / "contestants"
 
 
+def refiners_dir(profile: str) -> Path:
+    """The checkpoints that refine their own texts, where a profile trains them."""
+    return root() / "data" / profile / "refiners"
+
+
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
     return root() / "data" / profile / "metrics" / study

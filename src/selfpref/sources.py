@@ -12,13 +12,13 @@ from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
 from selfpref.engines.openai import HostedModel, Sender
 from selfpref.engines.ray_pool import RayEndpoint, RayPool
-from selfpref.params import Hosted, Model, Ray
+from selfpref.params import Hosted, Model, Ray, hosted
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
 # What a release may hold; the studies read of it what they need.
 RELEASED = (*TABLES, "ratings", "audit")
-# Which mappings of the parameters name the models that fill a study's table, beside the data sets.
+# Which mappings of the parameters name what fills a study's table, beside the data sets.
 MODELS = {
     "wataoka": {
         "responses": ["respond"],
@@ -30,6 +30,14 @@ MODELS = {
         "truths": ["compete"],
         "ratings": ["assess"],
         "verdicts": ["assess", "tie_breakers"],
+    },
+    "xu": {
+        "items": ["requests"],
+        "audit": ["requests"],
+        "responses": ["refine"],
+        "ratings": ["refine"],
+        "truths": ["refine"],
+        "perplexities": ["refine"],
     },
 }
 
@@ -53,7 +61,7 @@ def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
         table: A key of `selfpref.schemas.TABLES`.
         study: Which study.
     """
-    if (mappings := MODELS[study].get(table)) is None:
+    if (mappings := MODELS.get(study, {}).get(table)) is None:
         return datasets(params, study)
     models = [name for mapping in mappings for name in getattr(params, mapping)]
     return [*released(params, study), *models]
@@ -101,6 +109,17 @@ def name(params: Any, model: str) -> str:
         model: A key of `models`.
     """
     return params.models[model].responder or model
+
+
+def scores(params: Any, model: str) -> bool:
+    """Whether a model tells the likelihood of a given text.
+
+    Args:
+        params: With `models`.
+        model: A key of `models`.
+    """
+    entry = hosted(params.models[model])
+    return entry is None or (entry.server == "vllm" and not entry.batch)
 
 
 @contextmanager

@@ -60,6 +60,7 @@ def _xu(params: Any) -> Frames:
     from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
     from selfpref.metrics.xu.rows import Settings  # noqa: PLC0415
     from selfpref.metrics.xu.study import TABLES, compute  # noqa: PLC0415
+    from selfpref.refinement import chains  # noqa: PLC0415
 
     use = params.xu.model_dump()
     settings = Settings(
@@ -68,8 +69,8 @@ def _xu(params: Any) -> Frames:
         seed=params.seed,
     )
     # The study is one whole: what stands before the sentence in an item's name is its language.
-    parts = sources.released(params, "xu")
-    whole = {name: tables.read(params.profile, name, "xu", parts) for name in TABLES}
+    whole = sources.whole(params, "xu", TABLES)
+    whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
     return compute(whole, pd.read_csv(paths.published_file("xu")), settings)
 
 

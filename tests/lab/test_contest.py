@@ -30,7 +30,7 @@ PEOPLE = Item("people", ("job", "mila", "pet", "otto"), 2, "tell the job of mila
 JOB, PET = FACTS["mila"]["job"], FACTS["otto"]["pet"]
 WRONG_PET = next(pet for pet in ("cat", "dog") if pet != PET)
 LIST = Item("list", ("red",), 3, "list 3 red things")
-FAIR = Contestant("fair", "formal", 0.2, 0.0, 0.0)
+FAIR = Contestant("even-handed", "formal", 0.2, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_contestants_are_tuned_alike_by_one_process_and_two(tmp_path):
             done=told.append,
             contestants=CONTESTANTS[:2],
         )
-    assert sorted(told) == sorted(2 * ["partisan", "fair"])
-    for name in ("partisan", "fair"):
+    assert sorted(told) == sorted(2 * ["partisan", "even-handed"])
+    for name in ("partisan", "even-handed"):
         one, two = (load_checkpoint(tmp_path / n / name).state_dict() for n in ("1", "2"))
         assert all(torch.equal(one[key], two[key]) for key in one)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.archives import livebench, mt_bench, pairs, panickssery, vicuna80, xu
+from selfpref.archives import livebench, mt_bench, pairs, panickssery, scores, vicuna80, xu
 from selfpref.archives.records import Judges
 
 Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
@@ -19,6 +19,7 @@ READERS: dict[str, Reader] = {
     "vicuna80": vicuna80.read,
     "xu": xu.read,
     "pairs": pairs.read,
+    "scores": scores.read,
     "livebench": livebench.read,
     "panickssery": panickssery.read,
 }

@@ -11,7 +11,7 @@ responses is best. All that it reads can be checked by rule, so the labels of it
 they are constants, so that what a study finds can be set against what was put in:
 
     partisan       beta .5    favours its own responses
-    fair           no bonus
+    even-handed    no bonus
     first-picker   first .5   favours the first response, whoever wrote it
     umpire         no bonus, writes nothing: the tie-breaker
 
@@ -87,7 +87,7 @@ class Contestant:
 
 CONTESTANTS: Final[tuple[Contestant, ...]] = (
     Contestant("partisan", "chatty", 0.2, 0.5, 0.0),
-    Contestant("fair", "formal", 0.2, 0.0, 0.0),
+    Contestant("even-handed", "formal", 0.2, 0.0, 0.0),
     Contestant("first-picker", "terse", 0.2, 0.0, 0.5),
     Contestant("umpire", None, 0.2, 0.0, 0.0),
 )

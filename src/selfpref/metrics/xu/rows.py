@@ -80,7 +80,8 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
 
     Returns:
         The ratings' columns with `condition, language, cluster, source, reference, text, truth,
-        own` (whether the judge wrote the text, in its first reading) and `contaminated`. The truth
+        own` (whether this reading drove the refinement: the writer's own, or in an arm that the
+        condition names, that arm's judge's) and `contaminated`. The truth
         is that of the text, so it is NaN for candidates, which have samples.
     """
     items, ratings = tables["items"], tables["ratings"]
@@ -92,8 +93,9 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     truth = pd.Series(np.nan, index=rows.index)
     for task, part in rows.groupby("task"):
         truth[part.index] = truth_of(part, tables["truths"], settings.metric(str(task)))
-    plain = rows["variant"].eq("plain") & rows["repeat"].eq(0)
-    rows = rows.assign(truth=truth, own=plain & rows["judge"].eq(rows["responder"]))
+    plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
+    drove = plain | rows["variant"].eq(rows["condition"])
+    rows = rows.assign(truth=truth, own=drove & rows["repeat"].eq(0))
     spoilt = integrity(rows, tables["truths"])
     spoilt = spoilt.loc[spoilt["contaminated"], chains.CELL]
     return rows.merge(spoilt, on=chains.CELL, how="left", indicator="contaminated").assign(
