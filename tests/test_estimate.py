@@ -72,7 +72,7 @@ def repository(tmp_path, monkeypatch):
         for section in ("models", "respond", "judge", "perplexity"):
             for name in [name for name in params[section] if name not in keep]:
                 del params[section][name]
-        for section in ("compete", "assess", "tie_breakers", "contests"):
+        for section in ("compete", "assess", "tie_breakers", "contests", "requests", "refine"):
             params[section] = {}
         params["models"]["served"] = {
             "engine": "openai",
