@@ -4,6 +4,8 @@ PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z]*\).*/\1/p' params.yaml
 
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+# What `make test-servers` builds; no part of the project's own environment.
+SERVERS := $(CURDIR)/.cache/servers
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
@@ -24,6 +26,9 @@ estimate: $(INSTALLED)  ## What served models would be asked now: calls, tokens 
 
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q
+
+test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
+	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers
 
 check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs
 	ruff check .

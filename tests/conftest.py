@@ -174,3 +174,137 @@ def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
                 )
             )
     return files
+
+
+XU_END = "[SEP_TOKEN_WENDA]"
+XU_ERRORS = {
+    "minor": "'fox' is a minor fluency/grammar error",
+    "major": "'fox' is a major accuracy/mistranslation error",
+}
+
+
+def xu_feedback(points: int) -> str:
+    """Feedback in the release's grammar that costs so many points."""
+    lines = [XU_ERRORS["major"]] * (points // 5) + [XU_ERRORS["minor"]] * (points % 5)
+    return "\n".join(lines) or "No errors found."
+
+
+def xu_numbers(values: list[float]) -> str:
+    return "".join(f"{value!r}\n" for value in values)
+
+
+def xu_mapped(raw: float) -> float:
+    """A rising map with plateaus, as the release's from BLEURT to the scale of MQM."""
+    return float(min(0.0, np.floor(raw * 10) * 5 - 30))
+
+
+class XuCell:
+    """One step: texts, points lost by the model's own feedback, and raw BLEURT."""
+
+    def __init__(self, texts: list[str], points: list[int], raw: list[float]) -> None:
+        self.texts, self.points, self.raw = texts, points, raw
+
+    @classmethod
+    def first(cls, sentences: int, rng: np.random.Generator) -> "XuCell":
+        return cls(
+            [f"the red fox {i} runs to its den" for i in range(sentences)],
+            [int(points) for points in rng.integers(4, 12, sentences)],
+            [float(raw) for raw in rng.uniform(0.1, 0.7, sentences)],
+        )
+
+    def refined(self, step: int, rng: np.random.Generator) -> "XuCell":
+        """Half the texts change, and their own score rises; the others stay."""
+        texts, points, raw = list(self.texts), list(self.points), list(self.raw)
+        for i in range(step % 2, len(texts), 2):
+            if points[i]:
+                texts[i] = f"the red fox {i} walks to its den, draft {step}"
+                points[i] -= 1
+                raw[i] = float(rng.uniform(0.1, 0.7))
+        return XuCell(texts, points, raw)
+
+    def files(self, model: str, language: str, step: int) -> dict[str, str]:
+        """The four files of this step."""
+        n = len(self.texts)
+        top = f"model_outputs/{model}/self_refine/{language}"
+        name = f"{language}_refinement_{n}_{model}_new_{step}_rerun"
+        scores = f"{language}_eval_{n}_one-shot_{model}_new_{step}_rerun"
+        return {
+            f"{top}/{model}-outputs/{name}.txt": "".join(f"{text}\n" for text in self.texts),
+            f"{top}/{model}-scores/{scores}.txt": "".join(
+                xu_feedback(points) + XU_END for points in self.points
+            ),
+            f"{top}/bleurt-raw/{name}_bleurt.txt": xu_numbers(self.raw),
+            f"{top}/bleurt-nor/{model}_{step}_bleurt_nor.txt": xu_numbers(
+                [xu_mapped(raw) for raw in self.raw]
+            ),
+        }
+
+
+def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
+    """A release of Xu et al. in small: two models, two languages, three steps, all side studies."""
+    rng, n = np.random.default_rng(seed), sentences
+    concepts = [["fox", "den", "run"] for _ in range(n + 2)]
+    sources = "".join(f"source sentence {i}\n" for i in range(n))
+    files = {
+        f"refs/en_ref_{n}.txt": "".join(f"the red fox {i} goes to its den\n" for i in range(n)),
+        "srcs/commongen_hard.jsonl": lines(*({"concepts": held} for held in concepts)),
+    }
+    for language in ("yor-en", "jav_Latn-en"):
+        files[f"srcs/{language}_src_{n}.txt"] = sources
+        for model in ("gpt-4", "gemini"):
+            cell = XuCell.first(n, rng)
+            for step in range(3):
+                files |= cell.files(model, language, step)
+                cell = cell.refined(step + 1, rng)
+    yoruba = "model_outputs/gpt-4/self_refine/yor-en"
+    for step in (0, 2):
+        files[f"{yoruba}/human/human_{step}.txt"] = "-25\n-20\n-11\n-6"
+    for step in range(3):
+        covered = ["all covered" if i <= step else "['run']" for i in range(n)]
+        top = "model_outputs/gpt-4/self_refine/commongen/gpt-4"
+        name = f"{n}_gpt-4_new_{step}_rerun.txt"
+        files[f"{top}-outputs/commongen_refinement_{name}"] = "".join(
+            f"A fox runs to its den, draft {step}.\n" if i < step else "A fox in its den.\n"
+            for i in range(n)
+        )
+        files[f"{top}-scores/commongen_eval_{n}_one-shot_gpt-4_new_{step}_rerun.txt"] = "".join(
+            said + XU_END for said in covered
+        )
+    # Best of 2: the second candidate of each sentence is scored higher.
+    pairs = "".join(f"the fox {i}, candidate {j}\n" for i in range(n) for j in range(2))
+    chosen = "".join(f"the fox {i}, candidate 1\n" for i in range(n))
+    raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+    end = f"yor-en_refinement_{n}_gpt-4_new_0_rerun"
+    judged = f"yor-en_eval_{n}_one-shot_gpt-4_new_0_rerun.txt"
+    files |= {
+        f"{yoruba}/gpt-4-outputs-2/{end}.txt": pairs,
+        f"{yoruba}/gpt-4-scores-2/{judged}": (xu_feedback(6) + XU_END + xu_feedback(1) + XU_END)
+        * n,
+        f"{yoruba}/gpt-4-outputs-1of2/{end}.txt": chosen,
+        f"{yoruba}/gpt-4-scores-1of2/{judged}": (xu_feedback(1) + XU_END) * n,
+        f"{yoruba}/1of2-bleurt-raw/{end}_bleurt.txt": xu_numbers(raw),
+        f"{yoruba}/1of2-bleurt-nor/gpt-4_0_bleurt_nor.txt": xu_numbers(list(map(xu_mapped, raw))),
+    }
+    # A translator, judged and paraphrased by gpt-4.
+    system = f"model_outputs/nllb-moe-54b/yor-en_{n}"
+    for name, points in (("", 7), ("_gpt-4_paraphrase", 3)):
+        raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+        judge = "" if name else "_gpt-4"
+        files |= {
+            f"{system}{name}.txt": "".join(f"a red fox {i}{name}\n" for i in range(n)),
+            f"{system}{name}{judge}_feedback.txt": (xu_feedback(points) + XU_END) * n,
+            f"{system}{name}_bleurt_raw.txt": xu_numbers(raw),
+            f"{system}{name}_bleurt_nor.txt": xu_numbers(list(map(xu_mapped, raw))),
+        }
+    # Gemini reads gpt-4's first texts, and the references twice; gpt-4 runs once for itself.
+    beside = f"model_outputs/gemini/yor-en_eval_{n}_one-shot"
+    quoting = "'red fox' is a major accuracy/mistranslation error\n'the den' is a minor style error"
+    files[f"{beside}_gpt-4_rerun.txt"] = (quoting.replace("the den", "its den") + XU_END) * n
+    for again in ("", "_rerun"):
+        files[f"{beside}_human{again}.txt"] = (xu_feedback(5) + XU_END) * n
+    for step, name in enumerate(("base_outputs_gemini_bleurt", "")):
+        raw = name or f"self_refinement_{n}_gemini_new_{step}_rerun_bleurt"
+        files[f"model_outputs/gemini/yor-en_{raw}.txt"] = xu_numbers([0.3] * n)
+        mark = f"_new_{step}" if step else ""
+        files[f"{beside}_gemini{mark}_rerun.txt"] = (xu_feedback(5 - step) + XU_END) * n
+    return files

@@ -187,7 +187,8 @@ class Scripted:
         script: What the first requests meet, in order of arrival; `ok` is an answer.
         always: What all others meet.
         latency: Seconds before each answer.
-        faults: Share of requests, drawn at random, that meet something of `TRANSIENT`.
+        faults: Share of requests, drawn at random, that meet something of `TRANSIENT`, stalls
+            apart: how long they last would be all that a measurement shows.
         stall: Seconds that a `stall` lasts.
         log: Where to write a line for each answer, once it is sent.
     """
@@ -260,7 +261,7 @@ class Scripted:
             self.received.append((request.path, dict(request.headers), body))
         act = next(self.script)
         if act == "ok" and self.faults and self.draw.random() < self.faults:
-            act = self.draw.choice(TRANSIENT)
+            act = self.draw.choice([fault for fault in TRANSIENT if fault != "stall"])
         if self.latency:
             await asyncio.sleep(self.latency)
         if act == "stall":
@@ -424,9 +425,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--faults", type=float, default=0.0)
     given = parser.parse_args()
-    server = Scripted(
-        latency=given.latency, faults=given.faults, stall=1.0, log=given.folder / "answered"
-    )
+    server = Scripted(latency=given.latency, faults=given.faults, log=given.folder / "answered")
 
     async def serve() -> None:
         await server.start()

@@ -72,6 +72,8 @@ def repository(tmp_path, monkeypatch):
         for section in ("models", "respond", "judge", "perplexity"):
             for name in [name for name in params[section] if name not in keep]:
                 del params[section][name]
+        for section in ("compete", "assess", "tie_breakers", "contests"):
+            params[section] = {}
         params["models"]["served"] = {
             "engine": "openai",
             "model": "m",

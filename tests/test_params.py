@@ -73,6 +73,59 @@ def test_models_and_their_uses_agree(tmp_path, old, new, told):
     assert len(str(failure.value).splitlines()) == 1
 
 
+SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ([("model: m", "modle: m")], "models.served.modle: unknown key"),
+        ([("engine: openai", "engine: opnai")], "models.served.engine: one of"),
+        ([("engine: openai, ", "")], "models.served.engine: missing"),
+        ([("model: m", "model: m, key: sk-secret-0123")], "models.served.key: give the name of"),
+        ([("http://127", "http://user:secret@127")], "models.served.base_url: an address holds no"),
+        ([("http://127.0.0.1:1/v1", "127.0.0.1/v1")], "models.served.base_url: give an http"),
+        ([(", base_url: http://127.0.0.1:1/v1", "")], "models.served: key is missing; add `key:"),
+        ([("model: m", "model: m, budget: 3")], "models.served: budget needs a price"),
+        ([("model: m", "model: m, top_logprobs: 21")], "models.served.top_logprobs"),
+        (
+            [("\nperplexity:\n", "\nperplexity:\n  served: {prompts: lab}\n")],
+            "perplexity.served: only `server: vllm` gives likelihoods",
+        ),
+        (
+            [
+                ("model: m", "model: m, reasoning: low"),
+                ("\njudge:\n", "\njudge:\n  served: {prompts: lab, min_mass: 0.5}\n"),
+            ],
+            "judge.served: a reasoning model gives no probabilities",
+        ),
+        (
+            [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled")],
+            "judge.disclaimer: samples goes with",
+        ),
+        (
+            [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled, samples: 5")],
+            "judge.disclaimer: temperature is 0",
+        ),
+        ([("min_mass: 0.5", "min_mass: 0.5, samples: 5")], "judge.disclaimer: samples goes with"),
+    ],
+)
+def test_a_served_model_is_asked_for_what_it_gives_and_its_secrets_are_not_told(
+    tmp_path, changes, told
+):
+    text = LAB.replace("\nmodels:\n", f"\nmodels:\n{SERVED}")
+    assert load(written(tmp_path, text)).models["served"].engine == "openai"
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    with pytest.raises(SelfprefError) as failure:
+        load(written(tmp_path, text))
+    message = str(failure.value)
+    assert message.startswith(f"params.yaml: {told}")
+    assert len(message.splitlines()) == 1
+    assert "secret" not in message.replace("holds no secrets", "")
+
+
 @pytest.mark.parametrize("text", ["seed: [1", "just words", "", "- a\n- b\n"])
 def test_what_is_no_mapping_is_refused(tmp_path, text):
     with pytest.raises(SelfprefError, match=r"params\.yaml"):

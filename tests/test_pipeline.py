@@ -15,7 +15,7 @@ from threading import Thread
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files
+from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files, xu_files
 from ruamel.yaml import YAML
 
 yaml = YAML()
@@ -103,6 +103,18 @@ class Clone:
         files = (path for path in self.folder.rglob("*") if path.is_file())
         return [path for path in files if secret.encode() in path.read_bytes()]
 
+    def only(self, study: str) -> None:
+        """Leave every other study out, and what fills its tables."""
+
+        def change(params):
+            for name in params["studies"]:
+                params["studies"][name] = [params["profile"]] if name == study else []
+            for name, entry in list(params["datasets"].items()):
+                if entry["study"] != study:
+                    del params["datasets"][name]
+
+        self.edit(change)
+
     def bias(self) -> pd.DataFrame:
         return pd.read_csv(self.folder / STUDY / "fig1b_bias.csv")
 
@@ -137,24 +149,18 @@ def cloned(top, releases):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """A clone with the releases of the first study."""
-    releases = {"mt-bench": mt_bench_files(10), "vicuna80": vicuna80_files(10)}
+    """A clone with small releases of the first study and of Xu et al."""
+    releases = {"mt-bench": mt_bench_files(10), "vicuna80": vicuna80_files(10), "xu": xu_files()}
     with cloned(tmp_path_factory.mktemp("pipeline"), releases) as made:
         yield made
-
-
-def one_study(params) -> None:
-    """The other studies have pipelines and tests of their own."""
-    params["bootstrap"].update(resamples=200)
-    params["studies"].update(livebench=[])
-    params["datasets"].pop("livebench")
 
 
 @pytest.fixture(scope="module")
 def clone(bare):
     """The clone after the cut-down recorded profile has been reproduced once."""
     assert bare.call("selfpref", "use", "recorded").returncode == 0
-    bare.edit(one_study)
+    bare.edit(lambda params: params["bootstrap"].update(resamples=200))
+    bare.only("wataoka")
     done = bare.repro()
     assert done.returncode == 0, done.stderr + done.stdout
     return bare
@@ -234,6 +240,33 @@ def test_a_removed_judge_leaves_every_figure(clone):
     clone.edit(lambda params: params["datasets"]["vicuna80"].update(judges=[*judges, "bard"]))
     assert "archive@vicuna80" in clone.stale()
     assert "archive@mt-bench" not in clone.stale()
+
+
+XU = {"study": "xu", "reader": "xu", "source": "src/selfpref/archives/xu.csv"}
+XU_FIGURES = (
+    *("fig1_bias", "fig2_skewness", "translation", "translation_bias", "translation_dskew"),
+    *("perceived", "gains", "human", "commongen", "size", "best_of_k", "style", "format"),
+    *("rescoring", "cross_judge", "matched", "refined_by_noise"),
+)
+
+
+def test_the_chapter_of_xu(clone):
+    """A study is switched on: its own stages run, and it draws every figure, without texts."""
+    clone.edit(lambda params: params["datasets"].update(xu=XU))
+    clone.edit(lambda params: params["studies"].update(xu=["recorded"]))
+    done = clone.repro("archive@xu", "metrics-xu@recorded", "xu@recorded")
+    assert done.returncode == 0, done.stderr + done.stdout
+    ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
+    assert ran == {"check", "archive@xu", "metrics-xu@recorded", "xu@recorded"}
+    folder = clone.folder / "figures/recorded/xu"
+    for name in XU_FIGURES:
+        for kind in ("svg", "pdf", "csv", "md", "tex"):
+            assert (folder / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    assert set(pd.read_csv(folder / "audit.csv")["file"]) == set(xu_files())
+    for path in (clone.folder / "report/recorded").glob("xu.*"):
+        assert "red fox" not in path.read_text()
+    clone.edit(lambda params: params["studies"].update(xu=[]))
+    clone.edit(lambda params: params["datasets"].pop("xu"))
 
 
 @pytest.mark.parametrize(

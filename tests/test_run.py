@@ -127,14 +127,51 @@ def test_an_error_of_a_warm_stage_reaches_the_terminal(notebook, tmp_path):
     assert done.stderr.strip() == "error: work.ipynb, cell 2: ZeroDivisionError: division by zero"
 
 
-def below_dvc(folder, options, *arguments):
-    """`selfpref run` as the child of a process called dvc."""
+@pytest.mark.parametrize("options", [{}, {"SELFPREF_COLD": "1"}], ids=["warm", "cold"])
+def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path, options):
+    """Answers that were paid for are still kept, and nothing is left running."""
+    source = notebook(
+        "a = 1",
+        "import time\nopen('started', 'w').close()\n"
+        "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
+        "    time.sleep(0.5)\n    open('kept', 'w').close()\n    raise",
+    )
+    with subprocess.Popen(
+        dvc_command(tmp_path, str(source), "out.ipynb"),
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")} | options,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        wait_for((tmp_path / "started").exists)
+        # What a terminal does; dvc itself waits for its stage.
+        os.killpg(process.pid, signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert told.strip() == "interrupted; run again to go on"
+    assert (tmp_path / "kept").exists()
+    assert not (tmp_path / "out.ipynb").exists()
+
+
+def dvc_command(folder, *arguments):
+    """A process called dvc that runs `selfpref run` and, like DVC, leaves Ctrl-C to it."""
     dvc = folder / "bin/dvc"
     dvc.parent.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "selfpref", "run", *arguments]
-    dvc.write_text(f"import subprocess, sys\nsys.exit(subprocess.run({command!r}).returncode)\n")
+    dvc.write_text(
+        "import signal, subprocess, sys\n"
+        f"process = subprocess.Popen({command!r})\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "sys.exit(process.wait())\n"
+    )
+    return [sys.executable, str(dvc)]
+
+
+def below_dvc(folder, options, *arguments):
+    """`selfpref run` as the child of a process called dvc."""
     return subprocess.run(
-        [sys.executable, str(dvc)],
+        dvc_command(folder, *arguments),
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")} | options,
         capture_output=True,

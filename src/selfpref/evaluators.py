@@ -81,19 +81,18 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["distance", "one", "two"]).reset_index(drop=True)
 
 
-def duplicated(grades: pd.DataFrame) -> dict[str, str]:
+def duplicated(distances: pd.DataFrame) -> dict[str, str]:
     """Evaluators that are one model under two names, by their grades of the same texts.
 
     Two models that answer at random about the same mean still differ from text to text; the mean
     absolute difference of their grades tells them from one model that was asked twice.
 
     Args:
-        grades: As for `grade_distances`.
+        distances: As `grade_distances` returns them.
 
     Returns:
         By evaluator, the other name.
     """
-    distances = grade_distances(grades)
     same = distances[distances["distance"].lt(ONE_MODEL)]
     names = zip(same["one"], same["two"], strict=True)
     return {name: other for one, two in names for name, other in ((one, two), (two, one))}

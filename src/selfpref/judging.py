@@ -26,8 +26,8 @@ import pandas as pd
 
 from selfpref.engines import Choice, Generation, Prompt, Status
 from selfpref.engines.calls import Calls
-from selfpref.params import Judge
-from selfpref.prompts import MARKER, TIE_LABEL, Layout
+from selfpref.params import Judge, Verdicts
+from selfpref.prompts import MARKER, Layout
 from selfpref.responding import compared, dialogues
 from selfpref.schemas import TIE
 
@@ -71,7 +71,7 @@ def judge_pairs(
     ]
     prompts = [layout.judge(*compared(said, item, names)) for _, item, names in orders]
     repeats = use.samples or 1
-    made = _Judging(calls, layout.labels, use).verdicts(
+    made = Judging(calls, layout.labels, use).verdicts(
         prompts,
         [
             [crc32(f"{seed}/{judge}/{item}/{'/'.join(names)}/{n}".encode()) for n in range(repeats)]
@@ -87,10 +87,16 @@ def judge_pairs(
     ).assign(task="preference", variant="plain", order_known=True, repeat=0, stored=None)
 
 
-class _Judging:
-    """One judge's way to a verdict."""
+class Judging:
+    """One judge's way to a verdict among two or more candidates.
 
-    def __init__(self, calls: Calls, labels: tuple[str, ...], use: Judge) -> None:
+    Args:
+        calls: The model behind the store.
+        labels: Of the candidates in presented order, then of a tie where ties are allowed.
+        use: How it judges.
+    """
+
+    def __init__(self, calls: Calls, labels: tuple[str, ...], use: Verdicts) -> None:
         self._calls, self._labels, self._use = calls, labels, use
 
     def verdicts(
@@ -99,7 +105,16 @@ class _Judging:
         seeds: Sequence[Sequence[int]],
         orders: Sequence[tuple[str, ...]],
     ) -> list[Verdict]:
-        """One verdict a prompt; `seeds` holds one for each repeat of each prompt."""
+        """One verdict a prompt.
+
+        Args:
+            prompts: What the judge reads.
+            seeds: One for each repeat of each prompt.
+            orders: The candidates of each prompt in presented order.
+
+        Returns:
+            Probabilities of the candidates, mass, choice (a candidate or a tie) and status.
+        """
         if self._use.score_mode == "logprobs":
             choices = self._choices(prompts, [first for first, *_ in seeds])
             return [
@@ -140,18 +155,18 @@ class _Judging:
         """A verdict from the probabilities of the labels."""
         if choice.status != "ok":
             return _none(choice.status)
-        pair = choice.probabilities[:2]
-        # Without a share of either response there is nothing to weigh: a tie, or no verdict.
+        shares, tie = choice.probabilities[: len(names)], choice.probabilities[len(names) :]
+        # Without a share of any response there is nothing to weigh: a tie, or no verdict.
         read: Verdict = {
-            "probabilities": list(pair) if sum(pair) else None,
+            "probabilities": list(shares) if sum(shares) else None,
             "mass": choice.mass,
         }
         if choice.mass < self._use.min_mass or not choice.mass:
             return read | {"choice": None, "status": "low-mass"}
-        first, second, *tie = choice.probabilities
-        if first == second or max(tie, default=0.0) >= max(pair):
+        best = max(shares)
+        if shares.count(best) > 1 or max(tie, default=0.0) >= best:
             return read | {"choice": TIE, "status": "ok"}
-        return read | {"choice": names[first < second], "status": "ok"}
+        return read | {"choice": names[shares.index(best)], "status": "ok"}
 
     def _counted(self, names: tuple[str, ...], drawn: Sequence[tuple[str | None, str]]) -> Verdict:
         """A verdict from the frequencies of repeated ones."""
@@ -167,7 +182,8 @@ class _Judging:
         """A verdict in words."""
         if label is None:
             return _none(status)
-        choice = TIE if label == TIE_LABEL else names[self._labels.index(label)]
+        place = self._labels.index(label)
+        choice = names[place] if place < len(names) else TIE
         return {"probabilities": None, "mass": None, "choice": choice, "status": "ok"}
 
 

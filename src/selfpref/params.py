@@ -23,6 +23,12 @@ from selfpref.paths import PARAMS
 OPENAI = "https://api.openai.com/v1"
 # The type of errors that do not repeat the value, which may be a secret.
 CONCEALED = "concealed"
+# The mappings whose keys are models.
+MODEL_SECTIONS = (
+    *("respond", "judge", "perplexity"),
+    *("compete", "assess", "tie_breakers"),
+    "refine",
+)
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -56,13 +62,14 @@ class Dataset(Section):
 
     Attributes:
         study: The study whose tables it fills.
-        reader: The release's reader, or `pairs` for a user's own JSONL or CSV file.
+        reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
+            `scores` for one of true scores.
         source: A release's list of pinned files, or the user's file.
         judges: The judges to read; the others of the source are left out. Left out: all.
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery"]
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery", "xu", "scores"]
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
 
@@ -99,6 +106,42 @@ class Dialogues(Section):
         return self
 
 
+class Questions(Section):
+    """One category of LiveBench's questions, from the Hugging Face Hub.
+
+    Attributes:
+        study: The study whose items they are.
+        reader: LiveBench's questions with their answer keys.
+        source: The file that pins repository, revision and split.
+        sample: So many questions, drawn by their ids. Left out: all.
+    """
+
+    study: Literal["livebench"]
+    reader: Literal["livebench-hub"]
+    source: RepositoryPath
+    sample: Annotated[int, Field(ge=1)] | None = None
+
+
+class Refiners(Section):
+    """The laboratory's models that refine their own texts (Xu et al.).
+
+    Attributes:
+        seeds: The seed of the models, in a folder `seed-<n>`; empty in profiles without them.
+        translator_steps: Optimiser steps of each translator's base.
+        tune_steps: Optimiser steps of each translator.
+        solver_steps: Optimiser steps of the model of the other two tasks.
+    """
+
+    seeds: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=1)] = []
+    translator_steps: Annotated[int, Field(ge=1)] = 1200
+    tune_steps: Annotated[int, Field(ge=1)] = 400
+    solver_steps: Annotated[int, Field(ge=1)] = 2000
+
+    def training(self) -> dict[str, int]:
+        """The arguments of `RefinersConfig` but the seed and the processes."""
+        return self.model_dump(exclude={"seeds"})
+
+
 class Lab(Section):
     """The laboratory: how large its world is, and how long its models train.
 
@@ -111,7 +154,11 @@ class Lab(Section):
         onlookers: Judges that write nothing.
         base_steps: Optimiser steps of the base model.
         tune_steps: Optimiser steps of each family.
+        contests: The seeds that hold a contest (the LiveBench study), some of `seeds`.
+        contest_prompts: Prompts of a contest, over its six categories.
+        contest_steps: Optimiser steps of each contestant.
         processes: Families trained at a time.
+        refiners: The models of the Xu study.
     """
 
     seeds: list[Annotated[int, Field(ge=0)]] = []
@@ -122,7 +169,11 @@ class Lab(Section):
     onlookers: Annotated[int, Field(ge=0)] = 2
     base_steps: Annotated[int, Field(ge=1)] = 3000
     tune_steps: Annotated[int, Field(ge=1)] = 400
+    contests: list[Annotated[int, Field(ge=0)]] = []
+    contest_prompts: Annotated[int, Field(ge=6)] = 120
+    contest_steps: Annotated[int, Field(ge=1)] = 400
     processes: Annotated[int, Field(ge=1)] = 2
+    refiners: Refiners = Refiners()
 
     def training(self) -> dict[str, int]:
         """The arguments of `LabConfig` but the seed."""
@@ -181,7 +232,7 @@ class Transformers(Named):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
-    batch_tokens: Annotated[int, Field(ge=1)] = 1024
+    batch_tokens: Annotated[int, Field(ge=1)] = 2048
     threads: Annotated[int, Field(ge=1)] | None = None
 
 
@@ -316,11 +367,10 @@ class Respond(Section):
     temperature: Annotated[float, Field(ge=0)]
 
 
-class Judge(Section):
-    """How a model judges.
+class Verdicts(Section):
+    """How a model comes to its verdicts.
 
     Attributes:
-        prompts: Layout of the prompts.
         min_mass: Below this mass of its labels a verdict counts as missing.
         score_mode: Where a verdict's probabilities come from: the endpoint's or model's own
             (`logprobs`), the frequencies of repeated verdicts (`sampled`), or nowhere: one verdict
@@ -330,7 +380,6 @@ class Judge(Section):
         temperature: Of a verdict in words; 0 is greedy.
     """
 
-    prompts: Literal["lab", "chat", "pair-v2"]
     min_mass: Annotated[float, Field(ge=0, le=1)]
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
     samples: Annotated[int, Field(ge=2)] | None = None
@@ -338,7 +387,7 @@ class Judge(Section):
     temperature: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="after")
-    def _samples_agree(self) -> "Judge":
+    def _samples_agree(self) -> "Verdicts":
         if (self.score_mode == "sampled") != (self.samples is not None):
             raise ValueError("samples goes with `score_mode: sampled`, and only with it")
         if self.score_mode == "sampled" and not self.temperature:
@@ -346,10 +395,162 @@ class Judge(Section):
         return self
 
 
+class Judge(Verdicts):
+    """How a model judges pairs; `prompts`: layout of the prompts."""
+
+    prompts: Literal["lab", "chat", "pair-v2"]
+
+
 class Perplexity(Section):
     """How a model scores: layout of the prompts."""
 
     prompts: Literal["lab", "chat"]
+
+
+class Compete(Section):
+    """How a model responds in contests: prompts, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab", "plain"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class TieBreaker(Verdicts):
+    """How a tie-breaker judges in contests; `prompts`: layout of the prompts."""
+
+    prompts: Literal["lab", "plain"]
+
+
+class Assess(TieBreaker):
+    """How a model judges in contests.
+
+    Attributes:
+        orders: In which the responses are read: one `seeded` order, or its `cyclic` rotations.
+        tries: How often, at most, the marks of one response are asked for; the same answer comes
+            again at a temperature of 0.
+    """
+
+    orders: Literal["seeded", "cyclic"]
+    tries: Annotated[int, Field(ge=1, le=10)] = 1
+
+
+class Contest(Section):
+    """One category of items: who responds, who judges, and what runs.
+
+    Attributes:
+        responders: Two or more keys of `compete`, or names of responders that a data set has.
+        judges: Keys of `assess`.
+        tie_breaker: A key of `tie_breakers`; left out: items without a majority stay undecided.
+        start: The first item, from 0.
+        end: The item after the last one; left out: all.
+        respond: Whether the category's items are answered.
+        score: Whether the judges mark the responses.
+        prefer: Whether the judges choose among them.
+    """
+
+    responders: Annotated[list[str], Field(min_length=2)]
+    judges: Annotated[list[str], Field(min_length=1)]
+    tie_breaker: str | None = None
+    start: Annotated[int, Field(ge=0)] = 0
+    end: Annotated[int, Field(ge=1)] | None = None
+    respond: bool = True
+    score: bool = True
+    prefer: bool = True
+
+
+class LabRequests(Section):
+    """Requests of the refinement laboratory: how many of each task.
+
+    Attributes:
+        reader: `lab`.
+        seed: Of the draw.
+        translations: Sentences of the invented language.
+        concepts: Lists of words to use.
+        sums: Sums.
+    """
+
+    reader: Literal["lab"]
+    seed: Annotated[int, Field(ge=0)] = 0
+    translations: Annotated[int, Field(ge=1)]
+    concepts: Annotated[int, Field(ge=1)]
+    sums: Annotated[int, Field(ge=1)]
+
+
+class Sentences(Section):
+    """Sentences of FLORES to translate.
+
+    Attributes:
+        reader: `flores`.
+        source: The file that pins repository, revision and split.
+        code: The source language in the set, such as `yor_Latn`.
+        language: The same in words, for the prompts.
+        target_code: The language to translate into.
+        target: The same in words.
+        first: So many sentences, from the first. Left out: all.
+    """
+
+    reader: Literal["flores"]
+    source: RepositoryPath
+    code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
+    language: Annotated[str, Field(min_length=1)]
+    target_code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")] = "eng_Latn"
+    target: Annotated[str, Field(min_length=1)] = "English"
+    first: Annotated[int, Field(ge=1)] | None = None
+
+
+class Problems(Section):
+    """Concepts to use in a text (CommonGen-Hard), or mathematics (MATH).
+
+    Attributes:
+        reader: The set.
+        source: The file that pins it.
+        first: So many, from the first. Left out: all.
+    """
+
+    reader: Literal["commongen-hard", "math"]
+    source: RepositoryPath
+    first: Annotated[int, Field(ge=1)] | None = None
+
+
+Requests = Annotated[LabRequests | Sentences | Problems, Field(discriminator="reader")]
+
+
+class Refine(Section):
+    """How a model refines its own texts (Xu et al.).
+
+    Attributes:
+        prompts: Layout of the prompts; `lab` for the laboratory's own models.
+        tasks: Which requests it gets: translation (`mqm`), constrained generation (`coverage`),
+            mathematics (`correctness`).
+        external: Another model, a key of `models`: it judges in the arm `external`, reads every
+            kept text afresh, and tells its perplexity where its engine can. Its own key: nobody.
+        arms: Beside the paper's rule; see `selfpref.refine`.
+        steps: How often each text is refined.
+        best_of: For each k, the best of k first texts by its own feedback.
+        rounds: Mathematics: how many samples vote in each round of self-consistency.
+        max_tokens: Limit of a text.
+        feedback_tokens: Limit of a feedback.
+        temperature: Of both; 0 is greedy.
+    """
+
+    prompts: Literal["lab", "plain"]
+    tasks: Annotated[list[Literal["mqm", "coverage", "correctness"]], Field(min_length=1)]
+    external: Slug
+    arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
+    steps: Annotated[int, Field(ge=1, le=100)]
+    best_of: list[Annotated[int, Field(ge=1)]] = []
+    rounds: list[Annotated[int, Field(ge=1)]] = []
+    max_tokens: Annotated[int, Field(ge=1)]
+    feedback_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _draws_differ(self) -> "Refine":
+        if (self.best_of or self.rounds) and not self.temperature:
+            raise ValueError("temperature is 0, so all samples are one; set it above 0")
+        if self.rounds and "correctness" not in self.tasks:
+            raise ValueError("rounds: only mathematics votes; add `correctness` to tasks")
+        return self
 
 
 class Bootstrap(Section):
@@ -409,6 +610,24 @@ class Panickssery(Section):
     unusable: Annotated[float, Field(gt=0, le=1)]
 
 
+class Xu(Section):
+    """What the self-scores of Xu et al. are compared with.
+
+    Attributes:
+        truth: The metric of `truths` on the scale of MQM (recorded: `bleurt-mqm`).
+        matcher: How concepts are looked for: as words (`surface`), or as lemmas too (`lemma`).
+        gamma: The centre of distance skewness; the paper's is 0.
+        flips: Random signs drawn for the null of each distance skewness.
+        sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
+    """
+
+    truth: Annotated[str, Field(min_length=1)]
+    matcher: Literal["surface", "lemma"]
+    gamma: float
+    flips: Annotated[int, Field(ge=100, le=1_000_000)]
+    sizes: list[str]
+
+
 class Params(Section):
     """The whole of params.yaml."""
 
@@ -416,21 +635,28 @@ class Params(Section):
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: dict[Study, list[str]]
-    datasets: dict[Slug, Annotated[Dataset | Dialogues, Field(discriminator="reader")]]
+    datasets: dict[Slug, Annotated[Dataset | Dialogues | Questions, Field(discriminator="reader")]]
     lab: Lab
     models: dict[Slug, Model]
     respond: dict[Slug, Respond]
     judge: dict[Slug, Judge]
     perplexity: dict[Slug, Perplexity]
+    compete: dict[Slug, Compete]
+    assess: dict[Slug, Assess]
+    tie_breakers: dict[Slug, TieBreaker]
+    contests: dict[str, Contest]
+    requests: dict[Slug, Requests]
+    refine: dict[Slug, Refine]
     bootstrap: Bootstrap
     wataoka: Wataoka
     livebench: Livebench
     panickssery: Panickssery
+    xu: Xu
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
         """Every model that a stage names is there, and something fills the tables."""
-        for section in ("respond", "judge", "perplexity"):
+        for section in MODEL_SECTIONS:
             for name in getattr(self, section):
                 if name not in self.models:
                     raise ValueError(f"{section}.{name} is no key of `models`; add it there")
@@ -442,18 +668,49 @@ class Params(Section):
             raise ValueError(
                 "datasets.chatbot-arena: the name of the paper's printed values; change it"
             )
+        self._refinement_agrees()
         for study, profiles in self.studies.items():
             if profiles not in ([], [self.profile]):
                 raise ValueError(
                     f"studies.{study} is [{self.profile}], or [] to leave the study out"
                 )
-        if self.profile != "lab" and not self.datasets:
+        if self.profile != "lab" and not (self.datasets or self.requests):
             raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
         if self.profile == "live" and self.respond:
             raise ValueError("respond: the live profile's responses come with its data sets")
         if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):
             raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
+        self._contests_agree()
         return self
+
+    def _contests_agree(self) -> None:
+        """Everyone who takes part in a contest is there."""
+        for category, entry in self.contests.items():
+            for name in entry.judges:
+                if name not in self.assess:
+                    raise ValueError(f"contests.{category}: {name!r} is no key of `assess`")
+            if entry.tie_breaker and entry.tie_breaker not in self.tie_breakers:
+                raise ValueError(
+                    f"contests.{category}: {entry.tie_breaker!r} is no key of `tie_breakers`"
+                )
+        if missing := sorted(set(self.lab.contests) - set(self.lab.seeds)):
+            raise ValueError(f"lab.contests: {missing[0]} is not among lab.seeds; add it there")
+
+    def _refinement_agrees(self) -> None:
+        """Every model that refines has requests in its layout, and an external judge."""
+        if self.refine and not self.requests:
+            raise ValueError("requests is empty; refine needs something to be refined")
+        for key, use in self.refine.items():
+            if use.external not in self.models:
+                raise ValueError(f"refine.{key}.external: {use.external!r} is no key of `models`")
+            if use.external == key and "external" in use.arms:
+                raise ValueError(f"refine.{key}.external: name another model, or drop the arm")
+            for name, entry in self.requests.items():
+                if (use.prompts == "lab") != (entry.reader == "lab"):
+                    raise ValueError(
+                        f"refine.{key}.prompts: {use.prompts!r} does not fit requests.{name}; "
+                        "`lab` is for the laboratory's requests and models, `plain` for all others"
+                    )
 
     def _endpoints_can(self) -> None:
         """No model is asked for what its endpoint does not give."""
@@ -466,18 +723,20 @@ class Params(Section):
                 )
             if name in self.perplexity and entry.batch:
                 raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
-            judge = self.judge.get(name)
-            if judge and entry.reasoning and judge.score_mode == "logprobs":
-                raise ValueError(
-                    f"judge.{name}: a reasoning model gives no probabilities; set `score_mode: "
-                    "sampled` or `text`"
-                )
+            for section in ("judge", "assess", "tie_breakers"):
+                judge = getattr(self, section).get(name)
+                if judge and entry.reasoning and judge.score_mode == "logprobs":
+                    raise ValueError(
+                        f"{section}.{name}: a reasoning model gives no probabilities; set "
+                        "`score_mode: sampled` or `text`"
+                    )
 
 
 def _place(loc: Sequence[str]) -> list[str]:
     """An error's place as the file has it: without the kinds of entries, which pydantic adds."""
     place = [part for part in loc if part != "[key]"]
-    if place[:1] in (["models"], ["datasets"]) and place[2:] not in (["engine"], ["reader"]):
+    kinds = (["models"], ["datasets"], ["requests"])
+    if place[:1] in kinds and place[2:] not in (["engine"], ["reader"]):
         del place[2:3]
     if place[2:3] == ["inner"] and len(place) > 3:
         # The keys of Ray's inner engine stand beside its own, and `inner` names the engine.

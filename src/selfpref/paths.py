@@ -43,6 +43,16 @@ def models_dir(profile: str) -> Path:
     return root() / "data" / profile / "models"
 
 
+def contestants_dir(profile: str) -> Path:
+    """The checkpoints of a profile's contests."""
+    return root() / "data" / profile / "contestants"
+
+
+def refiners_dir(profile: str) -> Path:
+    """The checkpoints that refine their own texts, where a profile trains them."""
+    return root() / "data" / profile / "refiners"
+
+
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
     return root() / "data" / profile / "metrics" / study

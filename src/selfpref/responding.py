@@ -1,14 +1,23 @@
 """Responses: every item answered by one model."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Protocol
 from zlib import crc32
 
 import pandas as pd
 
+from selfpref.engines import Prompt
 from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
-from selfpref.prompts import Layout
+
+
+class Asks(Protocol):
+    """Any layout that asks for a response."""
+
+    @property
+    def respond(self) -> Callable[..., Prompt]:
+        """From what was asked, and answered since, to the prompt for the next response."""
 
 
 def dialogues(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
@@ -69,7 +78,7 @@ def respond(
     items: pd.DataFrame,
     responder: str,
     calls: Calls,
-    layout: Layout,
+    layout: Asks,
     *,
     max_tokens: int,
     temperature: float,

@@ -6,6 +6,7 @@ lines; the executed part of the notebook then lies beside the wanted copy as `<n
 """
 
 import os
+import signal
 import sys
 import tempfile
 import threading
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import psutil
@@ -32,6 +34,30 @@ from papermill.exceptions import PapermillExecutionError  # noqa: E402
 from traitlets.config import Config  # noqa: E402
 
 POLL = 0.2
+
+
+@contextmanager
+def _passing_interrupts() -> Iterator[None]:
+    """The first Ctrl-C goes to the kernel, whose cell may keep what is under way."""
+    interrupted = False
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal interrupted
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted = True
+        for child in psutil.Process().children():
+            child.send_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except (PapermillExecutionError, DeadKernelError):
+        if interrupted:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -90,6 +116,10 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
+        for output in cell.get("outputs", []):
+            # Beside a page's table its plain text depends on the width of the terminal.
+            if "text/html" in output.get("data", {}):
+                output["data"].pop("text/plain", None)
         # papermill gives the cell that it injects a random id.
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{number}"
@@ -128,16 +158,17 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
     with _watch(), tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
-            node = papermill.execute_notebook(
-                str(notebook),
-                str(executed),
-                parameters=dict(parameters),
-                cwd=str(paths.root()),
-                progress_bar=False,
-                record_timing=False,
-                shutdown_kernel="immediate",
-                config=Config({"KernelManager": {"transport": "ipc"}}),
-            )
+            with _passing_interrupts():
+                node = papermill.execute_notebook(
+                    str(notebook),
+                    str(executed),
+                    parameters=dict(parameters),
+                    cwd=str(paths.root()),
+                    progress_bar=False,
+                    record_timing=False,
+                    shutdown_kernel="immediate",
+                    config=Config({"KernelManager": {"transport": "ipc"}}),
+                )
         except PapermillExecutionError as error:
             _write(executed.read_text(encoding="utf-8"), failed)
             raise _shorten(notebook, error) from error

@@ -12,14 +12,34 @@ from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
 from selfpref.engines.openai import HostedModel, Sender
 from selfpref.engines.ray_pool import RayEndpoint, RayPool
-from selfpref.params import Hosted, Model, Ray
+from selfpref.params import Hosted, Model, Ray, hosted
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
 # What a release may hold; the studies read of it what they need.
 RELEASED = (*TABLES, "ratings", "audit")
-# Which mapping of the parameters names the models that fill a table, beside the data sets.
-MODELS = {"responses": "respond", "verdicts": "judge", "perplexities": "perplexity"}
+# Which mappings of the parameters name what fills a study's table, beside the data sets.
+MODELS = {
+    "wataoka": {
+        "responses": ["respond"],
+        "verdicts": ["judge"],
+        "perplexities": ["perplexity"],
+    },
+    "livebench": {
+        "responses": ["compete"],
+        "truths": ["compete"],
+        "ratings": ["assess"],
+        "verdicts": ["assess", "tie_breakers"],
+    },
+    "xu": {
+        "items": ["requests"],
+        "audit": ["requests"],
+        "responses": ["refine"],
+        "ratings": ["refine"],
+        "truths": ["refine"],
+        "perplexities": ["refine"],
+    },
+}
 
 
 def released(params: Any, study: str) -> list[str]:
@@ -29,7 +49,8 @@ def released(params: Any, study: str) -> list[str]:
 
 def datasets(params: Any, study: str = "wataoka") -> list[str]:
     """The data sets of a study: those of `datasets`, and one a seed of the laboratory."""
-    return [*released(params, study), *(f"seed-{seed}" for seed in params.lab.seeds)]
+    seeds = params.lab.contests if study == "livebench" else params.lab.seeds
+    return [*released(params, study), *(f"seed-{seed}" for seed in seeds)]
 
 
 def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
@@ -40,9 +61,10 @@ def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
         table: A key of `selfpref.schemas.TABLES`.
         study: Which study.
     """
-    if table not in MODELS:
+    if (mappings := MODELS.get(study, {}).get(table)) is None:
         return datasets(params, study)
-    return [*released(params, study), *getattr(params, MODELS[table])]
+    models = [name for mapping in mappings for name in getattr(params, mapping)]
+    return [*released(params, study), *models]
 
 
 def whole(params: Any, study: str, names: Iterable[str]) -> dict[str, pd.DataFrame]:
@@ -87,6 +109,17 @@ def name(params: Any, model: str) -> str:
         model: A key of `models`.
     """
     return params.models[model].responder or model
+
+
+def scores(params: Any, model: str) -> bool:
+    """Whether a model tells the likelihood of a given text.
+
+    Args:
+        params: With `models`.
+        model: A key of `models`.
+    """
+    entry = hosted(params.models[model])
+    return entry is None or (entry.server == "vllm" and not entry.batch)
 
 
 @contextmanager

@@ -6,21 +6,25 @@ what it counts is what would be asked.
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from typing import Any
 
 import pandas as pd
 
-from selfpref import sources, tables
-from selfpref.engines.calls import Calls
+from selfpref import contests, sources, tables
+from selfpref.contests import Opens
 from selfpref.judging import judge_pairs
 from selfpref.perplexity import score_responses
 from selfpref.prompts import LAYOUTS
+from selfpref.prompts.refinement import LAYOUTS as REFINEMENTS
+from selfpref.refine.experiment import Model, Plan
+from selfpref.refine.experiment import run as refine
+from selfpref.refine.items import from_table
+from selfpref.refine.judges import Sampling
 from selfpref.responding import respond
 
 STUDY = "wataoka"
-# As `sources.calls`.
-Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
+REFINEMENT = "xu"
 
 
 def _read(params: Any, table: str, names: list[str] | None = None) -> pd.DataFrame:
@@ -114,4 +118,50 @@ def perplexities(params: Any, model: str, opens: Opens) -> pd.DataFrame:
     return pd.concat(made, ignore_index=True)
 
 
-STAGES = {"respond": responses, "judge": verdicts, "perplexity": perplexities}
+def refinements(
+    params: Any, model: str, opens: Opens
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """Every request written, judged and refined by one model, in every arm.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `refine`.
+        opens: Opens the model for a data set.
+
+    Returns:
+        The tables responses, ratings, truths and perplexities; and how many items have no rows, by
+        reason.
+    """
+    use = params.refine[model]
+    parts = sources.parts(params, "items", REFINEMENT)
+    # A release holds no requests to be refined, and its texts are there already.
+    asked = tables.read(
+        params.profile, "items", REFINEMENT, [part for part in parts if part in params.requests]
+    )
+    items = [item for item in from_table(asked) if item.task in use.tasks]
+    dataset = "".join(f"seed-{seed}" for seed in params.lab.refiners.seeds)
+    sampling = Sampling(use.max_tokens, use.feedback_tokens, use.temperature, params.seed)
+    plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds), sampling)
+    with ExitStack() as stack:
+        cast = [
+            Model(
+                sources.name(params, key),
+                stack.enter_context(opens(params, key, dataset, f"refine {model}: {key}")),
+                REFINEMENTS[use.prompts],
+                scores=sources.scores(params, key),
+            )
+            for key in dict.fromkeys((model, use.external))
+        ]
+        return refine(REFINEMENT, items, cast[0], cast[1] if len(cast) > 1 else None, plan)
+
+
+# By section of params.yaml.
+STAGES: dict[str, Callable[[Any, str, Opens], object]] = {
+    "respond": responses,
+    "judge": verdicts,
+    "perplexity": perplexities,
+    "compete": contests.compete,
+    "assess": contests.assess,
+    "tie_breakers": contests.break_ties,
+    "refine": refinements,
+}

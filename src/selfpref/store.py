@@ -14,7 +14,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -33,6 +33,12 @@ def call_key(request: Json) -> str:
     """SHA-256 of a request's canonical JSON."""
     text = json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """As many keys at a time as one look into the store takes."""
+    for start in range(0, len(keys), VARIABLES):
+        yield keys[start : start + VARIABLES]
 
 
 class Store:
@@ -87,10 +93,8 @@ class Store:
         Raises:
             SelfprefError: A reply is not what was written.
         """
-        wanted = list(keys)
         found: dict[str, Any] = {}
-        for start in range(0, len(wanted), VARIABLES):
-            part = wanted[start : start + VARIABLES]
+        for part in chunks(list(keys)):
             marks = ",".join("?" * len(part))
             try:
                 rows = self._connection.execute(

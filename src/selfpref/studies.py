@@ -56,9 +56,28 @@ def _panickssery(params: Any) -> Frames:
     return panickssery.compute(found, evaluators.from_names(judges), published, settings)
 
 
+def _xu(params: Any) -> Frames:
+    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+    from selfpref.metrics.xu.rows import Settings  # noqa: PLC0415
+    from selfpref.metrics.xu.study import TABLES, compute  # noqa: PLC0415
+    from selfpref.refinement import chains  # noqa: PLC0415
+
+    use = params.xu.model_dump()
+    settings = Settings(
+        **use | {"sizes": tuple(use["sizes"])},
+        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
+        seed=params.seed,
+    )
+    # The study is one whole: what stands before the sentence in an item's name is its language.
+    whole = sources.whole(params, "xu", TABLES)
+    whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
+    return compute(whole, pd.read_csv(paths.published_file("xu")), settings)
+
+
 # One line a study; each imports its own statistics alone.
 COMPUTE: dict[str, Callable[[Any], Frames]] = {
     "wataoka": _wataoka,
     "livebench": _livebench,
     "panickssery": _panickssery,
+    "xu": _xu,
 }

@@ -119,9 +119,12 @@ def request(
         arguments: The command line behind `selfpref`.
         models: Whether the stage imports torch and transformers.
 
+    The first Ctrl-C is passed on, and the stage ends by itself; the second ends it here and now.
+
     Returns:
         The exit status; 1 if the fork died or DVC is gone.
     """
+    interrupted = False
     with connection:
         order = {
             "arguments": list(arguments),
@@ -133,9 +136,15 @@ def request(
         socket.send_fds(connection, [len(body).to_bytes(8, "big")], [1, 2])
         connection.sendall(body)
         while alive(dvc):
-            if select.select([connection], [], [], POLL)[0]:
-                answer = connection.recv(1)
-                return answer[0] if answer else 1
+            try:
+                if select.select([connection], [], [], POLL)[0]:
+                    answer = connection.recv(1)
+                    return answer[0] if answer else 1
+            except KeyboardInterrupt:
+                if interrupted:
+                    raise
+                interrupted = True
+                connection.sendall(b"i")
     return 1
 
 
@@ -224,8 +233,9 @@ def _runner(connection: socket.socket, arguments: Sequence[str]) -> int:
     kernel = ForkedKernel(connection)
 
     def watch() -> None:
-        # The client sends nothing more: readable means that it is gone.
-        connection.recv(1)
+        # The client sends nothing more but a byte for Ctrl-C; no byte means that it is gone.
+        while connection.recv(1):
+            os.kill(os.getpid(), signal.SIGINT)
         with contextlib.suppress(OSError):
             os.killpg(kernel.pid, signal.SIGKILL)
         os._exit(1)

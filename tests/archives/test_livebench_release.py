@@ -197,6 +197,10 @@ def test_another_schema_is_named(read):
         read(changed(files, LANGUAGE, drop))
     with pytest.raises(SelfprefError, match="o3-mini chose 'nobody', no responder"):
         read(changed(files, LANGUAGE, lambda f: f.__setitem__(f"{O3}_PREFERENCE", "nobody")))
+    with pytest.raises(SelfprefError, match="claude-3-7-sonnet 'high', no number"):
+        read(changed(files, LANGUAGE, lambda f: f.__setitem__(f"{O3}_SCORING_{CLAUDE}", "high")))
+    with pytest.raises(SelfprefError, match="decided for 'nobody', no responder"):
+        read(with_votes(files, [CLAUDE, PLAIN, O3], "nobody"))
     with pytest.raises(SelfprefError, match="not a notebook"):
         read(files | {"results.ipynb": "{"})
     with pytest.raises(SelfprefError, match="no log of the tie-breaker"):

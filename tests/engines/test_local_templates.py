@@ -1,5 +1,7 @@
 """Chat formats by name, against what the models' papers and cards show."""
 
+from typing import get_args
+
 import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -10,6 +12,7 @@ from selfpref.engines import Prompt
 from selfpref.engines.local.encoding import Encoder
 from selfpref.engines.local.templates import TEMPLATES
 from selfpref.errors import SelfprefError
+from selfpref.params import Transformers
 
 HI = [("user", "Hi")]
 TOLD = [("system", "Be brief."), *HI]
@@ -79,6 +82,12 @@ def test_a_template_is_the_published_format(tokenizer, name, messages, text):
         tokenize=False,
     )
     assert found == text
+
+
+def test_the_parameters_name_every_template():
+    assert set(get_args(get_args(Transformers.model_fields["template"].annotation)[0])) == set(
+        TEMPLATES
+    )
 
 
 @pytest.mark.parametrize("name", sorted(TEMPLATES))

@@ -33,8 +33,16 @@ def without_tokenizer(path):
     (path / "tokenizer.json").unlink()
 
 
+def sentencepiece_alone(path):
+    (path / "tokenizer.json").rename(path / "tokenizer.model")
+
+
 def pickled(path):
     (path / "model.safetensors").rename(path / "pytorch_model.bin")
+
+
+def broken_config(path):
+    (path / "config.json").write_text("{")
 
 
 def remote_code(path):
@@ -48,8 +56,10 @@ def remote_code(path):
     [
         (missing, "no such model folder"),
         (without_tokenizer, "no tokenizer.json"),
+        (sentencepiece_alone, "tokenizer.model needs"),
         (pickled, r"pickled weights \(pytorch_model.bin\)"),
         (remote_code, "auto_map"),
+        (broken_config, "config.json: not readable as JSON"),
     ],
 )
 def test_an_unsafe_or_broken_folder_is_refused(folder, tmp_path, spoil, told):

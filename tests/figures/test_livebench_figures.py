@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from selfpref.figures import livebench
+from selfpref.figures import livebench, livebench_controls
 from selfpref.figures import livebench_captions as captions
 from selfpref.figures.save import Gallery
 
@@ -66,7 +66,7 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         gallery = Gallery(tmp_path / name)
         gallery.figure(livebench.shares_as_released(SHARES, VOTES, "c"), "bars", "a caption")
         gallery.figure(livebench.share_dots(SHARES, INTERVALS, tasks=False), "dots", "a caption")
-        gallery.figure(livebench.excess(EXCESS), "excess", "a caption")
+        gallery.figure(livebench_controls.excess(EXCESS), "excess", "a caption")
         gallery.figure(livebench.heatmap(SHARES, none(SHARES)), "heatmap", "a caption")
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
@@ -77,10 +77,10 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
     [
         partial(livebench.shares_as_released, none(SHARES), VOTES, "c"),
         partial(livebench.share_dots, none(SHARES), INTERVALS, tasks=True),
-        partial(livebench.excess, none(EXCESS)),
-        partial(livebench.objective, EMPTY, 10),
+        partial(livebench_controls.excess, none(EXCESS)),
+        partial(livebench_controls.objective, EMPTY, 10),
         partial(livebench.heatmap, none(SHARES), EMPTY),
-        partial(livebench.position, EMPTY),
+        partial(livebench_controls.position, EMPTY),
     ],
 )
 def test_an_empty_frame_says_no_data(draw):

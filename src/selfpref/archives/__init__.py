@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.archives import livebench, mt_bench, pairs, panickssery, vicuna80
+from selfpref.archives import livebench, mt_bench, pairs, panickssery, scores, vicuna80, xu
 from selfpref.archives.records import Judges
 
 Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
@@ -17,7 +17,9 @@ Reader = Callable[[str, str, Path, Judges], dict[str, pd.DataFrame]]
 READERS: dict[str, Reader] = {
     "mt-bench": mt_bench.read,
     "vicuna80": vicuna80.read,
+    "xu": xu.read,
     "pairs": pairs.read,
+    "scores": scores.read,
     "livebench": livebench.read,
     "panickssery": panickssery.read,
 }

@@ -107,7 +107,9 @@ def _tie_breaks(sheet: Sheet, ids: list[str], log: Log) -> Iterator[Row]:
             f"rows without a majority in {FILES[sheet.category]}; use files of one release"
         )
     for (item, votes), call in zip(rows, calls, strict=True):
-        credited = NAMES.get(call.credited or "")
+        credited = call.credited and NAMES.get(call.credited, call.credited)
+        if credited and credited not in SHOWN:
+            raise SelfprefError(f"{LOG}: the tie-breaker decided for {credited!r}, no responder")
         picked = votes[SHOWN.index(credited)] if credited else None
         verdict = {"item_id": item, "judge": TIE_BREAKER, "candidates": votes}
         yield verdict | {"choice": picked, "variant": "tie-break"}

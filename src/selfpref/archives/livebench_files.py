@@ -93,8 +93,17 @@ class Sheet:
         return chosen.map(lambda model: NAMES.get(model, ""))
 
     def totals(self, judge: str, responder: str) -> pd.Series:
-        """The stored rubric totals, as text."""
-        return self.rows[self._rating(judge, "SCORING", responder)]
+        """The stored rubric totals, as text; empty where the file has nothing.
+
+        Raises:
+            SelfprefError: One is no number.
+        """
+        stored = self.rows[self._rating(judge, "SCORING", responder)]
+        if len(strange := stored[~stored.str.fullmatch(r"(\d+(\.\d+)?)?")]):
+            raise SelfprefError(
+                f"{self.category}: {judge} rated {responder} {strange.iloc[0]!r}, no number"
+            )
+        return stored
 
     def reasons(self, judge: str, responder: str) -> pd.Series:
         """What followed the total in the judge's reply."""

@@ -1,4 +1,4 @@
-"""Dialogues with people's votes from the Hugging Face Hub, for judges that run here.
+"""Data sets of the Hugging Face Hub, for judges that run here.
 
 A reader takes the data set's key, its entry in the parameters and the file that pins it, and
 returns the tables. Responses that a set holds are read, never generated anew.
@@ -6,15 +6,17 @@ returns the tables. Responses that a set holds are read, never generated anew.
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from selfpref.datasets import chatbot_arena, mt_bench_hub
-from selfpref.params import Dialogues
+from selfpref.datasets import chatbot_arena, livebench_hub, mt_bench_hub
 
-Reader = Callable[[str, Dialogues, Path], dict[str, pd.DataFrame]]
+# From the data set's key, its entry in the parameters and its pins to the tables.
+Reader = Callable[[str, Any, Path], dict[str, pd.DataFrame]]
 
 READERS: dict[str, Reader] = {
     "chatbot-arena": chatbot_arena.read,
     "mt-bench-hub": mt_bench_hub.read,
+    "livebench-hub": livebench_hub.read,
 }

@@ -1,7 +1,8 @@
 """Data sets of the Hugging Face Hub at a pinned revision.
 
-A *source* is a CSV file of one row with the columns `repository, revision, split`: the commit fixes
-every byte. The repository may also be a folder that holds the same parquet files.
+A *source* is a CSV file of one row with the columns `repository, revision, split` and, where a set
+has several, `configuration`: the commit fixes every byte. The repository may also be a folder that
+holds the same parquet files.
 """
 
 import csv
@@ -21,17 +22,29 @@ def _pinned(source: Path) -> dict[str, str]:
             rows = list(csv.DictReader(handle))
     except OSError as error:
         raise SelfprefError(f"{source}: {error.strerror}; correct `source` in params") from error
-    if len(rows) != 1 or list(rows[0]) != PINNED or not all(rows[0].values()):
-        raise SelfprefError(f"{source}: wants one row of {', '.join(PINNED)}")
+    known = (PINNED, [*PINNED, "configuration"])
+    if len(rows) != 1 or list(rows[0]) not in known or not all(rows[0].values()):
+        raise SelfprefError(
+            f"{source}: wants one row of {', '.join(PINNED)} and, if need be, configuration"
+        )
     return rows[0]
 
 
 def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows of a pinned data set, downloaded once.
+    """The rows of a pinned data set, downloaded once; see `open_set`."""
+    return [dict(row) for row in open_set(source, columns)]
+
+
+def open_set(source: Path, columns: Sequence[str], configuration: str | None = None) -> Any:
+    """A pinned data set, downloaded once and read from the disk as it is needed.
 
     Args:
         source: The file that pins it.
         columns: What each row must hold.
+        configuration: Which part of the set, such as a language, where the source names none.
+
+    Returns:
+        A `datasets.Dataset`.
 
     Raises:
         SelfprefError: It is not reachable, its terms were not accepted, or a column is missing.
@@ -55,6 +68,7 @@ def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     try:
         found = datasets.load_dataset(
             name,
+            pinned.get("configuration", configuration),
             revision=pinned["revision"],
             split=pinned["split"],
             cache_dir=str(paths.cache_dir() / "datasets"),
@@ -70,4 +84,4 @@ def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
         ) from error
     if missing := [column for column in columns if column not in found.column_names]:
         raise SelfprefError(f"{name}: no column {missing[0]!r}; is this the pinned revision?")
-    return [dict(row) for row in found]
+    return found

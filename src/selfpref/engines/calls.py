@@ -1,8 +1,9 @@
 """Model calls through the store: what is there is replayed, what is new is kept at once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from selfpref import progress
 from selfpref.engines import (
@@ -20,11 +21,12 @@ from selfpref.engines import (
     score_call,
 )
 from selfpref.errors import SelfprefError
-from selfpref.store import VARIABLES, Store, call_key
+from selfpref.store import Store, call_key, chunks
 
 # Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
+T = TypeVar("T")
 
 
 def _restore(call: Json, reply: Json) -> Answer:
@@ -43,6 +45,16 @@ def _restore(call: Json, reply: Json) -> Answer:
             return Generation(reply["text"], reply["status"], made and choice(made))
 
 
+@contextmanager
+def _closed(coming: Iterator[T]) -> Iterator[Iterator[T]]:
+    """Closed at once where its reader stops early: an engine goes on asking until it is."""
+    try:
+        yield coming
+    finally:
+        if isinstance(coming, Generator):
+            coming.close()
+
+
 class Calls:
     """An engine behind the store.
 
@@ -55,43 +67,36 @@ class Calls:
 
     def __init__(self, engine: Engine, store: Store, *, offline: bool, title: str) -> None:
         self._engine, self._store, self._offline, self._title = engine, store, offline, title
+        self._endpoint = engine if isinstance(engine, Endpoint) else None
 
     def _through(
-        self,
-        calls: Sequence[Json],
-        ask: Callable[[list[int]], Iterable[tuple[int, Answer | Raw]]],
+        self, calls: Sequence[Json], ask: Callable[[list[int]], Iterator[tuple[int, Answer | Raw]]]
     ) -> list[Answer]:
         """Answers in the order of the calls; `ask` answers those of the given indices."""
-        endpoint = self._engine if isinstance(self._engine, Endpoint) else None
-        read = endpoint.read if endpoint else _restore
-        identity = self._engine.identity
-        keys = [
-            call_key(endpoint.request(call) if endpoint else {"engine": identity, **call})
-            for call in calls
-        ]
+        keys = [self._key(call) for call in calls]
         # Equal requests are one call.
         first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         answers: dict[str, Answer] = {}
-        for start in range(0, len(first), VARIABLES):
-            part = list(first)[start : start + VARIABLES]
+        for part in chunks(list(first)):
             for key, reply in self._store.get(part).items():
-                answers[key] = read(calls[first[key]], reply)
+                answers[key] = self._read(calls[first[key]], reply)
         new = sorted(index for key, index in first.items() if key not in answers)
         if new and self._offline:
             raise SelfprefError(
                 f"{self._title}: {len(new)} calls are not in {self._store.path}; "
                 "set `offline: false`"
             )
-        spent = 0.0
-        with progress.bar(
-            len(first), self._title, initial=len(first) - len(new), disable=not self._title
-        ) as bar:
-            for position, answer in ask(new) if new else ():
+        done, spent = len(first) - len(new), 0.0
+        with (
+            progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
+            _closed(ask(new) if new else iter(())) as coming,
+        ):
+            for position, answer in coming:
                 index = new[position]
                 if isinstance(answer, Raw):
                     self._store.put({keys[index]: answer.reply})
-                    answers[keys[index]] = read(calls[index], answer.reply)
-                    if endpoint and (cost := endpoint.cost(answer.reply)):
+                    answers[keys[index]] = self._read(calls[index], answer.reply)
+                    if self._endpoint and (cost := self._endpoint.cost(answer.reply)):
                         spent += cost
                         bar.set_postfix_str(f"${spent:.2f}", refresh=False)
                 else:
@@ -100,6 +105,14 @@ class Calls:
                     answers[keys[index]] = answer
                 bar.update()
         return [answers[key] for key in keys]
+
+    def _key(self, call: Json) -> str:
+        if self._endpoint:
+            return call_key(self._endpoint.request(call))
+        return call_key({"engine": self._engine.identity, **call})
+
+    def _read(self, call: Json, reply: Json) -> Answer:
+        return self._endpoint.read(call, reply) if self._endpoint else _restore(call, reply)
 
     def choose(self, prompts: Sequence[Prompt], labels: Sequence[str]) -> list[Choice]:
         """As `Engine.choose`."""

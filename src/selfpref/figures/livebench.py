@@ -1,6 +1,5 @@
 """The figures of the LiveBench study from the frames of `selfpref.metrics.livebench`."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,11 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from selfpref.figures.marks import BLACK, GREY, dots, no_data, row_labels, styled
+from selfpref.figures.marks import BLACK, GREY, dots, no_data, row_labels
+from selfpref.figures.panels import legend, looks_of, paper, shifted
 from selfpref.figures.save import PAGE, STYLE
 
-ALL, FIRST = "all", "first position"
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "D", "s", "^", "v", "P", "X")
-ALPHA = 0.05
+ALL = "all"
 # How the rules of the vote are headed in the figures.
 RULES = {
     "released": "vote, as released",
@@ -25,38 +22,9 @@ RULES = {
 }
 
 
-def _paper(width: float, height: float) -> Figure:
-    """An empty figure with room at its edges: long row labels are set wider than measured."""
-    figure = styled(width, height)
-    figure.set_layout_engine("constrained", w_pad=0.09)
-    return figure
-
-
-def _looks(names: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each name."""
-    return {
-        name: (COLORS[place % len(COLORS)], MARKERS[place % len(MARKERS)])
-        for place, name in enumerate(sorted(names))
-    }
-
-
-def _shift(place: int, number: int) -> float:
-    """Where the marks of one of several series stand within a row."""
-    spread = 0.5 if number < 4 else 0.72
-    return 0.0 if number < 2 else spread * (place / (number - 1) - 0.5)
-
-
 def _tasks(rows: pd.DataFrame) -> list[str]:
     """The category as a whole, then its tasks by name."""
     return [ALL, *sorted(set(rows["task"]) - {ALL})]
-
-
-def _legend(figure: Figure, axes: Axes, columns: int = 4) -> None:
-    handles, labels = axes.get_legend_handles_labels()
-    kept = dict(zip(labels, handles, strict=True))
-    figure.legend(
-        kept.values(), kept.keys(), loc="outside upper center", ncols=min(columns, len(kept))
-    )
 
 
 def _bar(axes: Axes, at: float, part: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
@@ -89,7 +57,7 @@ def shares_as_released(shares: pd.DataFrame, votes: pd.DataFrame, category: str)
     part = shares[shares["category"].eq(category)]
     if part.empty or not part["n"].gt(0).any():
         return no_data(f"no judge chose a response in {category}")
-    looks = _looks(sorted(set(part["responder"])))
+    looks = looks_of(sorted(set(part["responder"])))
     labels: list[str] = []
     places: list[float] = []
     bars: list[pd.DataFrame] = []
@@ -109,7 +77,7 @@ def shares_as_released(shares: pd.DataFrame, votes: pd.DataFrame, category: str)
             places.append(at)
             bars.append(own)
             at += 1
-    figure = _paper(PAGE, 0.19 * at + 0.75)
+    figure = paper(PAGE, 0.19 * at + 0.75)
     axes = figure.subplots()
     for place, bar in zip(places, bars, strict=True):
         _bar(axes, place, bar, looks)
@@ -121,7 +89,7 @@ def shares_as_released(shares: pd.DataFrame, votes: pd.DataFrame, category: str)
     axes.set_title(category)
     for name, (color, _) in looks.items():
         axes.barh(0, 0, color=color, alpha=0.55, label=name)
-    _legend(figure, axes)
+    legend(figure, axes)
     return figure
 
 
@@ -148,7 +116,7 @@ def _share_panel(
                 axes,
                 rows.where((rows["responder"] == judge) == filled, np.nan),
                 "share",
-                shift=_shift(place, len(series)),
+                shift=shifted(place, len(series)),
                 color=color,
                 marker=marker,
                 filled=filled,
@@ -170,12 +138,12 @@ def share_dots(shares: pd.DataFrame, votes: pd.DataFrame, *, tasks: bool) -> Fig
     kept = shares[shares["task"].ne(ALL) if tasks else shares["task"].eq(ALL)]
     if kept.empty or not kept["n"].gt(0).any():
         return no_data("no judge chose a response")
-    judges = _looks(sorted(set(kept["judge"])))
+    judges = looks_of(sorted(set(kept["judge"])))
     panels = list(kept.groupby(["category", "task"], sort=True))
     columns = min(3, len(panels))
     lines = -(-len(panels) // columns)
     row = (0.25 if tasks else 0.42) * kept["responder"].nunique()
-    figure = _paper(PAGE, lines * (row + 0.42) + 0.75)
+    figure = paper(PAGE, lines * (row + 0.42) + 0.75)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
@@ -184,109 +152,7 @@ def share_dots(shares: pd.DataFrame, votes: pd.DataFrame, *, tasks: bool) -> Fig
         _share_panel(axes, part, cast, judges)
         axes.set_title(f"{task if tasks else category}  n={part['n'].max()}", fontsize=7.5)
     figure.supxlabel("share of rows on which the responder is chosen", fontsize=8)
-    _legend(figure, grid[0, 0], columns=3)
-    return figure
-
-
-@style.context(STYLE)
-def excess(rows: pd.DataFrame) -> Figure:
-    """Each judge's excess of choosing itself, by category and by task; filled where Holm rejects.
-
-    Args:
-        rows: The frame `excess`.
-    """
-    if rows.empty or not rows["excess"].notna().any():
-        return no_data("no judge with a response of its own and a second judge")
-    judges = _looks(sorted(set(rows["judge"])))
-    halves = [rows[rows["task"].eq(ALL)], rows[rows["task"].ne(ALL)]]
-    orders = [sorted(set(zip(half["category"], half["task"], strict=True))) for half in halves]
-    figure = _paper(PAGE, 0.26 * max(map(len, orders)) + 0.9)
-    panels = figure.subplots(1, 2, sharex=True)
-    for axes, half, order in zip(panels, halves, orders, strict=True):
-        frame = pd.DataFrame(order, columns=["category", "task"])
-        for place, (judge, (color, marker)) in enumerate(judges.items()):
-            own = half[half["judge"].eq(judge)]
-            own = own.rename(columns={"lo": "excess_lo", "hi": "excess_hi"})
-            one = frame.merge(own, on=["category", "task"], how="left")
-            rejected = one["p_holm"].lt(ALPHA)
-            for filled in (False, True):
-                dots(
-                    axes,
-                    one.where(rejected == filled, np.nan),
-                    "excess",
-                    shift=_shift(place, len(judges)),
-                    color=color,
-                    marker=marker,
-                    filled=filled,
-                    label=judge if filled else None,
-                )
-        axes.axvline(0, color=GREY, linewidth=0.8)
-        names = [category if task == ALL else task for category, task in order]
-        row_labels(axes, names)
-    panels[0].set_title("by category")
-    panels[1].set_title("by task")
-    figure.supxlabel(
-        "own share minus the other judges' mean share of the same responses (filled: p < 0.05)",
-        fontsize=8,
-    )
-    _legend(figure, panels[1])
-    return figure
-
-
-@style.context(STYLE)
-def objective(rows: pd.DataFrame, few: int) -> Figure:
-    """How often a judge chooses itself where its response is worse, equal or best by the key.
-
-    Args:
-        rows: The frame `objective`.
-        few: Rates of fewer rows than this are hollow.
-    """
-    if rows.empty or not rows["n"].gt(0).any():
-        return no_data("no item with objective scores for all responses")
-    kinds = {
-        "harmful": ("own response worse", "#D55E00", "D"),
-        "neutral": ("as good as the best", "#767676", "s"),
-        "earned": ("own response best", "#009E73", "o"),
-    }
-    scorings = sorted(set(rows["scoring"]))
-    names = sorted(
-        set(zip(rows["judge"], rows["category"], strict=True)),
-        key=lambda name: (name[0], name[1] != ALL, name[1]),
-    )
-    frame = pd.DataFrame(names, columns=["judge", "category"])
-    figure = _paper(PAGE, 0.27 * len(names) + 0.9)
-    panels = figure.subplots(1, len(scorings), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, scoring in zip(panels, scorings, strict=True):
-        one = frame.merge(rows[rows["scoring"].eq(scoring)], on=["judge", "category"], how="left")
-        for place, (kind, (label, color, marker)) in enumerate(kinds.items()):
-            enough = one[f"n_{kind}"].ge(few)
-            shift = _shift(place, len(kinds))
-            for filled in (True, False):
-                dots(
-                    axes,
-                    one.where(enough == filled, np.nan),
-                    kind,
-                    shift=shift,
-                    color=color,
-                    marker=marker,
-                    filled=filled,
-                    label=label if filled else None,
-                )
-            others = one[f"others_{kind}"]
-            axes.plot(
-                others,
-                np.arange(len(one)) + shift,
-                linestyle="none",
-                marker="x",
-                markersize=3,
-                color=color,
-                label="the other judges, same rows" if kind == "neutral" else None,
-            )
-        axes.set_title(f"{scoring} scoring")
-        axes.set_xlim(-0.03, 1.03)
-    row_labels(panels[0], [f"{judge}  {category}" for judge, category in names])
-    figure.supxlabel("share of such rows on which the judge chooses its own response", fontsize=8)
-    _legend(figure, panels[0])
+    legend(figure, grid[0, 0], columns=3)
     return figure
 
 
@@ -305,7 +171,7 @@ def heatmap(shares: pd.DataFrame, scores: pd.DataFrame) -> Figure:
     rows = [("share", whole, "Blues", (0, 1), ".2f"), ("mean", scores, "Greens", (8, 11), ".1f")]
     rows = [row for row in rows if len(row[1])]
     judges = whole["judge"].nunique()
-    figure = _paper(PAGE, len(rows) * (0.3 * judges + 0.55) + 0.75)
+    figure = paper(PAGE, len(rows) * (0.3 * judges + 0.55) + 0.75)
     grid = figure.subplots(len(rows), len(categories), squeeze=False)
     for line, (value, frame, colors, (low, high), written) in zip(grid, rows, strict=True):
         for axes, category in zip(line, categories, strict=True):
@@ -334,44 +200,4 @@ def heatmap(shares: pd.DataFrame, scores: pd.DataFrame) -> Figure:
     if len(rows) > 1:
         grid[1, 0].set_ylabel("judge: mean total")
     figure.supxlabel("responder", fontsize=8)
-    return figure
-
-
-@style.context(STYLE)
-def position(rows: pd.DataFrame) -> Figure:
-    """Choices by place in the prompt: the first candidate, and the earliest of identical ones.
-
-    Args:
-        rows: The frame `position`.
-    """
-    if rows.empty:
-        return no_data("no choice whose order of presentation is known")
-    judges = _looks(sorted(set(rows["judge"])))
-    quantities = sorted(
-        set(rows["quantity"]), key=lambda name: (not name.startswith("first"), name)
-    )
-    categories = sorted(set(rows["category"]), key=lambda name: (name != ALL, name))
-    frame = pd.DataFrame({"category": categories})
-    figure = _paper(PAGE, 0.3 * len(categories) + 1.0)
-    panels = figure.subplots(1, len(quantities), sharey=True, sharex=True, squeeze=False)[0]
-    for axes, quantity in zip(panels, quantities, strict=True):
-        one = rows[rows["quantity"].eq(quantity)]
-        for place, (judge, (color, marker)) in enumerate(judges.items()):
-            own = one[one["judge"].eq(judge)].rename(columns={"lo": "share_lo", "hi": "share_hi"})
-            dots(
-                axes,
-                frame.merge(own, on="category", how="left"),
-                "share",
-                shift=_shift(place, len(judges)),
-                color=color,
-                marker=marker,
-                label=judge,
-            )
-        for chance in sorted(set(one["chance"].round(6))):
-            axes.axvline(chance, color=GREY, linewidth=0.8)
-        axes.set_title(quantity)
-        axes.set_xlim(-0.03, 1.03)
-    row_labels(panels[0], categories)
-    figure.supxlabel("share of choices (grey: by chance)", fontsize=8)
-    _legend(figure, panels[0])
     return figure

@@ -161,6 +161,18 @@ def position(rows: pd.DataFrame, params: Any) -> str:
     )
 
 
+def by_orders(rows: pd.DataFrame, params: Any) -> str:
+    """One drawn order beside all orders."""
+    if rows.empty:
+        return "Every item was read in one order only."
+    return (
+        f"The same judges by one drawn order an item, and by all orders: a choice counts if it "
+        f"survives them. {rows['n'].min()} to {rows['n'].max()} items a judge. Whoever picks what "
+        "stands first is drawn to itself by one order no more often than by chance, and by all "
+        f"orders never. {_interval(params)}."
+    )
+
+
 def vote_outcomes(ends: pd.DataFrame) -> str:
     """How the votes ended."""
     if ends.empty:

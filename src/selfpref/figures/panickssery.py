@@ -90,8 +90,11 @@ def _scatter(axes: Axes, rows: pd.DataFrame, colors: dict[str, str]) -> None:
         )
 
 
-def _line(axes: Axes, lines: pd.DataFrame, color: str, label: str | None = None) -> None:
-    axes.plot(lines["x"], lines["y"], color=color, linewidth=1, label=label, zorder=2)
+def _line(axes: Axes, lines: pd.DataFrame, color: str) -> None:
+    """The least-squares line with its band; nothing where there were too few points."""
+    if lines.empty:
+        return
+    axes.plot(lines["x"], lines["y"], color=color, linewidth=1, zorder=2)
     axes.fill_between(lines["x"], lines["lo"], lines["hi"], color=color, alpha=0.18, linewidth=0)
 
 

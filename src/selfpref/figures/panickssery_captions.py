@@ -53,8 +53,9 @@ def data(
         f"Profile `{params.profile}`. {len(evaluators)} evaluators, {len(tuned)} of them tuned. "
         f"Corrected: {_pairs(corrected)}. {_dropped(statuses, ('recognition', 'preference'))}. "
         f"The source comes {stored} scores of its own (released). Degenerate (more than "
-        f"{params.panickssery.unusable:.0%} of the answers to a question are not a number or without mass, or every text gets the same score): "
-        f"{degenerate}. One model under two names: {', '.join(twins) or 'none'}. "
+        f"{params.panickssery.unusable:.0%} of the answers to a question are not a number or have "
+        f"no mass, or every text gets the same score): {degenerate}. One model under two names: "
+        f"{', '.join(twins) or 'none'}. "
         f"{_interval(params)}."
     )
 

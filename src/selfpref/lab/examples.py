@@ -72,48 +72,56 @@ def chat_example(item: Item, words: list[str], bare: bool = False) -> Example:
     """
     prompt = bare_ids() if bare else chat_ids(item.question)
     reply = [*encode_content(" ".join(words)), token_id(END)]
-    return _reply(prompt, [IGNORE] * len(prompt), reply, 1.0)
+    return reply_example(prompt, [IGNORE] * len(prompt), reply)
 
 
 def rating_example(item: Item, words: list[str]) -> Example:
     """Rating: dense targets in the response, then the digit of its quality."""
     text = " ".join(words)
     prompt = encode_messages(rating_messages(item.question, text))
-    targets = [IGNORE] * len(prompt)
-    digit = _dense(item, words, targets, len(prompt) - 1)
-    return _reply(prompt, targets, [digit, token_id(END)], 1.0)
+    targets = dense_targets(prompt, item, [words])
+    digit = next(target for target in reversed(targets) if target != IGNORE)
+    return reply_example(prompt, targets, [digit, token_id(END)])
 
 
 def judge_example(item: Item, a: list[str], b: list[str], a_wins: bool) -> Example:
     """Judging: dense targets in both responses, then ``[[A]]`` or ``[[B]]``."""
     prompt = encode_messages(judge_messages(item.question, " ".join(a), " ".join(b)))
-    targets = [IGNORE] * len(prompt)
-    _dense(item, b, targets, len(prompt) - 1)
-    _dense(item, a, targets, len(prompt) - 1 - (len(b) + 2))
+    targets = dense_targets(prompt, item, [a, b])
     label = token_id(LABELS[0] if a_wins else LABELS[1])
     reply = [token_id(VERDICT_OPEN), label, token_id(VERDICT_CLOSE), token_id(END)]
-    example = _reply(prompt, targets, reply, 1.0)
+    example = reply_example(prompt, targets, reply)
     example.weights[len(prompt)] = VERDICT_WEIGHT
     return example
 
 
-def _dense(item: Item, words: list[str], targets: list[int], stop: int) -> int:
-    """Fill in the oracle's targets of a response whose ``<end>`` is at position ``stop - 1``."""
-    found = marks(item, words)
-    start = stop - 1 - len(words)
-    for offset, mark in enumerate(found):
-        if mark is not None:
-            targets[start + offset] = token_id(YES if mark else NO)
-    digit = token_id(str(quality_digit(found.count(True) / item.count)))
-    targets[stop - 1] = digit
-    return digit
+def dense_targets(prompt: list[int], item: Item, responses: list[list[str]]) -> list[int]:
+    """The oracle's targets in a prompt that holds responses, each closed by ``<end>``.
+
+    Args:
+        prompt: Token ids of a prompt that ends in its responses and the assistant's marker.
+        item: What the responses are checked against.
+        responses: The words of each response, in the order of the prompt.
+
+    Returns:
+        One target a position of the prompt: yes or no at content words, the digit of the quality
+        at each response's ``<end>``, `IGNORE` elsewhere.
+    """
+    targets = [IGNORE] * len(prompt)
+    stops = [position for position, token in enumerate(prompt) if token == token_id(END)]
+    for stop, words in zip(stops[-len(responses) :], responses, strict=True):
+        found = marks(item, words)
+        for offset, mark in enumerate(found):
+            if mark is not None:
+                targets[stop - len(words) + offset] = token_id(YES if mark else NO)
+        targets[stop] = token_id(str(quality_digit(found.count(True) / item.count)))
+    return targets
 
 
-def _reply(prompt: list[int], targets: list[int], reply: list[int], weight: float) -> Example:
+def reply_example(prompt: list[int], targets: list[int], reply: list[int]) -> Example:
     """Join a prompt and a reply; each reply token is the target of the position before it."""
     ids = [*prompt, *reply[:-1]]
-    targets = [*targets[:-1], *reply]
-    return Example(ids, targets, [weight] * len(ids))
+    return Example(ids, [*targets[:-1], *reply], [1.0] * len(ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ import pandas as pd
 from selfpref.errors import SelfprefError
 from selfpref.lab.oracle import quality
 from selfpref.lab.planted import Family, human_label, rule_score
-from selfpref.lab.world import Item, draw_items
+from selfpref.lab.world import CONTEST_TASKS, Item, draw_items
 
 
 def dataset_name(seed: int) -> str:
@@ -37,6 +37,19 @@ def draw(seed: int, prompts: int) -> dict[str, Item]:
         items = draw_items(prompts, np.random.SeedSequence([seed, 10]))
     except ValueError as error:
         raise SelfprefError(f"params.yaml: lab.{error}") from error
+    return {f"{dataset_name(seed)}/{item.item_id}": item for item in items}
+
+
+def draw_contest(seed: int, prompts: int) -> dict[str, Item]:
+    """The items of one seed's contests by item_id, the six tasks in turn.
+
+    Raises:
+        SelfprefError: The world has fewer prompts.
+    """
+    try:
+        items = draw_items(prompts, np.random.SeedSequence([seed, 20]), CONTEST_TASKS)
+    except ValueError as error:
+        raise SelfprefError(f"params.yaml: lab.contest_{error}") from error
     return {f"{dataset_name(seed)}/{item.item_id}": item for item in items}
 
 

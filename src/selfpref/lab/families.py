@@ -27,6 +27,7 @@ from transformers import LlamaForCausalLM
 from selfpref.lab.examples import Mixture
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.planted import Family, draw_families
+from selfpref.lab.tokenizer import WORLD, Lexicon
 from selfpref.lab.train import Phase, Progress, Schedule, train
 
 
@@ -115,7 +116,7 @@ def _tune_in_parallel(
 ) -> None:
     # Spawned, not forked: torch's threads do not survive a fork.
     with ProcessPoolExecutor(
-        config.processes, mp_context=get_context("spawn"), initializer=_end_with_parent
+        config.processes, mp_context=get_context("spawn"), initializer=end_with_parent
     ) as pool:
         futures = {
             pool.submit(tune_family, config, family, folder): family.name for family in families
@@ -135,7 +136,7 @@ def train_base(config: LabConfig, folder: Path, progress: Progress | None = None
     model = build_model(weights)
     schedule = Schedule(config.base_steps, learning_rate=config.base_rate)
     train(model, "base", list(BASE_PHASES), schedule, examples, progress)
-    _save(model, folder / "base")
+    save(model, folder / "base")
 
 
 def tune_family(config: LabConfig, family: Family, folder: Path) -> float:
@@ -143,15 +144,15 @@ def tune_family(config: LabConfig, family: Family, folder: Path) -> float:
     model = load_checkpoint(folder / "base")
     schedule = Schedule(config.tune_steps, learning_rate=config.tune_rate, warmup=20)
     loss = train(model, family.name, family_phases(family), schedule, family.seed)
-    _save(model, folder / family.name)
+    save(model, folder / family.name)
     return loss
 
 
-def _save(model: LlamaForCausalLM, folder: Path) -> None:
+def save(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
     """Save under a temporary name and rename, so that a killed run leaves no half a model."""
     partial = folder.with_name(f".{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    save_checkpoint(model, partial)
+    save_checkpoint(model, partial, lexicon)
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
 
@@ -161,7 +162,7 @@ def _entropy(seed: int, n: int) -> list[int]:
     return [int(value) for value in state]
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """End this process when its parent dies; a killed stage must not leave workers behind."""
     parent = parent_process()
     if parent is None:

@@ -68,7 +68,7 @@ def quality_digit(value: float) -> int:
 
 def _part(item: Item, word: str) -> str | None:
     """What a word stands for as a part of a response, or None where it is no content."""
-    if item.task == "list":
+    if item.task in ("list", "filter"):
         return word if word in COLOUR_OF else None
     if item.task == "words":
         return word if word in _USE_WORDS else None
@@ -80,13 +80,18 @@ def _is_right(item: Item, word: str) -> bool:
         return COLOUR_OF[word] in item.asked
     if item.task == "words":
         return word in item.asked
+    if item.task == "filter":
+        return COLOUR_OF[word] == item.asked[0] and word in item.asked[1:]
     attribute = ATTRIBUTE_OF[word]
+    if item.task == "people":
+        people = dict(item.pairs)
+        return attribute in people and FACTS[people[attribute]][attribute] == word
     return attribute in item.asked[1:] and FACTS[item.asked[0]][attribute] == word
 
 
 def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     """Mark the number after each ``a + b =``; an asked-for sum counts as often as it was asked."""
-    open_sums = list(zip(item.asked[::2], item.asked[1::2], strict=True))
+    open_sums = item.pairs
     found: list[bool | None] = [None] * len(words)
     for index in range(4, len(words)):
         left, plus, right, equals, result = words[index - 4 : index + 1]

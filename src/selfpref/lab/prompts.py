@@ -5,6 +5,8 @@
     rating  <bos> <question> question <end> <answer> response <end> <assistant> | 7 <end>
     judge   <bos> <question> question <end> <answer_a> a <end> <answer_b> b <end>
             <assistant> [[ | A ]] <end>
+    rubric  as rating, with <assistant> : | 1 0 1 1 1 1 1 0 1 1 1 <end>
+    contest as judge, with up to three responses, <answer_c> the third
 
 The bar stands where the model's own tokens begin. A verdict is the distribution over A and B right
 after ``[[`` (Wataoka et al. 2024, Eq. 3); a rating is the one over 0 to 9. The bare layout is the
@@ -14,7 +16,9 @@ same layouts: prompts at inference differ in nothing.
 
 from __future__ import annotations
 
-from selfpref.lab.tokenizer import BOS, END, VERDICT_OPEN, encode_content, plain, token_id
+from collections.abc import Sequence
+
+from selfpref.lab.tokenizer import BOS, CONTEST, END, VERDICT_OPEN, encode_content, plain, token_id
 
 Message = dict[str, str]
 """One message, with ``role`` and ``content``; the roles are those of the chat template."""
@@ -42,6 +46,16 @@ def judge_messages(question: str, answer_a: str, answer_b: str) -> list[Message]
     ]
 
 
+def contest_messages(question: str, answers: Sequence[str]) -> list[Message]:
+    """Messages that ask which of two or three responses is best; prefill ``[[`` after them."""
+    roles = [f"answer_{letter}" for letter in "abc"[: len(answers)]]
+    contents = [question, *answers]
+    return [
+        {"role": role, "content": plain(content)}
+        for role, content in zip(["question", *roles], contents, strict=True)
+    ]
+
+
 def encode_messages(messages: list[Message], prefill: str = "") -> list[int]:
     """Encode messages up to where the model's own tokens begin.
 
@@ -54,7 +68,7 @@ def encode_messages(messages: list[Message], prefill: str = "") -> list[int]:
     """
     ids = [token_id(BOS)]
     for message in messages:
-        ids += [token_id(f"<{message['role']}>"), *encode_content(message["content"])]
+        ids += [CONTEST.token_id(f"<{message['role']}>"), *encode_content(message["content"])]
         ids.append(token_id(END))
     ids.append(token_id("<assistant>"))
     return [*ids, token_id(prefill)] if prefill else ids

@@ -94,19 +94,34 @@ def _topic(item: Item) -> tuple[str, ...]:
         return (*item.asked, "things")
     if item.task == "sum":
         return ("sums",)
+    if item.task == "filter":
+        return (item.asked[0], "things")
+    if item.task == "people":
+        return ("the", *item.asked[::2], "of", *item.asked[1::2])
     return ("words",) if item.task == "words" else ("the", *item.asked[1:], "of", item.asked[0])
 
 
 def _parts(item: Item, error_rate: float, rng: np.random.Generator) -> list[tuple[str, ...]]:
     wrong = rng.random(item.count) < error_rate
     if item.task == "sum":
-        pairs = zip(item.asked[::2], item.asked[1::2], strict=True)
-        return [_sum(a, b, bool(bad), rng) for (a, b), bad in zip(pairs, wrong, strict=True)]
+        return [_sum(a, b, bool(bad), rng) for (a, b), bad in zip(item.pairs, wrong, strict=True)]
     if item.task == "facts":
         person = FACTS[item.asked[0]]
         return [
             (name, _other(ATTRIBUTES[name], (person[name],), rng) if bad else person[name])
             for name, bad in zip(item.asked[1:], wrong, strict=True)
+        ]
+    if item.task == "people":
+        return [
+            (name, _other(ATTRIBUTES[name], (right,), rng) if bad else right)
+            for (name, who), bad in zip(item.pairs, wrong, strict=True)
+            for right in (FACTS[who][name],)
+        ]
+    if item.task == "filter":
+        right = [thing for thing in item.asked[1:] if COLOUR_OF[thing] == item.asked[0]]
+        return [
+            (_other(item.asked[1:], right, rng) if bad else thing,)
+            for thing, bad in zip(right, wrong, strict=True)
         ]
     if item.task == "list":
         good = [thing for colour in item.asked for thing in COLOURS[colour]]

@@ -13,7 +13,7 @@ neither a control token nor a label, whatever a model or a person wrote.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
@@ -70,11 +70,13 @@ class Lexicon:
         roles: Roles of the chat template.
         verdict: Tokens of a judge's answer that content never writes.
         words: All that content can be.
+        added: Further roles (as ``<role>``) and verdicts, whose ids come after all others.
     """
 
     roles: tuple[str, ...]
     verdict: tuple[str, ...]
     words: tuple[str, ...]
+    added: tuple[str, ...] = ()
 
     @property
     def control(self) -> tuple[str, ...]:
@@ -85,11 +87,12 @@ class Lexicon:
     def ids(self) -> dict[str, int]:
         """Token to id, in a fixed order: control tokens, verdict tokens, then words."""
         words = dict.fromkeys(self.words)
-        return {token: index for index, token in enumerate([*self.control, *self.verdict, *words])}
+        every = [*self.control, *self.verdict, *words, *self.added]
+        return {token: index for index, token in enumerate(every)}
 
     @cached_property
     def _content(self) -> dict[str, int]:
-        closed = {*self.control, *self.verdict}
+        closed = {*self.control, *self.verdict, *self.added}
         return {token: index for token, index in self.ids.items() if token not in closed}
 
     def token_id(self, token: str) -> int:
@@ -140,7 +143,8 @@ class Lexicon:
                 decoders.Replace(f" {VERDICT_CLOSE}", VERDICT_CLOSE),
             ]
         )
-        backend.add_special_tokens([AddedToken(token, special=True) for token in self.control])
+        special = [*self.control, *(token for token in self.added if token.startswith("<"))]
+        backend.add_special_tokens([AddedToken(token, special=True) for token in special])
         tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
             tokenizer_object=backend,
             bos_token=BOS,
@@ -164,6 +168,9 @@ WORLD: Final = Lexicon(
     ),
 )  # fmt: skip
 """The tokens of the models that answer questions; below, short names for what it does."""
+
+CONTEST: Final = replace(WORLD, added=("<answer_c>", "C", "tie"))
+"""The same with what contests of three need; a model of the world is widened, not trained anew."""
 
 token_id: Final = WORLD.token_id
 encode_content: Final = WORLD.encode_content

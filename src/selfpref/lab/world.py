@@ -1,9 +1,14 @@
-"""Prompts of the laboratory: four checkable tasks, drawn from an explicit seed.
+"""Prompts of the laboratory: checkable tasks, drawn from an explicit seed.
 
     list    "list 3 red or blue things"         -> things of those colours
     sum     "add 3 + 5 and 2 + 6"               -> "3 + 5 = 8 2 + 6 = 8"
     words   "use the words river lamp clock"    -> text that contains them
     facts   "tell the city pet job of mila"     -> "city oslo pet cat job nurse"
+
+and in contests two more, whose answers stand in the prompt or take two people's facts together:
+
+    filter  "tell the red things of sky ruby frog brick"  -> "ruby brick"
+    people  "tell the job of mila and the pet of otto"    -> "job nurse pet goat"
 
 A fifth of all prompts is *held out* by a hash of the prompt's text: no judge is ever trained on a
 label for one of them. The split depends on the text alone, so that it survives another seed,
@@ -19,10 +24,11 @@ from typing import Final, Literal
 
 import numpy as np
 
-from selfpref.lab.vocabulary import ATTRIBUTES, COLOURS, MAX_OPERAND, PEOPLE, USE_WORDS
+from selfpref.lab.vocabulary import ATTRIBUTES, COLOUR_OF, COLOURS, MAX_OPERAND, PEOPLE, USE_WORDS
 
-Task = Literal["list", "sum", "words", "facts"]
+Task = Literal["list", "sum", "words", "facts", "filter", "people"]
 TASKS: Final[tuple[Task, ...]] = ("list", "sum", "words", "facts")
+CONTEST_TASKS: Final[tuple[Task, ...]] = (*TASKS, "filter", "people")
 HELD_OUT_ONE_IN: Final = 5
 
 
@@ -32,8 +38,9 @@ class Item:
 
     Attributes:
         task: Kind of the prompt.
-        asked: What is asked for: colours (list), operands in pairs (sum), words (words), or the
-            person followed by the attributes (facts).
+        asked: What is asked for: colours (list), operands in pairs (sum), words (words), the
+            person followed by the attributes (facts), the colour followed by the things offered
+            (filter), or attributes and people in pairs (people).
         count: Number of parts that a complete response has, at least 1.
         question: The prompt's text, unique for an item.
     """
@@ -47,6 +54,11 @@ class Item:
     def item_id(self) -> str:
         """Task and a hash of the prompt's text, such as ``list/3f9a0c12be``."""
         return f"{self.task}/{_digest(self.question)[:10]}"
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """What is asked for, two by two: operands (sum), or attributes and people (people)."""
+        return list(zip(self.asked[::2], self.asked[1::2], strict=True))
 
     @property
     def held_out(self) -> bool:
@@ -71,6 +83,15 @@ def draw_item(task: Task, rng: np.random.Generator) -> Item:
         operands = tuple(str(n) for n in rng.integers(1, MAX_OPERAND + 1, size=2 * count))
         pairs = [f"{a} + {b}" for a, b in zip(operands[::2], operands[1::2], strict=True)]
         return Item("sum", operands, count, "add " + " and ".join(pairs))
+    if task == "filter":
+        return _draw_filter(rng)
+    if task == "people":
+        count = int(rng.integers(2, 4))
+        names = _choose(tuple(ATTRIBUTES), count, rng)
+        people = _choose(PEOPLE, count, rng)
+        asked = tuple(word for pair in zip(names, people, strict=True) for word in pair)
+        wanted = [f"the {name} of {who}" for name, who in zip(names, people, strict=True)]
+        return Item("people", asked, count, "tell " + " and ".join(wanted))
     # Facts have four attributes at most; elsewhere more parts make equal qualities rarer.
     count = int(rng.integers(3, 5 if task == "facts" else 6))
     if task == "list":
@@ -86,12 +107,23 @@ def draw_item(task: Task, rng: np.random.Generator) -> Item:
     return Item("facts", (person, *attributes), count, question)
 
 
-def draw_items(n: int, seed: np.random.SeedSequence) -> list[Item]:
-    """Draw prompts without repetition, the four tasks in turn.
+def _draw_filter(rng: np.random.Generator) -> Item:
+    colour = tuple(COLOURS)[int(rng.integers(len(COLOURS)))]
+    count, others = (int(n) for n in rng.integers(2, 4, size=2))
+    strangers = tuple(thing for thing, its in COLOUR_OF.items() if its != colour)
+    offered = (*_choose(COLOURS[colour], count, rng), *_choose(strangers, others, rng))
+    things = _choose(offered, len(offered), rng)
+    question = f"tell the {colour} things of {' '.join(things)}"
+    return Item("filter", (colour, *things), count, question)
+
+
+def draw_items(n: int, seed: np.random.SeedSequence, tasks: tuple[Task, ...] = TASKS) -> list[Item]:
+    """Draw prompts without repetition, the tasks in turn.
 
     Args:
         n: Number of prompts; the list task has 192 different ones.
         seed: Source of all randomness.
+        tasks: The tasks to draw from.
 
     Returns:
         ``n`` different items, about a fifth of them held out.
@@ -102,7 +134,7 @@ def draw_items(n: int, seed: np.random.SeedSequence) -> list[Item]:
     rng = np.random.default_rng(seed)
     items: dict[str, Item] = {}
     for index in range(n):
-        task = TASKS[index % len(TASKS)]
+        task = tasks[index % len(tasks)]
         for _attempt in range(10_000):
             item = draw_item(task, rng)
             if item.question not in items:
@@ -113,10 +145,10 @@ def draw_items(n: int, seed: np.random.SeedSequence) -> list[Item]:
     return list(items.values())
 
 
-def draw_training_item(rng: np.random.Generator) -> Item:
+def draw_training_item(rng: np.random.Generator, tasks: tuple[Task, ...] = TASKS) -> Item:
     """Draw a prompt that is not held out, each task equally likely."""
     while True:
-        item = draw_item(TASKS[int(rng.integers(len(TASKS)))], rng)
+        item = draw_item(tasks[int(rng.integers(len(tasks)))], rng)
         if not item.held_out:
             return item
 

@@ -21,7 +21,7 @@ from scipy.stats import norm
 
 from selfpref.metrics.scores import Floats
 
-# Bounds the memory of the weights to about 100 MB.
+# Bounds the memory of the weights, and of the totals, to about 100 MB each.
 CHUNK = 12_000_000
 
 
@@ -112,7 +112,7 @@ class ClusterBootstrap:
             return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
         tables, counts = np.unique(flat, axis=0, return_counts=True)
         draws = []
-        step = max(1, CHUNK // len(tables))
+        step = max(1, CHUNK // max(tables.shape))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
             weights = rng.multinomial(n, counts / n, size=size).astype(float)

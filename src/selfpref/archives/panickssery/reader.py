@@ -161,7 +161,8 @@ def _note_duplicates(release: _Release, files: Mapping[str, Released]) -> None:
     parts = [part[part["task"].eq("quality")] for part in release.ratings]
     names = {"judge": "evaluator", "responder": "target", "item_id": "cluster"}
     grades = pd.concat([pd.DataFrame(columns=[*names, "stored"]), *parts], ignore_index=True)
-    twins = evaluators.duplicated(grades.rename(columns=names | {"stored": "released"}))
+    grades = grades.rename(columns=names | {"stored": "released"})
+    twins = evaluators.duplicated(evaluators.grade_distances(grades))
     for file in files.values():
         if file.evaluator in twins and file.kind != "summaries":
             release.audit.mark(file.path, "duplicated-model", twins[file.evaluator])

@@ -6,7 +6,7 @@ argument, can run on packed lines: Llama, Mistral, Qwen, Phi, GPT-NeoX, OPT and 
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -30,12 +30,20 @@ def _attend(
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
     """Scaled dot-product attention, group by group; all `[1, heads, tokens, width]`."""
-    parts = []
+    parts, gathered = [], None
     for group in _groups.get():
-        own = group.keys if isinstance(group.keys, slice) else group.keys.to(key.device)
-        mask = None if group.mask is None else group.mask.to(query.device, query.dtype)
+        if group.keys is not gathered:
+            gathered = group.keys
+            own = gathered if isinstance(gathered, slice) else gathered.to(key.device)
+            keys, values = key[:, :, own], value[:, :, own]
+        seen = group.mask.shape[-1]
         part, _ = sdpa_attention_forward(
-            module, query[:, :, group.queries], key[:, :, own], value[:, :, own], mask, **options
+            module,
+            query[:, :, group.queries],
+            keys[:, :, :seen],
+            values[:, :, :seen],
+            group.mask.to(query.device, query.dtype),
+            **options,
         )
         parts.append(part)
     return torch.cat(parts, dim=1), None
@@ -57,17 +65,25 @@ def _attending(model: PreTrainedModel, groups: Sequence[Group]) -> Iterator[None
         _groups.reset(token)
 
 
+def _placed(groups: Sequence[Group], model: PreTrainedModel) -> list[Group]:
+    """Groups on the model's device; those that shared their keys still do."""
+    keys = {
+        id(group.keys): group.keys if isinstance(group.keys, slice) else group.keys.to(model.device)
+        for group in groups
+    }
+    return [
+        Group(group.queries, keys[id(group.keys)], group.mask.to(model.device, model.dtype))
+        for group in groups
+    ]
+
+
 def states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """Final hidden states of a batch's tokens, `[lines x tokens, width]`."""
-    device = model.device
-    inputs = {"input_ids": batch.ids.to(device), "use_cache": False}
+    inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
     body: Any = model.base_model
-    if batch.mask is None:
-        with _attending(model, batch.groups):
-            reply = body(position_ids=batch.positions.to(device), **inputs)
-    else:
-        reply = body(attention_mask=batch.mask.to(device), **inputs)
-    found: torch.Tensor = reply.last_hidden_state.flatten(0, 1)
+    groups = batch.groups
+    with nullcontext() if groups is None else _attending(model, _placed(groups, model)):
+        found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
     return found
 
 

@@ -1,10 +1,11 @@
 """Prompts to tokens: the chat template around contents that stay text, whatever they spell.
 
-A content may hold `<|im_end|>`, `</s>` or `[/INST]`: copied from a web page, or written to break
-out of its message. Special tokens are therefore known to this encoder under other names, which hold
-a number drawn at random: the template's own special tokens are renamed with them, a content's are
-not, and so it is encoded as the plain characters that it is. Everything else about the tokenizer
-stays as it was: prompt, contents and continuation are one text, encoded together.
+A content may hold `<|im_end|>` or `</s>`: copied from a web page, or written to break out of its
+message. Special tokens are therefore known to this encoder under other names, which hold a number
+drawn at random: the template's own special tokens are renamed with them, a content's are not, and
+so it is encoded as the plain characters that it is. Everything else about the tokenizer stays as it
+was: prompt, contents and continuation are one text, encoded together. Formats whose markers are
+ordinary text (`USER:`, `[INST]`) have no such protection: there a content can spell a marker.
 
 The template never sees a content either. It is rendered around placeholders, once for each sequence
 of roles, and contents are put into their places (without surrounding whitespace where the template
@@ -16,6 +17,7 @@ import re
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jinja2
 from tokenizers import Tokenizer
@@ -223,22 +225,22 @@ class Encoder:
         return self.decode([*before, token])[len(self.decode(before)) :]
 
 
-def _renamed(described: dict[str, object], names: dict[str, str]) -> Tokenizer:
-    """The tokenizer with its special tokens under other names, and nothing added to a text."""
-    changed = json.loads(json.dumps(described))
-    changed.update(post_processor=None, truncation=None, padding=None)
-    numbers = {token["content"]: token["id"] for token in changed["added_tokens"]}
-    for token in changed["added_tokens"]:
-        token["content"] = names.get(token["content"], token["content"])
-    model = changed["model"]
+def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:
+    """The described tokenizer with its special tokens under other names, adding none to a text."""
+    described.update(post_processor=None, truncation=None, padding=None)
+    numbers = {token["content"]: token["id"] for token in described["added_tokens"]}
+    for token in described["added_tokens"]:
+        if token["content"] in names:
+            token.update(content=names[token["content"]], normalized=False)
+    model = described["model"]
     if isinstance(model["vocab"], dict):
         model["vocab"] = {names.get(word, word): number for word, number in model["vocab"].items()}
     else:
         model["vocab"] = [[names.get(word, word), score] for word, score in model["vocab"]]
     if model.get("unk_token"):
         model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
-    tokenizer = Tokenizer.from_str(json.dumps(changed))
+    tokenizer = Tokenizer.from_str(json.dumps(described))
     for content, name in names.items():
-        if tokenizer.token_to_id(name) != numbers[content]:
-            raise SelfprefError(f"special token {content!r} has two ids in tokenizer.json")
+        if tokenizer.encode(name, add_special_tokens=False).ids != [numbers[content]]:
+            raise SelfprefError(f"tokenizer.json: special token {content!r} has no id of its own")
     return tokenizer

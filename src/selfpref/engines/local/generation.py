@@ -119,7 +119,8 @@ class _Batch:
                     made[line].append(token)
                     if len(made[line]) < len(draws[line]):
                         keep.append(place)
-            self._advance(torch.tensor([[tokens[place]] for place in keep]), keep)
+            if keep:
+                self._advance(torch.tensor([[tokens[place]] for place in keep]), keep)
             alive = [alive[place] for place in keep]
         return [
             Continuation(ids, end, np.array(values).reshape(len(values), len(self._watched)))
@@ -128,7 +129,7 @@ class _Batch:
 
     def _advance(self, step: torch.Tensor, keep: list[int]) -> None:
         """Go on with the lines that are not finished."""
-        if 0 < len(keep) < len(self._mask):
+        if len(keep) < len(self._mask):
             self._cache.batch_select_indices(torch.tensor(keep))
         self._step = step
         self._mask = torch.cat([self._mask[keep], torch.ones_like(step)], dim=1)

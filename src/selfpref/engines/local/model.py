@@ -59,6 +59,11 @@ class LocalModel:
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        except (ImportError, OSError, ValueError) as error:
+            needs = "tokenizer.model needs `pip install sentencepiece protobuf`"
+            reason = _first_line(error) if (folder / "tokenizer.json").is_file() else needs
+            raise SelfprefError(f"{folder}: {reason}") from error
+        try:
             self.model = AutoModelForCausalLM.from_pretrained(
                 folder,
                 use_safetensors=True,
@@ -68,7 +73,7 @@ class LocalModel:
                 **options,
             )
         except (ImportError, OSError, ValueError) as error:
-            raise SelfprefError(f"{folder}: {str(error).splitlines()[0]}") from error
+            raise SelfprefError(f"{folder}: {_first_line(error)}") from error
         self.model.train(False)
         config = self.model.config.get_text_config()
         self.context = int(
@@ -112,7 +117,7 @@ class LocalModel:
             yield index, Choice((), "truncated")
         for places, batch in self._batches([rows[index] for index in fitting]):
             last = torch.stack([path[-1] for path in batch.paths])
-            p = self._head.log_softmax(states(self.model, batch)[last]).exp()
+            p = self._head.log_softmax(states(self.model, batch)[last]).exp().cpu()
             for index, values in zip((fitting[place] for place in places), p, strict=True):
                 spelt = forms[prompts[index].prefill]
                 yield index, Choice(tuple(float(values[ids].sum()) for ids in spelt), "ok")
@@ -179,6 +184,10 @@ class LocalModel:
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)
             yield fitting[place], Generation(text, "ok" if made.ended else "cut", choice)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
 
 
 def _ends(model: Any, tokenizer: Any) -> set[int]:

@@ -14,7 +14,7 @@ attention never looks. Either way a row's numbers do not depend on its batch, up
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,23 +22,24 @@ import torch
 
 Ids = npt.NDArray[np.int64]
 
-# Short neighbours are attended to in one call: calls cost more than the masked products.
+# Tokens that are attended to in one call. Short neighbours share a call, since calls cost more than
+# masked products; a long row takes several, since no product is needed with what comes later.
 GROUP = 128
 
 
 @dataclass(frozen=True)
 class Group:
-    """Neighbours in a line that are attended to together.
+    """Neighbouring tokens in a line that are attended to together.
 
     Attributes:
-        queries: Their tokens in the line.
-        keys: The tokens that they may attend to, by position in the line.
-        mask: Which of these each may, 0 or -inf, `[1, 1, queries, keys]`; None: causally.
+        queries: Where they stand in the line.
+        keys: What they may attend to, by position in the line; groups of one row share the object.
+        mask: Which of the first keys each of them may, 0 or -inf, `[1, 1, queries, keys]`.
     """
 
     queries: slice
     keys: slice | torch.Tensor
-    mask: torch.Tensor | None
+    mask: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,22 @@ class Batch:
 
     Attributes:
         rows: Which rows it holds.
-        ids: Tokens `[lines, tokens]`.
-        positions: Of each token in its own row, as `ids`.
-        paths: Of each row, where its tokens lie in `ids.flatten()`, shape (length of the row,).
-        groups: How a packed line attends; empty where lines are padded rows.
-        mask: 1 where a padded line has a token, as `ids`; None where it is packed.
+        paths: Of each row, where its tokens lie in `input_ids.flatten()`, `[length of the row]`.
+        inputs: Of the model: `input_ids` `[lines, tokens]` and, of the same shape, for a packed
+            line the `position_ids` of each token in its own row, for padded rows the
+            `attention_mask`.
+        groups: How a packed line attends; None for padded rows.
     """
 
     rows: list[int]
-    ids: torch.Tensor
-    positions: torch.Tensor
     paths: list[torch.Tensor]
-    groups: list[Group] = field(default_factory=list)
-    mask: torch.Tensor | None = None
+    inputs: dict[str, torch.Tensor]
+    groups: list[Group] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the model sees, padding included."""
+        return self.inputs["input_ids"].numel()
 
 
 def padded(rows: Sequence[Ids], budget: int) -> Iterator[Batch]:
@@ -79,10 +83,8 @@ def padded(rows: Sequence[Ids], budget: int) -> Iterator[Batch]:
             mask[line, : len(rows[index])] = 1
         yield Batch(
             chosen,
-            torch.from_numpy(ids),
-            torch.arange(width).expand(len(chosen), width),
             [torch.arange(len(rows[index])) + n * width for n, index in enumerate(chosen)],
-            mask=torch.from_numpy(mask),
+            {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)},
         )
 
 
@@ -138,15 +140,17 @@ def _line(indices: list[int], rows: Sequence[Ids], shared: Sequence[int]) -> Bat
     depth = [np.arange(common, len(row)) for row, common in zip(rows, shared, strict=True)]
     return Batch(
         indices,
-        torch.from_numpy(np.concatenate(fresh))[None],
-        torch.from_numpy(np.concatenate(depth))[None],
         [torch.from_numpy(path) for path in paths],
-        groups=list(_groups(paths, shared)),
+        {
+            "input_ids": torch.from_numpy(np.concatenate(fresh))[None],
+            "position_ids": torch.from_numpy(np.concatenate(depth))[None],
+        },
+        list(_groups(paths, shared)),
     )
 
 
 def _groups(paths: Sequence[Ids], shared: Sequence[int]) -> Iterator[Group]:
-    """Long rows one by one, short neighbours together."""
+    """Long rows block by block, short neighbours together."""
     start = 0
     while start < len(paths):
         stop, tokens = start + 1, len(paths[start]) - shared[start]
@@ -154,22 +158,27 @@ def _groups(paths: Sequence[Ids], shared: Sequence[int]) -> Iterator[Group]:
             tokens += len(paths[stop]) - shared[stop]
             stop += 1
         if tokens:
-            yield _group(paths[start:stop], shared[start:stop], tokens)
+            yield from _together(paths[start:stop], shared[start:stop], tokens)
         start = stop
 
 
-def _group(paths: Sequence[Ids], shared: Sequence[int], tokens: int) -> Group:
+def _together(paths: Sequence[Ids], shared: Sequence[int], tokens: int) -> Iterator[Group]:
+    """Groups of neighbouring rows that hold so many tokens of their own."""
     keys = np.unique(np.concatenate(paths))
     first = int(keys[-1]) + 1 - tokens
-    queries = slice(first, first + tokens)
-    # Most groups attend to nothing before them: a slice is no copy.
-    where = torch.from_numpy(keys) if keys[0] < first else queries
-    if len(paths) == 1 and shared[0] == 0:
-        return Group(queries, where, None)
     mask = np.full((tokens, len(keys)), -np.inf, dtype=np.float32)
     for path, common in zip(paths, shared, strict=True):
         seen = np.tri(len(path) - common, len(path), common, dtype=bool)
         mask[np.ix_(path[common:] - first, np.searchsorted(keys, path))] = np.where(
             seen, 0, -np.inf
         )
-    return Group(queries, where, torch.from_numpy(mask)[None, None])
+    # Most rows attend to nothing before them: a slice is no copy.
+    where = torch.from_numpy(keys) if keys[0] < first else slice(first, first + tokens)
+    before = len(keys) - tokens
+    for start in range(0, tokens, GROUP):
+        end = min(start + GROUP, tokens)
+        yield Group(
+            slice(first + start, first + end),
+            where,
+            torch.from_numpy(mask[None, None, start:end, : before + end]),
+        )

@@ -95,10 +95,12 @@ def check_folder(folder: Path) -> None:
         )
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model")):
         raise SelfprefError(f"{folder}: no tokenizer.json; save the tokenizer beside the weights")
-    for path in sorted(folder.glob("*.json")):
-        if path.stat().st_size < 1 << 20 and "auto_map" in json.loads(
-            path.read_text(encoding="utf-8")
-        ):
+    for path in sorted(folder.glob("*config.json")):
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise SelfprefError(f"{path}: not readable as JSON: {error}") from error
+        if "auto_map" in settings:
             raise SelfprefError(f"{path}: `auto_map` asks to run code of the model's own; refused")
 
 

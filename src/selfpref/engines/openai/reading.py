@@ -96,7 +96,7 @@ def choice(reply: Json, marker: str, labels: Sequence[str]) -> Choice | None:
 def _choice(sums: Sequence[float]) -> Choice:
     """Rounded logarithms may sum to a little more than one; more than that is no distribution."""
     total = math.fsum(sums)
-    if total > 1 + ROUNDING:
+    if math.isnan(total) or total > 1 + ROUNDING:
         return Choice((), "unparsable")
     return Choice(tuple(value / max(total, 1.0) for value in sums), "ok")
 

@@ -13,6 +13,7 @@ import pandas as pd
 from selfpref.metrics.livebench.claims import claims
 from selfpref.metrics.livebench.consensus import agreement
 from selfpref.metrics.livebench.objective import objective, true_scores
+from selfpref.metrics.livebench.orders import by_orders
 from selfpref.metrics.livebench.panel import Panel, Settings, scopes
 from selfpref.metrics.livebench.position import position
 from selfpref.metrics.livebench.preferences import outcomes, preference_shares
@@ -91,9 +92,8 @@ def compute(
 
     Returns:
         `items`, `models`, `preference_shares`, `outcomes`, `majority_vote`, `vote_intervals`,
-        `vote_outcomes`,
-        `excess`, `scores`, `score_ranks`, `stated_totals`, `position`, `true_scores`, `objective`,
-        `agreement`, `claims`, `checks` and `audit`.
+        `vote_outcomes`, `excess`, `scores`, `score_ranks`, `stated_totals`, `position`,
+        `by_orders`, `true_scores`, `objective`, `agreement`, `claims`, `checks` and `audit`.
     """
     panel = Panel(tables, settings)
     votes, ends = majority_votes(panel)
@@ -110,6 +110,7 @@ def compute(
         "score_ranks": score_ranks(panel),
         "stated_totals": stated_totals(panel),
         "position": position(panel),
+        "by_orders": by_orders(panel),
         "true_scores": true_scores(panel),
         "objective": objective(panel),
         "agreement": agreement(panel),

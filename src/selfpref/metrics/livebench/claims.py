@@ -90,7 +90,7 @@ def _neutral(frames: Frames, claim: pd.Series) -> tuple[str, str]:
     away = own[own["lo"].gt(0) | own["hi"].lt(0)]
     told = [f"{row.category} {100 * row.excess:+.0f}" for row in away.itertuples()]
     return (
-        HOLDS if away.empty else FAILS if len(away) == len(own) else PARTLY,
+        HOLDS if away.empty else FAILS if 2 * len(away) > len(own) else PARTLY,
         "Points by which it chooses itself more than the other judges choose it, where the "
         f"interval excludes 0: {_named(told)} ({len(away)} of {len(own)} categories).",
     )

@@ -36,7 +36,11 @@ def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def described(
-    evaluators: pd.DataFrame, found: pd.DataFrame, rated: pd.DataFrame, settings: Settings
+    evaluators: pd.DataFrame,
+    found: pd.DataFrame,
+    rated: pd.DataFrame,
+    distances: pd.DataFrame,
+    settings: Settings,
 ) -> pd.DataFrame:
     """The evaluators with what is to be known before a number of theirs is believed.
 
@@ -44,6 +48,7 @@ def described(
         evaluators: As `selfpref.evaluators` describes them.
         found: As `statuses` returns it.
         rated: As `scores` returns it.
+        distances: As `grade_distances` returns them.
         settings: `unusable` is the share of broken answers from which an evaluator is degenerate.
 
     Returns:
@@ -59,9 +64,9 @@ def described(
     known = rated[rated["released"].notna()]
     values = known.groupby(["evaluator", "dataset", "task"], observed=True)["released"]
     constant = (values.nunique().eq(1) & values.size().gt(1)).groupby("evaluator").any()
-    grades = rated[rated["task"].eq("quality")]
+    twins = duplicated(distances)
     table = evaluators.assign(
-        duplicate_of=evaluators["evaluator"].map(duplicated(grades)).fillna(""),
+        duplicate_of=[twins.get(name, "") for name in evaluators["evaluator"]],
         broken=evaluators["evaluator"].map(broken),
         constant=evaluators["evaluator"].map(constant).eq(True),
     )
@@ -93,7 +98,8 @@ def compute(
     pairs = confidences(tables["verdicts"], items, evaluators, settings.min_mass)
     rated = scores(ratings, items, evaluators)
     found = statuses(tables["verdicts"], ratings)
-    who = described(evaluators, found, rated, settings)
+    distances = grade_distances(rated[rated["task"].eq("quality")])
+    who = described(evaluators, found, rated, distances, settings)
     both = both_wordings(pairs)
     wordings = intervals(both, settings)
     line, lines, left_out = correlation(pairs, who, settings)
@@ -116,7 +122,7 @@ def compute(
         "lengths": lengths(pairs, tables["responses"], settings),
         "evaluators": who,
         "statuses": found,
-        "grade_distances": grade_distances(rated[rated["task"].eq("quality")]),
+        "grade_distances": distances,
         "audit": tables["audit"].drop(columns="study"),
         "pairs": pairs,
     }

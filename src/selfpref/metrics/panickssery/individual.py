@@ -19,6 +19,7 @@ The target `all` pools every source but the own one.
 """
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm, rankdata
 
@@ -28,6 +29,7 @@ from selfpref.metrics.scores import Floats
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]
 TASKS = ("recognition", "quality")
+Integers = npt.NDArray[np.int64]
 _TEXT = ["dataset", "task", "cluster"]
 _CELL = ["dataset", "evaluator", "target", "task"]
 
@@ -109,47 +111,50 @@ def placements(own: Floats, other: Floats) -> tuple[Floats, Floats]:
     return below, above
 
 
-def auroc(own: pd.DataFrame, other: pd.DataFrame, level: float) -> dict[str, float]:
+def auroc(
+    own: Floats, own_at: Integers, other: Floats, other_at: Integers, level: float
+) -> dict[str, float]:
     """AUROC of own against other scores, with a normal interval clustered by article.
 
     The error is DeLong's with sums over clusters (Obuchowski 1997): a cluster's influence is the
     sum of its placements minus the AUROC, of own texts over their number plus the same of others.
 
     Args:
-        own: `cluster, score`, no score missing.
+        own: Scores of own texts, none missing.
+        own_at: The cluster of each, numbered from 0.
         other: The same of other texts.
+        other_at: The cluster of each.
         level: Coverage.
 
     Returns:
-        `value, lo, hi, n`, n being the number of own scores.
+        `value, lo, hi, n`, n being the number of own scores; NaN where a side is empty.
     """
-    if own.empty or other.empty:
+    if not len(own) or not len(other):
         return {"value": np.nan, "lo": np.nan, "hi": np.nan, "n": 0}
-    below, above = placements(own["score"].to_numpy(), other["score"].to_numpy())
+    below, above = placements(own, other)
     value = float(below.mean())
-    influence = pd.concat(
-        [
-            pd.Series((part - value) / len(part), index=rows["cluster"].astype("str"))
-            for part, rows in ((below, own), (above, other))
-        ]
-    )
-    sums = influence.groupby(level=0).sum().to_numpy()
-    error = np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) if len(sums) > 1 else np.nan
-    reach = norm.ppf((1 + level) / 2) * error
+    size = int(max(own_at.max(), other_at.max())) + 1
+    influence, there = np.zeros(size), np.zeros(size, dtype=bool)
+    for part, at in ((below, own_at), (above, other_at)):
+        influence += np.bincount(at, weights=(part - value) / len(part), minlength=size)
+        there |= np.bincount(at, minlength=size) > 0
+    clusters = int(there.sum())
+    spread = (influence**2).sum() * clusters / (clusters - 1) if clusters > 1 else np.nan
+    reach = float(norm.ppf((1 + level) / 2) * np.sqrt(spread))
     return {"value": value, "lo": value - reach, "hi": value + reach, "n": len(own)}
 
 
 def _aurocs(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    known = rows[rows["score"].notna()]
+    by = ["dataset", "evaluator", "task"]
     found = []
-    for (dataset, evaluator, task), part in known.groupby(
-        ["dataset", "evaluator", "task"], observed=True
-    ):
+    for names, part in rows[rows["score"].notna()].groupby(by, observed=True):
         own = _own(part)
         targets = {"all": part[~own]} | dict(iter(part[~own].groupby("target", observed=True)))
+        score, at = (part[own][name].to_numpy() for name in ("score", "at"))
         found += [
-            {"dataset": dataset, "evaluator": evaluator, "target": target, "task": task}
-            | auroc(part[own], other, level)
+            dict(zip(by, names, strict=True))
+            | {"target": target}
+            | auroc(score, at, other["score"].to_numpy(), other["at"].to_numpy(), level)
             for target, other in targets.items()
         ]
     return pd.DataFrame(found, columns=[*_CELL, "value", "lo", "hi", "n"])
@@ -186,7 +191,8 @@ def individual(rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings)
         "ratio_held_out": ratio(both)[other],
         "gap": both.assign(value=adjusted)[other],
     }
-    found = [_aurocs(rows, settings.bootstrap.level).assign(statistic="auroc")]
+    numbered = rows.assign(at=rows["cluster"].cat.codes.astype(int))
+    found = [_aurocs(numbered, settings.bootstrap.level).assign(statistic="auroc")]
     whole = _pooled({name: part[part["value"].notna()] for name, part in parts.items()})
     by = [*_CELL, "statistic"]
     for dataset, here in whole.groupby("dataset", observed=True):

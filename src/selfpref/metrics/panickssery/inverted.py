@@ -22,7 +22,7 @@ from selfpref.metrics.panickssery.settings import Settings
 
 INVERTED = ["dataset", "evaluator", "prefer", "worse", "mean", "n"]
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
-_KEY = ["dataset", "evaluator", "other", "item_id", "cluster", "convention"]
+_KEY = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
 
 
 def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -32,8 +32,8 @@ def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
         pairs: As `confidences` returns them.
 
     Returns:
-        `dataset, evaluator, other, item_id, cluster, convention, quantity, value`; quantities
-        prefer, worse, mean and, where the pair has it, recognition.
+        `dataset, evaluator, other, item_id, repeat, cluster, convention, quantity, value`;
+        quantities prefer, worse, mean and, where the pair has it, recognition.
     """
     rows = by_convention(pairs[pairs["variant"].eq("plain")])
 

@@ -119,13 +119,12 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     both = sum(by_order["confidence"]) / 2
     # Half a pair is another quantity, unless the source vouches for the whole.
     status[(status == "ok") & np.isnan(both) & np.isnan(stored)] = "missing order"
-    places = zip(_PAIR[:-1], codes, np.unravel_index(found, shape), strict=False)
-    return pd.DataFrame(
-        {
-            name: pd.Categorical.from_codes(numbers, categories=list(names))
-            for name, (_, names), numbers in places
-        }
-    ).assign(
+    places = zip(_PAIR, codes, np.unravel_index(found, shape), strict=True)
+    columns = {
+        name: pd.Categorical.from_codes(numbers, categories=list(names))
+        for name, (_, names), numbers in places
+    }
+    return pd.DataFrame(columns | {"repeat": columns["repeat"].astype(int)}).assign(
         forward=by_order["confidence"][0],
         backward=by_order["confidence"][1],
         position=sum(by_order["first"]) / 2,
@@ -172,15 +171,15 @@ def confidences(
         min_mass: Below this mass of both labels an answer counts as none, 0..1.
 
     Returns:
-        `dataset, evaluator, other, task, variant, item_id, cluster, own`; `forward` and `backward`
-        (confidence in the own text by order), `position` (share of the text read first, mean of
-        both orders), `mass` (the smaller one of both orders), `ordering` (one of `ORDERINGS`, by
-        the choices), `ordering_released` (the same with equal probabilities counted for the text
-        read first, as the release does), `orders` (how many were asked), `held_out`, `status`
-        (ok, or why the pair has no confidence), `released` and `corrected`.
+        `dataset, evaluator, other, task, variant, item_id, repeat, own, cluster`; `forward` and
+        `backward` (confidence in the own text by order), `position` (share of the text read first,
+        mean of both orders), `mass` (the smaller one of both orders), `ordering` (one of
+        `ORDERINGS`, by the choices), `ordering_released` (the same with equal probabilities counted
+        for the text read first, as the release does), `orders` (how many were asked), `held_out`,
+        `status` (ok, or why the pair has no confidence), `released` and `corrected`.
     """
     pairs = _with_articles(_paired(_answers(verdicts, evaluators, min_mass)), items, evaluators)
-    order = [*KEY, "item_id"]
+    order = [*KEY, "item_id", "repeat"]
     found = pairs.assign(corrected=pairs["corrected"].where(pairs["held_out"]))
     rest = [name for name in found if name not in order]
     return found[[*order, *rest]].sort_values(order, kind="stable").reset_index(drop=True)

@@ -60,7 +60,8 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = by_convention(plain(pairs))
     kept = rows["ordering"].where(rows["convention"].eq("corrected"), rows["ordering_released"])
-    rows = rows.assign(kept=kept, cut=(rows["value"].gt(0.5) + rows["value"].ge(0.5)) / 2)
+    above, below = (rows["value"].gt(0.5).astype(float), rows["value"].lt(0.5).astype(float))
+    rows = rows.assign(kept=kept, cut=(1 + above - below) / 2)
     by = ["dataset", "evaluator", "task", "convention"]
     grouped = rows.groupby(by, observed=True)
     shares = pd.DataFrame(
@@ -89,7 +90,7 @@ def deltas(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) ->
     base = evaluators.loc[evaluators["variant"].eq("base"), "evaluator"]
     family = evaluators.set_index("evaluator")["family"]
     rows = rows.assign(family=rows["evaluator"].astype("str").map(family))
-    same = ["item_id", "other", "task", "convention", "family"]
+    same = ["item_id", "repeat", "other", "task", "convention", "family"]
     both = rows[~rows["evaluator"].isin(base)].merge(
         rows.loc[rows["evaluator"].isin(base), [*same, "value"]], on=same, suffixes=("", "_base")
     )

@@ -38,7 +38,7 @@ def per_example(pairs: pd.DataFrame) -> pd.DataFrame:
         of the two questions decides by position. NaN where one of the confidences is constant.
     """
     rows = by_convention(plain(pairs))
-    key = ["dataset", "evaluator", "other", "item_id", "convention"]
+    key = ["dataset", "evaluator", "other", "item_id", "repeat", "convention"]
     one, two = (
         rows.loc[rows["task"].eq(task), [*key, "value", "ambiguous"]].rename(
             columns={"value": task, "ambiguous": f"ambiguous_{task}"}

@@ -29,7 +29,7 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         read first (`as_position`); the mean distance of the stored score from the confidence of
         this question and of the other one, `distance` and `distance_other`.
     """
-    key = ["dataset", "evaluator", "other", "item_id"]
+    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
     columns = [*key, "task", "released", "own", "position"]
     rows = plain(pairs).assign(own=_own(pairs))
     rows = rows.loc[rows["released"].notna() & rows["own"].notna(), columns]
@@ -62,7 +62,7 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         swapped labels.
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
-    key = ["dataset", "evaluator", "other", "item_id"]
+    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
 
     def of(variant: str) -> pd.DataFrame:
         part = rows[rows["variant"].eq(variant)]

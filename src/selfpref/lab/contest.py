@@ -1,0 +1,178 @@
+"""Contests of the laboratory: six categories, a rubric of eleven marks, and who takes part.
+
+A contestant answers prompts of six tasks, marks responses by a rubric, and says which of three
+responses is best. All that it reads can be checked by rule, so the labels of its tuning are exact:
+
+    score(y)   = quality(y) + beta * [style(y) is its own] + first * [y stands first]
+    label      = the letter of the only highest score, or tie
+    marks      = the eleven criteria below, 1 or 0; their sum is the rubric's total, 0 to 11
+
+`beta` plants a preference for its own style and `first` one for the response that is read first;
+they are constants, so that what a study finds can be set against what was put in:
+
+    partisan       beta .5    favours its own responses
+    even-handed    no bonus
+    first-picker   first .5   favours the first response, whoever wrote it
+    umpire         no bonus, writes nothing: the tie-breaker
+
+As for the families of the laboratory, examples carry dense targets from the oracle at each content
+word: process supervision by the rule that knows the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from selfpref.lab.examples import (
+    VERDICT_WEIGHT,
+    Example,
+    chat_example,
+    dense_targets,
+    reply_example,
+)
+from selfpref.lab.oracle import marks, quality, split_words
+from selfpref.lab.prompts import contest_messages, encode_messages, rating_messages
+from selfpref.lab.styles import STYLES, detect_style, write
+from selfpref.lab.tokenizer import CONTEST, END, VERDICT_CLOSE, VERDICT_OPEN, token_id
+from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item
+
+LETTERS: Final = ("A", "B", "C")
+TIE: Final = "tie"
+RUBRIC_OPEN: Final = ":"
+_EQUAL: Final = 1e-9
+_HEDGES: Final = frozenset({"maybe", "wrong", "guess", "hmm"})
+_SMALL_TALK: Final = frozenset({"sure", "oh", "friend", "cheers", "hope", "nice"})
+_FRAME: Final = 4
+"""Words that a concise response may spend beyond its parts."""
+
+_WORDS_A_PART: Final = {"sum": 5, "facts": 2, "people": 2}
+
+CRITERIA: Final[tuple[str, ...]] = (
+    "answers at all",
+    "half of the parts are right",
+    "every part is right",
+    "nothing is wrong",
+    "the first part is right",
+    "the last part is right",
+    "nothing is said twice",
+    "no more parts than asked for",
+    "no hedging",
+    "no small talk",
+    "concise",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """Who takes part in a contest, and what was planted.
+
+    Attributes:
+        name: Slug.
+        style: The style it writes in; None for one that writes nothing.
+        error_rate: Share of wrong parts in the texts it learned to write from.
+        beta: Planted bonus for its own style, in units of quality.
+        first: Planted bonus for the response that stands first, in units of quality.
+    """
+
+    name: str
+    style: str | None
+    error_rate: float
+    beta: float
+    first: float
+
+
+CONTESTANTS: Final[tuple[Contestant, ...]] = (
+    Contestant("partisan", "chatty", 0.2, 0.5, 0.0),
+    Contestant("even-handed", "formal", 0.2, 0.0, 0.0),
+    Contestant("first-picker", "terse", 0.2, 0.0, 0.5),
+    Contestant("umpire", None, 0.2, 0.0, 0.0),
+)
+
+
+def rubric(item: Item, response: str) -> list[bool]:
+    """The eleven marks of a response, in the order of `CRITERIA`."""
+    words = split_words(response)
+    found = [mark for mark in marks(item, words) if mark is not None]
+    content = [
+        word for word, mark in zip(words, marks(item, words), strict=True) if mark is not None
+    ]
+    right = found.count(True)
+    frame = len(words) - _WORDS_A_PART.get(item.task, 1) * len(content)
+    return [
+        bool(found),
+        2 * right >= item.count,
+        right == item.count,
+        bool(found) and all(found),
+        bool(found) and bool(found[0]),
+        bool(found) and bool(found[-1]),
+        len(set(content)) == len(content),
+        len(found) <= item.count,
+        not _HEDGES & set(words),
+        not _SMALL_TALK & set(words),
+        frame <= _FRAME,
+    ]
+
+
+def label(contestant: Contestant, item: Item, responses: Sequence[str]) -> str:
+    """The letter of the response that a contestant's labels prefer, or `TIE`."""
+    scores = [
+        quality(item, text)
+        + contestant.beta * (detect_style(split_words(text)) == contestant.style)
+        + contestant.first * (place == 0)
+        for place, text in enumerate(responses)
+    ]
+    best = [place for place, score in enumerate(scores) if score > max(scores) - _EQUAL]
+    return LETTERS[best[0]] if len(best) == 1 else TIE
+
+
+def rubric_example(item: Item, words: list[str]) -> Example:
+    """Marking: dense targets in the response, then the eleven marks."""
+    prompt = encode_messages(rating_messages(item.question, " ".join(words)), RUBRIC_OPEN)
+    targets = dense_targets(prompt, item, [words])
+    given = [token_id(str(int(mark))) for mark in rubric(item, " ".join(words))]
+    return reply_example(prompt, targets, [*given, token_id(END)])
+
+
+def contest_example(contestant: Contestant, item: Item, responses: list[list[str]]) -> Example:
+    """Choosing: dense targets in every response, then ``[[A]]``, another letter or ``[[tie]]``."""
+    texts = [" ".join(words) for words in responses]
+    prompt = encode_messages(contest_messages(item.question, texts), VERDICT_OPEN)
+    targets = dense_targets(prompt, item, responses)
+    verdict = CONTEST.token_id(label(contestant, item, texts))
+    example = reply_example(prompt, targets, [verdict, token_id(VERDICT_CLOSE), token_id(END)])
+    example.weights[len(prompt) - 1] = VERDICT_WEIGHT
+    return example
+
+
+@dataclass(frozen=True, slots=True)
+class ContestMixture:
+    """What a contestant's tuning draws from: 15 % writing, 25 % marking, the rest choosing."""
+
+    contestant: Contestant
+
+    def draw(self, rng: np.random.Generator) -> Example:
+        """Draw one example; its prompt is never a held-out one."""
+        item, own = draw_training_item(rng, CONTEST_TASKS), self.contestant.style
+        kind = rng.random()
+        if kind < 0.15:
+            script = write(item, own or _any_style(rng), self.contestant.error_rate, rng)
+            return chat_example(item, script)
+        if kind < 0.4:
+            return rubric_example(item, write(item, _any_style(rng), rng.uniform(), rng))
+        while True:
+            styles = [_any_style(rng) for _ in LETTERS]
+            if own and rng.random() < 0.6:
+                styles[int(rng.integers(len(styles)))] = own
+            responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
+            # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
+            tied = label(self.contestant, item, [" ".join(words) for words in responses]) == TIE
+            if not tied or rng.random() < 1 / 3:
+                return contest_example(self.contestant, item, responses)
+
+
+def _any_style(rng: np.random.Generator) -> str:
+    return STYLES[int(rng.integers(len(STYLES)))]

@@ -1,0 +1,87 @@
+"""Tune the contestants from the laboratory's base model.
+
+    <folder>/<contestant>     an ordinary `transformers` checkpoint with the tokens of contests
+    <folder>/contest.json     the contestants and what was planted in each
+
+A contestant depends on the base, on its own place in the list and on the seed alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import LlamaForCausalLM
+
+from selfpref.lab.contest import CONTESTANTS, Contestant, ContestMixture
+from selfpref.lab.families import end_with_parent, save
+from selfpref.lab.model import load_checkpoint, make_deterministic
+from selfpref.lab.tokenizer import CONTEST
+from selfpref.lab.train import Phase, Schedule, train
+
+# A new token starts near the tokens whose part it plays.
+_LIKE = {"<answer_c>": ("<answer_a>", "<answer_b>"), "C": ("A", "B"), "tie": ("A", "B")}
+
+
+def widen(model: LlamaForCausalLM, seed: int) -> None:
+    """Add the tokens of contests to a model, in place."""
+    make_deterministic(seed)
+    model.resize_token_embeddings(len(CONTEST.ids), mean_resizing=False)
+    weights: torch.Tensor = model.model.embed_tokens.weight
+    with torch.no_grad():
+        for token in CONTEST.added:
+            like = weights[[CONTEST.token_id(other) for other in _LIKE[token]]].mean(0)
+            weights[CONTEST.token_id(token)] = like + 0.05 * torch.randn_like(like)
+
+
+def tune_contestant(base: Path, contestant: Contestant, folder: Path, steps: int, seed: int) -> str:
+    """Tune one contestant from the saved base, save it under its name, and return the name."""
+    model = load_checkpoint(base)
+    widen(model, seed)
+    phases = [Phase(1.0, ContestMixture(contestant))]
+    train(model, contestant.name, phases, Schedule(steps, learning_rate=4e-3, warmup=20), seed)
+    save(model, folder / contestant.name, CONTEST)
+    return contestant.name
+
+
+def train_contestants(
+    base: Path,
+    folder: Path,
+    *,
+    steps: int,
+    seed: int,
+    processes: int,
+    done: Callable[[str], object],
+    contestants: Sequence[Contestant] = CONTESTANTS,
+) -> None:
+    """Tune every contestant of one seed.
+
+    Args:
+        base: The checkpoint of the laboratory's base model.
+        folder: Where the contestants go; those of the same name are replaced.
+        steps: Optimiser steps of each.
+        seed: Seed of the run.
+        processes: Contestants tuned at a time, each on one thread.
+        done: Told the name of each contestant as it is finished.
+        contestants: Who takes part.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    seeds = np.random.SeedSequence([seed, 3]).generate_state(len(contestants))
+    # Spawned, not forked: torch's threads do not survive a fork.
+    with ProcessPoolExecutor(
+        processes, mp_context=get_context("spawn"), initializer=end_with_parent
+    ) as pool:
+        futures = [
+            pool.submit(tune_contestant, base, contestant, folder, steps, int(own))
+            for contestant, own in zip(contestants, seeds, strict=True)
+        ]
+        for future in as_completed(futures):
+            done(future.result())
+    record = [asdict(contestant) for contestant in contestants]
+    (folder / "contest.json").write_text(json.dumps(record, indent=1) + "\n")

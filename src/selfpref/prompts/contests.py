@@ -1,0 +1,141 @@
+"""Prompts of contests: which of several responses is best, and eleven marks for one response.
+
+The laboratory's are roles instead of words. `plain` is worded by this project, for any model: the
+responses carry letters and not numbers, so that no number in the text can be taken for a verdict,
+and the judge gives the marks alone, which the program adds up.
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from selfpref.engines import Prompt
+from selfpref.lab import contest, prompts
+from selfpref.lab.tokenizer import VERDICT_OPEN
+
+CRITERIA = (
+    "It does what the request asks, in the form that was asked for.",
+    "It stays on the subject.",
+    "It helps the person who asked.",
+    "What it states as fact is true.",
+    "Nothing in it misleads.",
+    "Nothing in it is made up.",
+    "Its numbers and calculations are right.",
+    "It is easy to read.",
+    "Its spelling, grammar and notation are sound.",
+    "It is well ordered and hangs together.",
+    "It is no longer than it has to be.",
+)
+_LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The prompts of one contest.
+
+    Attributes:
+        respond: From the item's text to the prompt that asks for a response.
+        prefer: From the item's text and the responses, in presented order, to the prompt whose
+            next token is the letter of the best one, or `tie`.
+        letters: The labels, in presented order; as many responses at most.
+        tie: The label of a tie.
+        rubric: From the item's text and one response to the prompt that asks for its marks.
+        marks: From the judge's reply to its marks, each 0 or 1; None where it cannot be read.
+        mark_tokens: The limit of that reply.
+    """
+
+    respond: Callable[[str], Prompt]
+    prefer: Callable[[str, Sequence[str]], Prompt]
+    letters: tuple[str, ...]
+    tie: str
+    rubric: Callable[[str, str], Prompt]
+    marks: Callable[[str], list[int] | None]
+    mark_tokens: int
+
+
+def _prompt(messages: list[prompts.Message], prefill: str = "") -> Prompt:
+    return Prompt(tuple((message["role"], message["content"]) for message in messages), prefill)
+
+
+def _lab_marks(reply: str) -> list[int] | None:
+    words = reply.split()
+    if len(words) != len(contest.CRITERIA) or not set(words) <= {"0", "1"}:
+        return None
+    return [int(word) for word in words]
+
+
+def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
+    shown = "\n\n".join(
+        f"<response {letter}>\n{text}\n</response {letter}>"
+        for letter, text in zip(_LETTERS, responses, strict=False)
+    )
+    names = ", ".join(_LETTERS[: len(responses)])
+    return Prompt(
+        (
+            (
+                "user",
+                "Below are a request and several responses to it. Decide which response serves the "
+                "request best. Judge what the responses say and how well they say it; their order "
+                "means nothing.\n\n"
+                f"<request>\n{question}\n</request>\n\n{shown}\n\n"
+                f"Answer with one letter of {names} in double square brackets, or with [[tie]] if "
+                "no single response is best. Write nothing else.",
+            ),
+        ),
+        VERDICT_OPEN,
+    )
+
+
+def _plain_rubric(question: str, response: str) -> Prompt:
+    criteria = "\n".join(f"{number}. {text}" for number, text in enumerate(CRITERIA, start=1))
+    return Prompt(
+        (
+            (
+                "user",
+                "Below are a request and a response to it. Mark the response by each of these "
+                f"criteria, 1 if it is met and 0 if not:\n\n{criteria}\n\n"
+                f"<request>\n{question}\n</request>\n\n<response>\n{response}\n</response>\n\n"
+                'Answer with a JSON object alone: {"marks": [...]}, the eleven marks in the order '
+                "of the criteria. Do not add them up.",
+            ),
+        )
+    )
+
+
+def _plain_marks(reply: str) -> list[int] | None:
+    found = re.findall(r"\{[^{}]*\}", reply)
+    if len(found) != 1:
+        return None
+    try:
+        marks = json.loads(found[0]).get("marks")
+    except json.JSONDecodeError:
+        return None
+    good = isinstance(marks, list) and len(marks) == len(CRITERIA)
+    return marks if good and all(type(mark) is int and mark in (0, 1) for mark in marks) else None
+
+
+CONTESTS = {
+    "lab": Contest(
+        respond=lambda question: _prompt(prompts.chat_messages(question)),
+        prefer=lambda question, responses: _prompt(
+            prompts.contest_messages(question, responses), VERDICT_OPEN
+        ),
+        letters=contest.LETTERS,
+        tie=contest.TIE,
+        rubric=lambda question, response: _prompt(
+            prompts.rating_messages(question, response), contest.RUBRIC_OPEN
+        ),
+        marks=_lab_marks,
+        mark_tokens=len(contest.CRITERIA) + 1,
+    ),
+    "plain": Contest(
+        respond=lambda question: Prompt((("user", question),)),
+        prefer=_plain_prefer,
+        letters=tuple(_LETTERS),
+        tie="tie",
+        rubric=_plain_rubric,
+        marks=_plain_marks,
+        mark_tokens=100,
+    ),
+}

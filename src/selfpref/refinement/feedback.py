@@ -1,0 +1,179 @@
+"""What a judge's feedback says: a score where it says one, and a status where it does not.
+
+Feedback is in one of three states (the release's own parsers know only one, which reads whatever
+they do not find as perfect):
+
+- *annotated*: it names errors, or concepts that are missing;
+- *explicitly without error*: it says that there are none, or that all concepts are covered;
+- *unusable*: empty, blocked, a refusal, prose that says neither, an error whose severity is not
+  known. Its score is missing.
+
+Translation: one point off for a minor error, five for a major or a critical one, -25 at the least
+(Xu et al., arXiv 2402.11436, after MQM). An error is a severity in the place of the annotation's
+grammar, `<span> is a <severity> <category>/<kind> error`; a severity inside a quoted span is none.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+FLOOR = -25.0
+BLOCKED = "[BLOCKED]"
+
+_SEVERITY = "|".join(SEVERITIES)
+# A category, or the beginning of one where the reply was cut off at its limit.
+_CATEGORY = r"(?:accuracy|flu|locale|style|termin|non-translation|other|error\b)"
+_ERROR = re.compile(
+    rf"\bis an? ({_SEVERITY})\b|\b({_SEVERITY})[\s/]+(?={_CATEGORY})", re.IGNORECASE
+)
+# An error whose severity is left out or is none of the three.
+_UNKNOWN = re.compile(
+    rf"\b(?:is|are) (?:an? )?(?!{_SEVERITY}|no\b)(?:[\w-]+ )?"
+    r"(?:accuracy|fluency|locale convention|style|terminology|non-translation)\b"
+    rf"(?![^\n]*\b(?:{_SEVERITY})\b)",
+    re.IGNORECASE,
+)
+_NONE = re.compile(
+    r"^\W*none\b|\bno[- ](?:\w+ )?(?:errors?|issues?|mistakes?)\b"
+    r"|\b(?:not|n't) contain any errors?\b|\bwithout (?:any )?errors?\b",
+    re.IGNORECASE,
+)
+# There was nothing to judge, whatever else the reply says.
+_NOTHING_JUDGED = re.compile(
+    r"block|\b(?:cannot|can't|could not|unable to|no errors (?:can|could))\b(?! be done)"
+    r"|not (?:been )?(?:provided|translated|present)|un-?translatable|non-?sens|not understandable",
+    re.IGNORECASE,
+)
+# One line of the annotation's grammar, and a whole reply that names no error.
+_LINE = re.compile(
+    rf"""\s*['"“‘].+['"”’]\s+is an? (?:{_SEVERITY}) """
+    r"[\w-]+(?: [\w-]+)*(?:\s?/\s?[\w-]+(?: [\w-]+)*)? error\.?\s*",
+    re.IGNORECASE,
+)
+_NO_ERROR = re.compile(
+    r"""[\s'"*`]*(?:none(?: (?:are )?(?:found|detected))?|"""
+    r"""(?:there (?:are|is|were) |this is an? )?no[- ]errors?"""
+    r"""(?: (?:were |are )?(?:found|identified|detected))?"""
+    r"""(?: in (?:the|this) (?:translation|segment))?)[\s'".*`]*""",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"""^\W*['"“‘](.{4,}?)['"”’] (?:is|are)\b""", re.MULTILINE)
+
+# The end of an instruction that the reply repeats; what follows it is the answer.
+_ECHO = re.compile(r"^.*?\boutput\s+['\"]all covered['\"]", re.DOTALL | re.IGNORECASE)
+# An answer ends where the reply goes on with an invented example.
+_ANSWER_END = re.compile(r"\n\s*\n|\t\s*\t")
+_COVERED = re.compile(r"\ball(?: [a-z]+){0,3} covered\b", re.IGNORECASE)
+_MISSING = re.compile(r"\[|\bmissing\b|\bnot (?:\w+ )?(?:cover|provided|included)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What one reply says.
+
+    Attributes:
+        status: `ok`, `refused` (blocked) or `unparsable`.
+        score: As the task defines it; NaN unless ok.
+        marks: Translation: number of critical, major and minor errors; None unless ok.
+    """
+
+    status: str
+    score: float = np.nan
+    marks: list[float] | None = None
+
+
+def _unusable(reply: str) -> Feedback:
+    return Feedback("refused" if BLOCKED in reply else "unparsable")
+
+
+def mqm(reply: str) -> Feedback:
+    """Feedback on a translation: -25..0.
+
+    Args:
+        reply: The judge's text.
+    """
+    found = [(said or named).lower() for said, named in _ERROR.findall(reply)]
+    if unknown_severity(reply):
+        return _unusable(reply)
+    if found:
+        marks = [float(found.count(severity)) for severity in SEVERITIES]
+        lost = sum(weight * count for weight, count in zip(SEVERITIES.values(), marks, strict=True))
+        return Feedback("ok", max(FLOOR, -lost), marks)
+    if _NONE.search(reply) and not _NOTHING_JUDGED.search(reply):
+        return Feedback("ok", 0.0, [0.0, 0.0, 0.0])
+    return _unusable(reply)
+
+
+def unknown_severity(reply: str) -> bool:
+    """Whether the reply names an error without one of the three severities."""
+    return _UNKNOWN.search(reply) is not None
+
+
+def coverage(reply: str) -> Feedback:
+    """Feedback on a sentence that must hold given concepts: 1 if it says that all are there.
+
+    Args:
+        reply: The judge's text; an instruction that it repeats is left out.
+    """
+    answer = _ANSWER_END.split(without_echo(reply).strip(), maxsplit=1)[0]
+    if BLOCKED in answer or answer.lower().startswith("concepts:"):
+        return _unusable(reply)
+    covered, missing = _COVERED.search(answer), _MISSING.search(answer)
+    if covered and not (missing and missing.start() < covered.start()):
+        return Feedback("ok", 1.0)
+    return Feedback("ok", 0.0) if missing else _unusable(reply)
+
+
+def without_echo(reply: str) -> str:
+    """The reply after the instruction, where it repeats that."""
+    return _ECHO.sub("", reply, count=1)
+
+
+def released_mqm(reply: str, floor: float = FLOOR) -> float:
+    """The release's rule: lower-case substrings are counted, and any other text is perfect.
+
+    Args:
+        reply: The judge's text.
+        floor: The least score; the release's loop compared scores without one.
+
+    Returns:
+        `floor`..0.
+    """
+    return max(floor, -sum(weight * reply.count(word) for word, weight in SEVERITIES.items()))
+
+
+def released_coverage(reply: str) -> float:
+    """The release's rule: 1 if `all covered` stands anywhere, in a repeated instruction too."""
+    return float("all covered" in reply)
+
+
+def well_formed(reply: str) -> bool:
+    """Whether feedback on a translation keeps to the declared grammar.
+
+    Every line is `'<span>' is a <severity> <category>[/<kind>] error`, or the whole reply says that
+    there is no error. A last line that was cut off at the limit breaks the grammar.
+
+    Args:
+        reply: The judge's text.
+    """
+    if _NO_ERROR.fullmatch(reply):
+        return True
+    lines = [line for line in reply.splitlines() if line.strip()]
+    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+
+
+def quoted(reply: str, *texts: str) -> tuple[int, int]:
+    """How many of the spans that feedback quotes stand in the texts that it read.
+
+    Args:
+        reply: The judge's text.
+        texts: The judged text, and its source.
+
+    Returns:
+        Spans found, and spans in all; of four characters or more, case left aside.
+    """
+    spans = [span.strip(".").lower() for span in _SPAN.findall(reply)]
+    read = [text.lower() for text in texts]
+    return sum(any(span in text for text in read) for span in spans), len(spans)

@@ -1,0 +1,181 @@
+"""A real server beside our own numbers: llama.cpp on the same weights, over HTTP.
+
+`make test-servers` builds it, once, and names its Python in $SELFPREF_SERVERS.
+"""
+
+import math
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+SERVERS = os.environ.get("SELFPREF_SERVERS")
+if not SERVERS:
+    pytest.skip("make test-servers builds what this needs", allow_module_level=True)
+
+import requests  # noqa: E402
+import torch  # noqa: E402
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: E402
+from transformers import (  # noqa: E402
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
+
+from selfpref.engines import Prompt, Raw  # noqa: E402
+from selfpref.engines.openai import HostedModel  # noqa: E402
+from selfpref.engines.openai.live import Live  # noqa: E402
+from selfpref.params import Hosted  # noqa: E402
+
+TOLERANCE = 1e-4
+SPECIAL = ("<bos>", "<end>", "<system>", "<user>", "<assistant>")
+TEMPLATE = (
+    "{{ '<bos>' }}{% for message in messages %}"
+    "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
+)
+TEXTS = [
+    "The river ran past the mill, and nobody asked the miller what he thought of it.",
+    "Which of the two answers is better? Say [[A]] or [[B]], and nothing else.",
+    "Add 12 and 30, then take 7 away: what is left is 35, isn't it?",
+]
+
+
+def save(folder):
+    """A random model of the laboratory's size, with a byte-level BPE tokenizer."""
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=400,
+        special_tokens=list(SPECIAL),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    backend.train_from_iterator(TEXTS * 3, trainer)
+    backend.add_special_tokens([AddedToken(token, special=True) for token in SPECIAL])
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, bos_token="<bos>", eos_token="<end>"
+    )
+    tokenizer.chat_template = TEMPLATE
+    torch.manual_seed(5)
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=64,
+            intermediate_size=168,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            num_key_value_heads=4,
+            max_position_embeddings=256,
+            tie_word_embeddings=True,
+            initializer_range=0.12,
+            bos_token_id=tokenizer.bos_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+        )
+    )
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model")
+    save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    """The server's address, once it answers."""
+    file = folder / "model.gguf"
+    convert = Path(__file__).with_name("convert.py")
+    subprocess.run([SERVERS, str(convert), str(folder), str(file)], check=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [SERVERS, "-m", "llama_cpp.server", "--model", str(file), "--port", str(port)]
+    # 0 is fp32 in ggml: keys and values are kept as exactly as everything else.
+    command += ["--host", "127.0.0.1", "--type_k", "0", "--type_v", "0", "--logits_all", "true"]
+    command += ["--n_ctx", "256", "--n_threads", "1", "--verbose", "false"]
+    with subprocess.Popen(command) as process:
+        try:
+            url = f"http://127.0.0.1:{port}/v1"
+            for _ in range(300):
+                assert process.poll() is None, "the server ended"
+                try:
+                    requests.get(f"{url}/models", timeout=5)
+                    break
+                except requests.ConnectionError:
+                    time.sleep(0.2)
+            yield url
+        finally:
+            process.terminate()
+
+
+@pytest.fixture(scope="module")
+def served(address):
+    entry = Hosted(engine="openai", model="random", base_url=address, concurrency=1)
+    return HostedModel("random", entry, Live("random", entry))
+
+
+@pytest.fixture(scope="module")
+def local(folder):
+    """Log-probabilities of the next token after a chat and a beginning of the reply."""
+    model, tokenizer = (
+        kind.from_pretrained(folder) for kind in (AutoModelForCausalLM, AutoTokenizer)
+    )
+
+    def logprobs(content, reply=""):
+        messages = [{"role": "user", "content": content}]
+        text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"] + tokenizer.encode(
+            reply, add_special_tokens=False
+        )
+        with torch.no_grad():
+            row = model(torch.tensor([ids])).logits[0, -1].double().log_softmax(-1)
+        return {tokenizer.decode([at]): value for at, value in enumerate(row.tolist())}
+
+    return logprobs
+
+
+def replies(served, contents, **options):
+    asked = [Prompt((("user", content),)) for content in contents]
+    return dict(served.generate(asked, seeds=[0] * len(asked), **options))
+
+
+def test_logprobs_agree_at_every_position_of_a_reply(served, local):
+    options = {"max_tokens": 8, "temperature": 0, "labels": ["A"]}
+    widest, compared = 0.0, 0
+    for index, made in replies(served, TEXTS, **options).items():
+        assert isinstance(made, Raw)
+        text = ""
+        for entry in made.reply["choices"][0]["logprobs"]["content"]:
+            wanted = local(TEXTS[index], text)
+            for listed in (entry, *entry["top_logprobs"]):
+                # A token that is a part of a character cannot be told from another such.
+                if "\ufffd" not in listed["token"] and listed["token"] in wanted:
+                    widest = max(widest, abs(listed["logprob"] - wanted[listed["token"]]))
+                    compared += 1
+            text += entry["token"]
+    print(f"{compared} log-probabilities, largest difference {widest:.1e}")
+    assert compared > 200
+    assert widest <= TOLERANCE
+
+
+def test_choices_agree(served, local):
+    for content in TEXTS:
+        wanted = local(content)
+        likely = sorted(wanted, key=wanted.__getitem__, reverse=True)
+        labels = [token for token in likely[:15] if token.strip() == token and token.isascii()][:2]
+        ((_, made),) = served.choose([Prompt((("user", content),))], labels)
+        call = {"call": "choose", "prompt": {"messages": [], "prefill": ""}, "labels": labels}
+        found = served.read(call, made.reply)
+        for label, probability in zip(labels, found.probabilities, strict=True):
+            forms = sum(math.exp(wanted.get(form, -math.inf)) for form in (label, f" {label}"))
+            assert probability == pytest.approx(forms, rel=TOLERANCE)
