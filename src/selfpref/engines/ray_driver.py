@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import ray
@@ -18,8 +19,8 @@ from selfpref.engines import Engine
 from selfpref.engines.ray_pool import Batch, Job
 from selfpref.errors import SelfprefError
 
-# Tries of a batch whose worker dies: lost nodes must not end a run, a batch that kills must.
-TRIES = 5
+# Of each worker: lost nodes must not end a run, a batch that kills every worker must.
+RESTARTS = 5
 # Starts of Ray on this machine: it gives its own processes 30 s, which a busy machine exceeds.
 STARTS = 3
 
@@ -33,7 +34,7 @@ def _first(error: BaseException) -> str:
 
 def _last(error: RayError) -> str:
     """Ray's errors end in their cause."""
-    return str(error).strip().rpartition("\n")[-1]
+    return shorten(str(error).strip().rpartition("\n")[-1], 200, placeholder=" ...")
 
 
 class Worker:
@@ -141,8 +142,7 @@ def _run(job: Job) -> Iterator[Answers]:
         compute=ray.data.ActorPoolStrategy(size=job.settings.workers),
         num_cpus=job.cpus,
         num_gpus=job.settings.gpus,
-        max_restarts=TRIES,
-        max_task_retries=TRIES,
+        max_restarts=RESTARTS,
     )
     for row in answered.iter_rows():
         yield pickle.loads(row["answers"])
