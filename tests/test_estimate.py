@@ -69,6 +69,7 @@ def repository(tmp_path, monkeypatch):
     with Scripted() as server:
         params = yaml.load((REPOSITORY / "params.yaml").read_text())
         keep = ("terse", "formal")
+        params["requests"], params["refine"] = {}, {}
         for section in ("models", "respond", "judge", "perplexity"):
             for name in [name for name in params[section] if name not in keep]:
                 del params[section][name]

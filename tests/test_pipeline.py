@@ -328,6 +328,9 @@ def small(params) -> None:
         prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
     )
     params["bootstrap"].update(resamples=200)
+    # Refinement has a test of its own.
+    params["lab"]["refiners"]["seeds"] = []
+    params["requests"], params["refine"] = {}, {}
     for section in ("models", "respond", "judge", "perplexity"):
         for name in [name for name in params[section] if name not in FEW]:
             del params[section][name]

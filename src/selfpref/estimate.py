@@ -2,7 +2,8 @@
 
 Only calls that are not in the store count. Tokens are guessed (`engines.openai.tokens`) and replies
 counted at their limit, so the price is near its upper end; text in other scripts than Latin takes
-more tokens than guessed. A stage above its model's `budget` does not start.
+more tokens than guessed. A refinement is counted as if every judge found fault to the last step,
+without the calls of its external judge. A stage above its model's `budget` does not start.
 """
 
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from selfpref.engines.openai import HostedModel
 from selfpref.engines.openai.tokens import Meter
 from selfpref.errors import SelfprefError
 from selfpref.params import Hosted, Params, hosted
+from selfpref.refine.rehearsal import Rehearsal
 from selfpref.store import Store, store_path
 
 COUNTS = ("calls", "prompt tokens", "reply tokens")
@@ -40,9 +42,15 @@ def measure(params: Any, model: str, stage: str) -> Meter:
     def opens(_: Any, name: str, __: str, ___: str) -> Iterator[Calls]:
         with Store(store_path(paths.root())) as store:
             entry = hosted(params.models[name])
-            assert entry is not None
-            engine = HostedModel(name, entry, meter)
-            yield Calls(engine, store, offline=False, title="")
+            calls = None
+            # A refinement opens its external judge too, which others pay for.
+            if entry is not None and name == model:
+                calls = Calls(HostedModel(name, entry, meter), store, offline=False, title="")
+            if stage == "refine":
+                yield Rehearsal(calls)
+            else:
+                assert calls is not None
+                yield calls
 
     stages.STAGES[stage](params, model, opens)
     return meter
