@@ -155,6 +155,14 @@ def bare(tmp_path_factory):
         yield made
 
 
+@pytest.mark.parametrize("profile", ["recorded", "live", "lab"])
+def test_every_profile_has_what_dvc_reads(bare, profile):
+    assert bare.call("selfpref", "use", profile).returncode == 0
+    listed = bare.call("dvc", "stage", "list", "--name-only")
+    assert listed.returncode == 0, listed.stderr
+    assert f"wataoka@{profile}" in listed.stdout.split()
+
+
 @pytest.fixture(scope="module")
 def clone(bare):
     """The clone after the cut-down recorded profile has been reproduced once."""
