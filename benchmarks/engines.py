@@ -10,7 +10,8 @@ mean. The laboratory's model is an untrained one of its own kind, on its own pro
 Every peer is a process of its own with one thread. In each round every peer in turn does the same
 part of the work (responses / rounds of them); parts differ from round to round. Printed are, of
 the rounds, the medians with their range: CPU-seconds, the ratio to this project's engine in the
-same round, peak memory of the whole process, and the largest difference from the plain loop. lmppl
+same round, peak memory of the whole process, and the largest difference from the plain loop, in
+nats of a response's sum or of the log odds of the labels. lmppl
 and evaluate score the whole text without a condition: like for like they are not. A peer that
 cannot be loaded is named with its reason.
 """
@@ -219,7 +220,7 @@ class Worker:
         line = self._process.stdout.readline()
         if not line:
             self._errors.seek(0)
-            raise RuntimeError(self._errors.read().strip().splitlines()[-1][:200])
+            raise RuntimeError(self._errors.read().strip().splitlines()[-1][:90])
         return line
 
     def run(self, number: int) -> dict:
@@ -305,8 +306,9 @@ def table(folder: Path, task: str, replies: dict, missing: dict) -> Iterator[str
     count = sum(len(found) for found in plain) // (2 if task == "verdicts" else 1)
     yield f"**{folder.name}, {TITLES[task]}** ({count} in {len(ours)} rounds)"
     yield ""
-    yield "| engine | CPU-seconds a round | times selfpref's | memory, GB | largest difference |"
-    yield "|---|---|---|---|---|"
+    yield "| engine | CPU-seconds a round | wall | times selfpref's | memory, GB | difference |"
+    yield "|---|---|---|---|---|---|"
+    faster = []
     for peer, rounds in replies.items():
         if peer == "GEMM":
             continue
@@ -319,10 +321,17 @@ def table(folder: Path, task: str, replies: dict, missing: dict) -> Iterator[str
         ]
         gap = f"{max(gaps):.0e}" if gaps else "scores the whole text"
         memory = max(reply["memory"] for reply in rounds) / 1e9
-        yield f"| {peer} | {spread(cpu, 2)} | {spread(ratio, 2)} | {memory:.2f} | {gap} |"
+        wall = statistics.median(reply["wall"] for reply in rounds)
+        yield (
+            f"| {peer} | {spread(cpu, 2)} | {wall:.2f} | {spread(ratio, 2)} | {memory:.2f} "
+            f"| {gap} |"
+        )
+        if statistics.median(ratio) < 1:
+            faster.append(peer)
     for peer, reason in missing.items():
-        yield f"| {peer} | not run: {reason} | | | |"
+        yield f"| {peer} | not run: {reason} | | | | |"
     yield ""
+    yield f"Faster than selfpref: {', '.join(faster) or 'none'}."
     if "GEMM" in replies:
         rate = spread([reply["found"][0] for reply in replies["GEMM"]], 0)
         share = spread(share_of_gemm(folder, task, replies), 2)
