@@ -245,6 +245,36 @@ def coverage_bias(rows: pd.DataFrame, integrity: pd.DataFrame, matcher: str) -> 
     return _by_convention(rows, looks(rows["model"]), labels, 6)
 
 
+_VERDICTS = (
+    ("predicted", BLUE, "o", "-", "says that it is correct"),
+    ("true", ORANGE, "s", "-", "is correct"),
+)
+
+
+@style.context(STYLE)
+def mathematics(rows: pd.DataFrame) -> Figure:
+    """Mathematics: share of answers that the model calls correct, and share that are.
+
+    Args:
+        rows: The frame `mathematics`.
+    """
+    if rows.empty:
+        return no_data("no problem with a boxed answer")
+    cells = list(dict.fromkeys(zip(rows["model"], rows["condition"], strict=True)))
+    figure, axes_of = panels(len(cells), 4, 1.8, 0.75)
+    for axes, (model, condition) in zip(axes_of, cells, strict=True):
+        here = rows[rows["model"].eq(model) & rows["condition"].eq(condition)]
+        for value, color, marker, dash, label in _VERDICTS:
+            line(axes, here, value, {"color": color, "marker": marker}, label=label, style=dash)
+        axes.set_title(f"{model}\n{condition}")
+        axes.set_ylim(-0.04, 1.04)
+        _whole_steps(axes)
+    figure.supxlabel("step of refinement, or round of votes", fontsize=8)
+    figure.supylabel("share of answers", fontsize=8)
+    legend(figure, axes_of, 2)
+    return figure
+
+
 @style.context(STYLE)
 def size(rows: pd.DataFrame, integrity: pd.DataFrame) -> Figure:
     """Bias and D by step for models that differ in size alone.

@@ -201,6 +201,22 @@ def coverage(rows: pd.DataFrame, params: Any) -> str:
     )
 
 
+def mathematics(rows: pd.DataFrame, params: Any) -> str:
+    """Mathematics."""
+    if rows.empty:
+        return "No problems: the release of the paper has none."
+    last = rows.loc[rows.groupby(["model", "condition"])["step"].idxmax()]
+    said = "; ".join(
+        f"{row.model}, {row.condition}: bias {row.bias:.2f} at step {row.step:g} ({row.n:g} "
+        f"problems, {row.unusable:g} without usable feedback)"
+        for row in last.itertuples()
+    )
+    return (
+        "Share of answers that the model calls correct, and share whose box holds the right one. "
+        f"self-consistency: the judge is the majority of samples. {said}. Bands: {interval(params)}."
+    )
+
+
 def size(rows: pd.DataFrame, integrity: pd.DataFrame, params: Any) -> str:
     """Model size."""
     if rows.empty:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from selfpref.metrics.bootstrap import Interval, bounds, cluster_sums
 from selfpref.metrics.scores import Floats
+from selfpref.metrics.skewness import distance_skewness
 from selfpref.metrics.xu.grid import summary
 from selfpref.metrics.xu.noise import BEST_KEY, best_of_noise
 from selfpref.metrics.xu.rows import (
@@ -115,8 +116,8 @@ def cross_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
     Returns:
         One row a text's `condition, language, model, step`, its `judge, variant, repeat` and
-        `convention`: `judge_mean, truth_mean, bias, dskew` with intervals, `n, unusable`; the
-        writer's own mean on the same texts and `difference` (own minus this judge's: what the
+        `convention`: `judge_mean, truth_mean`, `bias` with its interval, `dskew`, `n, unusable`;
+        the writer's own mean on the same texts and `difference` (own minus this judge's: what the
         judge takes off) with its interval and `n_both`; `spans`, the share `quoted` of them, and
         whether that is enough (`reads_its_text`).
     """
@@ -140,24 +141,29 @@ def cross_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _reading(rows: pd.DataFrame, settings: Settings, *names: str) -> dict[str, object]:
     """One judge's reading of one step's texts."""
-    table = summary(rows, settings, "second reading", *names).iloc[0]
-    held = {"judge_mean": table["said"], "truth_mean": table["truth"]}
-    for name in ("bias", "dskew"):
-        held |= {f"{name}{end}": table[f"{name}{end}"] for end in ("", "_lo", "_hi")}
+    held: dict[str, object] = {"unusable": int(rows["status"].ne("ok").sum())}
+    read = rows[rows["said"].notna() & rows["truth"].notna()]
+    gaps = (read["said"] - read["truth"]).to_numpy(dtype=float)
+    # Where no truth is known, the mean of the scores alone.
+    held |= {"judge_mean": (read if len(read) else rows)["said"].mean()}
+    held |= {"truth_mean": read["truth"].mean(), "n": len(read)}
+    held |= bounds("bias", _mean(gaps, read["cluster"], settings, "second reading", *names))
+    held |= {"dskew": float(distance_skewness(gaps, settings.gamma)) if len(gaps) else np.nan}
     both = rows[rows["own_said"].notna() & rows["said"].notna()]
-    held |= {"n": table["n"], "unusable": table["unusable"]}
+    taken_off = (both["own_said"] - both["said"]).to_numpy(dtype=float)
     held |= {"own_mean": both["own_said"].mean(), "n_both": len(both)}
-    if len(both):
-        gaps = (both["own_said"] - both["said"]).to_numpy(dtype=float)
-        sums = cluster_sums(np.stack([gaps, np.ones(len(gaps))], axis=1), both["cluster"])
-        rng = settings.rng("difference", *names)
-        difference = settings.bootstrap.interval(sums, _share, rng)
-    else:
-        difference = Interval(np.nan, np.nan, np.nan, np.nan)
-    held |= bounds("difference", difference)
+    held |= bounds("difference", _mean(taken_off, both["cluster"], settings, "difference", *names))
     quotes = rows[["spans_found", "spans"]].sum().to_numpy(dtype=float)
     held |= {"spans": int(quotes[1]), "quoted": float(_share(quotes))}
     return held | {"reads_its_text": bool(rows["reads_its_text"].all())}
+
+
+def _mean(values: Floats, clusters: pd.Series, settings: Settings, *names: str) -> Interval:
+    """A mean with its interval; NaN without values."""
+    if not len(values):
+        return Interval(np.nan, np.nan, np.nan, np.nan)
+    sums = cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
+    return settings.bootstrap.interval(sums, _share, settings.rng(*names))
 
 
 def _matched(totals: Floats) -> Floats:

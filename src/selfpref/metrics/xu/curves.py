@@ -168,6 +168,33 @@ def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
     )
 
 
+def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Mathematics: says that its answer is correct against gives the right one.
+
+    Returns:
+        `condition` (`plain`, an arm, or `self-consistency`, whose steps are rounds of votes),
+        `language, model, step, predicted, true, bias, dskew` with intervals, the change of the bias
+        since step 0, `n` and `unusable`.
+    """
+    own = chained(rows)
+    own = own[own["task"].eq("correctness")]
+    table = _many(own, settings, "mathematics", averaged=False)
+    if table.empty:
+        return pd.DataFrame(columns=["condition", "language", *COMMONGEN, "unusable"])
+    # No release has a rule of its own here; both conventions are one.
+    table = table[table["convention"].eq("corrected")].drop(columns="convention")
+    names = {"self_mean": "predicted", "truth_mean": "true"}
+    names |= {
+        f"{old}_{end}": f"{new}_{end}"
+        for old, new in (("said", "predicted"), ("truth", "true"))
+        for end in ("lo", "hi")
+    }
+    table["condition"] = table["condition"].replace("", "plain")
+    return table.rename(columns=names).sort_values(
+        ["language", "model", "condition", "step"], ignore_index=True
+    )
+
+
 def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """D of every cell beside its variants and its nulls (`selfpref.metrics.xu.grid.skewness`)."""
     own = chained(rows)

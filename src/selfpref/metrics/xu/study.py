@@ -24,9 +24,10 @@ def compute(
     Returns:
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
-        and `gains` since step 0, `skewness` (nulls of D), `arms`, `rescoring`, `cross_judge`,
-        `matched`, `best_of_noise`, `refined_by_noise`, `second_truth`, `human_truth`, `scale`,
-        `fluency`, `integrity`, `audit`, `published`. Without rows of a kind a frame is empty.
+            and `gains` since step 0, `mathematics`, `skewness` (nulls of D), `arms`, `rescoring`,
+        `cross_judge`, `matched`, `best_of_noise`, `refined_by_noise`, `second_truth`,
+        `human_truth`, `scale`, `fluency`, `integrity`, `audit`, `published`. Without rows of a kind
+        a frame is empty.
     """
     rows = rated(tables, settings)
     truths = tables["truths"]
@@ -49,6 +50,7 @@ def compute(
         "commongen": conventions["released"][curves.COMMONGEN],
         "commongen_corrected": conventions["corrected"][curves.COMMONGEN],
         "commongen_intervals": covered[order],
+        "mathematics": curves.mathematics(rows, settings),
         "size": curves.sizes(found, settings),
         "best_of_k": controls.best_of_k(rows, truths, settings),
         "best_of_noise": noise.best_of_noise(rows),
