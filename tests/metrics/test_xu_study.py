@@ -155,8 +155,9 @@ def test_every_language_step_and_convention_has_a_row(frames):
     assert (frames["translation"]["n"] > 0).all()
 
 
-def test_every_frame_of_the_small_release_is_filled_but_for_sizes(frames):
-    assert [name for name, frame in frames.items() if frame.empty] == []
+def test_every_frame_of_the_small_release_is_filled_but_for_mathematics(frames):
+    # The authors released no problem.
+    assert [name for name, frame in frames.items() if frame.empty] == ["mathematics"]
 
 
 def test_two_computations_are_equal(release, frames):

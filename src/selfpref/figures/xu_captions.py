@@ -213,7 +213,8 @@ def mathematics(rows: pd.DataFrame, params: Any) -> str:
     )
     return (
         "Share of answers that the model calls correct, and share whose box holds the right one. "
-        f"self-consistency: the judge is the majority of samples. {said}. Bands: {interval(params)}."
+        f"self-consistency: the judge is the majority of samples. {said}. Bands: "
+        f"{interval(params)}."
     )
 
 
