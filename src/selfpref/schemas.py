@@ -13,6 +13,10 @@
 
 Further columns and their types stand below. Missing values are null and carry a status other than
 `ok`; they are never a tie, a zero or a perfect score.
+
+A verdict is what the judge answered: of the task *inferiority*, whom it named as worse. `stored` is
+a score that the source itself computed; where that score is of a pair, every verdict of the pair
+carries it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
