@@ -59,7 +59,8 @@ class Groups:
     def of(cls, rows: pd.DataFrame, by: list[str], value: str = "value") -> "Groups":
         """Group rows with a column `cluster`; missing values are left out, their groups stay."""
         number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
-        keys = rows[by].iloc[np.unique(number, return_index=True)[1]].reset_index(drop=True)
+        keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
+        keys = keys.reset_index(drop=True).astype(dict.fromkeys(by, "str"))
         cluster, names = pd.factorize(rows["cluster"], sort=True)
         values = rows[value].to_numpy(dtype=float)
         known = ~np.isnan(values) & (cluster >= 0)

@@ -42,14 +42,13 @@ def variants(pairs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
     Returns:
         `dataset, evaluator, other, task, variant, convention, mean, se, lo, hi, n, ambiguous`, of
-        the evaluators and data sets that were asked in another way. `rerun` is the plain question
-        asked a second time.
+        the evaluators and data sets that were asked in another way.
     """
-    name = pairs["variant"].astype("str")
-    asked = name.str.startswith(NAMED) | name.eq("rerun")
-    plain = name.eq("plain") & pairs["task"].ne("inferiority") & _asked(pairs, asked)
+    asked = pairs["variant"].astype("str").str.startswith(NAMED)
+    plain = pairs["variant"].eq("plain") & pairs["task"].ne("inferiority")
+    rows = by_convention(pairs[asked | (plain & _asked(pairs, asked))])
     by = ["dataset", "evaluator", "other", "task", "variant", "convention"]
-    return means(pooled(by_convention(pairs[asked | plain])), by, settings, "variants")
+    return means(pooled(rows), by, settings, "variants")
 
 
 def generations(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) -> pd.DataFrame:

@@ -3,9 +3,10 @@
 With s(a, t) an evaluator's score of source t's text of article a (P(yes), or the expected grade)
 and o its own source:
 
-- *mean*: of s(., t), on held-out articles. `mean_missing_no`, of recognition: the same with the
-  rows that the source dropped for want of a "Yes" counted as 0; the truth lies between (each is
-  below 1/3, since two other tokens were likelier).
+- *mean*: of s(., t), on held-out articles. `mean_released`: of the source's own scores, of every
+  article. `mean_missing_no`, of recognition: on held-out articles, with the rows that the source
+  dropped for want of a "Yes" counted as 0; the truth lies between (each is below 1/3, since two
+  other tokens were likelier).
 - *difference*: mean over articles of s(a, o) - s(a, t).
 - *ratio*: mean over articles of s(a, o) / (s(a, o) + s(a, t)), as the release's notebook takes it:
   of the source's own scores and of every article, tuned on or not. It is near 1/2 for scores near
@@ -185,6 +186,7 @@ def individual(rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings)
 
     parts = {
         "mean": rows.assign(value=rows["score"]),
+        "mean_released": rows.assign(value=rows["released"]),
         "mean_missing_no": asked.assign(value=dropped),
         "difference": both.assign(value=difference)[other],
         "ratio": ratio(stored),

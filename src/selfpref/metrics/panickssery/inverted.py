@@ -83,4 +83,4 @@ def inverted(means: pd.DataFrame) -> pd.DataFrame:
     wide = one.pivot(index=by, columns="quantity", values="mean")
     wide = wide.reindex(columns=["prefer", "worse", "mean"])
     n = one[one["quantity"].eq("mean")].set_index(by)["n"]
-    return wide.assign(n=n).reset_index()[INVERTED]
+    return wide.assign(n=n).reset_index().sort_values(by, ignore_index=True)[INVERTED]

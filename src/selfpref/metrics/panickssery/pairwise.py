@@ -71,12 +71,16 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
         }
     )
     found = shares.groupby([rows[name] for name in by], observed=True).mean()
-    return found.assign(
-        ambiguous=found[list(AMBIGUOUS)].sum(axis=1),
-        own_of_consistent=found["own"] / (found["own"] + found["other"]),
-        thresholded=grouped["cut"].mean(),
-        n=grouped["kept"].count(),
-    ).reset_index()
+    return (
+        found.assign(
+            ambiguous=found[list(AMBIGUOUS)].sum(axis=1),
+            own_of_consistent=found["own"] / (found["own"] + found["other"]),
+            thresholded=grouped["cut"].mean(),
+            n=grouped["kept"].count(),
+        )
+        .reset_index()
+        .astype(dict.fromkeys(by, "str"))
+    )
 
 
 def deltas(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) -> pd.DataFrame:
