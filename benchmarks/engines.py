@@ -11,9 +11,9 @@ Every peer is a process of its own with one thread. In each round every peer in 
 part of the work (responses / rounds of them); parts differ from round to round. Printed are, of
 the rounds, the medians with their range: CPU-seconds, the ratio to this project's engine in the
 same round, peak memory of the whole process, and the largest difference from the plain loop, in
-nats of a response's sum or of the log odds of the labels. lmppl
-and evaluate score the whole text without a condition: like for like they are not. A peer that
-cannot be loaded is named with its reason.
+nats of a response's sum or of the log odds of the labels. lmppl and evaluate score the whole text
+without a condition: like for like they are not. A peer that cannot be loaded is named with its
+reason; evaluate's script comes from the Hub, or from the path in EVALUATE_PERPLEXITY.
 """
 
 import argparse
@@ -104,11 +104,11 @@ class Writer:
 
     def prompt(self) -> str:
         """About 36 tokens, a quarter of them more or less."""
-        return f"Question: {self.text(round(self.rng.normal(28, 7)))}?\nAnswer:"
+        return f"Question: {self.text(round(self.rng.normal(20, 5)))}?\nAnswer:"
 
     def response(self) -> str:
         """About 260 tokens, log-normal."""
-        return " " + self.text(round(self.rng.lognormal(math.log(190), 0.5)))
+        return " " + self.text(round(self.rng.lognormal(math.log(214), 0.5)))
 
 
 def make_model(size: str) -> Path:
