@@ -127,9 +127,9 @@ def by_orders(rows: pd.DataFrame) -> Figure:
     judges = sorted(set(rows["judge"]))
     looks = looks_of(list(dict.fromkeys(rows["orders"])))
     titles = {
-        "own": "chose itself (share of items)",
-        "excess": "excess over the other judges",
-        "first": "chose what stood first (share of choices)",
+        "own": "chose itself",
+        "excess": "excess over the others",
+        "first": "chose what stood first",
     }
     frame = pd.DataFrame({"judge": judges})
     figure = paper(PAGE, 0.45 * len(judges) + 1.2)
@@ -148,6 +148,7 @@ def by_orders(rows: pd.DataFrame) -> Figure:
             )
         axes.axvline(0, color=GREY, linewidth=0.8)
         axes.set_title(title)
+    figure.supxlabel("share of items, difference of shares, share of choices", fontsize=8)
     row_labels(panels[0], judges)
     legend(figure, panels[0])
     return figure
