@@ -5,7 +5,7 @@ PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z]*\).*/\1/p' params.yaml
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # What `make test-servers` builds; no part of the project's own environment.
-SERVERS := $(CURDIR)/.cache/servers
+SERVERS := $(CURDIR)/.cache/servers/venv
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
@@ -15,7 +15,7 @@ INSTALLED := $(VENV)/.base $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
 .PHONY: help repro estimate test test-servers check format notebook lock
 
 help:  ## List the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; default: the profile in params.yaml)
 	@selfpref use $(PROFILE)
@@ -47,6 +47,12 @@ notebook: $(INSTALLED)  ## Open Jupyter Lab on the notebooks
 lock: $(VENV)/.dev  ## Write requirements/ and environment.yml anew from pyproject.toml
 	$(PIP) uv
 	python tools/lock.py
+
+$(SERVERS)/.built: tests/servers/requirements.txt
+	@echo "Building llama-cpp-python from source (about ten minutes of one processor, once)"
+	@$(PYTHON) -m venv $(SERVERS)
+	@$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

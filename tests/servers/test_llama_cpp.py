@@ -131,15 +131,18 @@ def local(folder):
         kind.from_pretrained(folder) for kind in (AutoModelForCausalLM, AutoTokenizer)
     )
 
-    def logprobs(content, reply=""):
+    # Parts of characters are spelt alike, so that no reply tells them apart.
+    spelt = [tokenizer.decode([number]) for number in range(len(tokenizer))]
+    ids = {token: number for number, token in enumerate(spelt) if spelt.count(token) == 1}
+
+    def logprobs(content, reply=()):
         messages = [{"role": "user", "content": content}]
         text = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
-        ids = tokenizer(text, add_special_tokens=False)["input_ids"] + tokenizer.encode(
-            reply, add_special_tokens=False
-        )
+        prompt = tokenizer(text, add_special_tokens=False)["input_ids"]
+        whole = torch.tensor([prompt + [ids[token] for token in reply]])
         with torch.no_grad():
-            row = model(torch.tensor([ids])).logits[0, -1].double().log_softmax(-1)
-        return {tokenizer.decode([at]): value for at, value in enumerate(row.tolist())}
+            row = model(whole).logits[0, -1].double().log_softmax(-1).tolist()
+        return {token: row[number] for token, number in ids.items()}
 
     return logprobs
 
@@ -154,17 +157,18 @@ def test_logprobs_agree_at_every_position_of_a_reply(served, local):
     widest, compared = 0.0, 0
     for index, made in replies(served, TEXTS, **options).items():
         assert isinstance(made, Raw)
-        text = ""
+        reply = []
         for entry in made.reply["choices"][0]["logprobs"]["content"]:
-            wanted = local(TEXTS[index], text)
+            wanted = local(TEXTS[index], reply)
             for listed in (entry, *entry["top_logprobs"]):
-                # A token that is a part of a character cannot be told from another such.
-                if "\ufffd" not in listed["token"] and listed["token"] in wanted:
+                if listed["token"] in wanted:
                     widest = max(widest, abs(listed["logprob"] - wanted[listed["token"]]))
                     compared += 1
-            text += entry["token"]
+            if entry["token"] not in wanted:
+                break
+            reply.append(entry["token"])
     print(f"{compared} log-probabilities, largest difference {widest:.1e}")
-    assert compared > 200
+    assert compared > 100
     assert widest <= TOLERANCE
 
 
@@ -172,10 +176,16 @@ def test_choices_agree(served, local):
     for content in TEXTS:
         wanted = local(content)
         likely = sorted(wanted, key=wanted.__getitem__, reverse=True)
-        labels = [token for token in likely[:15] if token.strip() == token and token.isascii()][:2]
+        # Labels of one form each: a second one need not be among the 20 that are listed.
+        labels = [
+            token
+            for token in likely[:10]
+            if token.isalnum() and f" {token}" not in wanted
+        ]
         ((_, made),) = served.choose([Prompt((("user", content),))], labels)
         call = {"call": "choose", "prompt": {"messages": [], "prefill": ""}, "labels": labels}
         found = served.read(call, made.reply)
-        for label, probability in zip(labels, found.probabilities, strict=True):
-            forms = sum(math.exp(wanted.get(form, -math.inf)) for form in (label, f" {label}"))
-            assert probability == pytest.approx(forms, rel=TOLERANCE)
+        assert labels
+        assert found.probabilities == pytest.approx(
+            [math.exp(wanted[label]) for label in labels], rel=TOLERANCE
+        )
