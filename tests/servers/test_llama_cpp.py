@@ -177,11 +177,7 @@ def test_choices_agree(served, local):
         wanted = local(content)
         likely = sorted(wanted, key=wanted.__getitem__, reverse=True)
         # Labels of one form each: a second one need not be among the 20 that are listed.
-        labels = [
-            token
-            for token in likely[:10]
-            if token.isalnum() and f" {token}" not in wanted
-        ]
+        labels = [token for token in likely[:10] if token.isalnum() and f" {token}" not in wanted]
         ((_, made),) = served.choose([Prompt((("user", content),))], labels)
         call = {"call": "choose", "prompt": {"messages": [], "prefill": ""}, "labels": labels}
         found = served.read(call, made.reply)
