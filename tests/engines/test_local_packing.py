@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -72,6 +72,7 @@ def test_long_rows_attend_block_by_block_and_short_ones_together():
 texts = st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=12)
 
 
+@settings(deadline=None)
 @given(texts, st.integers(1, 40))
 def test_every_row_reads_its_own_tokens_and_sees_its_own_past(found, budget):
     read = {}
@@ -86,6 +87,7 @@ def test_every_row_reads_its_own_tokens_and_sees_its_own_past(found, budget):
     assert read == dict(enumerate(found))
 
 
+@settings(deadline=None)
 @given(texts, st.integers(1, 40))
 def test_padded_rows_are_all_there(found, budget):
     read = {}
