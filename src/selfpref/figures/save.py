@@ -4,19 +4,27 @@ A picture goes out as SVG and PDF without dates, its caption inside the file as 
 table as CSV (full precision for programs), Markdown and LaTeX (rounded for readers).
 """
 
+import html
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from IPython.display import SVG, Markdown, display
 from matplotlib import style
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths of a text column and of a page, in inches.
 COLUMN, PAGE = 3.4, 6.9
+# What no XML file may hold, not even escaped.
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+# A spreadsheet takes a cell that begins with one of these for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _atomic(path: Path, write: Callable[[Path], object]) -> None:
@@ -24,6 +32,14 @@ def _atomic(path: Path, write: Callable[[Path], object]) -> None:
     scratch = path.with_name(f".{path.name}.new")
     write(scratch)
     os.replace(scratch, path)
+
+
+def _show_literally(figure: Figure) -> None:
+    """Texts that come from data are shown as they are: no formulas, nothing that breaks an SVG."""
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and (said := text.get_text()):
+            text.set_text(FORBIDDEN.sub("\ufffd", said))
+            text.set_parse_math(False)
 
 
 def _settle(figure: Figure) -> None:
@@ -63,6 +79,7 @@ class Gallery:
             name: Its file name without ending.
             caption: What it shows, from which data, with n and what was dropped.
         """
+        _show_literally(figure)
         with style.context(STYLE):
             _settle(figure)
         for kind, fields in {
@@ -75,14 +92,18 @@ class Gallery:
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, .md and .tex; missing values become empty cells.
 
+        In the CSV an apostrophe stands before a text that a spreadsheet would take for a formula.
+
         Args:
             frame: The table.
             name: Its file name without ending.
         """
         shown = printed(frame)
-        markdown = shown.to_markdown(index=False, disable_numparse=True) + "\n"
+        inert = shown.map(partial(html.escape, quote=False))
+        markdown = inert.to_markdown(index=False, disable_numparse=True) + "\n"
         latex = shown.to_latex(index=False, escape=True)
-        comma = frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        quoted = frame.apply(_without_formulas)
+        comma = quoted.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
             self._save(f"{name}.{kind}", partial(Path.write_text, data=text, encoding="utf-8"))
 
@@ -104,6 +125,13 @@ class Gallery:
         for path in self.folder.iterdir():
             if path not in self._written:
                 path.unlink()
+
+
+def _without_formulas(column: Any) -> Any:
+    def quoted(value: object) -> object:
+        return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+    return column.map(quoted) if column.dtype.kind == "O" else column
 
 
 def printed(frame: pd.DataFrame) -> pd.DataFrame:
