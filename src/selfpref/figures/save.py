@@ -24,7 +24,7 @@ COLUMN, PAGE = 3.4, 6.9
 # What no XML file may hold, not even escaped.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 # A spreadsheet takes a cell that begins with one of these for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def _atomic(path: Path, write: Callable[[Path], object]) -> None:
@@ -92,18 +92,19 @@ class Gallery:
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, .md and .tex; missing values become empty cells.
 
-        In the CSV an apostrophe stands before a text that a spreadsheet would take for a formula.
+        In the CSV an apostrophe stands before a text that a spreadsheet would take for a formula,
+        and lines end in one way.
 
         Args:
             frame: The table.
             name: Its file name without ending.
         """
         shown = printed(frame)
-        inert = shown.map(partial(html.escape, quote=False))
-        markdown = inert.to_markdown(index=False, disable_numparse=True) + "\n"
+        escaped = shown.map(partial(html.escape, quote=False))
+        markdown = escaped.to_markdown(index=False, disable_numparse=True) + "\n"
         latex = shown.to_latex(index=False, escape=True)
-        quoted = frame.apply(_without_formulas)
-        comma = quoted.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        inert = frame.apply(_inert)
+        comma = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
             self._save(f"{name}.{kind}", partial(Path.write_text, data=text, encoding="utf-8"))
 
@@ -127,11 +128,17 @@ class Gallery:
                 path.unlink()
 
 
-def _without_formulas(column: Any) -> Any:
-    def quoted(value: object) -> object:
-        return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+def _inert(column: Any) -> Any:
+    """Texts of a column as cells that no reader of CSV misunderstands."""
 
-    return column.map(quoted) if column.dtype.kind == "O" else column
+    def cell(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        # The csv module leaves a lone carriage return unquoted, which ends a row.
+        lines = value.replace("\r\n", "\n").replace("\r", "\n")
+        return f"'{lines}" if lines.startswith(FORMULA) else lines
+
+    return column.map(cell) if column.dtype.kind == "O" else column
 
 
 def printed(frame: pd.DataFrame) -> pd.DataFrame:
