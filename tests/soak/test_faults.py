@@ -83,7 +83,7 @@ def run_and_kill(clone, stage, seconds, who, draw):
         begun = f"Running stage '{stage}'"
         wait_for(lambda: begun in told(clone) or process.poll() is not None)
         with suppress(subprocess.TimeoutExpired):
-            process.wait(seconds)
+            assert process.wait(seconds) == 0, told(clone)
             return False
         running = processes(clone)
         one = running[int(draw.integers(len(running)))]
@@ -105,7 +105,7 @@ def test_killed_at_twenty_moments(undisturbed, tmp_path):
             moment, who = drawn, str(draw.choice(WHO))
             while not run_and_kill(clone, *moment, who, draw):
                 # The run was faster than the undisturbed one: its last stage runs once more.
-                shutil.rmtree(clone.folder / "figures" / profile)
+                shutil.rmtree(clone.folder / "figures" / profile, ignore_errors=True)
                 moment = f"wataoka@{profile}", float(draw.uniform(0, 2))
             stage, seconds = moment
             print(f"kill {number}, {profile}: {who}, {seconds:.1f} s into {stage}", flush=True)
