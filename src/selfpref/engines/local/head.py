@@ -13,9 +13,9 @@ few tokens at a time.
 from typing import Any
 
 import torch
-from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
+from selfpref.engines.local.linear import linear
 from selfpref.errors import SelfprefError
 
 # Logits of so many tokens by so many words at a time: 4 MB in fp32.
