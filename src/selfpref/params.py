@@ -232,7 +232,7 @@ class Transformers(Named):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
-    batch_tokens: Annotated[int, Field(ge=1)] = 2048
+    batch_tokens: Annotated[int, Field(ge=1)] = 1024
     threads: Annotated[int, Field(ge=1)] | None = None
 
 
