@@ -4,9 +4,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from torch.nn.functional import linear as plain
+from torch.nn.functional import linear as plain  # noqa: E402
 
-from selfpref.engines.local.linear import linear, take_over
+from selfpref.engines.local.linear import linear, take_over  # noqa: E402
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
