@@ -232,7 +232,7 @@ class Transformers(Named):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
-    batch_tokens: Annotated[int, Field(ge=1)] = 1024
+    batch_tokens: Annotated[int, Field(ge=1)] = 2048
     threads: Annotated[int, Field(ge=1)] | None = None
 
 
@@ -383,7 +383,7 @@ class Verdicts(Section):
     min_mass: Annotated[float, Field(ge=0, le=1)]
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
     samples: Annotated[int, Field(ge=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    max_tokens: Annotated[int, Field(ge=1)] = 2048
     temperature: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="after")
