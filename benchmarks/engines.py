@@ -12,14 +12,13 @@ Every peer is a process of its own with one thread. The work is divided over the
 every peer in turn does its share: this project's engine the whole of it, the others the first of
 `part` parts, since they take most of the time (of 3 at most for the harness at batch 8, which sorts
 texts by length and so gains by more of them; of 2 at most for verdicts, so that batches are full).
-For the laboratory nothing is divided. Printed are, of the
-rounds, the medians with their range: CPU-seconds and seconds for a thousand tokens of the texts (a
-prompt's counted for every response to it), the ratio of the CPU-seconds to this project's in the
-same round, peak memory of the whole process, and the largest difference from the plain loop, in
-nats of a response's sum or of the log odds of the labels, over the texts that both have done. lmppl
-and evaluate score the whole text without a condition: like for like they are not. A peer that
-cannot be loaded is named with its reason; evaluate's script comes from the Hub, or from the path in
-EVALUATE_PERPLEXITY.
+For the laboratory nothing is divided. Printed are, of the rounds, the medians with their range:
+CPU-seconds and seconds for a thousand tokens of the texts (a prompt's counted for every response to
+it), the ratio of the CPU-seconds to this project's in the same round, peak memory of the whole
+process, and the largest difference from the plain loop, in nats of a response's sum or of the log
+odds of the labels, over the texts that both have done. lmppl and evaluate score the whole text
+without a condition: like for like they are not. A peer that cannot be loaded is named with its
+reason; evaluate's script comes from the Hub, or from the path in EVALUATE_PERPLEXITY.
 
 The rate of bare products is that of one layer's, 1,024 states at a time, by torch's `linear` (MKL)
 and by oneDNN, which this project's engine calls.
