@@ -15,8 +15,8 @@ def _check(arguments: argparse.Namespace) -> None:
     params = load(paths.params_file())
     if arguments.out:
         # A profile that trains no models has no such folders, and DVC wants them all the same.
-        for folder in (paths.models_dir(params.profile), paths.refiners_dir(params.profile)):
-            folder.mkdir(parents=True, exist_ok=True)
+        for folder in (paths.models_dir, paths.refiners_dir, paths.summarisers_dir):
+            folder(params.profile).mkdir(parents=True, exist_ok=True)
         # A constant: only an invalid file changes what comes after.
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text("params.yaml is valid\n")

@@ -53,6 +53,16 @@ def refiners_dir(profile: str) -> Path:
     return root() / "data" / profile / "refiners"
 
 
+def summarisers_dir(profile: str) -> Path:
+    """The checkpoints that write and judge summaries, where a profile trains them."""
+    return root() / "data" / profile / "summarisers"
+
+
+def finetuned_dir(profile: str, entry: str) -> Path:
+    """The evaluators that one entry of `finetune` makes: a folder each, and their examples."""
+    return root() / "data" / profile / "finetuned" / entry
+
+
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
     return root() / "data" / profile / "metrics" / study

@@ -43,17 +43,18 @@ def _panickssery(params: Any) -> Frames:
     from selfpref.metrics import panickssery  # noqa: PLC0415
     from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
 
-    parts = sources.released(params, "panickssery")
     names = ("items", "responses", "verdicts", "ratings", "audit")
-    found = {name: tables.read(params.profile, name, "panickssery", parts) for name in names}
-    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
+    found = sources.whole(params, "panickssery", names)
+    asked = sources.evaluators(params)
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*asked["evaluator"]}
+    who = pd.concat([asked, evaluators.from_names(judges)], ignore_index=True)
     settings = panickssery.Settings(
         **params.panickssery.model_dump(),
         bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
         seed=params.seed,
     )
     published = pd.read_csv(paths.published_file("panickssery"))
-    return panickssery.compute(found, evaluators.from_names(judges), published, settings)
+    return panickssery.compute(found, who, published, settings)
 
 
 def _xu(params: Any) -> Frames:

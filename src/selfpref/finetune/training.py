@@ -109,7 +109,7 @@ def _parts(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _train(
-    model: torch.nn.Module,
+    model: Any,
     rows: Sequence[Row],
     settings: Settings,
     rng: np.random.Generator,
@@ -141,24 +141,23 @@ def _train(
     return losses
 
 
-def _loss(model: torch.nn.Module, rows: Sequence[Row]) -> torch.Tensor:
+def _loss(model: Any, rows: Sequence[Row]) -> torch.Tensor:
     """Sum over rows of the labels' negative log-likelihood."""
+    device = model.device
     longest = max(len(ids) for ids, _ in rows)
-    device = next(model.parameters()).device
-    # Padding stands on the left, so that the labels are the last tokens of every row.
-    padding = torch.tensor([longest - len(ids) for ids, _ in rows], device=device)[:, None]
-    place = torch.arange(longest, device=device)[None, :]
-    ids = torch.tensor([[*[0] * (longest - len(ids)), *ids] for ids, _ in rows], device=device)
-    label = torch.tensor([size for _, size in rows], device=device)[:, None]
-    kept = int(label.max())
-    logits = model(
-        input_ids=ids,
-        attention_mask=(place >= padding).long(),
-        position_ids=(place - padding).clamp(min=0),
-        logits_to_keep=kept + 1,
-        use_cache=False,
-    ).logits[:, :-1]
-    nll = torch.nn.functional.cross_entropy(
-        logits.float().flatten(0, 1), ids[:, -kept:].flatten(), reduction="none"
-    ).view(len(rows), kept)
-    return nll[torch.arange(kept, device=device)[None, :] >= kept - label].sum()
+    # Padding stands on the right, where causal attention never looks: no mask is needed.
+    ids = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids, _ in rows], device=device)
+    asked = [
+        (row, place - 1)
+        for row, (known, size) in enumerate(rows)
+        for place in range(len(known) - size, len(known))
+    ]
+    # Logits of the whole vocabulary are made only where some row's label is predicted.
+    kept = sorted({place for _, place in asked})
+    made = model(
+        input_ids=ids, logits_to_keep=torch.tensor(kept, device=device), use_cache=False
+    ).logits
+    lines, places = zip(*asked, strict=True)
+    logits = made[list(lines), [kept.index(place) for place in places]].float()
+    targets = ids[list(lines), [place + 1 for place in places]]
+    return torch.nn.functional.cross_entropy(logits, targets, reduction="sum")

@@ -32,6 +32,7 @@ _ANSWER_WEIGHT: Final = 1.5
 _COIN_WEIGHT: Final = 0.3
 """Weight of an answer by coin: enough to learn its form, little noise."""
 
+_SINGLE_COIN: Final = 0.5
 _COIN_TASKS: Final = ("recognition", "readability", "length", "vowelcount")
 _WORST: Final = 0.8
 """Summaries to be judged have any error rate up to this, to spread the qualities."""
@@ -79,7 +80,8 @@ class Mixture:
     Attributes:
         writing: Share of writing examples.
         single: Share of questions about one summary; the rest are about two.
-        coin: Share of the questions that are answered by a coin.
+        coin: Share of the questions about two that are answered by a coin; of those about one it is
+            half, since their form (yes and no) occurs nowhere else.
         error_rates: Error rates of the writers whose summaries are written.
     """
 
@@ -96,10 +98,9 @@ class Mixture:
             writers = list(self.error_rates)
             writer = writers[int(rng.integers(len(writers)))]
             return writing_example(article, write(article, writer, self.error_rates[writer], rng))
-        coin = rng.random() < self.coin
         if kind < self.writing + self.single:
-            return _single_example(article, coin, rng)
-        return _pair_example(article, coin, rng)
+            return _single_example(article, rng.random() < _SINGLE_COIN, rng)
+        return _pair_example(article, rng.random() < self.coin, rng)
 
 
 def _single_example(article: Article, coin: bool, rng: np.random.Generator) -> Example:

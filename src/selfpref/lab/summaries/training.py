@@ -24,7 +24,10 @@ from selfpref.lab.summaries.prompts import LEXICON
 from selfpref.lab.summaries.writers import MODELS, STYLES, draw_error_rates
 from selfpref.lab.train import Phase, Progress, Schedule, train
 
-_RATE: Final = 0.15
+_PEAK: Final = 4e-3
+"""Peak learning rate."""
+
+_ERRORS: Final = 0.15
 """Error rate of what the base learns to write."""
 
 _SPREAD: Final = 0.2
@@ -40,13 +43,11 @@ class SourcesConfig:
         seed: Seed of weights, examples and error rates.
         base_steps: Optimiser steps of the base.
         tune_steps: Optimiser steps of each source.
-        rate: Peak learning rate.
     """
 
     seed: int = 0
     base_steps: int = 900
     tune_steps: int = 100
-    rate: float = 4e-3
 
 
 def train_sources(
@@ -55,7 +56,7 @@ def train_sources(
     """Train the base and every source.
 
     Args:
-        config: Steps, rate and seed.
+        config: Steps and seed.
         folder: Where the checkpoints go; those of the same name are replaced.
         progress: Called every 50 steps with what is trained, step, steps and loss.
 
@@ -66,14 +67,16 @@ def train_sources(
     seeds = np.random.SeedSequence([config.seed, 22]).generate_state(2 + len(MODELS))
     weights, examples, *tunings = map(int, seeds)
     base = build_model(weights, spread=_SPREAD, lexicon=LEXICON)
-    mixture = Mixture(writing=0.3, single=0.1, coin=0.1, error_rates=dict.fromkeys(STYLES, _RATE))
-    schedule = Schedule(config.base_steps, learning_rate=config.rate)
+    mixture = Mixture(
+        writing=0.3, single=0.15, coin=0.1, error_rates=dict.fromkeys(STYLES, _ERRORS)
+    )
+    schedule = Schedule(config.base_steps, learning_rate=_PEAK)
     train(base, "base", [Phase(1.0, mixture)], schedule, examples, progress)
     save(base, folder / "base", LEXICON)
     for name, seed in zip(MODELS, tunings, strict=True):
         model = load_checkpoint(folder / "base")
-        mixture = Mixture(writing=0.5, single=0.1, coin=0.1, error_rates={name: rates[name]})
-        schedule = Schedule(config.tune_steps, learning_rate=config.rate, warmup=20)
+        mixture = Mixture(writing=0.5, single=0.15, coin=0.1, error_rates={name: rates[name]})
+        schedule = Schedule(config.tune_steps, learning_rate=_PEAK, warmup=20)
         train(model, name, [Phase(1.0, mixture)], schedule, seed, progress)
         save(model, folder / name, LEXICON)
     record = {"config": asdict(config), "error_rates": rates}
