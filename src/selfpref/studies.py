@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, sources, tables
+from selfpref import paths, sources
 
 Frames = dict[str, pd.DataFrame]
 
@@ -43,8 +43,7 @@ def _panickssery(params: Any) -> Frames:
     from selfpref.metrics import panickssery  # noqa: PLC0415
     from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
 
-    names = ("items", "responses", "verdicts", "ratings", "audit")
-    found = sources.whole(params, "panickssery", names)
+    found = sources.whole(params, "panickssery", panickssery.TABLES)
     asked = sources.evaluators(params)
     judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*asked["evaluator"]}
     who = pd.concat([asked, evaluators.from_names(judges)], ignore_index=True)
