@@ -338,7 +338,10 @@ def small(params) -> None:
     params["bootstrap"].update(resamples=200)
     # Refinement has a test of its own.
     params["lab"]["refiners"]["seeds"] = []
-    params["requests"], params["refine"] = {}, {}
+    params["lab"]["contests"] = []
+    params["studies"].update(livebench=[], xu=[])
+    for section in ("requests", "refine", "compete", "assess", "tie_breakers", "contests"):
+        params[section] = {}
     for section in ("models", "respond", "judge", "perplexity"):
         for name in [name for name in params[section] if name not in FEW]:
             del params[section][name]
