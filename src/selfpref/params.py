@@ -153,8 +153,8 @@ class Summarisers(Section):
     """
 
     seeds: list[Annotated[int, Field(ge=0)]] = []
-    base_steps: Annotated[int, Field(ge=1)] = 900
-    tune_steps: Annotated[int, Field(ge=1)] = 100
+    base_steps: Annotated[int, Field(ge=1)] = 1600
+    tune_steps: Annotated[int, Field(ge=1)] = 150
 
 
 class Lab(Section):

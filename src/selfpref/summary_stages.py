@@ -9,6 +9,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -23,7 +24,7 @@ from selfpref.errors import SelfprefError
 from selfpref.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.lab.summaries import experiment
 from selfpref.params import Finetune, Model, Tuning
-from selfpref.prompts.summaries import SUMMARY_LAYOUTS
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
 from selfpref.responding import respond
 from selfpref.store import Store, store_path
@@ -117,27 +118,44 @@ def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
         The verdicts and the ratings table.
     """
     use = params.recognise[model]
+    judged = _judged(params, use.own or model)
     with opens(params, model, "", f"recognise {model}") as calls:
-        return _answers(params, calls, model, use.own or model, use.prompts, use.min_mass)
+        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use.min_mass)
 
 
-def _answers(
-    params: Any, calls: Calls, evaluator: str, own: str, prompts: str, min_mass: float
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+@dataclass(frozen=True)
+class _Judged:
+    """What evaluators of one family are asked about.
+
+    Attributes:
+        items: The articles that are judged.
+        responses: All summaries.
+        pairs: The family's summaries beside the others.
+    """
+
+    items: pd.DataFrame
+    responses: pd.DataFrame
+    pairs: list[Shown]
+
+    def by(
+        self, evaluator: str, calls: Calls, layout: SummaryLayout, min_mass: float
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The verdicts and the ratings of one evaluator."""
+        return (
+            verdicts(self.pairs, evaluator, calls, layout, min_mass=min_mass),
+            ratings(self.items, self.responses, evaluator, calls, layout, min_mass=min_mass),
+        )
+
+
+def _judged(params: Any, own: str) -> _Judged:
     items, responses = _read(params, "items"), _read(params, "responses")
     first = {dataset: entry.train for dataset, entry in params.articles.items()}
     starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
     items = items[items["metadata"].map(index) >= starts]
-    layout = SUMMARY_LAYOUTS[prompts]
     pairs = shown(items, responses, own)
     if not pairs:
-        raise SelfprefError(
-            f"{evaluator}: no summaries of {own!r} beside others'; add it to `summarise`"
-        )
-    return (
-        verdicts(pairs, evaluator, calls, layout, min_mass=min_mass),
-        ratings(items, responses, evaluator, calls, layout, min_mass=min_mass),
-    )
+        raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `summarise`")
+    return _Judged(items, responses, pairs)
 
 
 def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -153,15 +171,16 @@ def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     use = params.finetune[key]
     if use.method == "export":
         return tables.empty("verdicts"), tables.empty("ratings")
-    base, made = params.models[use.model], []
+    base, judged, made = params.models[use.model], _judged(params, use.model), []
+    layout = SUMMARY_LAYOUTS[use.prompts]
     for name in use.evaluators:
         folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
         place = str(folder.relative_to(paths.root()))
         entry = base.model_copy(update={"model": place, "revision": None})
         with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
-            made.append(_answers(params, calls, folder.name, use.model, use.prompts, use.min_mass))
-    judged, rated = zip(*made, strict=True)
-    return pd.concat(judged, ignore_index=True), pd.concat(rated, ignore_index=True)
+            made.append(judged.by(folder.name, calls, layout, use.min_mass))
+    answered, rated = zip(*made, strict=True)
+    return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
 
 
 @contextmanager

@@ -120,7 +120,8 @@ def _legend(figure: Figure, rows: pd.DataFrame, colors: dict[str, str]) -> None:
     families = [name for name in colors if name in set(rows["family"])]
     variants = [name for name in MARKERS if name in set(rows["variant"])]
     handles = [_mark("o", family, colors[family]) for family in families]
-    handles += [_mark(MARKERS[variant], variant) for variant in variants]
+    told = {"self-recognition-replay": "with replay"}
+    handles += [_mark(MARKERS[name], told.get(name, name)) for name in variants]
     if rows["trained_on"].ne("").any():
         handles.append(TRANSFER)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))

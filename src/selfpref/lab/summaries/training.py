@@ -24,8 +24,13 @@ from selfpref.lab.summaries.prompts import LEXICON
 from selfpref.lab.summaries.writers import MODELS, STYLES, draw_error_rates
 from selfpref.lab.train import Phase, Progress, Schedule, train
 
-_PEAK: Final = 4e-3
-"""Peak learning rate."""
+_PEAK: Final = 3e-3
+_TUNING_PEAK: Final = 2e-3
+"""Peak learning rates of the base and of a source."""
+
+_TOKENS: Final = 512
+"""Tokens in a batch. Half as many as the other laboratory's: comparing two summaries is learned
+late, after a number of steps and not of tokens (trial of the base's agreement with the oracle)."""
 
 _ERRORS: Final = 0.15
 """Error rate of what the base learns to write."""
@@ -46,8 +51,8 @@ class SourcesConfig:
     """
 
     seed: int = 0
-    base_steps: int = 900
-    tune_steps: int = 100
+    base_steps: int = 1600
+    tune_steps: int = 150
 
 
 def train_sources(
@@ -70,13 +75,13 @@ def train_sources(
     mixture = Mixture(
         writing=0.3, single=0.15, coin=0.1, error_rates=dict.fromkeys(STYLES, _ERRORS)
     )
-    schedule = Schedule(config.base_steps, learning_rate=_PEAK)
+    schedule = Schedule(config.base_steps, _TOKENS, _PEAK)
     train(base, "base", [Phase(1.0, mixture)], schedule, examples, progress)
     save(base, folder / "base", LEXICON)
     for name, seed in zip(MODELS, tunings, strict=True):
         model = load_checkpoint(folder / "base")
         mixture = Mixture(writing=0.5, single=0.15, coin=0.1, error_rates={name: rates[name]})
-        schedule = Schedule(config.tune_steps, learning_rate=_PEAK, warmup=20)
+        schedule = Schedule(config.tune_steps, _TOKENS, _TUNING_PEAK, warmup=20)
         train(model, name, [Phase(1.0, mixture)], schedule, seed, progress)
         save(model, folder / name, LEXICON)
     record = {"config": asdict(config), "error_rates": rates}
