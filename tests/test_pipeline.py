@@ -336,11 +336,15 @@ def small(params) -> None:
         prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
     )
     params["bootstrap"].update(resamples=200)
-    # Refinement has a test of its own.
+    # Refinement and summaries have tests of their own.
     params["lab"]["refiners"]["seeds"] = []
+    params["lab"]["summarisers"]["seeds"] = []
     params["lab"]["contests"] = []
-    params["studies"].update(livebench=[], xu=[])
-    for section in ("requests", "refine", "compete", "assess", "tie_breakers", "contests"):
+    params["studies"].update(livebench=[], panickssery=[], xu=[])
+    for section in (
+        *("requests", "refine", "compete", "assess", "tie_breakers", "contests"),
+        *("articles", "summarise", "recognise", "finetune"),
+    ):
         params[section] = {}
     for section in ("models", "respond", "judge", "perplexity"):
         for name in [name for name in params[section] if name not in FEW]:
