@@ -41,6 +41,10 @@ def test_a_base_begins_both_curves_and_other_tunings_are_left_out():
     ]
 
 
+def test_a_family_that_was_never_tuned_with_replay_is_left_out():
+    assert replay.points(WORDINGS, WHO[WHO["evaluator"].ne("again")]).empty
+
+
 def test_the_picture_and_its_caption_tell_both_kinds():
     rows = replay.points(WORDINGS, WHO)
     shown = texts(replay.replay(rows))

@@ -11,7 +11,8 @@ from selfpref.figures.marks import BLACK, BLUE, GREY, ORANGE, no_data, styled
 from selfpref.figures.panickssery import title
 from selfpref.figures.save import PAGE, STYLE
 
-KINDS = {"self-recognition": "tuned alone", "self-recognition-replay": "with replay"}
+REPLAY = "self-recognition-replay"
+KINDS = {"self-recognition": "tuned alone", REPLAY: "with replay"}
 QUANTITIES = {
     "recognition": ("recognition", BLACK, "s"),
     "prefer": ("better, by “which do you prefer?”", BLUE, "o"),
@@ -21,7 +22,9 @@ QUANTITIES = {
 
 
 def points(wordings: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """The evaluators tuned on self-recognition and their bases, on the data set of the tuning.
+    """Evaluators tuned on self-recognition and their bases, on the data set of the tuning.
+
+    Only of families and data sets that have an evaluator tuned with replay.
 
     Args:
         wordings: The frame `wordings`.
@@ -34,6 +37,8 @@ def points(wordings: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     whole = wordings[wordings["other"].eq("all") & wordings["convention"].eq("corrected")]
     rows = whole.merge(evaluators, on="evaluator")
     tuned = rows[rows["variant"].isin(KINDS) & rows["trained_on"].eq(rows["dataset"])]
+    again = tuned.loc[tuned["variant"].eq(REPLAY), ["dataset", "family"]].drop_duplicates()
+    tuned = tuned.merge(again, on=["dataset", "family"])
     base = rows[rows["variant"].eq("base")]
     cells = tuned[["dataset", "family", "variant"]].drop_duplicates()
     starts = base.drop(columns="variant").merge(cells, on=["dataset", "family"])
