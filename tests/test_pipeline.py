@@ -155,6 +155,11 @@ def bare(tmp_path_factory):
         yield made
 
 
+def test_every_numbered_notebook_has_a_number_of_its_own():
+    numbers = [path.name[:2] for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")]
+    assert len(numbers) == len(set(numbers))
+
+
 @pytest.mark.parametrize("profile", ["recorded", "live", "lab"])
 def test_every_profile_has_what_dvc_reads(bare, profile):
     assert bare.call("selfpref", "use", profile).returncode == 0
