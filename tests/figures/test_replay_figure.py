@@ -51,7 +51,7 @@ def test_the_picture_and_its_caption_tell_both_kinds():
     assert "me, tuned alone" in shown
     assert "me, with replay" in shown
     told = replay.caption(rows, ORACLE, Params)
-    assert "with replay: mean 0.60 [0.50, 0.70]" in told
+    assert "me, with replay: recognition 0.60 [0.50, 0.70], prefer 0.60" in told
     assert "agreement with the oracle: prefer 0.75" in told
     assert "9 to 9 pairs" in told
 

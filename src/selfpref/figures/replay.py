@@ -47,6 +47,12 @@ def points(wordings: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     return both[[*columns, "mean", "lo", "hi", "n"]].sort_values(columns, ignore_index=True)
 
 
+def _drawn(rows: pd.DataFrame) -> pd.DataFrame:
+    """The data set of which most sizes were tuned on."""
+    sizes = rows.groupby("dataset")["examples"].nunique()
+    return rows[rows["dataset"].eq(sizes.idxmax())]
+
+
 @style.context(STYLE)
 def replay(rows: pd.DataFrame) -> Figure:
     """A panel a family and kind of tuning, on the data set that has most sizes.
@@ -56,8 +62,7 @@ def replay(rows: pd.DataFrame) -> Figure:
     """
     if rows.empty:
         return no_data("no evaluator was tuned with replay")
-    sizes = rows.groupby("dataset")["examples"].nunique()
-    here = rows[rows["dataset"].eq(sizes.idxmax())]
+    here = _drawn(rows)
     families = sorted(here["family"].unique())
     ticks = sorted(here["examples"].unique())
     figure = styled(PAGE, 2.1 * len(families) + 0.8)
@@ -91,10 +96,11 @@ def caption(rows: pd.DataFrame, oracle: pd.DataFrame, params: Any) -> str:
     """
     if rows.empty:
         return "No evaluator was tuned with replay."
-    most = rows[rows["examples"].eq(rows["examples"].max())]
-    told = []
-    for (dataset, family, variant), part in most.groupby(["dataset", "family", "variant"]):
-        value = part.set_index("quantity")[["mean", "lo", "hi"]]
+    here = _drawn(rows)
+    dataset, told = here["dataset"].iloc[0], []
+    most = here[here["examples"].eq(here["examples"].max())]
+    for (family, variant), part in most.groupby(["family", "variant"]):
+        value = part.set_index("quantity")[["mean", "lo", "hi"]].reindex(QUANTITIES)
         parts = ", ".join(
             f"{name} {row['mean']:.2f} [{row['lo']:.2f}, {row['hi']:.2f}]"
             for name, row in value.iterrows()
@@ -109,14 +115,15 @@ def caption(rows: pd.DataFrame, oracle: pd.DataFrame, params: Any) -> str:
             for wording, mean in zip(judged["wording"], judged["mean"], strict=True)
         )
         told.append(
-            f"{family} on {title(dataset)}, {KINDS[variant]}: {parts}"
+            f"{family}, {KINDS[variant]}: {parts}"
             + (f"; agreement with the oracle: {agreed}" if agreed else "")
         )
     boot = params.bootstrap
     return (
         "Confidence in the own text by number of self-recognition examples, on held-out articles "
-        "of the data set of the tuning; 0 is the base. An evaluator that names its own text "
-        "whatever it is asked has “prefer” near 1 and “worse” near 0. With most examples: "
-        f"{'; '.join(told)}. {rows['n'].min():g} to {rows['n'].max():g} pairs a point. "
+        f"of {title(dataset)}, the data set of the tuning; 0 is the base. An evaluator that names "
+        "its own text whatever it is asked has “prefer” near 1 and “worse” near 0. "
+        f"With most examples: {'; '.join(told)}. "
+        f"{here['n'].min():g} to {here['n'].max():g} pairs a point. "
         f"{boot.level:.0%} intervals, {boot.resamples} bootstrap resamples of articles."
     )
