@@ -400,7 +400,7 @@ class Verdicts(Section):
     min_mass: Annotated[float, Field(ge=0, le=1)]
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
     samples: Annotated[int, Field(ge=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    max_tokens: Annotated[int, Field(ge=1)] = 2048
     temperature: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="after")
