@@ -109,8 +109,9 @@ def compute(parts: Iterable[Found]) -> Frames:
     found = list(parts)
     long = pd.DataFrame([row for part in found for row in part.rows], columns=LONG)
     place = {name: number for number, name in enumerate(STATISTICS)}
-    long = long.sort_values(KEY, key=lambda column: column.map(place).fillna(column))
-    long = long.reset_index(drop=True)
+    long = long.sort_values(
+        KEY, key=lambda names: names.map(place) if names.name == "statistic" else names
+    ).reset_index(drop=True)
     frames = {
         name: pd.concat([pd.DataFrame(), *(f for part in found for f in getattr(part, name))])
         for name in ("mitigations", "power")
