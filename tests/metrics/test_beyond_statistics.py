@@ -288,7 +288,6 @@ def test_gaps_of_scores_counted_by_hand():
 
 
 def test_a_severe_judge_does_not_disfavour_its_own():
-    """Severity and quality are held: only the 3 for itself is a preference, 3 - (2 - 1 + ...)."""
     panel = contest()
     ratings = panel.tables["ratings"]
     severe = ratings["score"] - ratings["judge"].map({"a": 5.0, "b": 0.0, "c": 1.0})

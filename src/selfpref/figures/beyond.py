@@ -79,18 +79,19 @@ def forest(rows: pd.DataFrame, study: str) -> Figure:
     figure = paper(PAGE, lines * (0.175 * len(order) + 0.35) + 0.6)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     golds = [gold for gold in GOLDS if gold in set(shown["gold"])]
+    marked = [name for name in NEUTRAL if name in order]
     several = len({dataset for dataset, _ in judges}) > 1
     for axes, (dataset, judge) in zip(grid.flat, judges, strict=False):
         own = shown[shown["dataset"].eq(dataset) & shown["judge"].eq(judge)]
         axes.axvline(0, color=GREY, linewidth=0.8)
-        for name, place in NEUTRAL.items():
-            axes.plot(place, order.index(name), marker="|", markersize=9, color=GREY)
+        for name in marked:
+            axes.plot(NEUTRAL[name], order.index(name), marker="|", markersize=9, color=GREY)
         labelled = [gold for gold in golds if gold != "none"]
         for gold in golds:
             color, marker, label = GOLDS[gold]
             part = frame.merge(_series(own[own["gold"].eq(gold)]), on="statistic", how="left")
             shift = 0.0 if gold == "none" else shifted(labelled.index(gold), len(labelled))
-            filled = gold in ("none", labelled[0])
+            filled = gold in ("none", *labelled[:1])
             dots(
                 axes,
                 part,
@@ -102,7 +103,7 @@ def forest(rows: pd.DataFrame, study: str) -> Figure:
                 label=label,
             )
         axes.set_title(f"{judge}\n{dataset}" if several else judge, fontsize=7.5)
-        for line in axes.lines[1 + len(NEUTRAL) :]:
+        for line in axes.lines[1 + len(marked) :]:
             line.set_markersize(3.2)
     for axes in list(grid.flat)[len(judges) :]:
         axes.set_axis_off()
