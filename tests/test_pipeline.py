@@ -208,7 +208,7 @@ def test_from_scratch_again_gives_the_same_bytes(clone):
 
 BEYOND_FIGURES = (
     *("beyond", "beyond_wide", "forest_pairs", "forest_contests", "ratings", "preferences"),
-    *("mitigations", "mitigation_changes", "power"),
+    *("recovery", "mitigations", "mitigation_changes", "power"),
 )
 
 

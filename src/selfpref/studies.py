@@ -93,7 +93,7 @@ def _beyond(params: Any) -> Frames:
         found.append(beyond.preferences(judged, texts, settings))
     if params.studies["xu"]:
         found.append(beyond.refinement(*_xu_inputs(params)))
-    return beyond.compute(found)
+    return beyond.compute(found, params.bootstrap.level)
 
 
 # One line a study; each imports its own statistics alone.

@@ -54,10 +54,15 @@ NEEDED = pd.DataFrame(
     | {"bias": bias, "pairs": round(4 / bias**2), "prompts": 9, "n": 50, "effect": 1.2}
     for bias in (0.05, 0.1, 0.2)
 )
+RECOVERED = pd.DataFrame(
+    {"gold": gold, "statistic": "excess", "r": 0.8, "lo": 0.2, "hi": 0.95, "n": 8}
+    for gold in ("human", "oracle")
+)
 PICTURES = {
     "forest": (lambda rows: draw.forest(rows, "wataoka"), ROWS),
     "ratings": (draw.ratings, ROWS),
     "preferences": (draw.preferences, ROWS),
+    "recovery": (draw.recovery, RECOVERED),
     "mitigations": (draw.mitigations, RULED),
     "changes": (draw.changes, RULED),
     "power": (draw.power, NEEDED),
@@ -66,6 +71,7 @@ CAPTIONS = {
     "forest": lambda rows: captions.forest(rows, "wataoka", PARAMS),
     "ratings": lambda rows: captions.ratings(rows, PARAMS),
     "preferences": lambda rows: captions.preferences(rows, PARAMS),
+    "recovery": lambda rows: captions.recovery(rows, PARAMS),
     "mitigations": lambda rows: captions.mitigations(rows, PARAMS),
     "changes": lambda rows: captions.changes(rows, PARAMS),
     "power": lambda rows: captions.power(rows, PARAMS),

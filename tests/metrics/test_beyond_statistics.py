@@ -11,6 +11,7 @@ from selfpref import tables
 from selfpref.archives import mt_bench, vicuna80
 from selfpref.metrics import beyond, wataoka
 from selfpref.metrics.beyond import sets
+from selfpref.metrics.beyond.recovery import recovery
 from selfpref.metrics.beyond.results import LONG, POOLED, STATISTICS
 from selfpref.metrics.bootstrap import ClusterBootstrap
 from selfpref.metrics.judged import Judged
@@ -80,7 +81,7 @@ def judged(pairs=PAIRS, settings=SETTINGS, truths=(), names=("me", "you")):
 
 
 def long(*parts):
-    frame = beyond.compute(parts)["beyond"]
+    frame = beyond.compute(parts, 0.95)["beyond"]
     return frame.set_index(["judge", "gold", "statistic"])
 
 
@@ -332,7 +333,7 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         "truths": table("truths", truths),
     }
     settings = XuSettings("mqm", "lemma", 0.0, 100, (), ClusterBootstrap(200), 1)
-    frame = beyond.compute([beyond.refinement(found, settings)])["beyond"]
+    frame = beyond.compute([beyond.refinement(found, settings)], 0.95)["beyond"]
     assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
         ["me", "mqm", 4.0, 3, "MQM points"]
     ]
@@ -387,7 +388,7 @@ def released(tmp_path_factory):
 
 def test_the_chapters_of_the_studies_say_the_same(released):
     """EO, parity and excess are those of the study of Wataoka et al., intervals included."""
-    rows = beyond.compute([beyond.pairs(released)])["beyond"]
+    rows = beyond.compute([beyond.pairs(released)], 0.95)["beyond"]
     human = rows[rows["gold"].eq("human")]
     for data in released:
         mine = human[human["dataset"].eq(data.name)].set_index(["judge", "statistic"])
@@ -413,13 +414,13 @@ def test_the_order_of_the_rows_changes_no_number(released):
         )
         for data in released
     ]
-    one, two = (beyond.compute([beyond.pairs(every)]) for every in (released, mixed))
+    one, two = (beyond.compute([beyond.pairs(every)], 0.95) for every in (released, mixed))
     for name, frame in one.items():
         pd.testing.assert_frame_equal(frame, two[name], obj=name)
 
 
 def test_one_row_a_judge_and_gold_label_for_readers(released):
-    frames = beyond.compute([beyond.pairs(released)])
+    frames = beyond.compute([beyond.pairs(released)], 0.95)
     keys = frames["beyond"][["study", "dataset", "judge", "gold"]].drop_duplicates()
     assert len(frames["beyond_wide"]) == len(keys)
     row = frames["beyond_wide"].query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
@@ -439,9 +440,9 @@ def test_nothing_to_read_gives_empty_frames():
         beyond.contests(bare, SETTINGS),
         beyond.preferences(confidences([]), tables.empty("responses"), SETTINGS),
     ]
-    for frames in (beyond.compute([]), beyond.compute(parts)):
+    for frames in (beyond.compute([], 0.95), beyond.compute(parts, 0.95)):
         assert {name: len(frame) for name, frame in frames.items()} == dict.fromkeys(
-            ("beyond", "beyond_wide", "mitigations", "power"), 0
+            ("beyond", "beyond_wide", "recovery", "mitigations", "power"), 0
         )
         assert list(frames["beyond"].columns) == LONG
 
@@ -451,3 +452,24 @@ def test_a_pair_without_texts_has_no_length():
     data.tables["responses"] = data.tables["responses"].iloc[2:]
     rows = sets.from_pairs(data, data.pairs, "human").own("me").set_index("item_id")
     assert rows["length"].isna().tolist() == [True] + [False] * 6
+
+
+def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
+    betas = {"a": -0.2, "b": 0.0, "c": 0.1, "d": 0.4, "e": 0.9}
+    rows = [
+        {"dataset": "d", "judge": judge, "gold": "human", "statistic": name, "n": 1, "value": value}
+        for judge, beta in betas.items()
+        for name, value in (("excess", 2 * beta + 1), ("harmful", -(beta**3)), ("neutral", 0.5))
+    ]
+    planted = pd.DataFrame({"dataset": "d", "judge": list(betas), "beta": list(betas.values())})
+    found = recovery(pd.DataFrame(rows), planted, 0.95).set_index("statistic")
+    # What does not vary has no correlation.
+    assert list(found.index) == ["excess", "harmful"]
+    assert found.loc["excess", "r"] == pytest.approx(1)
+    assert np.isnan(found.loc["excess", "lo"])
+    harmful = found.loc["harmful"]
+    x = np.array(list(betas.values()))
+    assert harmful["r"] == pytest.approx(np.corrcoef(x, -(x**3))[0, 1])
+    wanted = np.tanh(np.arctanh(harmful["r"]) + 1.959964 / np.sqrt(2))
+    assert harmful["hi"] == pytest.approx(wanted)
+    assert recovery(pd.DataFrame(rows), planted.iloc[:0], 0.95).empty

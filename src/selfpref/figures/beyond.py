@@ -195,6 +195,40 @@ def preferences(rows: pd.DataFrame) -> Figure:
 
 
 @style.context(STYLE)
+def recovery(rows: pd.DataFrame) -> Figure:
+    """How each statistic goes with the preference that was put in.
+
+    Args:
+        rows: The frame `recovery`.
+    """
+    if rows.empty:
+        return no_data("nothing was planted in this profile")
+    order = [name for name in STATISTICS if name in set(rows["statistic"])]
+    golds = [gold for gold in GOLDS if gold in set(rows["gold"])]
+    figure = paper(PAGE * 0.72, 0.22 * len(order) + 0.8)
+    axes = figure.subplots()
+    labelled = [gold for gold in golds if gold != "none"]
+    for gold in golds:
+        color, marker, label = GOLDS[gold]
+        part = rows[rows["gold"].eq(gold)].rename(columns={"lo": "r_lo", "hi": "r_hi"})
+        dots(
+            axes,
+            pd.DataFrame({"statistic": order}).merge(part, on="statistic", how="left"),
+            "r",
+            shift=0.0 if gold == "none" else shifted(labelled.index(gold), len(labelled)),
+            color=color,
+            marker=marker,
+            filled=gold in ("none", *labelled[:1]),
+            label=label,
+        )
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    row_labels(axes, [NAMES[name] for name in order])
+    axes.set_xlabel("correlation with the planted bonus, over judges")
+    _legend(figure, [axes], 3)
+    return figure
+
+
+@style.context(STYLE)
 def mitigations(rows: pd.DataFrame) -> Figure:
     """Size of the excess against agreement with the human: one panel a data set.
 

@@ -77,6 +77,17 @@ def preferences(rows: pd.DataFrame, params: Any) -> str:
     )
 
 
+def recovery(rows: pd.DataFrame, params: Any) -> str:
+    """Which statistic follows what was put in."""
+    if rows.empty:
+        return "Nothing was planted in this profile: only the laboratory knows the truth."
+    return (
+        f"Profile `{params.profile}`. Correlation of each statistic with the planted bonus over "
+        f"{rows['n'].min()} to {rows['n'].max()} judges; {params.bootstrap.level:.0%} intervals "
+        f"after Fisher, of judges. {SOURCE}."
+    )
+
+
 def mitigations(rows: pd.DataFrame, params: Any) -> str:
     """Bias against agreement."""
     if rows.empty:

@@ -2,7 +2,7 @@
 
 Reads the tables of all studies that are switched on, and of Panickssery et al. the frame of pairs.
 Each statistic is defined in the module that computes it: `choices` (a judge's own choices),
-`effects` (the regression), `ratings` (gaps of scores), `mitigations`, `power`.
+`effects` (the regression), `ratings` (gaps of scores), `mitigations`, `power`, `recovery`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,10 +14,12 @@ import pandas as pd
 from selfpref.metrics.beyond import choices, effects, ratings, sets
 from selfpref.metrics.beyond.mitigations import by_rule
 from selfpref.metrics.beyond.power import needed
+from selfpref.metrics.beyond.recovery import recovery
 from selfpref.metrics.beyond.results import KEY, LONG, STATISTICS, Row
 from selfpref.metrics.bias import whole_counts
 from selfpref.metrics.judged import Judged, Settings
 from selfpref.metrics.livebench.panel import Panel
+from selfpref.metrics.planted import betas
 from selfpref.metrics.xu.rows import Settings as XuSettings
 from selfpref.metrics.xu.rows import rated
 from selfpref.scorers import READINGS
@@ -33,6 +35,7 @@ class Found:
     rows: list[Row] = field(default_factory=list)
     power: list[pd.DataFrame] = field(default_factory=list)
     mitigations: list[pd.DataFrame] = field(default_factory=list)
+    betas: list[pd.DataFrame] = field(default_factory=list)
 
 
 def pairs(datasets: Iterable[Judged]) -> Found:
@@ -52,6 +55,8 @@ def pairs(datasets: Iterable[Judged]) -> Found:
             found.rows += effects.of_pairs(data, labelled, gold)
             found.power.append(needed(judged))
         found.mitigations.append(by_rule(data))
+        bonus = betas(data).rename("beta").rename_axis("judge").reset_index()
+        found.betas.append(bonus.assign(dataset=data.name))
     return found
 
 
@@ -97,14 +102,16 @@ def wide(long: pd.DataFrame) -> pd.DataFrame:
     return table[[name for name in STATISTICS if name in table]].reset_index()
 
 
-def compute(parts: Iterable[Found]) -> Frames:
+def compute(parts: Iterable[Found], level: float) -> Frames:
     """The frames of the chapter.
 
     Args:
         parts: What each study adds.
+        level: Coverage of the intervals.
 
     Returns:
-        `beyond` (the long table, in the columns `LONG`), `beyond_wide`, `mitigations`, `power`.
+        `beyond` (the long table, in the columns `LONG`), `beyond_wide`, `recovery`, `mitigations`,
+        `power`.
     """
     found = list(parts)
     long = pd.DataFrame([row for part in found for row in part.rows], columns=LONG)
@@ -114,10 +121,11 @@ def compute(parts: Iterable[Found]) -> Frames:
     ).reset_index(drop=True)
     frames = {
         name: pd.concat([pd.DataFrame(), *(f for part in found for f in getattr(part, name))])
-        for name in ("mitigations", "power")
+        for name in ("mitigations", "power", "betas")
     }
     return {
         "beyond": whole_counts(long),
         "beyond_wide": wide(long),
+        "recovery": recovery(long, frames.pop("betas"), level),
         **{name: frame.reset_index(drop=True) for name, frame in frames.items()},
     }
