@@ -52,6 +52,15 @@ def test_a_bad_value_names_file_key_and_remedy(tmp_path, old, new, told):
         assert part in message
 
 
+def test_beyond_needs_a_study_to_read(tmp_path):
+    bare = TEXT
+    for study in ("wataoka", "livebench", "panickssery", "xu"):
+        bare = bare.replace(f"  {study}: [recorded]", f"  {study}: []")
+    with pytest.raises(SelfprefError, match=r"studies\.beyond reads the other studies"):
+        load(written(tmp_path, bare))
+    load(written(tmp_path, bare.replace("  beyond: [recorded]", "  beyond: []")))
+
+
 def test_a_null_mapping_is_named(tmp_path):
     with pytest.raises(SelfprefError, match=r"params\.yaml: datasets: is empty"):
         load(written(tmp_path, LAB.replace("datasets: {}", "datasets:")))

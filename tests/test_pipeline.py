@@ -211,6 +211,37 @@ def test_from_scratch_again_gives_the_same_bytes(clone):
     assert clone.outputs() == before
 
 
+BEYOND_FIGURES = (
+    *("beyond", "beyond_wide", "forest_pairs", "forest_contests", "ratings", "preferences"),
+    *("recovery", "mitigations", "mitigation_changes", "power"),
+)
+
+
+def test_the_chapter_beyond_the_papers(clone):
+    """It reads what the studies made, and runs again when one of them has changed."""
+    clone.edit(lambda params: params["studies"].update(beyond=["recorded"]))
+    done = clone.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
+    assert ran == {"check", "metrics-beyond@recorded", "beyond@recorded"}
+    folder = clone.folder / "figures/recorded/beyond"
+    for name in BEYOND_FIGURES:
+        for kind in ("csv", "md", "tex"):
+            assert (folder / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    table = pd.read_csv(folder / "beyond.csv")
+    assert set(table["judge"]) == {*clone.bias()["judge"], "all judges"}
+    assert table.loc[table["n"].eq(0), ["value", "lo", "hi"]].isna().all(axis=None)
+    assert table.loc[table["n"].eq(0), "reason"].notna().all()
+    assert clone.stale() == set()
+
+    clone.edit(lambda params: params["wataoka"].update(threshold=0.8))
+    both = {"metrics-wataoka@recorded", "metrics-beyond@recorded"}
+    assert clone.stale() == {"check", "wataoka@recorded", *both}
+    clone.edit(lambda params: params["wataoka"].update(threshold=0.5))
+    clone.edit(lambda params: params["studies"].update(beyond=[]))
+    assert clone.repro().returncode == 0
+
+
 def test_a_new_data_set_runs_what_reads_it_and_nothing_else(clone):
     (clone.folder / "mine.jsonl").write_text(lines(*OWN))
     entry = {
@@ -345,7 +376,7 @@ def small(params) -> None:
     params["lab"]["refiners"]["seeds"] = []
     params["lab"]["summarisers"]["seeds"] = []
     params["lab"]["contests"] = []
-    params["studies"].update(livebench=[], panickssery=[], xu=[])
+    params["studies"].update(livebench=[], panickssery=[], xu=[], beyond=[])
     for section in (
         *("requests", "refine", "compete", "assess", "tie_breakers", "contests"),
         *("articles", "summarise", "recognise", "finetune"),

@@ -751,7 +751,7 @@ class Params(Section):
     profile: Literal["lab", "recorded", "live"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
-    studies: dict[Study, list[str]]
+    studies: dict[Study | Literal["beyond"], list[str]]
     datasets: dict[Slug, Annotated[Dataset | Dialogues | Questions, Field(discriminator="reader")]]
     lab: Lab
     models: dict[Slug, Model]
@@ -795,6 +795,8 @@ class Params(Section):
                 raise ValueError(
                     f"studies.{study} is [{self.profile}], or [] to leave the study out"
                 )
+        if [study for study, profiles in self.studies.items() if profiles] == ["beyond"]:
+            raise ValueError("studies.beyond reads the other studies; switch one on, or set []")
         if self.profile != "lab" and not (self.datasets or self.requests or self.articles):
             raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
         if self.profile == "live" and self.respond:

@@ -65,7 +65,9 @@ def finetuned_dir(profile: str, entry: str) -> Path:
 
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
-    return root() / "data" / profile / "metrics" / study
+    # What reads the metrics of all studies cannot lie among them.
+    folder = root() / "data" / profile
+    return folder / study if study == "beyond" else folder / "metrics" / study
 
 
 def published_file(study: str) -> Path:
