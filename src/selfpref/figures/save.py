@@ -4,19 +4,26 @@ A picture goes out as SVG and PDF without dates, its caption inside the file as 
 table as CSV (full precision for programs), Markdown and LaTeX (rounded for readers).
 """
 
+import io
 import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import SVG, Markdown, display
+from IPython.display import Markdown, display
 from matplotlib import style
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+
+from selfpref.visible import visible
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths of a text column and of a page, in inches.
 COLUMN, PAGE = 3.4, 6.9
+# Dots an inch of the pictures that executed notebooks hold.
+PREVIEW = 130
 
 
 def _atomic(path: Path, write: Callable[[Path], object]) -> None:
@@ -27,16 +34,28 @@ def _atomic(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def _settle(figure: Figure) -> None:
-    """Fix the layout on a grid of a millionth of the figure.
+    """Make all its text visible, and fix the layout on a grid of a millionth of the figure.
 
     The solver behind matplotlib's constrained layout orders its variables by memory address, so
     that the last bits of a position, and with them the names of clip paths, differ from run to run.
     """
+    for text in figure.findobj(Text):
+        text.set_text(visible(text.get_text()))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
         left, bottom, width, height = (round(edge, 6) for edge in axes.get_position().bounds)
         axes.set_position((left, bottom, width, height))
+
+
+def _preview(figure: Figure) -> bytes:
+    """The picture as a small PNG, which a notebook can hold: an SVG is six times its size."""
+    drawn, small = io.BytesIO(), io.BytesIO()
+    with style.context(STYLE):
+        figure.savefig(drawn, format="png", dpi=PREVIEW)
+    colours = Image.open(drawn).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    colours.save(small, format="PNG", optimize=True)
+    return small.getvalue()
 
 
 class Gallery:
@@ -63,6 +82,7 @@ class Gallery:
             name: Its file name without ending.
             caption: What it shows, from which data, with n and what was dropped.
         """
+        caption = visible(caption)
         with style.context(STYLE):
             _settle(figure)
         for kind, fields in {
@@ -97,7 +117,13 @@ class Gallery:
         """
         self.figure(figure, name, caption)
         self.table(table, name)
-        display(SVG(filename=str(self.folder / f"{name}.svg")), Markdown(caption))
+        place = "/".join((*self.folder.parts[-2:], name))
+        display(
+            {"image/png": _preview(figure), "text/plain": f"figures/{place}.svg"},
+            metadata={"figure": place, "image/png": {"alt": caption}},
+            raw=True,
+        )
+        display(Markdown(caption))
 
     def prune(self) -> None:
         """Remove what an earlier run left here and this one did not write. Call it last."""
