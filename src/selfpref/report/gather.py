@@ -23,7 +23,9 @@ RELEASED = ("fig1a_example",)
 MISSING = "## What is not reproduced"
 # Tables with at most so many cells stand on the page itself.
 SMALL = 700
-LITERAL = re.compile(r'"([^"\n]*)"')
+# A string that is no key of a mapping.
+LITERAL = re.compile(r'(?<!\[)"([^"\n]*)"')
+NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
 SHOWN = re.compile(r'\.add\(\s*f?"([^"\n]*)"')
 
 
@@ -50,7 +52,10 @@ class Output:
     @property
     def title(self) -> str:
         """The name in words."""
-        return self.name.replace("_", " ")
+        found = NUMBERED.fullmatch(self.name)
+        kind = {"fig": "Fig.", "table": "Table"}[found[1]] if found else ""
+        rest = (found[3] if found else self.name).replace("_", " ")
+        return f"{kind} {found[2]}: {rest}" if found else rest
 
     @property
     def alternative(self) -> str:
