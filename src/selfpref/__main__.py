@@ -14,8 +14,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
     params = load(paths.params_file())
     if arguments.out:
-        # A profile that trains no models has no such folders, and DVC wants them all the same.
-        for folder in (paths.models_dir(params.profile), paths.refiners_dir(params.profile)):
+        # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
+        for folder in paths.always_there(params.profile):
             folder.mkdir(parents=True, exist_ok=True)
         # A constant: only an invalid file changes what comes after.
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -74,11 +74,11 @@ def _report(_: argparse.Namespace) -> None:
     print(f"open {index.relative_to(paths.root())}")
 
 
-def _times(_: argparse.Namespace) -> None:
+def _times(arguments: argparse.Namespace) -> None:
     from selfpref import records
     from selfpref.profiles import active
 
-    print(records.text(active()))
+    print(records.text(arguments.profile or active()))
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -118,6 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(call=_report)
 
     times = commands.add_parser("times", help="where time went, by stage")
+    times.add_argument("profile", nargs="?", help="default: the active one")
     times.set_defaults(call=_times)
 
     fetch = commands.add_parser("fetch", help="download released files into the cache")

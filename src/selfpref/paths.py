@@ -93,6 +93,13 @@ def runs_dir(profile: str) -> Path:
     return root() / ".cache" / "runs" / profile
 
 
+def always_there(profile: str) -> list[Path]:
+    """Folders that stages read whole, whoever fills them in this profile, if anyone."""
+    names = ("verdicts", "ratings", "responses", "perplexities")
+    tables = [root() / "data" / profile / name for name in names]
+    return [models_dir(profile), refiners_dir(profile), *tables, figures_dir(profile)]
+
+
 def ray_log() -> Path:
     """What Ray and its workers print."""
     return root() / ".cache" / "ray.log"

@@ -89,9 +89,9 @@ def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
     }
     path = paths.runs_dir(profile) / f"{stage}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".new")
-    scratch.write_text(json.dumps(entry, indent=1) + "\n", encoding="utf-8")
-    os.replace(scratch, path)
+    partial = path.with_suffix(".new")
+    partial.write_text(json.dumps(entry, indent=1) + "\n", encoding="utf-8")
+    os.replace(partial, path)
 
 
 def read(profile: str) -> pd.DataFrame:

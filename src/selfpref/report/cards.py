@@ -216,11 +216,12 @@ def work(params: Any, studies: Sequence[str]) -> pd.DataFrame:
         studies: Keys of studies that read tables of their own.
 
     Returns:
-        One row a judge, study, table, task and status, with n.
+        One row a judge, study, table, task and status, with n; the table `responses` counts what
+        a judge wrote itself.
     """
     found = []
     for study in studies:
-        for name in ("verdicts", "ratings", "perplexities"):
+        for name in ("responses", "verdicts", "ratings", "perplexities"):
             for part in sources.parts(params, name, study):
                 path = paths.table_dir(params.profile, name, study) / f"{part}.parquet"
                 # Not every data set or model fills every table.
@@ -230,19 +231,27 @@ def work(params: Any, studies: Sequence[str]) -> pd.DataFrame:
     if not found:
         return pd.DataFrame(columns=columns)
     made = pd.concat(found, ignore_index=True)
-    made = made[~made["judge"].isin(NOBODY)]
+    judges = set(made.loc[made["table"].ne("responses"), "judge"]) - set(NOBODY)
+    made = made[made["judge"].isin(judges)]
     return made.groupby(columns[:-1], as_index=False)["n"].sum()
 
 
 def _counted(path: Path) -> pd.DataFrame:
     """Rows of one file by judge, task and status; the stage that wrote it has checked it."""
     names = pyarrow.parquet.read_schema(path).names
-    key = [name for name in ("judge", "task", "status") if name in names]
-    table = pyarrow.parquet.read_table(path, columns=key)
-    counted = table.group_by(key).aggregate([([], "count_all")]).to_pandas()
-    return counted.rename(columns={"count_all": "n"}).assign(
-        task=counted["task"] if "task" in counted else "likelihood"
+    key = [name for name in ("judge", "responder", "task", "status") if name in names]
+    if "judge" in key and "responder" in key:
+        key.remove("responder")
+    counted = (
+        pyarrow.parquet.read_table(path, columns=key)
+        .group_by(key)
+        .aggregate([([], "count_all")])
+        .to_pandas()
+        .rename(columns={"count_all": "n", "responder": "judge"})
     )
+    if "task" not in counted:
+        counted["task"] = ""
+    return counted
 
 
 def _file(name: str) -> str:
@@ -268,7 +277,8 @@ def _part(part: Part, found: Mapping[tuple[str, str], pd.DataFrame], names: Sequ
         rows = rows[rows[column].eq(value)]
     if rows.empty:
         return None
-    return Section(part.study, part.table, show.table(rows, part.columns.split()), part.note)
+    table = show.table(rows, part.columns.split(), frame)
+    return Section(part.study, part.table, table, part.note)
 
 
 def _facts(params: Any, names: Sequence[str], evaluators: pd.DataFrame | None) -> dict[str, str]:
@@ -311,7 +321,7 @@ def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
             if study in KNOWN or len(rows) > MOST:
                 others.append((study, table, len(rows)))
             else:
-                section = Section(study, table, show.table(rows), "")
+                section = Section(study, table, show.table(rows, (), frame), "")
                 topics.setdefault(study.capitalize(), []).append(section)
         in_tables = {study for (study, _), frame in found.items() if len(_rows(frame, names))}
         made.append(

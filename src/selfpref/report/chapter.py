@@ -14,7 +14,7 @@ from traitlets import default
 from selfpref.report import page
 
 
-class _Body(HTMLExporter):
+class _Body(HTMLExporter):  # type: ignore[misc]
     """The notebook's cells as HTML, without a page around them."""
 
     @default("template_name")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -183,7 +184,7 @@ def _study(folder: Path, profile: str) -> Study:
     )
 
 
-def studies(profile: str, wanted: Mapping[str, Sequence[str]]) -> list[Study]:
+def studies(profile: str, wanted: Mapping[Any, Sequence[str]]) -> list[Study]:
     """Every study of a profile that has pictures.
 
     Args:

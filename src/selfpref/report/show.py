@@ -51,13 +51,17 @@ def _decimals(values: "pd.Series[float]") -> bool:
     return bool(pd.api.types.is_float_dtype(values) and values.dropna().mod(1).ne(0).any())
 
 
-def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
+def table(
+    frame: pd.DataFrame, columns: Sequence[str] = (), whole: pd.DataFrame | None = None
+) -> Table:
     """A frame for readers: `x` with `x_lo` and `x_hi` is one column; empty columns are left out.
 
     Args:
         frame: Any table of a study.
         columns: Which columns, in this order, where they exist; none: all.
+        whole: The table that `frame` is a part of: numbers get decimals where any there has some.
     """
+    whole = frame if whole is None else whole
     chosen = [name for name in columns if name in frame] if columns else list(frame)
     shown = frame.dropna(axis="columns", how="all")
     chosen = [name for name in chosen if name in shown]
@@ -70,7 +74,8 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
         values = shown[name]
         number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
         heads.append((WORDS.get(name, name.replace("_", " ")), bool(number)))
-        made.append(_column(shown, name, bounds[name], number=bool(number)))
+        decimals = bool(number) and _decimals(whole[name])
+        made.append(_column(shown, name, bounds[name], number=bool(number), decimals=decimals))
     return Table(heads, [list(row) for row in zip(*made, strict=True)])
 
 
@@ -85,7 +90,12 @@ def _bounds(name: str, frame: pd.DataFrame) -> tuple[str, str] | None:
 
 
 def _column(
-    frame: pd.DataFrame, name: str, bounds: tuple[str, str] | None, *, number: bool
+    frame: pd.DataFrame,
+    name: str,
+    bounds: tuple[str, str] | None,
+    *,
+    number: bool,
+    decimals: bool,
 ) -> list[Cell]:
     def shown(value: object, *, decimals: bool) -> str:
         missing = value is None or value is pd.NA or value != value
@@ -93,7 +103,6 @@ def _column(
 
     if not number:
         return [Cell(_text(value)) for value in frame[name]]
-    decimals = _decimals(frame[name])
     cells = []
     for position, value in enumerate(frame[name]):
         text = shown(value, decimals=decimals)
