@@ -4,10 +4,12 @@ import os
 import re
 
 import pytest
+from test_store import Counting, prompts, through
 
 from selfpref import records
 from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
+from selfpref.store import Store
 
 
 @pytest.fixture
@@ -29,6 +31,14 @@ def test_a_stage_is_recorded_with_its_calls(repository):
     assert 0 < row["cpu_seconds"] <= row["seconds"] + 0.1
     assert 10 < row["peak_mib"] < 100_000
     assert records.VARIABLE not in os.environ
+
+
+def test_what_a_model_answered_is_told_from_what_was_kept(repository):
+    with records.recorded("lab", "judge@terse"), Store(repository / "store.sqlite") as store:
+        for count in (5, 7):
+            through(store, Counting()).choose(prompts(count), ("A", "B"))
+    (row,) = records.read("lab").to_dict("records")
+    assert (row["asked"], row["kept"]) == (5 + 2, 5)
 
 
 def test_a_stage_that_fails_keeps_the_record_of_its_last_run(repository):

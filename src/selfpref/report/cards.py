@@ -17,7 +17,7 @@ import pyarrow.parquet
 
 from selfpref import paths, sources
 from selfpref.report import show
-from selfpref.report.gather import Study, frames
+from selfpref.report.gather import Study, frames, titled
 
 # The column that says whose row it is, in order of precedence.
 ROLES = ("judge", "evaluator", "model")
@@ -173,12 +173,14 @@ class Section:
     Attributes:
         study: Which study.
         name: Which of its tables.
+        title: The same in words.
         table: The rows.
         note: How to read them.
     """
 
     study: str
     name: str
+    title: str
     table: show.Table
     note: str
 
@@ -195,7 +197,7 @@ class Card:
         studies: Keys of the studies that know it.
         topics: Sections by topic; a topic without rows is empty.
         work: What it did, by study and table, with every status.
-        others: Further tables with rows of it: study, table, number of rows.
+        others: Further tables with rows of it: study, table, title, number of rows.
     """
 
     name: str
@@ -205,7 +207,7 @@ class Card:
     studies: list[str]
     topics: dict[str, list[Section]]
     work: show.Table
-    others: list[tuple[str, str, int]]
+    others: list[tuple[str, str, str, int]]
 
 
 def work(params: Any, studies: Sequence[str]) -> pd.DataFrame:
@@ -278,7 +280,7 @@ def _part(part: Part, found: Mapping[tuple[str, str], pd.DataFrame], names: Sequ
     if rows.empty:
         return None
     table = show.table(rows, part.columns.split(), frame)
-    return Section(part.study, part.table, table, part.note)
+    return Section(part.study, part.table, titled(part.table), table, part.note)
 
 
 def _facts(params: Any, names: Sequence[str], evaluators: pd.DataFrame | None) -> dict[str, str]:
@@ -288,7 +290,8 @@ def _facts(params: Any, names: Sequence[str], evaluators: pd.DataFrame | None) -
             values = {name: getattr(model, name, None) for name in shown}
             return {name: str(value) for name, value in values.items() if isinstance(value, str)}
     if evaluators is not None:
-        rows = _rows(evaluators, names).dropna(axis="columns")
+        kept = ["family", "variant", "trained_on", "examples", "duplicate_of"]
+        rows = _rows(evaluators, names)[kept].dropna(axis="columns")
         for row in rows.to_dict("records"):
             return {str(name).replace("_", " "): str(value) for name, value in row.items()}
     return {"source": "released verdicts; no model ran here"}
@@ -319,9 +322,9 @@ def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
             if rows.empty or (study, table) in placed:
                 continue
             if study in KNOWN or len(rows) > MOST:
-                others.append((study, table, len(rows)))
+                others.append((study, table, titled(table), len(rows)))
             else:
-                section = Section(study, table, show.table(rows, (), frame), "")
+                section = Section(study, table, titled(table), show.table(rows, (), frame), "")
                 topics.setdefault(study.capitalize(), []).append(section)
         in_tables = {study for (study, _), frame in found.items() if len(_rows(frame, names))}
         made.append(

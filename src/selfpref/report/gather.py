@@ -30,6 +30,14 @@ NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
 SHOWN = re.compile(r'\.add\(\s*f?"([^"\n]*)"')
 
 
+def titled(name: str) -> str:
+    """An output's name in words; what the paper numbers keeps its number."""
+    found = NUMBERED.fullmatch(name)
+    kind = {"fig": "Fig.", "table": "Table"}[found[1]] if found else ""
+    rest = (found[3] if found else name).replace("_", " ")
+    return f"{kind} {found[2]}: {rest}" if found else rest
+
+
 @dataclass(frozen=True)
 class Output:
     """One picture with its numbers, or one table.
@@ -53,10 +61,7 @@ class Output:
     @property
     def title(self) -> str:
         """The name in words."""
-        found = NUMBERED.fullmatch(self.name)
-        kind = {"fig": "Fig.", "table": "Table"}[found[1]] if found else ""
-        rest = (found[3] if found else self.name).replace("_", " ")
-        return f"{kind} {found[2]}: {rest}" if found else rest
+        return titled(self.name)
 
     @property
     def alternative(self) -> str:
@@ -137,8 +142,8 @@ def _cells(notebook: Path) -> list[tuple[str, str]]:
 
 
 def _order(code: str, name: str) -> tuple[int, str]:
-    """Where a notebook first names an output; last where it does not."""
-    for found in LITERAL.finditer(code):
+    """Where a notebook shows an output, or else first names it; last where it does neither."""
+    for found in (*SHOWN.finditer(code), *LITERAL.finditer(code)):
         if _is(name, found[1]):
             return found.start(), name
     return len(code), name
