@@ -24,12 +24,13 @@ from selfpref.errors import SelfprefError
 
 # The file to which `engines.calls` adds one line for every batch of calls of the stage under way.
 VARIABLE = "SELFPREF_CALLS"
+MOMENT = "%Y-%m-%d %H:%M:%S UTC"
 COLUMNS = {
     "stage": "str",
     "start": "str",
     "seconds": "float64",
     "cpu_seconds": "float64",
-    "peak_mib": "float64",
+    "peak_mib": "int64",
     "start_up": "str",
     "asked": "int64",
     "kept": "int64",
@@ -79,11 +80,11 @@ def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
         counted = [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]
     entry = {
         "stage": stage,
-        "start": start.isoformat(timespec="seconds"),
-        "end": datetime.now(UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - began, 2),
-        "cpu_seconds": round(_cpu() - cpu, 2),
-        "peak_mib": round(_peak(), 1),
+        "start": start.strftime(MOMENT),
+        "end": datetime.now(UTC).strftime(MOMENT),
+        "seconds": round(time.monotonic() - began, 1),
+        "cpu_seconds": round(_cpu() - cpu, 1),
+        "peak_mib": round(_peak()),
         "start_up": "warm" if warm else "cold",
         **{name: sum(line[name] for line in counted) for name in ("asked", "kept", "usd")},
     }

@@ -83,6 +83,7 @@ def made(tmp_path_factory):
         figure, axes = plt.subplots()
         axes.plot([0, 1], [1, 0])
         axes.set_title(HOSTILE)
+        axes.set_xticks([0, 1], [HOSTILE, "-->"])
         known.add("fig1b_bias", figure, BIAS, CAPTION + HOSTILE)
         known.table(BIAS.head(0), "empty")
         known.table(pd.DataFrame({"secret": ["a released text"]}), "fig1a_example")
@@ -181,8 +182,8 @@ def test_a_study_that_the_report_does_not_know_stands_in_it(made):
 def test_a_card_counts_what_was_asked_by_status(made):
     text = (made / "report/recorded/judges/fair.html").read_text()
     asked = text[text.index("Asked, and what came of it") :]
-    assert re.search(r"<td>ok</td><td[^>]*>2</td>", asked)
-    assert re.search(r"<td>refused</td><td[^>]*>1</td>", asked)
+    assert re.search(r">ok</td><td[^>]*>2</td>", asked)
+    assert re.search(r">refused</td><td[^>]*>1</td>", asked)
     assert not (made / "report/recorded/judges/human.html").exists()
 
 
@@ -279,6 +280,11 @@ def test_an_interval_is_one_cell_and_a_gap_is_empty():
         ["0.500 [0.250, 1.000]", "3"],
         ["", "4"],
     ]
+
+
+def test_a_small_negative_number_is_no_negative_zero():
+    (row, _) = show.table(pd.DataFrame({"x": [-0.0001, 0.5]})).rows
+    assert (row[0].text, row[0].value) == ("0.000", "-0.0001")
 
 
 def test_outputs_stand_in_the_order_of_the_chapter(tmp_path, monkeypatch):

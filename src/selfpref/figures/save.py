@@ -14,7 +14,6 @@ import pandas as pd
 from IPython.display import Markdown, display
 from matplotlib import style
 from matplotlib.figure import Figure
-from matplotlib.text import Text
 from PIL import Image
 
 from selfpref.visible import visible
@@ -33,14 +32,16 @@ def _atomic(path: Path, write: Callable[[Path], object]) -> None:
     os.replace(scratch, path)
 
 
+def _text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
 def _settle(figure: Figure) -> None:
-    """Make all its text visible, and fix the layout on a grid of a millionth of the figure.
+    """Fix the layout on a grid of a millionth of the figure.
 
     The solver behind matplotlib's constrained layout orders its variables by memory address, so
     that the last bits of a position, and with them the names of clip paths, differ from run to run.
     """
-    for text in figure.findobj(Text):
-        text.set_text(visible(text.get_text()))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes in figure.axes:
@@ -85,12 +86,15 @@ class Gallery:
         caption = visible(caption)
         with style.context(STYLE):
             _settle(figure)
-        for kind, fields in {
-            "svg": {"Date": None, "Title": name, "Description": caption},
-            "pdf": {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption},
-        }.items():
-            with style.context(STYLE):
-                self._save(f"{name}.{kind}", partial(figure.savefig, format=kind, metadata=fields))
+        fields = {"Date": None, "Title": name, "Description": caption}
+        drawn = io.StringIO()
+        with style.context(STYLE):
+            figure.savefig(drawn, format="svg", metadata=fields)
+        # matplotlib repeats every text in a comment, where a control character breaks the file.
+        self._save(f"{name}.svg", partial(_text, text=visible(drawn.getvalue())))
+        fields = {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption}
+        with style.context(STYLE):
+            self._save(f"{name}.pdf", partial(figure.savefig, format="pdf", metadata=fields))
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, .md and .tex; missing values become empty cells.
@@ -104,7 +108,7 @@ class Gallery:
         latex = shown.to_latex(index=False, escape=True)
         comma = frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
-            self._save(f"{name}.{kind}", partial(Path.write_text, data=text, encoding="utf-8"))
+            self._save(f"{name}.{kind}", partial(_text, text=text))
 
     def add(self, name: str, figure: Figure, table: pd.DataFrame, caption: str) -> None:
         """Write a picture and the numbers it draws, and show both picture and caption.

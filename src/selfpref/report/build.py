@@ -84,7 +84,7 @@ def times(profile: str) -> None:
         paths.report_dir(profile) / TIMES,
         "times.html.j2",
         profile=profile,
-        runs=show.table(table),
+        runs=show.table(table.round()),
         total=records.total(table) if len(table) else None,
         machine=records.machine(),
     )

@@ -69,6 +69,19 @@ class Output:
         return re.split(r"(?<=[.:]) ", self.caption, maxsplit=1)[0] or self.title
 
     @property
+    def columns(self) -> list[str]:
+        """Of its numbers."""
+        return [] if self.frame is None else list(map(str, self.frame))
+
+    @property
+    def difference(self) -> str:
+        """How many numbers are compared, and how far they are apart at most."""
+        if self.frame is None or "difference" not in self.frame:
+            return ""
+        apart = self.frame["difference"].abs()
+        return f"{apart.count()} numbers, at most {apart.max():.3f} apart"
+
+    @property
     def small(self) -> bool:
         """Whether the table can stand on the page."""
         return self.frame is not None and 0 < self.frame.size <= SMALL
@@ -98,14 +111,17 @@ class Study:
 
     @property
     def compared(self) -> list[Output]:
-        """Tables that set published numbers beside recomputed ones."""
-        return [
+        """Tables that set published numbers beside recomputed ones.
+
+        Where a study has lists of them, these; else every table with a column of published numbers.
+        """
+        found = [
             output
             for output in (*self.tables, *self.figures)
             if output.frame is not None
-            and any(str(name).endswith("published") for name in output.frame)
             and len(output.frame.filter(regex="published$").dropna(how="all"))
         ]
+        return [one for one in found if "recomputed" in one.columns] or found
 
 
 def frames(studies: Sequence[Study]) -> dict[tuple[str, str], pd.DataFrame]:

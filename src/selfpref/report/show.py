@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -12,7 +13,10 @@ WORDS = {
     "dskew": "distance skewness",
     "dskew_change": "distance skewness change",
     "p_holm": "p (Holm)",
-    "own_eo": "own",
+    "cpu_seconds": "processor seconds",
+    "peak_mib": "peak MiB",
+    "start_up": "start-up",
+    "usd": "USD",
 }
 
 
@@ -37,13 +41,19 @@ class Table:
     rows: list[list[Cell]]
 
 
+def _rounded(value: float) -> str:
+    places = 3 if abs(value) < 100 else 1
+    # Without the sum a small negative number would be -0.000.
+    return f"{round(value, places) + 0.0:.{places}f}"
+
+
 def _text(value: object) -> str:
     if value is None or value is pd.NA or value != value:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.3f}"
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else _rounded(value)
     return str(value)
 
 
@@ -97,9 +107,9 @@ def _column(
     number: bool,
     decimals: bool,
 ) -> list[Cell]:
-    def shown(value: object, *, decimals: bool) -> str:
+    def shown(value: Any, *, decimals: bool) -> str:
         missing = value is None or value is pd.NA or value != value
-        return "" if missing else f"{value:.3f}" if decimals else _text(value)
+        return "" if missing else _rounded(value) if decimals else _text(value)
 
     if not number:
         return [Cell(_text(value)) for value in frame[name]]
