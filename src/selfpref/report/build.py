@@ -45,11 +45,7 @@ def _sources(params: Params) -> pd.DataFrame:
 
 
 def build(params: Params) -> Path:
-    """Write the whole report and return its index.
-
-    Raises:
-        SelfprefError: There are no figures.
-    """
+    """Write the whole report and return its index; without figures it says how to get them."""
     folder = paths.report_dir(params.profile)
     studies = gather.studies(params.profile, params.studies)
     made = cards(params, studies)

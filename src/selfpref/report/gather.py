@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 
 from selfpref import paths
-from selfpref.errors import SelfprefError
 
 DESCRIPTION = re.compile(r"<dc:description>(.*?)</dc:description>", re.DOTALL)
 # Pictures and tables of released texts, which git ignores: no page that is in git may need them.
@@ -212,9 +211,6 @@ def studies(profile: str, wanted: Mapping[Any, Sequence[str]]) -> list[Study]:
         profile: Which profile.
         wanted: `studies` of the parameters: one that is left out there is left out here; its
             order is the order here, and a folder of another name comes last.
-
-    Raises:
-        SelfprefError: There is none.
     """
     top = paths.figures_dir(profile)
     order = list(wanted)
@@ -224,8 +220,4 @@ def studies(profile: str, wanted: Mapping[Any, Sequence[str]]) -> list[Study]:
         if wanted.get(folder.name, [profile]) and any(folder.glob("*.svg"))
     ]
     folders.sort(key=lambda one: order.index(one.name) if one.name in order else len(order))
-    if not folders:
-        raise SelfprefError(
-            f"figures/{profile}: no figures to report on; run `make repro PROFILE={profile}` first"
-        )
     return [_study(folder, profile) for folder in folders]
