@@ -29,16 +29,16 @@ def _use(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int | None:
-    from selfpref import warm
+    from selfpref.warm import client, kernel
 
-    dvc = None if warm.kernel else warm.owner()
-    if dvc and warm.usable(dvc):
+    dvc = None if kernel.at_hand else client.owner()
+    if dvc and client.usable(dvc):
         try:
-            connection = warm.connect(dvc)
+            connection = client.connect(dvc)
         except OSError as error:
             print(f"no warm start ({error}); this stage starts cold", file=sys.stderr)
         else:
-            return warm.request(connection, dvc, arguments.given, models=arguments.models)
+            return client.request(connection, dvc, arguments.given, models=arguments.models)
 
     pairs = [entry.partition("=") for entry in arguments.parameter]
     if wrong := [name for name, sign, _ in pairs if not sign]:

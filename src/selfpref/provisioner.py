@@ -5,7 +5,7 @@ from typing import Any
 
 from jupyter_client.provisioning import LocalProvisioner
 
-from selfpref import warm
+from selfpref.warm import kernel
 
 # As pyproject.toml registers it with jupyter_client.
 NAME = "selfpref-forked"
@@ -16,10 +16,11 @@ class ForkedProvisioner(LocalProvisioner):  # type: ignore[misc]
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
         """Let the waiting process become the kernel."""
-        assert warm.kernel is not None
+        waiting = kernel.at_hand
+        assert waiting is not None
         # papermill has changed to the notebook's folder already, and names none.
         self.cwd = options.get("cwd") or os.getcwd()
-        warm.kernel.start(cmd[cmd.index("-f") + 1], str(self.cwd), dict(options["env"]))
-        self.process = warm.kernel
-        self.pid = self.pgid = warm.kernel.pid
+        waiting.start(cmd[cmd.index("-f") + 1], str(self.cwd), dict(options["env"]))
+        self.process = waiting
+        self.pid = self.pgid = waiting.pid
         return self.connection_info

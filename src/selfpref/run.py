@@ -19,8 +19,9 @@ from typing import Any
 import nbformat
 import psutil
 
-from selfpref import paths, progress, provisioner, warm
+from selfpref import paths, progress, provisioner
 from selfpref.errors import SelfprefError
+from selfpref.warm import client, kernel
 
 # jsonschema imports this package to check a format that no notebook uses, for two seconds; without
 # it jsonschema skips that check (it is there only because `jupyter` asks for every format).
@@ -65,7 +66,7 @@ def _passing_interrupts() -> Iterator[None]:
 def _watch() -> Iterator[None]:
     """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
     done = threading.Event()
-    owner, before = warm.owner(), dict(os.environ)
+    owner, before = client.owner(), dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         bars = Path(scratch) / "progress"
         bars.touch()
@@ -73,7 +74,7 @@ def _watch() -> Iterator[None]:
         # Neither the user's IPython profile nor its history belongs to a reproduction.
         os.environ["IPYTHONDIR"] = str(Path(scratch) / "ipython")
         os.environ["PYTHONHASHSEED"] = "0"
-        if warm.kernel is not None:
+        if kernel.at_hand is not None:
             os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = provisioner.NAME
 
         def follow() -> None:
@@ -84,7 +85,7 @@ def _watch() -> Iterator[None]:
                     sys.stderr.flush()
                     if last:
                         return
-                    if owner is not None and not warm.alive(owner):
+                    if owner is not None and not client.alive(owner):
                         for child in psutil.Process().children(recursive=True):
                             child.kill()
                         os._exit(1)

@@ -220,14 +220,14 @@ def test_what_the_endpoint_does_not_give_is_told_after_one_call(store, monkeypat
             ask(store, hosted(server.url, key="PLANTED"), prompts(50))
         assert len(server.bodies) == 1
     message = str(failure.value)
-    assert message.startswith("models.judge: stopped, 1 calls failed (1 x ")
+    assert message.startswith("models.judge: stopped, 1 call failed (1 x ")
     assert len(message.splitlines()) == 2
     assert KEY not in message
     assert re.search(told, message)
 
 
 def test_an_endpoint_that_is_not_there_is_told(store):
-    with pytest.raises(SelfprefError, match=r"1 calls failed \(1 x Cannot connect to host"):
+    with pytest.raises(SelfprefError, match=r"1 call failed \(1 x Cannot connect to host"):
         ask(store, hosted("http://127.0.0.1:9/v1", retries=0), prompts(3))
 
 

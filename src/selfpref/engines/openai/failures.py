@@ -38,7 +38,7 @@ def redact(message: str, key: str) -> str:
     """One short line without the key or anything that looks like one."""
     if key:
         message = message.replace(key, "***")
-    line = " ".join(SECRET.sub("***", message).split())
+    line = " ".join(SECRET.sub("***", message).split()).removesuffix(".")
     return line if len(line) <= LENGTH else f"{line[:LENGTH]} ..."
 
 
@@ -117,7 +117,8 @@ class Circuit:
         reasons = "; ".join(f"{count} x {reason}" for reason, count in self.reasons.most_common(3))
         left = self.total - self.answered - failed
         return SelfprefError(
-            f"models.{self.name}: {'stopped, ' if left else ''}{failed} calls failed ({reasons}); "
+            f"models.{self.name}: {'stopped, ' if left else ''}"
+            f"{failed} {'call' if failed == 1 else 'calls'} failed ({reasons}); "
             f"{self.answered} answered and kept, {left} not asked.\n"
             "Correct the cause and run again: only what is missing is asked"
         )
