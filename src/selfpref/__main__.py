@@ -49,7 +49,7 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     from selfpref import records
 
-    with records.recorded(profile, stage, warm=warm.kernel is not None):
+    with records.recorded(profile, stage, warm=kernel.at_hand is not None):
         from selfpref.run import run
 
         run(arguments.notebook, arguments.output, given)
