@@ -291,15 +291,15 @@ def test_outputs_stand_in_the_order_of_the_chapter(tmp_path, monkeypatch):
     """Names that a loop makes count by their f-string; a key of a mapping does not count."""
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    code = 'data["a_last"]\nfor x in y:\n    gallery.add(f"by_{x}", z)\ngallery.add("a_last", z)'
+    code = 'data["a_last"]\ngallery.figure(data["x"], "b_first")\nfor x in y:\n    gallery.add(f"by_{x}", z)\ngallery.add("a_last", z)'
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks/s.ipynb").write_text(
         json.dumps({"cells": [{"cell_type": "code", "source": [code]}]})
     )
     folder = tmp_path / "figures/lab/s"
     folder.mkdir(parents=True)
-    for name in ("a_last", "by_two", "by_one"):
+    for name in ("a_last", "b_first", "by_two", "by_one"):
         (folder / f"{name}.svg").write_text("<svg/>")
     (study,) = gather.studies("lab", {})
-    assert [output.name for output in study.figures] == ["by_one", "by_two", "a_last"]
-    assert all(output.shown for output in study.figures)
+    assert [output.name for output in study.figures] == ["b_first", "by_one", "by_two", "a_last"]
+    assert [output.shown for output in study.figures] == [False, True, True, True]

@@ -24,7 +24,7 @@ MISSING = "## What is not reproduced"
 # Tables with at most so many cells stand on the page itself.
 SMALL = 700
 # A string that is no key of a mapping.
-LITERAL = re.compile(r'(?<!\[)"([^"\n]*)"')
+LITERAL = re.compile(r'(?:\["[^"\n]*")|"([^"\n]*)"')
 NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
 SHOWN = re.compile(r'\.add\(\s*f?"([^"\n]*)"')
 
@@ -159,7 +159,7 @@ def _cells(notebook: Path) -> list[tuple[str, str]]:
 def _order(code: str, name: str) -> tuple[int, str]:
     """Where a notebook shows an output, or else first names it; last where it does neither."""
     for found in (*SHOWN.finditer(code), *LITERAL.finditer(code)):
-        if _is(name, found[1]):
+        if found[1] and _is(name, found[1]):
             return found.start(), name
     return len(code), name
 
