@@ -58,7 +58,7 @@ def executed(place: str, preview: str) -> nbformat.NotebookNode:
     )
     outputs = [
         shown,
-        nbformat.v4.new_output("display_data", {"text/markdown": f"Caption {HOSTILE}"}),
+        nbformat.v4.new_output("display_data", {"text/markdown": f"Caption {HOSTILE} &lt;b>"}),
         nbformat.v4.new_output("display_data", {"text/html": BIAS.to_html()}),
         nbformat.v4.new_output("stream", text=HOSTILE),
     ]
@@ -87,7 +87,9 @@ def made(tmp_path_factory):
         known.table(BIAS.head(0), "empty")
         known.table(pd.DataFrame({"secret": ["a released text"]}), "fig1a_example")
         new = Gallery(root / "figures/recorded/novel")
-        new.add("tried", figure, BIAS.rename(columns={"eo": "weight"}), "A new table.")
+        tried = BIAS.rename(columns={"eo": "weight"})
+        new.add("tried", figure, tried[["judge", "weight"]], "A new table.")
+        new.table(tried, "weights")
         plt.close(figure)
         verdicts = root / "data/recorded/verdicts/wataoka/mt-bench.parquet"
         verdicts.parent.mkdir(parents=True)
@@ -175,7 +177,10 @@ def test_the_index_tells_what_each_study_found(made):
 def test_a_study_that_the_report_does_not_know_stands_in_it(made):
     folder = made / "report/recorded"
     assert 'id="novel-tried"' in (folder / "index.html").read_text()
-    assert "Novel" in (folder / "judges/fair.html").read_text()
+    card = (folder / "judges/fair.html").read_text()
+    assert 'href="../index.html#novel-weights"' in card
+    # What the picture draws is told already.
+    assert "#novel-tried" not in card
 
 
 def test_a_card_counts_what_was_asked_by_status(made):
@@ -220,7 +225,9 @@ def test_hostile_text_is_shown_as_text(browser, made):
     hostile = next(page for page in (folder / "judges").iterdir() if page.name != "fair.html")
     for page in (folder / "index.html", folder / "wataoka.html", hostile):
         browser.open(page)
-        assert SEEN in browser.value("document.body.textContent"), page.name
+        told = browser.value("document.body.textContent")
+        assert SEEN in told, page.name
+        assert "&lt;" not in told
         # The page's own, and none of a model's; title: what the script would have changed.
         assert browser.value("document.scripts.length") == 1
         assert browser.value("document.title") != "taken"

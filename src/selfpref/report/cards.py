@@ -297,6 +297,27 @@ def _facts(params: Any, names: Sequence[str], evaluators: pd.DataFrame | None) -
     return {"source": "released verdicts; no model ran here"}
 
 
+def _rest(
+    found: Mapping[tuple[str, str], pd.DataFrame], names: Sequence[str]
+) -> tuple[dict[tuple[str, str], pd.DataFrame], list[tuple[str, str, str, int]]]:
+    """Rows outside the topics: those that the card holds whole, and those that it points to."""
+    placed = {(part.study, part.table) for parts in TOPICS.values() for part in parts}
+    whole: dict[tuple[str, str], pd.DataFrame] = {}
+    others = []
+    for (study, table), frame in found.items():
+        rows = _rows(frame, names).reset_index(drop=True)
+        if rows.empty or (study, table) in placed:
+            continue
+        if study in KNOWN or len(rows) > MOST:
+            others.append((study, table, titled(table), len(rows)))
+        # A picture often draws a table that stands on the card already.
+        elif not any(
+            set(rows) <= set(other) and rows.equals(other[list(rows)]) for other in whole.values()
+        ):
+            whole[study, table] = rows
+    return whole, others
+
+
 def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
     """A card for every judge of the profile, by name.
 
@@ -315,17 +336,12 @@ def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
             for topic, parts in TOPICS.items()
         }
         own = done[done["judge"].isin(names)]
-        placed = {(part.study, part.table) for parts in TOPICS.values() for part in parts}
-        others = []
-        for (study, table), frame in found.items():
-            rows = _rows(frame, names)
-            if rows.empty or (study, table) in placed:
-                continue
-            if study in KNOWN or len(rows) > MOST:
-                others.append((study, table, titled(table), len(rows)))
-            else:
-                section = Section(study, table, titled(table), show.table(rows, (), frame), "")
-                topics.setdefault(study.capitalize(), []).append(section)
+        new, others = _rest(found, names)
+        for (study, table), rows in new.items():
+            section = Section(
+                study, table, titled(table), show.table(rows, (), found[study, table]), ""
+            )
+            topics.setdefault(study.capitalize(), []).append(section)
         in_tables = {study for (study, _), frame in found.items() if len(_rows(frame, names))}
         made.append(
             Card(

@@ -124,11 +124,11 @@ class Study:
 
 
 def frames(studies: Sequence[Study]) -> dict[tuple[str, str], pd.DataFrame]:
-    """Every table by study and name."""
+    """Every table by study and name; what a picture draws comes after the tables on their own."""
     return {
         (study.key, output.name): output.frame
         for study in studies
-        for output in (*study.figures, *study.tables)
+        for output in (*study.tables, *study.figures)
         if output.frame is not None
     }
 

@@ -25,7 +25,8 @@ def markdown(text: str) -> str:
     renderer = IPythonRenderer(
         escape=True, allow_harmful_protocols=False, exclude_anchor_links=True
     )
-    return str(MarkdownWithMath(renderer=renderer).render(text))
+    # The renderer escapes once more what executed notebooks hold escaped.
+    return str(MarkdownWithMath(renderer=renderer).render(text.replace("&lt;", "<")))
 
 
 @cache
