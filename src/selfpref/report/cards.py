@@ -305,7 +305,7 @@ def _rest(
     whole: dict[tuple[str, str], pd.DataFrame] = {}
     others = []
     for (study, table), frame in found.items():
-        rows = _rows(frame, names).reset_index(drop=True)
+        rows = _rows(frame, names).dropna(axis="columns", how="all").reset_index(drop=True)
         if rows.empty or (study, table) in placed:
             continue
         if study in KNOWN or len(rows) > MOST:
