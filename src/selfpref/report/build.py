@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from importlib.metadata import requires, version
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -25,15 +25,23 @@ SOURCES = {
 }
 
 
-def _versions() -> list[tuple[str, str]]:
-    """This package and what it needs itself."""
-    direct = [
-        re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _versions(*, models: bool) -> list[tuple[str, str]]:
+    """This package and what it needs itself, for models too where some ran."""
+    wanted = [
+        requirement
         for requirement in requires("selfpref") or []
-        if "extra ==" not in requirement
+        if "extra ==" not in requirement or (models and "extra == 'models'" in requirement)
     ]
+    direct = [re.split(r"[^A-Za-z0-9._-]", one, maxsplit=1)[0] for one in wanted]
     names = ("selfpref", *sorted(direct, key=str.lower))
-    return [("python", python_version()), *((name, version(name)) for name in names)]
+    return [("python", python_version()), *((name, _version(name)) for name in names)]
 
 
 def _sources(params: Params) -> pd.DataFrame:
@@ -66,7 +74,7 @@ def build(params: Params) -> Path:
         params=params,
         seeds=", ".join(map(str, params.lab.seeds)),
         datasets=_sources(params),
-        versions=_versions(),
+        versions=_versions(models=bool(params.models)),
         **shared,
     )
     times(params.profile)
