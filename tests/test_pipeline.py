@@ -51,7 +51,9 @@ class Clone:
 
     def __init__(self, folder: Path, mirror: str, cache: Path) -> None:
         self.folder = folder
+        # Neither the user's store nor another clone's.
         self.environment = os.environ | {
+            "SELFPREF_STORE": str(folder / ".cache/store.sqlite"),
             "SELFPREF_ARCHIVES": mirror,
             "SELFPREF_CACHE": str(cache),
             "PYTHONPATH": str(folder / "src"),
