@@ -23,6 +23,8 @@ from selfpref.params import load
 from selfpref.report import chapter, gather, show
 from selfpref.report.build import build
 
+# The bell has no glyph.
+pytestmark = pytest.mark.filterwarnings("ignore:Glyph")
 HOSTILE = "<script>document.title='taken'</script>\x07\u202e=cmd"
 # What a reader sees of it: marks for the bell and for the turn of direction.
 SEEN = "<script>document.title='taken'</script>\ufffd\ufffd=cmd"
