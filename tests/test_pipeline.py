@@ -51,7 +51,9 @@ class Clone:
 
     def __init__(self, folder: Path, mirror: str, cache: Path) -> None:
         self.folder = folder
+        # Neither the user's store nor another clone's.
         self.environment = os.environ | {
+            "SELFPREF_STORE": str(folder / ".cache/store.sqlite"),
             "SELFPREF_ARCHIVES": mirror,
             "SELFPREF_CACHE": str(cache),
             "PYTHONPATH": str(folder / "src"),
@@ -157,6 +159,11 @@ def bare(tmp_path_factory):
         yield made
 
 
+def test_every_numbered_notebook_has_a_number_of_its_own():
+    numbers = [path.name[:2] for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")]
+    assert len(numbers) == len(set(numbers))
+
+
 @pytest.mark.parametrize("profile", ["recorded", "live", "lab"])
 def test_every_profile_has_what_dvc_reads(bare, profile):
     assert bare.call("selfpref", "use", profile).returncode == 0
@@ -219,6 +226,37 @@ def test_from_scratch_again_gives_the_same_bytes(clone):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert clone.repro().returncode == 0
     assert clone.outputs() == before
+
+
+BEYOND_FIGURES = (
+    *("beyond", "beyond_wide", "forest_pairs", "forest_contests", "ratings", "preferences"),
+    *("recovery", "mitigations", "mitigation_changes", "power"),
+)
+
+
+def test_the_chapter_beyond_the_papers(clone):
+    """It reads what the studies made, and runs again when one of them has changed."""
+    clone.edit(lambda params: params["studies"].update(beyond=["recorded"]))
+    done = clone.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
+    assert ran == {"check", "metrics-beyond@recorded", "beyond@recorded"}
+    folder = clone.folder / "figures/recorded/beyond"
+    for name in BEYOND_FIGURES:
+        for kind in ("csv", "md", "tex"):
+            assert (folder / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    table = pd.read_csv(folder / "beyond.csv")
+    assert set(table["judge"]) == {*clone.bias()["judge"], "all judges"}
+    assert table.loc[table["n"].eq(0), ["value", "lo", "hi"]].isna().all(axis=None)
+    assert table.loc[table["n"].eq(0), "reason"].notna().all()
+    assert clone.stale() == set()
+
+    clone.edit(lambda params: params["wataoka"].update(threshold=0.8))
+    both = {"metrics-wataoka@recorded", "metrics-beyond@recorded"}
+    assert clone.stale() == {"check", "wataoka@recorded", *both}
+    clone.edit(lambda params: params["wataoka"].update(threshold=0.5))
+    clone.edit(lambda params: params["studies"].update(beyond=[]))
+    assert clone.repro().returncode == 0
 
 
 def test_a_new_data_set_runs_what_reads_it_and_nothing_else(clone):
@@ -358,11 +396,15 @@ def small(params) -> None:
         prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
     )
     params["bootstrap"].update(resamples=200)
-    # Refinement has a test of its own.
+    # Refinement and summaries have tests of their own.
     params["lab"]["refiners"]["seeds"] = []
+    params["lab"]["summarisers"]["seeds"] = []
     params["lab"]["contests"] = []
-    params["studies"].update(livebench=[], xu=[])
-    for section in ("requests", "refine", "compete", "assess", "tie_breakers", "contests"):
+    params["studies"].update(livebench=[], panickssery=[], xu=[], beyond=[])
+    for section in (
+        *("requests", "refine", "compete", "assess", "tie_breakers", "contests"),
+        *("articles", "summarise", "recognise", "finetune"),
+    ):
         params[section] = {}
     for section in ("models", "respond", "judge", "perplexity"):
         for name in [name for name in params[section] if name not in FEW]:

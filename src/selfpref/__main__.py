@@ -1,12 +1,16 @@
 """The command line: what the Makefile and dvc.yaml call."""
 
 import argparse
+import errno
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from selfpref import __version__, paths
 from selfpref.errors import SelfprefError
+
+# No room, or not allowed to write: the user's to mend.
+UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -135,6 +139,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return arguments.call(arguments) or 0
     except SelfprefError as error:
         print(f"error: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        where = error.filename or "the disk"
+        print(f"error: {where}: {error.strerror}; mend that and run again", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("interrupted; run again to go on", file=sys.stderr)

@@ -113,15 +113,19 @@ def _check_parameters(notebook: Path, parameters: Mapping[str, str]) -> None:
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Take out of an executed notebook what differs from run to run."""
+    """Take out of an executed notebook what differs from run to run, and what could be a script."""
     notebook.metadata.pop("papermill", None)
     for number, cell in enumerate(notebook.cells):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
+            data = output.get("data", {})
             # Beside a page's table its plain text depends on the width of the terminal.
-            if "text/html" in output.get("data", {}):
-                output["data"].pop("text/plain", None)
+            if "text/html" in data:
+                data.pop("text/plain", None)
+            # Captions hold names that came with the data; in Markdown these could be HTML.
+            if "text/markdown" in data:
+                data["text/markdown"] = data["text/markdown"].replace("<", "&lt;")
         # papermill gives the cell that it injects a random id.
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell.id = f"injected-{number}"

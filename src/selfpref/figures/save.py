@@ -4,25 +4,30 @@ A picture goes out as SVG and PDF without dates, its caption inside the file as 
 table as CSV (full precision for programs), Markdown and LaTeX (rounded for readers).
 """
 
+import html
 import io
 import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from IPython.display import Markdown, display
 from matplotlib import style
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 from PIL import Image
 
-from selfpref.visible import visible
+from selfpref.texts import visible
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths of a text column and of a page, in inches.
 COLUMN, PAGE = 3.4, 6.9
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
+# A spreadsheet takes a cell that begins with one of these for a formula.
+FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def _atomic(path: Path, write: Callable[[Path], object]) -> None:
@@ -34,6 +39,14 @@ def _atomic(path: Path, write: Callable[[Path], object]) -> None:
 
 def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
+
+
+def _show_literally(figure: Figure) -> None:
+    """Texts that come from data are shown as they are: no formulas, nothing that no one can see."""
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and (said := text.get_text()):
+            text.set_text(visible(said))
+            text.set_parse_math(False)
 
 
 def _settle(figure: Figure) -> None:
@@ -84,13 +97,14 @@ class Gallery:
             caption: What it shows, from which data, with n and what was dropped.
         """
         caption = visible(caption)
+        _show_literally(figure)
         with style.context(STYLE):
             _settle(figure)
         fields = {"Date": None, "Title": name, "Description": caption}
         drawn = io.StringIO()
         with style.context(STYLE):
             figure.savefig(drawn, format="svg", metadata=fields)
-        # matplotlib repeats every text in a comment, where a control character breaks the file.
+        # Labels of ticks are made while it is drawn, and a control character breaks the file.
         self._save(f"{name}.svg", partial(_text, text=visible(drawn.getvalue())))
         fields = {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption}
         with style.context(STYLE):
@@ -99,14 +113,19 @@ class Gallery:
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, .md and .tex; missing values become empty cells.
 
+        In the CSV an apostrophe stands before a text that a spreadsheet would take for a formula,
+        and lines end in one way.
+
         Args:
             frame: The table.
             name: Its file name without ending.
         """
         shown = printed(frame)
-        markdown = shown.to_markdown(index=False, disable_numparse=True) + "\n"
+        escaped = shown.map(partial(html.escape, quote=False))
+        markdown = escaped.to_markdown(index=False, disable_numparse=True) + "\n"
         latex = shown.to_latex(index=False, escape=True)
-        comma = frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        inert = frame.apply(_inert)
+        comma = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
             self._save(f"{name}.{kind}", partial(_text, text=text))
 
@@ -134,6 +153,19 @@ class Gallery:
         for path in self.folder.iterdir():
             if path not in self._written:
                 path.unlink()
+
+
+def _inert(column: Any) -> Any:
+    """Texts of a column as cells that no reader of CSV misunderstands."""
+
+    def cell(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        # The csv module leaves a lone carriage return unquoted, which ends a row.
+        lines = value.replace("\r\n", "\n").replace("\r", "\n")
+        return f"'{lines}" if lines.startswith(FORMULA) else lines
+
+    return column.map(cell) if column.dtype.kind == "O" else column
 
 
 def printed(frame: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from selfpref.visible import visible
+from selfpref.texts import visible
 
 TEMPLATES = Path(__file__).with_name("templates")
 
