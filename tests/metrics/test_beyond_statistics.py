@@ -419,9 +419,9 @@ def test_the_order_of_the_rows_changes_no_number(released):
         pd.testing.assert_frame_equal(frame, two[name], obj=name)
 
 
-def test_one_row_a_judge_and_gold_label_for_readers(released):
+def test_one_row_a_judge_gold_label_and_unit_for_readers(released):
     frames = beyond.compute([beyond.pairs(released)], 0.95)
-    keys = frames["beyond"][["study", "dataset", "judge", "gold"]].drop_duplicates()
+    keys = frames["beyond"][["study", "dataset", "judge", "gold", "unit"]].drop_duplicates()
     assert len(frames["beyond_wide"]) == len(keys)
     row = frames["beyond_wide"].query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
     assert row["judge"] == "gpt-4"

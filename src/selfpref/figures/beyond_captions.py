@@ -19,13 +19,13 @@ def _interval(params: Any) -> str:
 
 
 def _counted(rows: pd.DataFrame) -> str:
-    """Rows of the widest statistic of each judge, by data set, and the most that one dropped."""
+    """Rows of the widest statistic of each judge, by data set, and of the strictest."""
     told = []
-    for dataset, part in rows[rows["judge"].ne(POOLED)].groupby("dataset"):
+    for dataset, part in rows[rows["judge"].ne(POOLED) & rows["n"].gt(0)].groupby("dataset"):
         by_judge = part.groupby("judge")[["n", "dropped"]].max()
         told.append(
-            f"{dataset}: {len(by_judge)} judges, together {by_judge['n'].sum():g} own sets, of "
-            f"which the strictest statistics drop {by_judge['dropped'].sum():g}"
+            f"{dataset}: {by_judge['n'].sum():g} own sets, judges: {len(by_judge)}; the strictest "
+            f"statistics drop {by_judge['dropped'].sum():g} of them"
         )
     return "; ".join(told) if told else "no judge with own responses"
 

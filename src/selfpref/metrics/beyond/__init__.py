@@ -89,16 +89,17 @@ def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Foun
 
 
 def wide(long: pd.DataFrame) -> pd.DataFrame:
-    """The table for readers: one row a judge and gold label, `value [lo, hi]` a statistic."""
+    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic."""
+    keys = [*KEY[:-1], "unit"]
     if long.empty:
-        return pd.DataFrame(columns=KEY[:-1])
+        return pd.DataFrame(columns=keys)
     cells = long.assign(
         cell=[
             "" if not n else f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
             for value, lo, hi, n in long[["value", "lo", "hi", "n"]].itertuples(index=False)
         ]
     )
-    table = cells.pivot(index=KEY[:-1], columns="statistic", values="cell").fillna("")
+    table = cells.pivot(index=keys, columns="statistic", values="cell").fillna("")
     return table[[name for name in STATISTICS if name in table]].reset_index()
 
 
