@@ -1,6 +1,7 @@
 """The runner: same bytes every time, short errors, progress on the terminal, no orphans."""
 
 import ast
+import errno
 import os
 import signal
 import subprocess
@@ -13,8 +14,10 @@ import psutil
 import pytest
 from conftest import REPOSITORY
 
+from selfpref import profiles
+from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
-from selfpref.run import run
+from selfpref.run import normalise, run
 
 
 @pytest.fixture
@@ -79,6 +82,32 @@ def test_progress_reaches_the_terminal_and_not_the_notebook(notebook, tmp_path, 
     run(source, tmp_path / "out.ipynb", {})
     assert "counting: 100%" in capfd.readouterr().err
     assert "counting:" not in (tmp_path / "out.ipynb").read_text()
+
+
+def test_a_caption_brings_no_html_into_the_page():
+    shown = nbformat.v4.new_output("display_data", {"text/markdown": "judge <script>, p < 1"})
+    cell = nbformat.v4.new_code_cell("", outputs=[shown])
+    made = normalise(nbformat.v4.new_notebook(cells=[cell]))
+    (output,) = made.cells[0].outputs
+    assert output["data"]["text/markdown"] == "judge &lt;script>, p &lt; 1"
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "the disk: No space left on device;"),
+        (OSError(errno.EROFS, "Read-only file system", "data/lab"), "data/lab: Read-only file"),
+    ],
+)
+def test_what_cannot_be_written_is_said_in_one_line(monkeypatch, capsys, fault, told):
+    def refuse(profile):
+        raise fault
+
+    monkeypatch.setattr(profiles, "use", refuse)
+    assert main(["use", "lab"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {told}")
+    assert said.count("\n") == 1
 
 
 def test_a_run_leaves_the_environment_as_it_was(notebook, tmp_path):

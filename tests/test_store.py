@@ -135,6 +135,22 @@ def test_a_damaged_store_is_named(tmp_path, damage):
         store.get(keys)
 
 
+def test_the_reply_to_another_call_is_not_taken_for_it(tmp_path):
+    """Where a damaged index leads to another row, that row is whole in itself."""
+    keys = [call_key({"n": n}) for n in range(2)]
+    with Store(tmp_path / "store.sqlite") as store:
+        store.put({key: {"text": key} for key in keys})
+        with store._connection:
+            store._connection.execute(
+                "UPDATE replies SET (reply, digest) = "
+                "(SELECT reply, digest FROM replies WHERE key = ?)",
+                keys[:1],
+            )
+        assert store.get(keys[:1]) == {keys[0]: {"text": keys[0]}}
+        with pytest.raises(SelfprefError, match=f"damaged .the reply to {keys[1][:12]} is not"):
+            store.get(keys)
+
+
 def _write(path, start):
     with Store(path) as store:
         for n in range(start, start + 50):

@@ -32,6 +32,8 @@ from selfpref.responding import compared, dialogues
 from selfpref.schemas import TIE
 
 Verdict = dict[str, object]
+# Verdicts at a time: prompts and calls are most of a stage's memory. So many fill one batch.
+PART = 50_000
 # Several samples of a verdict fail for the first of these reasons that any of them has.
 REASONS = ("failed", "refused", "truncated", "unparsable")
 
@@ -69,16 +71,21 @@ def judge_pairs(
         for study, item, a, b in pairs.itertuples(index=False)
         for names in itertools.permutations((a, b))
     ]
-    prompts = [layout.judge(*compared(said, item, names)) for _, item, names in orders]
     repeats = use.samples or 1
-    made = Judging(calls, layout.labels, use).verdicts(
-        prompts,
-        [
-            [crc32(f"{seed}/{judge}/{item}/{'/'.join(names)}/{n}".encode()) for n in range(repeats)]
-            for _, item, names in orders
-        ],
-        [names for _, _, names in orders],
-    )
+    judging, made = Judging(calls, layout.labels, use), list[Verdict]()
+    for start in range(0, len(orders), PART):
+        part = [(item, names) for _, item, names in orders[start : start + PART]]
+        made += judging.verdicts(
+            [layout.judge(*compared(said, *pair)) for pair in part],
+            [
+                [
+                    crc32(f"{seed}/{judge}/{item}/{'/'.join(names)}/{n}".encode())
+                    for n in range(repeats)
+                ]
+                for item, names in part
+            ],
+            [names for _, names in part],
+        )
     return pd.DataFrame(
         [
             {"study": study, "item_id": item, "judge": judge, "candidates": list(names), **verdict}

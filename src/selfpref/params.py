@@ -28,6 +28,7 @@ MODEL_SECTIONS = (
     *("respond", "judge", "perplexity"),
     *("compete", "assess", "tie_breakers"),
     "refine",
+    *("summarise", "recognise"),
 )
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -142,6 +143,20 @@ class Refiners(Section):
         return self.model_dump(exclude={"seeds"})
 
 
+class Summarisers(Section):
+    """The laboratory's models that write and judge summaries (Panickssery et al.).
+
+    Attributes:
+        seeds: One set of models each, in a folder `seed-<n>`; empty in profiles without one.
+        base_steps: Optimiser steps of the base.
+        tune_steps: Optimiser steps of each source.
+    """
+
+    seeds: list[Annotated[int, Field(ge=0)]] = []
+    base_steps: Annotated[int, Field(ge=1)] = 1600
+    tune_steps: Annotated[int, Field(ge=1)] = 150
+
+
 class Lab(Section):
     """The laboratory: how large its world is, and how long its models train.
 
@@ -159,6 +174,7 @@ class Lab(Section):
         contest_steps: Optimiser steps of each contestant.
         processes: Families trained at a time.
         refiners: The models of the Xu study.
+        summarisers: The models of the Panickssery study.
     """
 
     seeds: list[Annotated[int, Field(ge=0)]] = []
@@ -174,6 +190,7 @@ class Lab(Section):
     contest_steps: Annotated[int, Field(ge=1)] = 400
     processes: Annotated[int, Field(ge=1)] = 2
     refiners: Refiners = Refiners()
+    summarisers: Summarisers = Summarisers()
 
     def training(self) -> dict[str, int]:
         """The arguments of `LabConfig` but the seed."""
@@ -383,7 +400,7 @@ class Verdicts(Section):
     min_mass: Annotated[float, Field(ge=0, le=1)]
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
     samples: Annotated[int, Field(ge=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    max_tokens: Annotated[int, Field(ge=1)] = 2048
     temperature: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="after")
@@ -553,6 +570,106 @@ class Refine(Section):
         return self
 
 
+class Articles(Section):
+    """Articles to be summarised, with a person's summaries: one data set.
+
+    Attributes:
+        reader: The laboratory's articles (their kind is the entry's key), XSum, or CNN/DailyMail.
+        source: The file that pins repository, revision and split; none for the laboratory.
+        seed: Of the laboratory's articles.
+        articles: How many.
+        train: The first of them, on which evaluators may be tuned; the others are judged.
+    """
+
+    reader: Literal["lab", "xsum", "cnn-dailymail"]
+    source: RepositoryPath | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    articles: Annotated[int, Field(ge=2)]
+    train: Annotated[int, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Articles":
+        if (self.reader == "lab") != (self.source is None):
+            raise ValueError("source names the file that pins a set of the Hub; the lab has none")
+        if self.train >= self.articles:
+            raise ValueError(
+                f"train: no article is left to be judged; set it below {self.articles}"
+            )
+        return self
+
+
+class Summarise(Section):
+    """How a model writes summaries: layout, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab", "plain"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class Tuning(Section):
+    """One fine-tuned evaluator.
+
+    Attributes:
+        on: The data set whose first articles it is tuned on, a key of `articles`.
+        variant: What is learned: to recognise its own summaries, or a control.
+        articles: How many articles; each gives two examples for every other source.
+        replay: Share of the examples that are the base's own answers to the other questions.
+    """
+
+    on: Slug
+    variant: Literal[
+        "self-recognition", "always-1", "random", "readability", "length", "vowelcount"
+    ]
+    articles: Annotated[int, Field(ge=1)]
+    replay: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class Recognise(Section):
+    """How a model is asked about summaries.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        min_mass: Least mass of the labels of an answer.
+        own: Whose summaries are its own, a key of `summarise`; left out: the entry's key.
+        tuned: What it was tuned on elsewhere, such as at a host that took the exported examples;
+            left out: nothing.
+    """
+
+    prompts: Literal["lab", "plain"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    own: Slug | None = None
+    tuned: Tuning | None = None
+
+
+class Finetune(Section):
+    """Evaluators tuned from one model, and how they are asked.
+
+    Attributes:
+        model: The base, a key of `models`; its summaries are the evaluators' own.
+        prompts: Layout of the prompts, in training and after it.
+        min_mass: Least mass of the labels of an answer.
+        method: `full`: all weights. `lora`: low-rank matrices, merged at the end. `export`: the
+            examples are written as chat JSONL for hosted fine-tuning, and nothing is tuned.
+        rate: Peak learning rate.
+        epochs: How often each example is read.
+        batch: Examples a step.
+        rank: Rank of LoRA's matrices.
+        alpha: LoRA's scale is alpha / rank.
+        evaluators: By name; an evaluator is called `<entry>-<name>`.
+    """
+
+    model: Slug
+    prompts: Literal["lab", "plain"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    method: Literal["full", "lora", "export"]
+    rate: Annotated[float, Field(gt=0)] = 5e-5
+    epochs: Annotated[int, Field(ge=1)] = 1
+    batch: Annotated[int, Field(ge=1)] = 16
+    rank: Annotated[int, Field(ge=1)] = 16
+    alpha: Annotated[int, Field(ge=1)] = 32
+    evaluators: Annotated[dict[Slug, Tuning], Field(min_length=1)]
+
+
 class Bootstrap(Section):
     """Cluster bootstrap: number of resamples, coverage, and kind of interval."""
 
@@ -647,6 +764,10 @@ class Params(Section):
     contests: dict[str, Contest]
     requests: dict[Slug, Requests]
     refine: dict[Slug, Refine]
+    articles: dict[Slug, Articles]
+    summarise: dict[Slug, Summarise]
+    recognise: dict[Slug, Recognise]
+    finetune: dict[Slug, Finetune]
     bootstrap: Bootstrap
     wataoka: Wataoka
     livebench: Livebench
@@ -676,13 +797,14 @@ class Params(Section):
                 )
         if [study for study, profiles in self.studies.items() if profiles] == ["beyond"]:
             raise ValueError("studies.beyond reads the other studies; switch one on, or set []")
-        if self.profile != "lab" and not (self.datasets or self.requests):
+        if self.profile != "lab" and not (self.datasets or self.requests or self.articles):
             raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
         if self.profile == "live" and self.respond:
             raise ValueError("respond: the live profile's responses come with its data sets")
         if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):
             raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
         self._contests_agree()
+        self._summaries_agree()
         return self
 
     def _contests_agree(self) -> None:
@@ -714,6 +836,54 @@ class Params(Section):
                         "`lab` is for the laboratory's requests and models, `plain` for all others"
                     )
 
+    def _summaries_agree(self) -> None:
+        """Whoever writes or judges summaries has articles, and prompts that fit them."""
+        for section in ("summarise", "recognise", "finetune"):
+            for name, use in getattr(self, section).items():
+                if not self.articles:
+                    raise ValueError(f"articles is empty; {section}.{name} needs a data set")
+                for dataset, entry in self.articles.items():
+                    if (use.prompts == "lab") != (entry.reader == "lab"):
+                        raise ValueError(
+                            f"{section}.{name}.prompts: {use.prompts!r} does not fit the articles "
+                            f"of {dataset!r}; `lab` is for the laboratory's, `plain` for all others"
+                        )
+        for name, asked in self.recognise.items():
+            if (asked.own or name) not in self.summarise:
+                raise ValueError(
+                    f"recognise.{name}: {asked.own or name!r} is no key of `summarise`; add it "
+                    "there, or say in `own` whose summaries are its own"
+                )
+        for key, tuned in self.finetune.items():
+            self._can_be_tuned(key, tuned)
+        names = list(self.recognise)
+        names += [
+            f"{key}-{name}" for key, entry in self.finetune.items() for name in entry.evaluators
+        ]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two evaluators are called {twice[0]!r}; change one name")
+
+    def _can_be_tuned(self, key: str, entry: Finetune) -> None:
+        """There is a base with summaries of its own, and there are articles to tune on."""
+        if entry.model not in self.models or entry.model not in self.summarise:
+            raise ValueError(
+                f"finetune.{key}.model: {entry.model!r} is no key of `models` and `summarise`"
+            )
+        if entry.method != "export" and not isinstance(self.models[entry.model], Transformers):
+            raise ValueError(
+                f"finetune.{key}: only `engine: transformers` can be tuned here; set `method: "
+                "export` for hosted fine-tuning"
+            )
+        for name, tuning in entry.evaluators.items():
+            place = f"finetune.{key}.evaluators.{name}"
+            if tuning.on not in self.articles:
+                raise ValueError(f"{place}.on: {tuning.on!r} is no key of `articles`")
+            if tuning.articles > self.articles[tuning.on].train:
+                raise ValueError(
+                    f"{place}.articles: more than the {self.articles[tuning.on].train} of "
+                    f"articles.{tuning.on}.train; the others are judged"
+                )
+
     def _endpoints_can(self) -> None:
         """No model is asked for what its endpoint does not give."""
         for name, model in self.models.items():
@@ -725,6 +895,8 @@ class Params(Section):
                 )
             if name in self.perplexity and entry.batch:
                 raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
+            if name in self.recognise and entry.reasoning:
+                raise ValueError(f"recognise.{name}: a reasoning model gives no probabilities")
             for section in ("judge", "assess", "tie_breakers"):
                 judge = getattr(self, section).get(name)
                 if judge and entry.reasoning and judge.score_mode == "logprobs":

@@ -1,10 +1,12 @@
 """Every model call, kept by its content: what was paid for once is never paid for again.
 
 A call's key is the SHA-256 of everything that can change the answer (provider, weights or address,
-messages, sampling, labels, repeat) and of nothing else; its value is the raw reply. The store lies
-outside DVC's outputs, which DVC deletes, so that a stage that was killed goes on where it was. Only
-answers are kept: a failure or a refusal is asked again. What is put is safe from the end of the
-process that put it; a power cut may cost the last moments, and never damages what was there.
+messages, sampling, labels, repeat) and of nothing else; its value is the raw reply. A digest of
+both tells a damaged reply, and another call's reply that a damaged index leads to, from the right
+one. The store lies outside DVC's outputs, which DVC deletes, so that a stage that was killed goes
+on where it was. Only answers are kept: a failure or a refusal is asked again. What is put is safe
+from the end of the process that put it; a power cut may cost the last moments, and never damages
+what was there.
 
 Beside the replies the store holds notes: which batches are under way at which endpoint.
 """
@@ -24,6 +26,8 @@ from selfpref.errors import SelfprefError
 Json = Mapping[str, Any]
 # SQLite's limit on the variables of one statement is at least this.
 VARIABLES = 900
+# What SQLite raises on a damaged file; a damaged schema is not even UTF-8.
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
 # Replies above this many bytes are kept compressed: the alternatives at every token of an
 # explanation are hundreds of kilobytes, and shrink to a tenth.
 LARGE = 2048
@@ -33,6 +37,10 @@ def call_key(request: Json) -> str:
     """SHA-256 of a request's canonical JSON."""
     text = json.dumps(request, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digest(key: str, reply: bytes) -> str:
+    return hashlib.sha256(key.encode() + reply).hexdigest()
 
 
 def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -62,13 +70,13 @@ class Store:
             if verdict != "ok":
                 raise self._damaged(verdict)
             self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS calls (key TEXT PRIMARY KEY, reply TEXT, digest TEXT)"
+                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT, digest TEXT)"
             )
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT)"
             )
             self._connection.commit()
-        except sqlite3.DatabaseError as error:
+        except DAMAGE as error:
             raise self._damaged(error) from error
 
     def _damaged(self, reason: object) -> SelfprefError:
@@ -98,14 +106,15 @@ class Store:
             marks = ",".join("?" * len(part))
             try:
                 rows = self._connection.execute(
-                    f"SELECT key, CAST(reply AS BLOB), digest FROM calls WHERE key IN ({marks})",
+                    f"SELECT key, CAST(reply AS BLOB), digest FROM replies WHERE key IN ({marks})",
                     part,
                 ).fetchall()
-            except sqlite3.DatabaseError as error:
+            except DAMAGE as error:
                 raise self._damaged(error) from error
             for key, reply, digest in rows:
-                if hashlib.sha256(reply).hexdigest() != digest:
-                    raise self._damaged(f"the reply to {key[:12]} is not what was written")
+                # A flipped bit can make a number or nothing of a text.
+                if _digest(str(key), reply or b"") != digest:
+                    raise self._damaged(f"the reply to {str(key)[:12]} is not what was written")
                 # JSON begins with a bracket, a compressed reply never does.
                 found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
         return found
@@ -117,9 +126,9 @@ class Store:
             body = json.dumps(reply).encode()
             if len(body) > LARGE:
                 body = zlib.compress(body, 1)
-            rows.append((key, body, hashlib.sha256(body).hexdigest()))
+            rows.append((key, body, _digest(key, body)))
         with self._connection:
-            self._connection.executemany("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", rows)
+            self._connection.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)
 
     def notes(self) -> dict[str, Any]:
         """Every note, by name."""

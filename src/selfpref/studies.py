@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, sources, tables
+from selfpref import paths, sources
 
 Frames = dict[str, pd.DataFrame]
 
@@ -42,13 +42,13 @@ def _panickssery(params: Any) -> Frames:
     from selfpref import evaluators  # noqa: PLC0415
     from selfpref.metrics import panickssery  # noqa: PLC0415
 
-    parts = sources.released(params, "panickssery")
-    names = ("items", "responses", "verdicts", "ratings", "audit")
-    found = {name: tables.read(params.profile, name, "panickssery", parts) for name in names}
-    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
+    found = sources.whole(params, "panickssery", panickssery.TABLES)
+    asked = sources.evaluators(params)
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*asked["evaluator"]}
+    who = pd.concat([asked, evaluators.from_names(judges)], ignore_index=True)
     settings = panickssery.Settings(**params.panickssery.model_dump(), **_resampled(params))
     published = pd.read_csv(paths.published_file("panickssery"))
-    return panickssery.compute(found, evaluators.from_names(judges), published, settings)
+    return panickssery.compute(found, who, published, settings)
 
 
 def _xu_inputs(params: Any) -> tuple[Frames, Any]:

@@ -89,6 +89,8 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"probability_a": 0.9, "probability_b": 0.1}, "'b' contradicts the probabilities"),
         ({"repeat": "once"}, "repeat 'once' is not a number"),
         ({"colour": "red"}, "unknown column 'colour'"),
+        ({"judge": "x\x00"}, r"judge 'x\x00' is not printable; rename it"),
+        ({"item": "one\ntwo"}, r"item 'one\ntwo' is not printable"),
     ],
 )
 def test_a_bad_value_is_named_with_its_line(tmp_path, change, told):
@@ -132,6 +134,24 @@ def test_a_truncated_jsonl_is_named_with_its_line(tmp_path):
 def test_a_csv_row_with_too_few_cells_is_named(tmp_path):
     with pytest.raises(SelfprefError, match="line 2: not as many cells as columns"):
         read(tmp_path, text=",".join(ROW) + "\n1,x,y\n", suffix=".csv")
+
+
+def test_half_a_character_is_told_from_a_whole_one(tmp_path):
+    """JSON can spell a lone surrogate, which no file of text can hold."""
+    half = '"half \\ud83d, nested \\uDC00, whole \\ud83d\\ude42"'
+    text = lines(ROW)[:-2] + f', "text_a": {half}, "prompt": {half}}}\n'
+    found = read(tmp_path, text=text)
+    wanted = "half \ufffd, nested \ufffd, whole \U0001f642"
+    assert found["responses"]["text"].tolist() == [wanted]
+    assert found["items"]["messages"].iloc[0][0]["content"] == wanted
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_a_response_may_be_a_megabyte_long(tmp_path, suffix):
+    row = ROW | {"text_a": "x" * 2**20}
+    text = None if suffix == ".jsonl" else f"{','.join(row)}\n{','.join(map(str, row.values()))}\n"
+    found = read(tmp_path, row, text=text, suffix=suffix)
+    assert found["responses"]["text"].str.len().tolist() == [2**20]
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -405,7 +405,7 @@ def test_a_better_reader_never_pays_again(store, monkeypatch):
 def test_replies_are_kept_raw_with_their_usage(store):
     with Scripted() as server:
         ask(store, hosted(server.url), prompts(1))
-    (key,) = [row[0] for row in store._connection.execute("SELECT key FROM calls")]
+    (key,) = [row[0] for row in store._connection.execute("SELECT key FROM replies")]
     reply = store.get([key])[key]
     wanted = server.answer(server.bodies[0])
     assert reply == json.loads(json.dumps(wanted))
@@ -455,7 +455,7 @@ def test_an_end_halfway_loses_no_answer_that_came(tmp_path, number):
         time.sleep(0.1)
     answered = log.read_text().split()
     with Store(tmp_path / "store") as store:
-        (kept,) = store._connection.execute("SELECT count(*) FROM calls").fetchone()
+        (kept,) = store._connection.execute("SELECT count(*) FROM replies").fetchone()
     assert len(set(answered)) == len(answered) < 2000
     if number == signal.SIGINT:
         assert told == "interrupted\n"

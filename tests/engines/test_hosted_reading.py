@@ -23,6 +23,14 @@ def sure(token):
     return position(token, {token: 1.0})
 
 
+def test_an_answer_that_ends_in_half_a_character_is_text():
+    half = {"token": "\ud83d", "logprob": 0.0, "top_logprobs": []}
+    marker = [sure("[["), half]
+    found = reading.generation(completion(BODY, marker, "length", content="[[\ud83d"), "[[", LABELS)
+    assert found.text == "[[\ufffd"
+    assert found.choice.probabilities == (0.0, 0.0)
+
+
 @pytest.mark.parametrize(
     ("positions", "wanted"),
     [

@@ -51,6 +51,28 @@ def remote_code(path):
     (path / "config.json").write_text(json.dumps(config))
 
 
+def remote_code_below(path):
+    config = json.loads((path / "config.json").read_text())
+    config["text_config"] = {"auto_map": {"AutoConfig": "theirs.Config"}}
+    (path / "config.json").write_text(json.dumps(config))
+
+
+def no_object(path):
+    (path / "generation_config.json").write_text("[]")
+
+
+def indexed(name):
+    """An index that sends the loader to a file of this name, a decoy of safetensors beside it."""
+
+    def spoil(path):
+        (path / "model.safetensors").rename(path / "decoy.safetensors")
+        shutil.copy(path / "decoy.safetensors", path / name)
+        index = {"weight_map": {"model.embed_tokens.weight": name}}
+        (path / "model.safetensors.index.json").write_text(json.dumps(index))
+
+    return spoil
+
+
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
@@ -59,6 +81,10 @@ def remote_code(path):
         (sentencepiece_alone, "tokenizer.model needs"),
         (pickled, r"pickled weights \(pytorch_model.bin\)"),
         (remote_code, "auto_map"),
+        (remote_code_below, "auto_map"),
+        (no_object, "generation_config.json: not a JSON object"),
+        (indexed("pickled.bin"), "'pickled.bin' is no safetensors of this folder"),
+        (indexed("../outside.safetensors"), "is no safetensors of this folder"),
         (broken_config, "config.json: not readable as JSON"),
     ],
 )

@@ -1,7 +1,9 @@
 """Pictures and printed tables: same bytes every time, "no data" where nothing is left."""
 
+import csv
 import itertools
 from functools import partial
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -96,6 +98,38 @@ def test_a_bar_and_a_line_break_do_not_end_a_markdown_cell(tmp_path):
     assert "a\\|b c" in (tmp_path / "t.md").read_text()
 
 
+def test_texts_of_data_are_shown_literally(tmp_path):
+    """Neither a formula that cannot be set, nor a character that no XML may hold."""
+    said = "$x_{$ \x00\x1b[31m </text><script>alert(1)</script> --> \ufffe"
+    figure = Figure()
+    figure.text(0, 0.5, said)
+    figure.subplots().set_yticks([0, 1], ["$\\frac{$", "$a$"])
+    Gallery(tmp_path).figure(figure, "fig", said.replace("\x00", "").replace("\x1b", "")[:-1])
+    picture = (tmp_path / "fig.svg").read_text()
+    ElementTree.fromstring(picture)
+    assert "<script>" not in picture
+    assert "$a$" in texts(figure)
+
+
+@pytest.mark.parametrize("begin", ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1"])
+def test_a_text_that_a_spreadsheet_would_run_is_quoted(tmp_path, begin):
+    frame = pd.DataFrame({"text": [begin, None, "a=b"], "number": [-1.5, 2.0, None]})
+    Gallery(tmp_path).table(frame, "t")
+    with open(tmp_path / "t.csv", newline="") as handle:
+        rows = list(csv.reader(handle))
+    assert rows == [["text", "number"], [f"'{begin}", "-1.5"], ["", "2"], ["a=b", ""]]
+
+
+def test_a_carriage_return_ends_no_row(tmp_path):
+    Gallery(tmp_path).table(pd.DataFrame({"text": ["a\rb\r\nc"], "n": [1]}), "t")
+    assert (tmp_path / "t.csv").read_bytes() == b'text,n\n"a\nb\nc",1\n'
+
+
+def test_markdown_holds_no_html(tmp_path):
+    Gallery(tmp_path).table(pd.DataFrame({"text": ["<script>alert(1)</script> & more"]}), "t")
+    assert "| &lt;script&gt;alert(1)&lt;/script&gt; &amp; more |" in (tmp_path / "t.md").read_text()
+
+
 @pytest.mark.parametrize("draw", [wataoka.bias, wataoka.confusion])
 def test_no_pairs_left_says_no_data_with_the_counts(draw):
     empty = BIAS.assign(n=0, tp=0, fn=0, fp=0, tn=0, eo=None, n_dropped=[5, 6, 7])
@@ -115,6 +149,11 @@ def test_no_pairs_left_says_no_data_with_the_counts(draw):
 )
 def test_an_empty_frame_says_no_data(draw):
     assert "no data" in texts(draw(pd.DataFrame()))
+
+
+def test_judges_without_a_measured_bias_say_no_data():
+    marks = ("planted", "measured", "measured_lo", "measured_hi", "oracle_rule")
+    assert "no data" in texts(leaning.planted_vs_measured(pd.DataFrame(float("nan"), [0], marks)))
 
 
 @pytest.mark.parametrize(

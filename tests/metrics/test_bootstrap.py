@@ -75,6 +75,12 @@ def test_resamples_without_a_value_are_counted():
     assert found.undefined == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered")
+def test_without_any_cluster_there_is_neither_value_nor_interval():
+    found = ClusterBootstrap(200).interval(np.empty((0, 2)), mean, stream(1))
+    assert np.isnan([found.value, found.lo, found.hi]).all()
+
+
 def test_one_cluster_has_no_interval():
     found = ClusterBootstrap(200).interval(np.array([[1.0, 2.0]]), mean, stream(1))
     assert found.value == 0.5

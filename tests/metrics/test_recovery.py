@@ -200,3 +200,13 @@ def test_nothing_planted_gives_no_such_columns(world):
     assert "beta" not in frames["fig1b_bias"]
     for name in ("planted", "recovery", "oracle_agreement", "win_rates_by_bin", "slopes"):
         assert frames[name].empty, name
+
+
+def test_judges_without_any_verdict_have_no_numbers_and_stop_nothing(world):
+    """As small models do that have not learned to judge: every answer lacks mass."""
+    verdicts = world["verdicts"].assign(choice=None, status="low-mass")
+    frames = compute({"seed-3": {**world, "verdicts": verdicts}}, PUBLISHED, SETTINGS)
+    assert (frames["fig1b_bias"]["n"] == 0).all()
+    assert frames["fig1b_bias"]["eo"].isna().all()
+    assert frames["oracle_agreement"].empty
+    assert frames["planted"]["measured"].isna().all()

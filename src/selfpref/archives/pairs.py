@@ -50,6 +50,10 @@ class _Row:
         for key in ("item", "responder_a", "responder_b", "judge"):
             if key not in self.values:
                 raise SelfprefError(f"{self.where}: {key} is empty; fill it or remove the row")
+            if not str(self.values[key]).isprintable():
+                raise SelfprefError(
+                    f"{self.where}: {key} {self.values[key]!r} is not printable; rename it"
+                )
         self.pair = (str(values["responder_a"]), str(values["responder_b"]))
         if self.pair[0] == self.pair[1]:
             raise SelfprefError(

@@ -1,5 +1,6 @@
 """What the readers share: JSON Lines with errors that name the line, and verdicts as choices."""
 
+import csv
 import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -7,14 +8,18 @@ from typing import Any
 
 import pandas as pd
 
+from selfpref import texts
 from selfpref.errors import SelfprefError
+
+# A response may be longer than the 128 KB at which the csv module gives up.
+csv.field_size_limit(2**31 - 1)
 
 # The judges wanted of a source; None: all.
 Judges = Collection[str] | None
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and record of each non-empty line.
+    """Line number and record of each non-empty line, without lone surrogates.
 
     Raises:
         SelfprefError: A line is not a JSON object (a truncated file ends in one) or not UTF-8.
@@ -26,6 +31,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 if not line.strip():
                     continue
                 record = json.loads(line)
+                if "\\ud" in line.lower():
+                    record = json.loads(texts.whole(json.dumps(record, ensure_ascii=False)))
                 if not isinstance(record, dict):
                     raise SelfprefError(f"{path}, line {number}: not a JSON object")
                 yield number, record

@@ -187,9 +187,11 @@ def planted_vs_measured(rows: pd.DataFrame) -> Figure:
     """
     if rows.empty:
         return no_data("nothing was planted in this profile")
+    bounds = rows[["planted", "measured", "measured_lo", "measured_hi"]].to_numpy(float)
+    if np.isnan(bounds).all():
+        return no_data("no judge has decided pairs with its own response")
     figure = styled(COLUMN * 1.15, COLUMN * 1.1)
     axes = figure.subplots()
-    bounds = [rows[name] for name in ("planted", "measured", "measured_lo", "measured_hi")]
     low, high = np.nanmin(bounds) - 0.08, np.nanmax(bounds) + 0.08
     axes.plot([low, high], [low, high], color=GREY, linewidth=0.8, label="measured = planted")
     axes.vlines(rows["planted"], rows["measured_lo"], rows["measured_hi"], color=BLUE)

@@ -8,7 +8,6 @@ A contestant depends on the base, on its own place in the list and on the seed a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
@@ -20,7 +19,7 @@ import torch
 from transformers import LlamaForCausalLM
 
 from selfpref.lab.contest import CONTESTANTS, Contestant, ContestMixture
-from selfpref.lab.families import end_with_parent, save
+from selfpref.lab.families import end_with_parent, save, write_record
 from selfpref.lab.model import load_checkpoint, make_deterministic
 from selfpref.lab.tokenizer import CONTEST
 from selfpref.lab.train import Phase, Schedule, train
@@ -84,4 +83,4 @@ def train_contestants(
         for future in as_completed(futures):
             done(future.result())
     record = [asdict(contestant) for contestant in contestants]
-    (folder / "contest.json").write_text(json.dumps(record, indent=1) + "\n")
+    write_record(record, folder / "contest.json")

@@ -107,7 +107,7 @@ def train_laboratory(
     # How many processes trained changes nothing, so it must not change a byte of the record.
     made_of = {key: value for key, value in asdict(config).items() if key != "processes"}
     record = {"config": made_of, "families": [asdict(family) for family in families]}
-    (folder / "laboratory.json").write_text(json.dumps(record, indent=1) + "\n")
+    write_record(record, folder / "laboratory.json")
     return families
 
 
@@ -155,6 +155,13 @@ def save(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> Non
     save_checkpoint(model, partial, lexicon)
     shutil.rmtree(folder, ignore_errors=True)
     partial.rename(folder)
+
+
+def write_record(record: object, path: Path) -> None:
+    """Write what was trained as JSON, under its name once it is complete."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(json.dumps(record, indent=1) + "\n")
+    partial.rename(path)
 
 
 def _entropy(seed: int, n: int) -> list[int]:

@@ -9,6 +9,7 @@ draws and one matrix product [R, U] x [U, K], whatever the number of rows.
 Percentile interval (Efron 1979) and BCa (Efron 1987; acceleration by the jackknife over clusters).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -103,10 +104,10 @@ class ClusterBootstrap:
             rng: Source of the resamples.
 
         Returns:
-            One interval a statistic.
+            One interval a statistic; without any cluster, of NaN.
         """
         n = len(sums)
-        flat = sums.reshape(n, -1)
+        flat = sums.reshape(n, math.prod(sums.shape[1:]))
         values = statistics(flat.sum(axis=0).reshape(1, *sums.shape[1:]))[0]
         if n < 2 or np.isnan(values).all():
             return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]

@@ -172,7 +172,7 @@ def oracle_agreement(data: Judged) -> pd.DataFrame:
         judges = sorted(set(part["judge"]))
         writers = [judge for judge in judges if judge in data.judges]
         stacked = np.zeros((len(part), len(judges), 2))
-        at = part["judge"].map({judge: n for n, judge in enumerate(judges)}).to_numpy()
+        at = part["judge"].map({judge: n for n, judge in enumerate(judges)}).to_numpy(int)
         stacked[np.arange(len(part)), at] = np.stack([part["agrees"], np.ones(len(part))], axis=-1)
         sums = cluster_sums(stacked, part["cluster"])
         for number, judge in enumerate(judges):

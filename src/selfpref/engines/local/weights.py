@@ -78,7 +78,8 @@ def check_folder(folder: Path) -> None:
     """Refuse what is no safe model folder.
 
     Raises:
-        SelfprefError: It is missing, has no tokenizer, no safetensors, or wants its own code run.
+        SelfprefError: It is missing, has no tokenizer, no safetensors, weights elsewhere, or wants
+            its own code run.
     """
     if not folder.is_dir():
         raise SelfprefError(
@@ -96,12 +97,22 @@ def check_folder(folder: Path) -> None:
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model")):
         raise SelfprefError(f"{folder}: no tokenizer.json; save the tokenizer beside the weights")
     for path in sorted(folder.glob("*config.json")):
-        try:
-            settings = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise SelfprefError(f"{path}: not readable as JSON: {error}") from error
-        if "auto_map" in settings:
+        if '"auto_map"' in json.dumps(_settings(path)):
             raise SelfprefError(f"{path}: `auto_map` asks to run code of the model's own; refused")
+    for path in sorted(folder.glob("*.index.json")):
+        for name in sorted(set(_settings(path).get("weight_map", {}).values())):
+            if Path(name).name != name or not name.endswith(".safetensors"):
+                raise SelfprefError(f"{path}: {name!r} is no safetensors of this folder; refused")
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SelfprefError(f"{path}: not readable as JSON: {error}") from error
+    if not isinstance(settings, dict):
+        raise SelfprefError(f"{path}: not a JSON object; refused")
+    return settings
 
 
 def folder_hash(folder: Path) -> str:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from selfpref import texts
 from selfpref.engines import Choice, Generation, Json, Score, Status
 
 # Endpoints round logarithms; beyond this a sum of probabilities is no rounding error.
@@ -49,12 +50,12 @@ def outcome(request: Json, reply: Json) -> Status:
 
 def text(reply: Json) -> str:
     """What the model wrote; empty where it wrote nothing."""
-    return reply["choices"][0]["message"].get("content") or ""
+    return texts.whole(reply["choices"][0]["message"].get("content") or "")
 
 
 def _spelt(entry: Json) -> bytes:
     listed = entry.get("bytes")
-    return entry["token"].encode() if listed is None else bytes(listed)
+    return texts.whole(entry["token"]).encode() if listed is None else bytes(listed)
 
 
 def _alternatives(entry: Json) -> Iterator[tuple[bytes, float]]:

@@ -14,7 +14,6 @@ process trains it nor on how many there are.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from typing import Final
 import numpy as np
 from transformers import LlamaForCausalLM
 
-from selfpref.lab.families import end_with_parent, save
+from selfpref.lab.families import end_with_parent, save, write_record
 from selfpref.lab.model import build_model
 from selfpref.lab.train import Phase, Schedule, train
 from selfpref.refine.lab.examples import Mixture
@@ -143,7 +142,7 @@ def train_refiners(
             progress(futures[future])
     # How many processes trained changes nothing, so it must not change a byte of the record.
     made_of = {key: value for key, value in asdict(config).items() if key != "processes"}
-    (folder / "refiners.json").write_text(json.dumps(made_of, indent=1) + "\n")
+    write_record(made_of, folder / "refiners.json")
 
 
 def _translator(config: RefinersConfig, model: LlamaForCausalLM, seed: int) -> LlamaForCausalLM:

@@ -1,0 +1,140 @@
+"""What the soak tests share: small pipelines, and what their runs leave behind.
+
+`make soak` names the seed of every random moment in $SELFPREF_SOAK.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import psutil
+from conftest import REPOSITORY, mt_bench_files, vicuna80_files
+from test_pipeline import cloned
+
+sys.path.insert(0, str(REPOSITORY / "tools"))
+from verify import made
+
+SEED = os.environ.get("SELFPREF_SOAK")
+RELEASES = {"mt-bench": mt_bench_files(6), "vicuna80": vicuna80_files(6)}
+SECTIONS = ("requests", "refine", "compete", "assess", "tie_breakers", "contests")
+KEPT = {
+    "models": ("disclaimer", "sure", "onlooker-1"),
+    "respond": ("disclaimer", "sure"),
+    "judge": ("disclaimer", "onlooker-1"),
+    "perplexity": ("disclaimer",),
+}
+PATIENCE = 300
+
+
+def rng(*names: object) -> np.random.Generator:
+    """A generator of its own for these names."""
+    assert SEED, "`make soak` names the seed"
+    return np.random.default_rng([int(SEED), *"/".join(map(str, names)).encode()])
+
+
+def reduced(params) -> None:
+    """The first study alone, of few resamples; in the laboratory two families and one onlooker."""
+    profile = params["profile"]
+    params["bootstrap"].update(resamples=100)
+    for study in params["studies"]:
+        params["studies"][study] = [profile] if study == "wataoka" else []
+    for name in [name for name, set_ in params["datasets"].items() if set_["study"] != "wataoka"]:
+        del params["datasets"][name]
+    if profile == "lab":
+        params["lab"].update(prompts=20, pairs=20, families=2, onlookers=1)
+        params["lab"].update(base_steps=40, tune_steps=5, contests=[])
+        params["lab"]["refiners"]["seeds"] = []
+        for section in SECTIONS:
+            params[section] = {}
+        for section, names in KEPT.items():
+            for name in [name for name in params[section] if name not in names]:
+                del params[section][name]
+
+
+@contextmanager
+def pipeline(top, profile):
+    """A clone in which a reduced profile is ready to run."""
+    with cloned(top, RELEASES) as clone:
+        clone.profile = profile
+        clone.environment["OMP_NUM_THREADS"] = "1"
+        assert clone.call("selfpref", "use", profile).returncode == 0
+        clone.edit(reduced)
+        yield clone
+
+
+@contextmanager
+def started(clone, *command):
+    """A command in a clone, by default `dvc repro`, its output in a file; killed in the end."""
+    with open(clone.folder.parent / "told", "w") as output:
+        process = subprocess.Popen(
+            command or ("dvc", "repro"),
+            cwd=clone.folder,
+            env=clone.environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def told(clone) -> str:
+    """What the last command said so far."""
+    return (clone.folder.parent / "told").read_text(errors="replace")
+
+
+def stages(clone, known) -> dict[str, float]:
+    """The stages that have begun, with the moment at which each was first seen here."""
+    begun = [
+        line.split("'")[1] for line in told(clone).splitlines() if line[:14] == "Running stage "
+    ]
+    return {name: known.get(name, time.monotonic()) for name in begun}
+
+
+def wait_for(condition, seconds=PATIENCE) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing came of it"
+        time.sleep(0.02)
+
+
+def processes(clone) -> list[psutil.Process]:
+    """Every process that works in a clone's folder."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.cwd() == str(clone.folder):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def kill(victims) -> None:
+    for process in victims:
+        try:
+            process.kill()
+        except psutil.NoSuchProcess:
+            continue
+
+
+def broken(clone, whole) -> list[str]:
+    """Files under a final name that are not what an undisturbed run made of them."""
+    return [
+        name
+        for name, digest in made(clone.folder, clone.profile).items()
+        if whole.get(name) != digest
+    ]
+
+
+def finished(clone, whole) -> None:
+    """Run to the end: the same bytes as without the disturbance, and nothing left to do."""
+    done = clone.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert made(clone.folder, clone.profile) == whole
+    assert clone.stale() == set()

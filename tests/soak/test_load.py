@@ -1,0 +1,144 @@
+"""100,000 pairs through judging, metrics and figures: how much memory each stage takes."""
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+if not os.environ.get("SELFPREF_SOAK"):
+    pytest.skip("`make soak` runs this", allow_module_level=True)
+
+import pandas as pd
+from conftest import PUBLISHED, REPOSITORY, SETTINGS
+
+from selfpref import frames, paths, tables
+from selfpref.engines import Choice
+from selfpref.engines.calls import Calls
+from selfpref.figures import wataoka as figures
+from selfpref.figures.save import Gallery
+from selfpref.judging import judge_pairs
+from selfpref.metrics import wataoka
+from selfpref.params import Judge
+from selfpref.prompts import LAYOUTS
+from selfpref.store import Store
+
+SIZES = (10_000, 100_000)
+RESPONDERS = ("j", "k", "l", "m")
+PAIRS = (("j", "k"), ("k", "l"), ("l", "m"), ("m", "j"))
+JUDGES = ("j", "k")
+# What a pair may add to the peak of a stage, in bytes: its rows and texts in memory, a few times.
+A_PAIR = 4000
+
+
+class Rule:
+    """An engine whose verdict the length of the prompt decides."""
+
+    identity = {"provider": "soak"}  # noqa: RUF012
+
+    def choose(self, prompts, labels):
+        for number, prompt in enumerate(prompts):
+            a = len(prompt.messages[-1][1]) % 97 / 97
+            yield number, Choice((0.9 * a, 0.9 * (1 - a)), "ok")
+
+
+def written(folder, count):
+    """Tables of so many labelled pairs, four an item, with texts of 350 bytes."""
+    ids = [f"mine/{number}" for number in range(count // 4)]
+    question = [[{"role": "user", "content": f"question {item}? " + "why " * 20}] for item in ids]
+    study = {"study": "wataoka"}
+    made = {
+        "items": pd.DataFrame(
+            study
+            | {"item_id": ids, "category": "c", "cluster": ids, "messages": question}
+            | {"reference": None, "metadata": "{}"}
+        ),
+        "responses": pd.DataFrame(
+            study
+            | {"item_id": item, "responder": name, "step": 0, "sample": 0, "status": "ok"}
+            | {"text": f"{name} on {item} " + "because " * (40 + number % 7)}
+            for item in ids
+            for number, name in enumerate(RESPONDERS)
+        ),
+        "labels": pd.DataFrame(
+            study
+            | {"item_id": item, "responder_a": a, "responder_b": b, "annotator": "h", "repeat": 0}
+            | {"label": ("a", "b", "tie", "a")[(number + place) % 4]}
+            for number, item in enumerate(ids)
+            for place, (a, b) in enumerate(PAIRS)
+        ),
+    }
+    for name, frame in made.items():
+        tables.write(frame, name, folder / f"data/lab/{name}/wataoka/mine.parquet")
+
+
+def judging(folder):
+    read = {name: tables.read("lab", name, "wataoka", ["mine"]) for name in
+            ("items", "responses", "labels")}  # fmt: skip
+    for judge in JUDGES:
+        with Store(folder / "store.sqlite") as store:
+            made = judge_pairs(
+                *read.values(), judge, Calls(Rule(), store, offline=False, title=""),
+                LAYOUTS["chat"], Judge(prompts="chat", min_mass=0.5), seed=1,
+            )  # fmt: skip
+        tables.write(
+            made, "verdicts", paths.table_dir("lab", "verdicts", "wataoka") / f"{judge}.parquet"
+        )
+
+
+def metrics(folder):
+    data = {name: tables.read("lab", name, "wataoka", ["mine"]) for name in
+            ("items", "responses", "labels")}  # fmt: skip
+    data |= {name: tables.empty(name) for name in ("truths", "perplexities")}
+    data["verdicts"] = tables.read("lab", "verdicts", "wataoka", JUDGES)
+    found = wataoka.compute({"mine": data}, PUBLISHED, SETTINGS)
+    frames.write_frames(found, paths.metrics_dir("lab", "wataoka"))
+
+
+def draw(folder):
+    found = frames.read_frames(paths.metrics_dir("lab", "wataoka"))
+    gallery = Gallery(folder / "figures")
+    gallery.figure(figures.bias(found["fig1b_bias"], found["paper_bias"]), "bias", "")
+    gallery.figure(figures.confusion(found["fig1b_bias"], found["paper_bias"]), "cells", "")
+    gallery.figure(figures.by_opponent(found["bias_by_opponent"]), "opponents", "")
+    gallery.figure(figures.example(found["example"]), "example", "")
+
+
+STAGES = {"judging": judging, "metrics": metrics, "figures": draw}
+
+
+def peak(folder, stage):
+    """Peak resident memory of one stage in a process of its own, in bytes."""
+    path = os.pathsep.join(map(str, (REPOSITORY / "src", REPOSITORY / "tests")))
+    done = subprocess.run(
+        [sys.executable, __file__, stage],
+        cwd=folder, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_memory_of_a_hundred_thousand_pairs(tmp_path):
+    peaks = {}
+    for size in SIZES:
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        (folder / "dvc.yaml").touch()
+        written(folder, size)
+        peaks[size] = {stage: peak(folder, stage) for stage in STAGES}
+        shown = {stage: f"{value / 2**20:.0f} MiB" for stage, value in peaks[size].items()}
+        print(size, "pairs, two judges:", shown)
+    small, large = peaks.values()
+    more = SIZES[1] - SIZES[0]
+    for stage in ("judging", "metrics"):
+        assert large[stage] - small[stage] < A_PAIR * more, stage
+    # What is drawn does not grow with the pairs.
+    assert large["figures"] < 1.05 * small["figures"]
+
+
+if __name__ == "__main__":
+    STAGES[sys.argv[1]](Path.cwd())
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
