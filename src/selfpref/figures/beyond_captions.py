@@ -68,12 +68,14 @@ def preferences(rows: pd.DataFrame, params: Any) -> str:
     shown = rows[rows["study"].eq("panickssery") & rows["n"].gt(0)]
     if shown.empty:
         return "Without the study of Panickssery et al. there are no such judges."
-    parity = shown[shown["statistic"].eq("demographic_parity")]
+    parity = shown[shown["statistic"].eq("demographic_parity") & shown["gold"].eq("none")]
+    oracle = shown["gold"].eq("oracle").any()
+    held = "the gap is to the oracle" if oracle else "no gold label: quality is not held"
     return (
         f"Profile `{params.profile}`, panickssery. {parity['n'].sum():g} pairs decided in both "
         f"orders by {parity['judge'].nunique()} evaluators, {parity['dropped'].sum():g} dropped "
-        "(no usable answer, or a tie); articles that a model was tuned on are left out. No gold "
-        f"label was released, so quality is not held. {_interval(params)}. {SOURCE}."
+        "(no usable answer, or a tie); articles that a model was tuned on are left out; "
+        f"{held}. {_interval(params)}. {SOURCE}."
     )
 
 

@@ -74,11 +74,17 @@ def contests(panel: Panel, settings: Settings) -> Found:
     return found
 
 
-def preferences(confidences: pd.DataFrame, responses: pd.DataFrame, settings: Settings) -> Found:
-    """Preferences between an own text and another one, without any gold label."""
+def preferences(
+    confidences: pd.DataFrame, tables: Mapping[str, pd.DataFrame], settings: Settings
+) -> Found:
+    """Preferences between an own text and another one, and the oracle's where there is one."""
     found = Found()
-    for judged in sets.from_confidences(confidences, responses, settings):
+    texts, truths = tables["responses"], tables["truths"]
+    for judged in sets.from_confidences(confidences, texts, truths, settings):
         found.rows += choices.without_gold(judged)
+        if judged.gold != sets.NONE:
+            found.rows += choices.with_gold(judged)
+            found.power.append(needed(judged))
     return found
 
 
