@@ -89,7 +89,7 @@ def _beyond(params: Any) -> Frames:
         found.append(beyond.contests(Panel(tables_of, own), settings))
     if params.studies["panickssery"]:
         judged = pd.read_parquet(paths.metrics_dir(params.profile, "panickssery") / "pairs.parquet")
-        texts = sources.whole(params, "panickssery", ["responses"])["responses"]
+        texts = sources.whole(params, "panickssery", ["responses", "truths"])
         found.append(beyond.preferences(judged, texts, settings))
     if params.studies["xu"]:
         found.append(beyond.refinement(*_xu_inputs(params)))

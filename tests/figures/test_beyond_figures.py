@@ -117,7 +117,7 @@ def test_a_forest_has_a_panel_a_judge_and_a_row_a_statistic():
 
 def test_captions_count_rows_dropped_missing_and_values_without_variation():
     told = captions.forest(ROWS, "wataoka", PARAMS)
-    assert "set: 2 judges, together 20 own sets" in told
+    assert "set: 20 own sets, judges: 2; the strictest statistics drop 4" in told
     assert "1 values do not exist" in told
     assert "1 values do not vary in the sample, hence no honest interval: k" in told
     assert "200 resamples of prompts" in told

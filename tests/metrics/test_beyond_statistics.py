@@ -356,11 +356,37 @@ def confidences(values):
     )
 
 
+BARE = {name: tables.empty(name) for name in ("responses", "truths")}
+
+
+def test_preferences_held_to_the_oracle():
+    # The oracle prefers the own text, the other one, neither; two texts it does not know.
+    scores = {"0": (2, 1), "1": (0, 1), "2": (3, 3)}
+    truths = [
+        {
+            "item_id": f"xsum/{key}",
+            "responder": name,
+            "step": 0,
+            "metric": "quality",
+            "score": score,
+        }
+        for key, pair in scores.items()
+        for name, score in zip(("gpt4", "human"), pair, strict=True)
+    ]
+    known = BARE | {"truths": table("truths", truths)}
+    found = long(beyond.preferences(confidences([0.9, 0.6, 0.8, 0.1, 0.9]), known, SETTINGS))
+    oracle = found.loc[("gpt4", "oracle")]
+    assert oracle.loc["gold_gap", ["value", "n"]].tolist() == [pytest.approx(1 - 0.5), 3]
+    assert oracle.loc["harmful", ["value", "n"]].tolist() == [1, 1]
+    assert oracle.loc["equal_quality", ["value", "n"]].tolist() == [0.5, 1]
+    # All five enter where no gold label is needed.
+    assert found.loc[("gpt4", "none", "demographic_parity"), "n"] == 5
+
+
 def test_preferences_without_gold_labels():
-    part = beyond.preferences(
-        confidences([0.9, 0.6, 0.5, 0.1, np.nan]), tables.empty("responses"), SETTINGS
-    )
-    found = long(part).loc[("gpt4", "none")]
+    found = long(beyond.preferences(confidences([0.9, 0.6, 0.5, 0.1, np.nan]), BARE, SETTINGS))
+    assert set(found.index.get_level_values("gold")) == {"none"}
+    found = found.loc[("gpt4", "none")]
     # Two of three decided; a tie and a missing answer are dropped.
     assert found.loc["demographic_parity", "value"] == pytest.approx(1 / 3)
     assert found.loc["demographic_parity", ["n", "dropped"]].tolist() == [3, 2]
@@ -419,9 +445,9 @@ def test_the_order_of_the_rows_changes_no_number(released):
         pd.testing.assert_frame_equal(frame, two[name], obj=name)
 
 
-def test_one_row_a_judge_and_gold_label_for_readers(released):
+def test_one_row_a_judge_gold_label_and_unit_for_readers(released):
     frames = beyond.compute([beyond.pairs(released)], 0.95)
-    keys = frames["beyond"][["study", "dataset", "judge", "gold"]].drop_duplicates()
+    keys = frames["beyond"][["study", "dataset", "judge", "gold", "unit"]].drop_duplicates()
     assert len(frames["beyond_wide"]) == len(keys)
     row = frames["beyond_wide"].query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
     assert row["judge"] == "gpt-4"
@@ -438,7 +464,7 @@ def test_nothing_to_read_gives_empty_frames():
     parts = [
         beyond.pairs([empty]),
         beyond.contests(bare, SETTINGS),
-        beyond.preferences(confidences([]), tables.empty("responses"), SETTINGS),
+        beyond.preferences(confidences([]), BARE, SETTINGS),
     ]
     for frames in (beyond.compute([], 0.95), beyond.compute(parts, 0.95)):
         assert {name: len(frame) for name, frame in frames.items()} == dict.fromkeys(

@@ -39,6 +39,13 @@ NAMES = {
     "earned": "earned",
 }
 LOOKS = dict(zip(RULES, ((BLACK, "o"), (BLUE, "s"), (GREEN, "^"), (ORANGE, "D")), strict=True))
+# Statistic, gold label and title of the panels of judges without a second reader.
+PREFERENCES = (
+    ("demographic_parity", "none", "demographic parity"),
+    ("equal_length", "none", "P(own) - 1/2 at equal length"),
+    ("gold_gap", "oracle", "gap to the oracle"),
+)
+LOOKS_OF_SETS = ((BLUE, "o"), (ORANGE, "D"), (GREEN, "^"))
 COLUMNS = 4
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 NEUTRAL = {"neutral": 0.5, "earned": 1.0}
@@ -154,7 +161,7 @@ def ratings(rows: pd.DataFrame) -> Figure:
 
 @style.context(STYLE)
 def preferences(rows: pd.DataFrame) -> Figure:
-    """Judges of pairs without gold labels: demographic parity, and the preference at equal length.
+    """Judges that read pairs with an own text only: parity, equal length, gap to the oracle.
 
     Args:
         rows: The frame `beyond`.
@@ -163,24 +170,23 @@ def preferences(rows: pd.DataFrame) -> Figure:
     if shown.empty:
         return no_data("the study of Panickssery et al. is not in this profile")
     judges = pd.DataFrame({"judge": sorted(set(shown["judge"]))})
-    sets = sorted(set(shown["dataset"]))
-    titles = {
-        "demographic_parity": "demographic parity",
-        "equal_length": "at equal length, P - 1/2",
-    }
+    looks = dict(zip(sorted(set(shown["dataset"])), LOOKS_OF_SETS, strict=False))
+    drawn = [
+        (title, shown[shown["statistic"].eq(name) & shown["gold"].eq(gold)])
+        for name, gold, title in PREFERENCES
+    ]
+    drawn = [panel for panel in drawn if len(panel[1])]
     figure = paper(PAGE, 0.155 * len(judges) + 0.7)
-    panels = figure.subplots(1, len(titles), sharey=True)
-    for axes, (statistic, name) in zip(panels, titles.items(), strict=True):
+    panels = figure.subplots(1, len(drawn), sharey=True, squeeze=False)[0]
+    for axes, (title, found) in zip(panels, drawn, strict=True):
         axes.axvline(0, color=GREY, linewidth=0.8)
-        for place, (dataset, (color, marker)) in enumerate(
-            zip(sets, ((BLUE, "o"), (ORANGE, "D"), (GREEN, "^")), strict=False)
-        ):
-            part = shown[shown["statistic"].eq(statistic) & shown["dataset"].eq(dataset)]
+        for place, (dataset, (color, marker)) in enumerate(looks.items()):
+            part = _series(found[found["dataset"].eq(dataset)])
             dots(
                 axes,
-                judges.merge(_series(part), on="judge", how="left"),
+                judges.merge(part, on="judge", how="left"),
                 "value",
-                shift=shifted(place, len(sets)) / 2,
+                shift=shifted(place, len(looks)) / 2,
                 color=color,
                 marker=marker,
                 filled=place == 0,
@@ -188,7 +194,7 @@ def preferences(rows: pd.DataFrame) -> Figure:
             )
         for line in axes.lines[1:]:
             line.set_markersize(3.2)
-        axes.set_title(name)
+        axes.set_title(title)
     row_labels(panels[0], list(judges["judge"]))
     _legend(figure, list(panels), 3)
     return figure

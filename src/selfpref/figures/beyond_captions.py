@@ -19,13 +19,13 @@ def _interval(params: Any) -> str:
 
 
 def _counted(rows: pd.DataFrame) -> str:
-    """Rows of the widest statistic of each judge, by data set, and the most that one dropped."""
+    """Rows of the widest statistic of each judge, by data set, and of the strictest."""
     told = []
-    for dataset, part in rows[rows["judge"].ne(POOLED)].groupby("dataset"):
+    for dataset, part in rows[rows["judge"].ne(POOLED) & rows["n"].gt(0)].groupby("dataset"):
         by_judge = part.groupby("judge")[["n", "dropped"]].max()
         told.append(
-            f"{dataset}: {len(by_judge)} judges, together {by_judge['n'].sum():g} own sets, of "
-            f"which the strictest statistics drop {by_judge['dropped'].sum():g}"
+            f"{dataset}: {by_judge['n'].sum():g} own sets, judges: {len(by_judge)}; the strictest "
+            f"statistics drop {by_judge['dropped'].sum():g} of them"
         )
     return "; ".join(told) if told else "no judge with own responses"
 
@@ -68,12 +68,14 @@ def preferences(rows: pd.DataFrame, params: Any) -> str:
     shown = rows[rows["study"].eq("panickssery") & rows["n"].gt(0)]
     if shown.empty:
         return "Without the study of Panickssery et al. there are no such judges."
-    parity = shown[shown["statistic"].eq("demographic_parity")]
+    parity = shown[shown["statistic"].eq("demographic_parity") & shown["gold"].eq("none")]
+    oracle = shown["gold"].eq("oracle").any()
+    held = "the gap is to the oracle" if oracle else "no gold label: quality is not held"
     return (
         f"Profile `{params.profile}`, panickssery. {parity['n'].sum():g} pairs decided in both "
         f"orders by {parity['judge'].nunique()} evaluators, {parity['dropped'].sum():g} dropped "
-        "(no usable answer, or a tie); articles that a model was tuned on are left out. No gold "
-        f"label was released, so quality is not held. {_interval(params)}. {SOURCE}."
+        "(no usable answer, or a tie); articles that a model was tuned on are left out; "
+        f"{held}. {_interval(params)}. {SOURCE}."
     )
 
 

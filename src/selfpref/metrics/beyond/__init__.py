@@ -74,11 +74,17 @@ def contests(panel: Panel, settings: Settings) -> Found:
     return found
 
 
-def preferences(confidences: pd.DataFrame, responses: pd.DataFrame, settings: Settings) -> Found:
-    """Preferences between an own text and another one, without any gold label."""
+def preferences(
+    confidences: pd.DataFrame, tables: Mapping[str, pd.DataFrame], settings: Settings
+) -> Found:
+    """Preferences between an own text and another one, and the oracle's where there is one."""
     found = Found()
-    for judged in sets.from_confidences(confidences, responses, settings):
+    texts, truths = tables["responses"], tables["truths"]
+    for judged in sets.from_confidences(confidences, texts, truths, settings):
         found.rows += choices.without_gold(judged)
+        if judged.gold != sets.NONE:
+            found.rows += choices.with_gold(judged)
+            found.power.append(needed(judged))
     return found
 
 
@@ -89,16 +95,17 @@ def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Foun
 
 
 def wide(long: pd.DataFrame) -> pd.DataFrame:
-    """The table for readers: one row a judge and gold label, `value [lo, hi]` a statistic."""
+    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic."""
+    keys = [*KEY[:-1], "unit"]
     if long.empty:
-        return pd.DataFrame(columns=KEY[:-1])
+        return pd.DataFrame(columns=keys)
     cells = long.assign(
         cell=[
             "" if not n else f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
             for value, lo, hi, n in long[["value", "lo", "hi", "n"]].itertuples(index=False)
         ]
     )
-    table = cells.pivot(index=KEY[:-1], columns="statistic", values="cell").fillna("")
+    table = cells.pivot(index=keys, columns="statistic", values="cell").fillna("")
     return table[[name for name in STATISTICS if name in table]].reset_index()
 
 

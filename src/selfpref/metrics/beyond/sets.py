@@ -94,6 +94,18 @@ def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floa
     return found
 
 
+def _quality(truths: pd.DataFrame) -> pd.Series:
+    """The oracle's score of each text, by (item_id, responder); empty without an oracle."""
+    known = truths[truths["metric"].eq("quality")]
+    return known.set_index(["item_id", "responder"])["score"]
+
+
+def _side(gap: Floats) -> Floats:
+    """1, 1/2 or 0 for a difference above, at or below 0; NaN stays NaN."""
+    side: Floats = (np.sign(np.where(np.abs(gap) < ROUNDING, 0.0, gap)) + 1) / 2
+    return side
+
+
 def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
     """The judged pairs of one data set, every pair turned to both of its responders.
 
@@ -122,12 +134,11 @@ def by_oracle(pairs: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame | None:
         pairs: As `judged_pairs` returns them.
         truths: The truths table; equal `quality` is a tie.
     """
-    quality = truths[truths["metric"].eq("quality")].set_index(["item_id", "responder"])["score"]
+    quality = _quality(truths)
     if quality.empty:
         return None
     one, two = (value_of(quality, pairs["item_id"], pairs[side]) for side in ("first", "second"))
-    gap = np.round(one - two, 9)
-    return pairs.assign(human=(np.sign(gap) + 1) / 2)
+    return pairs.assign(human=_side(one - two))
 
 
 def from_choices(panel: Panel, reading: str, settings: Settings) -> Judgments:
@@ -167,27 +178,34 @@ def from_choices(panel: Panel, reading: str, settings: Settings) -> Judgments:
 
 
 def from_confidences(
-    pairs: pd.DataFrame, responses: pd.DataFrame, settings: Settings
+    pairs: pd.DataFrame, responses: pd.DataFrame, truths: pd.DataFrame, settings: Settings
 ) -> list[Judgments]:
-    """Preferences between an own text and another one, without any gold label; one a data set.
+    """Preferences between an own text and another one, by data set; gold is the oracle's or none.
 
     Args:
         pairs: The frame `pairs` of Panickssery et al.: their `corrected` confidences enter.
         responses: The responses table.
+        truths: The truths table; equal `quality` is a tie.
         settings: Threshold, ties, intervals and seed.
     """
-    lengths = text_lengths(responses)
+    lengths, quality = text_lengths(responses), _quality(truths)
     asked = pairs[pairs["task"].eq("preference") & pairs["variant"].eq("plain")]
     asked = asked[asked["held_out"]].astype(
         dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
     )
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
-    one, two = (value_of(lengths, asked["item_id"], asked[name]) for name in ("own", "other"))
+    gap, length = (
+        value_of(values, asked["item_id"], asked["own"])
+        - value_of(values, asked["item_id"], asked["other"])
+        for values in (quality, lengths)
+    )
+    human = _side(gap)
     rows = asked.assign(
         judge=asked["evaluator"], responder=asked["evaluator"], opponent=asked["other"], k=2
-    ).assign(decision=decision, win=decision, human=np.nan, gold=np.nan, alike=False)
-    rows = rows.assign(length=one - two)
+    ).assign(decision=decision, win=decision, human=human, gold=human, alike=human == 0.5)
+    rows = rows.assign(length=length)
+    gold = NONE if quality.empty else ORACLE
     return [
-        Judgments("panickssery", str(name), NONE, part[COLUMNS].reset_index(drop=True), settings)
+        Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)
         for name, part in rows.groupby("dataset")
     ]
