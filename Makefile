@@ -13,7 +13,7 @@ PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.base $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro estimate verify test test-servers soak check format notebook lock
+.PHONY: help repro report times estimate verify test test-servers soak check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,13 @@ help:  ## List the commands
 repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; default: the profile in params.yaml)
 	@selfpref use $(PROFILE)
 	@dvc repro
+
+report: $(INSTALLED)  ## Write report/<profile>/index.html anew from what is there (`make repro` does so at its end)
+	@selfpref use $(PROFILE)
+	@selfpref report
+
+times: $(INSTALLED)  ## Where time went, by stage, in each stage's last run
+	@selfpref times $(PROFILE)
 
 estimate: $(INSTALLED)  ## What served models would be asked now: calls, tokens and price
 	@selfpref estimate

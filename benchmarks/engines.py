@@ -1,19 +1,27 @@
 """The local engine beside its peers: perplexities and verdicts, same weights, texts and dtype.
 
-    python benchmarks/engines.py [--rounds 5] [--responses 500] [--pairs 50] [--sizes 20M 120M lab]
+    python benchmarks/engines.py [--rounds 5] [--responses 500] [--pairs 50] [--part 5]
+                                 [--sizes 20M 120M lab]
 
 Makes, under .cache/bench-env, an environment with the peers (never among the project's own
 dependencies) and, under .cache/bench-models, untrained Llama models with a tokenizer of 32,000
-words, trained on texts that are written here: prompts of 36 tokens and responses of 260 in the
+words, trained on texts that are written here: prompts of 36 tokens and responses of 160 in the
 mean. The laboratory's model is an untrained one of its own kind, on its own prompts.
 
-Every peer is a process of its own with one thread. In each round every peer in turn does the same
-part of the work (responses / rounds of them); parts differ from round to round. Printed are, of
-the rounds, the medians with their range: CPU-seconds, the ratio to this project's engine in the
-same round, peak memory of the whole process, and the largest difference from the plain loop, in
-nats of a response's sum or of the log odds of the labels. lmppl and evaluate score the whole text
+Every peer is a process of its own with one thread. The work is divided over the rounds; in each,
+every peer in turn does its share: this project's engine the whole of it, the others the first of
+`part` parts, since they take most of the time (of 3 at most for the harness at batch 8, which sorts
+texts by length and so gains by more of them; of 2 at most for verdicts, so that batches are full).
+For the laboratory nothing is divided. Printed are, of the rounds, the medians with their range:
+CPU-seconds and seconds for a thousand tokens of the texts (a prompt's counted for every response to
+it), the ratio of the CPU-seconds to this project's in the same round, peak memory of the whole
+process, and the largest difference from the plain loop, in nats of a response's sum or of the log
+odds of the labels, over the texts that both have done. lmppl and evaluate score the whole text
 without a condition: like for like they are not. A peer that cannot be loaded is named with its
 reason; evaluate's script comes from the Hub, or from the path in EVALUATE_PERPLEXITY.
+
+The rate of bare products is that of one layer's, 1,024 states at a time, by torch's `linear` (MKL)
+and by oneDNN, which this project's engine calls.
 """
 
 import argparse
@@ -32,15 +40,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from peers import as_prompt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from selfpref.engines import Prompt
 from selfpref.engines.local.encoding import Encoder
 from selfpref.engines.local.packing import packed
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import draw_items
+from selfpref.params import Transformers
 from selfpref.prompts import LAYOUTS
 
 ROOT = Path(__file__).parent.parent
@@ -49,6 +58,7 @@ MODELS = ROOT / ".cache" / "bench-models"
 PEERS = ("lm-eval==0.4.13", "minicons==0.3.39", "lmppl==0.3.2", "evaluate==0.4.6", "accelerate")
 SHARED = ("torch", "transformers")
 VOCABULARY = 32_000
+BUDGET = Transformers.model_fields["batch_tokens"].default
 SIZES = {
     "20M": {"hidden_size": 320, "intermediate_size": 864, "num_hidden_layers": 8, "heads": 5},
     "120M": {"hidden_size": 768, "intermediate_size": 2304, "num_hidden_layers": 12, "heads": 12},
@@ -107,8 +117,8 @@ class Writer:
         return f"Question: {self.text(round(self.rng.normal(20, 5)))}?\nAnswer:"
 
     def response(self) -> str:
-        """About 260 tokens, log-normal."""
-        return " " + self.text(round(self.rng.lognormal(math.log(214), 0.5)))
+        """About 160 tokens, log-normal."""
+        return " " + self.text(round(self.rng.lognormal(math.log(134), 0.5)))
 
 
 def make_model(size: str) -> Path:
@@ -223,10 +233,10 @@ class Worker:
             raise RuntimeError(self._errors.read().strip().splitlines()[-1][:90])
         return line
 
-    def run(self, number: int) -> dict:
-        """One round."""
+    def run(self, number: int, count: int) -> dict:
+        """The first so many texts of a round."""
         assert self._process.stdin
-        print(number, file=self._process.stdin, flush=True)
+        print(number, count, file=self._process.stdin, flush=True)
         return json.loads(self._answer())
 
     def close(self) -> None:
@@ -237,8 +247,9 @@ class Worker:
         self._errors.close()
 
 
-def measure(folder: Path, task: str, peers: list[str], rounds: int) -> tuple[dict, dict]:
+def measure(folder: Path, task: str, peers: list[str], part: int) -> tuple[dict, dict]:
     """Every round of every peer, in turn; and the reasons of those that do not run."""
+    sizes = [tokens(folder, work) for work in json.loads((folder / f"{task}.json").read_text())]
     workers, missing = {}, {}
     for peer in peers:
         try:
@@ -246,16 +257,24 @@ def measure(folder: Path, task: str, peers: list[str], rounds: int) -> tuple[dic
         except RuntimeError as error:
             missing[peer] = str(error)
     replies: dict[str, list[dict]] = {peer: [] for peer in workers}
-    for number in range(rounds):
+    for number, texts_of in enumerate(sizes):
         # Turns go round, so that no peer always follows the same one.
         order = list(workers)[number % len(workers) :] + list(workers)[: number % len(workers)]
         for peer in order:
-            replies[peer].append(workers[peer].run(number))
-            print(f"{folder.name} {task} {number} {peer}: {replies[peer][-1]['cpu']:.2f} s",
-                  file=sys.stderr)  # fmt: skip
+            count = len(texts_of) // parts(peer, task, part)
+            reply = workers[peer].run(number, count)
+            replies[peer].append(reply | {"thousands": sum(texts_of[:count]) / 1000})
+            print(f"{folder.name} {task} {number} {peer}: {reply['cpu']:.2f} s", file=sys.stderr)
     for worker in workers.values():
         worker.close()
     return replies, missing
+
+
+def parts(peer: str, task: str, part: int) -> int:
+    """Into how many parts a round is divided, of which a peer does one."""
+    if peer in ("selfpref", "GEMM"):
+        return 1
+    return min(part, 2 if task == "verdicts" else 3 if peer == "harness, batch 8" else part)
 
 
 def spread(values: list[float], digits: int) -> str:
@@ -279,64 +298,83 @@ def difference(task: str, found: list[float], plain: list[float]) -> float:
     return float(np.abs(odds(found) - odds(plain)).max())
 
 
-def share_of_gemm(folder: Path, task: str, replies: dict) -> list[float]:
-    """Products that the packed tokens need, a CPU-second, over the rate of bare products."""
+def encoded(folder: Path, part: dict) -> list[tuple[list[int], list[int]]]:
+    """Contexts and what follows them, as token ids."""
+    prompts = [as_prompt(text) for text in part["contexts"]]
+    follow = part.get("texts") or ["" for _ in prompts]
+    return Encoder(AutoTokenizer.from_pretrained(folder)).pairs(prompts, follow)
+
+
+def tokens(folder: Path, part: dict) -> list[int]:
+    """Tokens of each text, its context included."""
+    return [len(context) + len(text) for context, text in encoded(folder, part)]
+
+
+def work_done(folder: Path, task: str) -> list[float]:
+    """GFLOP of the products that the packed tokens of each round need."""
     config = json.loads((folder / "config.json").read_text())
     width, inner = config["hidden_size"], config["intermediate_size"]
     layers = config["num_hidden_layers"] * (4 * width * width + 3 * width * inner)
-    encoder = Encoder(AutoTokenizer.from_pretrained(folder))
-    shares = []
-    for number, part in enumerate(json.loads((folder / f"{task}.json").read_text())):
-        prompts = [Prompt((("user", text),)) for text in part["contexts"]]
-        follow = part.get("texts") or ["" for _ in prompts]
-        pairs = encoder.pairs(prompts, follow)
+    found = []
+    for part in json.loads((folder / f"{task}.json").read_text()):
+        pairs = encoded(folder, part)
         rows = [np.array([*context, *text][: -1 if text else None]) for context, text in pairs]
-        tokens = sum(batch.tokens for batch in packed(rows, 2048))
+        seen = sum(batch.tokens for batch in packed(rows, BUDGET))
         read = sum(max(len(text), 1) for _, text in pairs)
-        flops = 2 * (layers * tokens + width * config["vocab_size"] * read)
-        rate = replies["GEMM"][number]["found"][0] * 1e9
-        shares.append(flops / replies["selfpref"][number]["cpu"] / rate)
-    return shares
+        found.append(2e-9 * (layers * seen + width * config["vocab_size"] * read))
+    return found
 
 
 def table(folder: Path, task: str, replies: dict, missing: dict) -> Iterator[str]:
     """A markdown table of one size and task."""
-    ours = [reply["cpu"] for reply in replies["selfpref"]]
+    ours = [reply["cpu"] / reply["thousands"] for reply in replies["selfpref"]]
     plain = [reply["found"] for reply in replies["one by one"]]
-    count = sum(len(found) for found in plain) // (2 if task == "verdicts" else 1)
-    yield f"**{folder.name}, {TITLES[task]}** ({count} in {len(ours)} rounds)"
+    yield f"**{folder.name}, {TITLES[task]}** ({len(ours)} rounds)"
     yield ""
-    yield "| engine | CPU-seconds a round | wall | times selfpref's | memory, GB | difference |"
-    yield "|---|---|---|---|---|---|"
+    yield (
+        "| engine | texts | CPU-seconds a 1,000 tokens | seconds | times selfpref's | memory, GB "
+        "| difference |"
+    )
+    yield "|---|---|---|---|---|---|---|"
+    answers = 2 if task == "verdicts" else 1
     faster = []
     for peer, rounds in replies.items():
         if peer == "GEMM":
             continue
-        cpu = [reply["cpu"] for reply in rounds]
+        cpu = [reply["cpu"] / reply["thousands"] for reply in rounds]
         ratio = [value / base for value, base in zip(cpu, ours, strict=True)]
         gaps = [
-            difference(task, reply["found"], found)
+            difference(task, *zip(*zip(reply["found"], found, strict=False), strict=True))
             for reply, found in zip(rounds, plain, strict=True)
             if peer not in WHOLE
         ]
         gap = f"{max(gaps):.0e}" if gaps else "scores the whole text"
         memory = max(reply["memory"] for reply in rounds) / 1e9
-        wall = statistics.median(reply["wall"] for reply in rounds)
+        wall = statistics.median(reply["wall"] / reply["thousands"] for reply in rounds)
+        texts_done = sum(len(reply["found"]) for reply in rounds) // answers
         yield (
-            f"| {peer} | {spread(cpu, 2)} | {wall:.2f} | {spread(ratio, 2)} | {memory:.2f} "
-            f"| {gap} |"
+            f"| {peer} | {texts_done} | {spread(cpu, 4)} | {wall:.4f} | {spread(ratio, 2)} "
+            f"| {memory:.2f} | {gap} |"
         )
         if statistics.median(ratio) < 1:
             faster.append(peer)
     for peer, reason in missing.items():
-        yield f"| {peer} | not run: {reason} | | | | |"
+        yield f"| {peer} | not run: {reason} | | | | | |"
     yield ""
     yield f"Faster than selfpref: {', '.join(faster) or 'none'}."
     if "GEMM" in replies:
-        rate = spread([reply["found"][0] for reply in replies["GEMM"]], 0)
-        share = spread(share_of_gemm(folder, task, replies), 2)
-        yield f"Bare products: {rate} GFLOP a CPU-second; share that selfpref reaches: {share}."
-        yield ""
+        done = work_done(folder, task)
+        for place, name in enumerate(("torch's linear", "oneDNN")):
+            rates = [reply["found"][place] for reply in replies["GEMM"]]
+            shares = [
+                work / reply["cpu"] / rate
+                for work, reply, rate in zip(done, replies["selfpref"], rates, strict=True)
+            ]
+            yield (
+                f"Bare products by {name}: {spread(rates, 0)} GFLOP a CPU-second; of this rate "
+                f"selfpref reaches {spread(shares, 2)}."
+            )
+    yield ""
 
 
 def environment() -> None:
@@ -356,6 +394,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--responses", type=int, default=500)
     parser.add_argument("--pairs", type=int, default=50)
+    parser.add_argument("--part", type=int, default=5)
     parser.add_argument("--sizes", nargs="+", default=[*SIZES, "lab"], choices=[*SIZES, "lab"])
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     options = parser.parse_args()
@@ -372,7 +411,8 @@ def main() -> None:
             work = write(task, options.rounds, options.responses, options.pairs)
             (folder / f"{task}.json").write_text(json.dumps(work))
             peers = ["selfpref", "one by one"] if lab else TASKS[task]
-            for line in table(folder, task, *measure(folder, task, peers, options.rounds)):
+            part = 1 if lab else options.part
+            for line in table(folder, task, *measure(folder, task, peers, part)):
                 print(line, flush=True)
 
 

@@ -2,8 +2,9 @@
 
     python peers.py PEER FOLDER TASK
 
-Reads numbers of rounds from its standard input, does that round's part of the task, and answers
-each with one line of JSON: CPU-seconds, seconds, the numbers that it computed, peak memory.
+Reads the number of a round and of texts from each line of its standard input, does the task on so
+many of that round's texts, and answers with one line of JSON: CPU-seconds, seconds, the numbers
+that it computed, peak memory.
 """
 
 # ruff: noqa: PLC0415 -- a peer's process loads that peer alone.
@@ -18,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 os.environ.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", TQDM_DISABLE="1")
 logging.disable(logging.WARNING)
@@ -26,23 +28,26 @@ LABELS = ("A", "B")
 Task = Callable[[dict], list[float]]
 
 
+def as_prompt(text: str | list) -> Any:
+    """A text, or a chat of the laboratory, as this project's prompt."""
+    from selfpref.engines import Prompt
+
+    if isinstance(text, str):
+        return Prompt((("user", text),))
+    messages, prefill = text
+    return Prompt(tuple((one["role"], one["content"]) for one in messages), prefill)
+
+
 def selfpref_engine(folder: Path, task: str) -> Task:
     """This project's local engine."""
-    from selfpref.engines import Prompt
     from selfpref.engines.local import LocalModel
     from selfpref.params import Transformers
 
     entry = Transformers(engine="transformers", model=folder.name, threads=1)
     engine = LocalModel(entry, folder.parent)
 
-    def prompt(text: str | list) -> Prompt:
-        if isinstance(text, str):
-            return Prompt((("user", text),))
-        messages, prefill = text
-        return Prompt(tuple((one["role"], one["content"]) for one in messages), prefill)
-
     def run(part: dict) -> list[float]:
-        prompts = [prompt(text) for text in part["contexts"]]
+        prompts = [as_prompt(text) for text in part["contexts"]]
         if task == "verdicts":
             found = sorted(engine.choose(prompts, LABELS), key=lambda pair: pair[0])
             return [p for _, choice in found for p in choice.probabilities]
@@ -216,24 +221,27 @@ def generate(batch: int) -> Callable[[Path, str], Task]:
 
 
 def gemm(folder: Path, task: str) -> Task:
-    """The machine's own rate: the products of one layer, GFLOP a CPU-second."""
+    """The machine's own rates: the products of one layer, GFLOP a CPU-second."""
     import torch
-    from torch.nn.functional import linear
+    from torch.nn import functional
+
+    from selfpref.engines.local.linear import linear
 
     size = json.loads((folder / "config.json").read_text())
     width, inner = size["hidden_size"], size["intermediate_size"]
     shapes = [(width, width), (width, inner), (inner, width)]
     layers = [(torch.randn(1024, one), torch.randn(other, one)) for one, other in shapes]
 
-    def run(part: dict) -> list[float]:
+    @torch.no_grad()
+    def rate(product: Callable) -> float:
         flops, began = 0, time.process_time()
-        while (spent := time.process_time() - began) < 2 or not flops:
+        while (spent := time.process_time() - began) < 1 or not flops:
             for states, weight in layers:
-                linear(states, weight)
+                product(states, weight)
                 flops += 2 * states.numel() * len(weight)
-        return [flops / spent / 1e9]
+        return flops / spent / 1e9
 
-    return run
+    return lambda part: [rate(functional.linear), rate(linear)]
 
 
 PEERS: dict[str, Callable[[Path, str], Task]] = {
@@ -262,10 +270,14 @@ def main() -> None:
         run = PEERS[peer](folder, task)
         torch.set_num_threads(1)
         parts = json.loads((folder / f"{task}.json").read_text())
+        # What is made once, at the first texts, belongs to no round.
+        run({name: texts[:2] for name, texts in parts[0].items()})
         print("ready", file=answers, flush=True)
         for line in sys.stdin:
+            number, count = map(int, line.split())
+            part = {name: texts[:count] for name, texts in parts[number].items()}
             cpu, wall = time.process_time(), time.perf_counter()
-            found = run(parts[int(line)])
+            found = run(part)
             reply = {
                 "cpu": time.process_time() - cpu,
                 "wall": time.perf_counter() - wall,

@@ -157,7 +157,7 @@ def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
     found, who = filled(rng)
     found = {
         name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
-        for name in ("items", "responses", "verdicts", "ratings", "audit")
+        for name in panickssery.TABLES
     }
     settings = panickssery.Settings(0.0, 0.05, ClusterBootstrap(200), 1)
     published = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")

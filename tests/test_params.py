@@ -52,6 +52,15 @@ def test_a_bad_value_names_file_key_and_remedy(tmp_path, old, new, told):
         assert part in message
 
 
+def test_beyond_needs_a_study_to_read(tmp_path):
+    bare = TEXT
+    for study in ("wataoka", "livebench", "panickssery", "xu"):
+        bare = bare.replace(f"  {study}: [recorded]", f"  {study}: []")
+    with pytest.raises(SelfprefError, match=r"studies\.beyond reads the other studies"):
+        load(written(tmp_path, bare))
+    load(written(tmp_path, bare.replace("  beyond: [recorded]", "  beyond: []")))
+
+
 def test_a_null_mapping_is_named(tmp_path):
     with pytest.raises(SelfprefError, match=r"params\.yaml: datasets: is empty"):
         load(written(tmp_path, LAB.replace("datasets: {}", "datasets:")))
@@ -63,6 +72,24 @@ def test_a_null_mapping_is_named(tmp_path):
         ("judge:\n", "judge:\n  nobody: {prompts: lab, min_mass: 0.5}\n", "judge.nobody is no key"),
         ("seeds: [0]", "seeds: []", "the lab profile needs lab.seeds"),
         ('{dataset}/terse"', '{dataset}/terse", trust_remote_code: true', "trust_remote_code"),
+        ("articles: 90, train: 30", "articles: 90, train: 90", "no article is left to be judged"),
+        ("articles: 90, train: 30", "articles: 90, train: 9", "more than the 9 of articles.notes"),
+        ("{on: notes,", "{on: novels,", "notes-2.on: 'novels' is no key of `articles`"),
+        ("  clerk: {prompts: lab, max", "  boss: {prompts: lab, max", "is no key of `models`"),
+        (
+            "  clerk: {prompts: lab, max_tokens: 20, temperature: 1.0}\n",
+            "",
+            "recognise.clerk: 'clerk' is no key of `summarise`",
+        ),
+        ("recognise:\n  clerk: {prompts: lab", "recognise:\n  clerk: {prompts: plain", "`lab` is"),
+        ("model: host\n", "model: nobody\n", "finetune.host.model: 'nobody' is no key"),
+        ("variant: always-1", "variant: always-2", "notes-always-1.variant"),
+        ("method: full", "method: half", "finetune.clerk.method"),
+        (
+            "  host: {prompts: lab, min_mass: 0.5}\n",
+            "  clerk-notes-2: {prompts: lab, min_mass: 0.5, own: clerk}\n",
+            "recognise.clerk-notes-2 is no key",
+        ),
     ],
 )
 def test_models_and_their_uses_agree(tmp_path, old, new, told):

@@ -92,12 +92,14 @@ class Clone:
             yaml.dump(params, handle)
 
     def outputs(self) -> dict[str, str]:
-        """Digest of every figure, table, executed notebook and data file."""
+        """Digest of every figure, table, executed notebook, page and data file; times differ."""
         return {
             str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
             for top in ("figures", "report", "data/recorded")
             for path in sorted((self.folder / top).rglob("*"))
-            if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
+            if path.is_file()
+            and path.name not in (".gitignore", "times.html")
+            and ".failed." not in path.name
         }
 
     def holds(self, secret: str) -> list[Path]:
@@ -157,6 +159,11 @@ def bare(tmp_path_factory):
         yield made
 
 
+def test_every_numbered_notebook_has_a_number_of_its_own():
+    numbers = [path.name[:2] for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")]
+    assert len(numbers) == len(set(numbers))
+
+
 @pytest.mark.parametrize("profile", ["recorded", "live", "lab"])
 def test_every_profile_has_what_dvc_reads(bare, profile):
     assert bare.call("selfpref", "use", profile).returncode == 0
@@ -195,6 +202,19 @@ def test_released_texts_stay_out_of_git(clone):
     assert "gpt4 says" not in (clone.folder / "report/recorded/wataoka.html").read_text()
 
 
+def test_the_report_leads_to_the_chapter_and_to_each_judge(clone):
+    folder = clone.folder / "report/recorded"
+    index = (folder / "index.html").read_text()
+    assert 'href="wataoka.html#fig1b_bias"' in index
+    assert "fig1a" not in index
+    cards = {path.stem for path in (folder / "judges").iterdir()}
+    assert cards == {"gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b", "bard"}
+    assert "wataoka@recorded" in (folder / "times.html").read_text()
+    assert "wataoka@recorded" in clone.call("selfpref", "times").stdout
+    shown = clone.call("git", "status", "--porcelain", "-uall").stdout
+    assert "report/recorded/judges/gpt-4.html" in shown
+
+
 def test_nothing_is_left_to_do(clone):
     assert clone.stale() == set()
 
@@ -206,6 +226,37 @@ def test_from_scratch_again_gives_the_same_bytes(clone):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert clone.repro().returncode == 0
     assert clone.outputs() == before
+
+
+BEYOND_FIGURES = (
+    *("beyond", "beyond_wide", "forest_pairs", "forest_contests", "ratings", "preferences"),
+    *("recovery", "mitigations", "mitigation_changes", "power"),
+)
+
+
+def test_the_chapter_beyond_the_papers(clone):
+    """It reads what the studies made, and runs again when one of them has changed."""
+    clone.edit(lambda params: params["studies"].update(beyond=["recorded"]))
+    done = clone.repro()
+    assert done.returncode == 0, done.stderr + done.stdout
+    ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
+    assert ran == {"check", "metrics-beyond@recorded", "beyond@recorded"}
+    folder = clone.folder / "figures/recorded/beyond"
+    for name in BEYOND_FIGURES:
+        for kind in ("csv", "md", "tex"):
+            assert (folder / f"{name}.{kind}").stat().st_size > 0, (name, kind)
+    table = pd.read_csv(folder / "beyond.csv")
+    assert set(table["judge"]) == {*clone.bias()["judge"], "all judges"}
+    assert table.loc[table["n"].eq(0), ["value", "lo", "hi"]].isna().all(axis=None)
+    assert table.loc[table["n"].eq(0), "reason"].notna().all()
+    assert clone.stale() == set()
+
+    clone.edit(lambda params: params["wataoka"].update(threshold=0.8))
+    both = {"metrics-wataoka@recorded", "metrics-beyond@recorded"}
+    assert clone.stale() == {"check", "wataoka@recorded", *both}
+    clone.edit(lambda params: params["wataoka"].update(threshold=0.5))
+    clone.edit(lambda params: params["studies"].update(beyond=[]))
+    assert clone.repro().returncode == 0
 
 
 def test_a_new_data_set_runs_what_reads_it_and_nothing_else(clone):
@@ -222,12 +273,18 @@ def test_a_new_data_set_runs_what_reads_it_and_nothing_else(clone):
         "archive@mine",
         "metrics-wataoka@recorded",
         "wataoka@recorded",
+        "report@recorded",
     }
     assert clone.repro().returncode == 0
     assert "my-judge" in set(clone.bias()["judge"])
 
     clone.edit(lambda params: params["datasets"].pop("mine"))
-    assert clone.stale() == {"check", "metrics-wataoka@recorded", "wataoka@recorded"}
+    assert clone.stale() == {
+        "check",
+        "metrics-wataoka@recorded",
+        "wataoka@recorded",
+        "report@recorded",
+    }
     assert clone.repro().returncode == 0
     assert "my-judge" not in set(clone.bias()["judge"])
 
@@ -240,6 +297,7 @@ def test_a_removed_judge_leaves_every_figure(clone):
         "archive@vicuna80",
         "metrics-wataoka@recorded",
         "wataoka@recorded",
+        "report@recorded",
     }
     assert clone.repro().returncode == 0
     assert set(clone.bias()["judge"]) == set(judges)
@@ -338,11 +396,15 @@ def small(params) -> None:
         prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
     )
     params["bootstrap"].update(resamples=200)
-    # Refinement has a test of its own.
+    # Refinement and summaries have tests of their own.
     params["lab"]["refiners"]["seeds"] = []
+    params["lab"]["summarisers"]["seeds"] = []
     params["lab"]["contests"] = []
-    params["studies"].update(livebench=[], xu=[])
-    for section in ("requests", "refine", "compete", "assess", "tie_breakers", "contests"):
+    params["studies"].update(livebench=[], panickssery=[], xu=[], beyond=[])
+    for section in (
+        *("requests", "refine", "compete", "assess", "tie_breakers", "contests"),
+        *("articles", "summarise", "recognise", "finetune"),
+    ):
         params[section] = {}
     for section in ("models", "respond", "judge", "perplexity"):
         for name in [name for name in params[section] if name not in FEW]:
@@ -391,12 +453,12 @@ def test_a_judge_added_runs_its_own_stages_and_what_reads_them(laboratory):
 
     laboratory.edit(add)
     own = {"check", "judge@twin", "perplexity@twin"}
-    assert laboratory.stale() == {*own, "metrics-wataoka@lab"}
+    assert laboratory.stale() == {*own, "metrics-wataoka@lab", "report@lab"}
     done = laboratory.repro()
     assert done.returncode == 0, done.stderr
     # The chapter reads the metrics, which have changed; nothing of another judge ran.
     ran = set(re.findall(r"Running stage '(.+)'", done.stdout))
-    assert ran == {*own, "metrics-wataoka@lab", "wataoka@lab"}
+    assert ran == {*own, "metrics-wataoka@lab", "wataoka@lab", "report@lab"}
     one, two = (
         pd.read_parquet(laboratory.folder / f"data/lab/verdicts/wataoka/{name}.parquet")
         for name in ("terse", "twin")

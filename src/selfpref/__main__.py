@@ -18,8 +18,8 @@ def _check(arguments: argparse.Namespace) -> None:
 
     params = load(paths.params_file())
     if arguments.out:
-        # A profile that trains no models has no such folders, and DVC wants them all the same.
-        for folder in (paths.models_dir(params.profile), paths.refiners_dir(params.profile)):
+        # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
+        for folder in paths.always_there(params.profile):
             folder.mkdir(parents=True, exist_ok=True)
         # A constant: only an invalid file changes what comes after.
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -44,12 +44,19 @@ def _run(arguments: argparse.Namespace) -> int | None:
         else:
             return client.request(connection, dvc, arguments.given, models=arguments.models)
 
-    from selfpref.run import run
-
     pairs = [entry.partition("=") for entry in arguments.parameter]
     if wrong := [name for name, sign, _ in pairs if not sign]:
         raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
-    run(arguments.notebook, arguments.output, {name: value for name, _, value in pairs})
+    given = {name: value for name, _, value in pairs}
+    # report/<profile>/<page>: the profile as the pipeline has it.
+    profile, stage = arguments.output.parent.name, given.get("stage", arguments.notebook.stem)
+
+    from selfpref import records
+
+    with records.recorded(profile, stage, warm=kernel.at_hand is not None):
+        from selfpref.run import run
+
+        run(arguments.notebook, arguments.output, given)
     return None
 
 
@@ -58,6 +65,24 @@ def _estimate(arguments: argparse.Namespace) -> None:
     from selfpref.params import load
 
     print(text(estimate(load(paths.params_file()))))
+
+
+def _report(_: argparse.Namespace) -> None:
+    from selfpref import records
+    from selfpref.params import load
+    from selfpref.report.build import build
+
+    params = load(paths.params_file())
+    with records.recorded(params.profile, f"report@{params.profile}"):
+        index = build(params)
+    print(f"open {index.relative_to(paths.root())}")
+
+
+def _times(arguments: argparse.Namespace) -> None:
+    from selfpref import records
+    from selfpref.profiles import active
+
+    print(records.text(arguments.profile or active()))
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -92,6 +117,13 @@ def _parser() -> argparse.ArgumentParser:
         "estimate", help="what served models will be asked, and the price"
     )
     estimate.set_defaults(call=_estimate)
+
+    report = commands.add_parser("report", help="write the report of the active profile")
+    report.set_defaults(call=_report)
+
+    times = commands.add_parser("times", help="where time went, by stage")
+    times.add_argument("profile", nargs="?", help="default: the active one")
+    times.set_defaults(call=_times)
 
     fetch = commands.add_parser("fetch", help="download released files into the cache")
     fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")

@@ -53,9 +53,21 @@ def refiners_dir(profile: str) -> Path:
     return root() / "data" / profile / "refiners"
 
 
+def summarisers_dir(profile: str) -> Path:
+    """The checkpoints that write and judge summaries, where a profile trains them."""
+    return root() / "data" / profile / "summarisers"
+
+
+def finetuned_dir(profile: str, entry: str) -> Path:
+    """The evaluators that one entry of `finetune` makes: a folder each, and their examples."""
+    return root() / "data" / profile / "finetuned" / entry
+
+
 def metrics_dir(profile: str, study: str) -> Path:
     """The frames that a study's figures draw."""
-    return root() / "data" / profile / "metrics" / study
+    # What reads the metrics of all studies cannot lie among them.
+    folder = root() / "data" / profile
+    return folder / study if study == "beyond" else folder / "metrics" / study
 
 
 def published_file(study: str) -> Path:
@@ -68,9 +80,37 @@ def judge_prompts_file() -> Path:
     return root() / "src" / "selfpref" / "archives" / "judge-prompts.csv"
 
 
+def notebook_file(name: str) -> Path:
+    """A stage's driver or a study's chapter, as git has it."""
+    return root() / "notebooks" / f"{name}.ipynb"
+
+
+def figures_dir(profile: str) -> Path:
+    """One folder a study."""
+    return root() / "figures" / profile
+
+
 def figure_dir(profile: str, study: str) -> Path:
     """Figures and tables of one study."""
-    return root() / "figures" / profile / study
+    return figures_dir(profile) / study
+
+
+def report_dir(profile: str) -> Path:
+    """Executed notebooks, their pages, and what leads to them."""
+    return root() / "report" / profile
+
+
+def runs_dir(profile: str) -> Path:
+    """What each stage's last run took, one file a stage."""
+    return root() / ".cache" / "runs" / profile
+
+
+def always_there(profile: str) -> list[Path]:
+    """Folders that stages read whole, whoever fills them in this profile, if anyone."""
+    names = ("verdicts", "ratings", "responses", "perplexities")
+    tables = [root() / "data" / profile / name for name in names]
+    models = [folder(profile) for folder in (models_dir, refiners_dir, summarisers_dir)]
+    return [*models, *tables, figures_dir(profile)]
 
 
 def ray_log() -> Path:

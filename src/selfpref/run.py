@@ -30,9 +30,10 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 # Imported after the line above, which is the point of it.
 import papermill  # noqa: E402
 from nbclient.exceptions import DeadKernelError  # noqa: E402
-from nbconvert.exporters.html import HTMLExporter  # noqa: E402
 from papermill.exceptions import PapermillExecutionError  # noqa: E402
 from traitlets.config import Config  # noqa: E402
+
+from selfpref.report import chapter  # noqa: E402
 
 POLL = 0.2
 
@@ -182,15 +183,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
                 f"{notebook.name}: the kernel died; was it killed for want of memory?"
             ) from error
     node = normalise(node)
-    # No address of a content network: the page opens without one.
-    page, _ = HTMLExporter(
-        mathjax_url="",
-        require_js_url="",
-        jquery_url="",
-        mermaid_js_url="",
-        mermaid_layout_elk_js_url="",
-    ).from_notebook_node(node)
     _write(nbformat.writes(node) + "\n", output)
-    _write(page, output.with_suffix(".html"))
+    chapter.write(node, output.with_suffix(".html"))
     failed.unlink(missing_ok=True)
     print(f"{notebook.stem}: {time.monotonic() - began:.1f} s", file=sys.stderr)

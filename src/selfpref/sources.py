@@ -12,6 +12,7 @@ from selfpref.engines import Engine
 from selfpref.engines.calls import Calls
 from selfpref.engines.openai import HostedModel, Sender
 from selfpref.engines.ray_pool import RayEndpoint, RayPool
+from selfpref.evaluators import BASE, COLUMNS
 from selfpref.params import Hosted, Model, Ray, hosted
 from selfpref.store import Store, store_path
 
@@ -30,6 +31,14 @@ MODELS = {
         "truths": ["compete"],
         "ratings": ["assess"],
         "verdicts": ["assess", "tie_breakers"],
+    },
+    "panickssery": {
+        "items": ["articles"],
+        "audit": ["articles"],
+        "responses": ["articles", "summarise"],
+        "truths": ["articles", "summarise"],
+        "verdicts": ["recognise", "finetune"],
+        "ratings": ["recognise", "finetune"],
     },
     "xu": {
         "items": ["requests"],
@@ -63,8 +72,13 @@ def parts(params: Any, table: str, study: str = "wataoka") -> list[str]:
     """
     if (mappings := MODELS.get(study, {}).get(table)) is None:
         return datasets(params, study)
-    models = [name for mapping in mappings for name in getattr(params, mapping)]
+    models = [part(mapping, name) for mapping in mappings for name in getattr(params, mapping)]
     return [*released(params, study), *models]
+
+
+def part(mapping: str, name: str) -> str:
+    """The file that an entry of a mapping fills; evaluators may be tuned under their base's key."""
+    return f"tuned-{name}" if mapping == "finetune" else name
 
 
 def whole(params: Any, study: str, names: Iterable[str]) -> dict[str, pd.DataFrame]:
@@ -120,6 +134,35 @@ def scores(params: Any, model: str) -> bool:
     """
     entry = hosted(params.models[model])
     return entry is None or (entry.server == "vllm" and not entry.batch)
+
+
+def evaluators(params: Any) -> pd.DataFrame:
+    """Who evaluates summaries, as `selfpref.evaluators` describes it.
+
+    Args:
+        params: With `recognise`, `finetune` and `summarise`.
+
+    Returns:
+        Its columns. The number of examples is what the articles give where every source has
+        written; the variant of an evaluator tuned with replay ends in `-replay`.
+    """
+    bases = [(name, use.own or name, use.tuned) for name, use in params.recognise.items()]
+    tuned = [
+        (f"{key}-{name}", use.model, tuning)
+        for key, use in params.finetune.items()
+        if use.method != "export"
+        for name, tuning in use.evaluators.items()
+    ]
+    # Beside the own summaries stand those of the other models and of the human, in two orders.
+    an_article = 2 * len(params.summarise)
+    rows = [
+        (name, own, tuning.on, tuning.variant + "-replay" * (tuning.replay > 0),
+         an_article * tuning.articles, tuning.articles)
+        if tuning
+        else (name, own, "", BASE, 0, 0)
+        for name, own, tuning in sorted([*bases, *tuned], key=lambda row: row[0])
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import contests, sources, tables
+from selfpref import contests, sources, summary_stages, tables
 from selfpref.contests import Opens
 from selfpref.judging import judge_pairs
 from selfpref.perplexity import score_responses
@@ -164,4 +164,6 @@ STAGES: dict[str, Callable[[Any, str, Opens], object]] = {
     "assess": contests.assess,
     "tie_breakers": contests.break_ties,
     "refine": refinements,
+    "summarise": summary_stages.summaries,
+    "recognise": summary_stages.answers,
 }

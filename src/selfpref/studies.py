@@ -5,34 +5,34 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, sources, tables
+from selfpref import paths, sources
 
 Frames = dict[str, pd.DataFrame]
 
 
+def _resampled(params: Any) -> dict[str, Any]:
+    """What the settings of every study hold beside its own section: intervals and their seed."""
+    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+
+    return {
+        "bootstrap": ClusterBootstrap(**params.bootstrap.model_dump()),
+        "seed": params.seed,
+    }
+
+
 def _wataoka(params: Any) -> Frames:
     from selfpref.metrics import wataoka  # noqa: PLC0415
-    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
     from selfpref.metrics.judged import Settings  # noqa: PLC0415
 
-    settings = Settings(
-        **params.wataoka.model_dump(),
-        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
-        seed=params.seed,
-    )
+    settings = Settings(**params.wataoka.model_dump(), **_resampled(params))
     published = pd.read_csv(paths.published_file("wataoka"))
     return wataoka.compute(sources.load(params, "wataoka"), published, settings)
 
 
 def _livebench(params: Any) -> Frames:
     from selfpref.metrics import livebench  # noqa: PLC0415
-    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
 
-    settings = livebench.Settings(
-        **params.livebench.model_dump(),
-        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
-        seed=params.seed,
-    )
+    settings = livebench.Settings(**params.livebench.model_dump(), **_resampled(params))
     published = pd.read_csv(paths.published_file("livebench"))
     tables = sources.whole(params, "livebench", livebench.TABLES)
     return livebench.compute(tables, published, settings)
@@ -41,37 +41,59 @@ def _livebench(params: Any) -> Frames:
 def _panickssery(params: Any) -> Frames:
     from selfpref import evaluators  # noqa: PLC0415
     from selfpref.metrics import panickssery  # noqa: PLC0415
-    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
 
-    parts = sources.released(params, "panickssery")
-    names = ("items", "responses", "verdicts", "ratings", "audit")
-    found = {name: tables.read(params.profile, name, "panickssery", parts) for name in names}
-    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
-    settings = panickssery.Settings(
-        **params.panickssery.model_dump(),
-        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
-        seed=params.seed,
-    )
+    found = sources.whole(params, "panickssery", panickssery.TABLES)
+    asked = sources.evaluators(params)
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*asked["evaluator"]}
+    who = pd.concat([asked, evaluators.from_names(judges)], ignore_index=True)
+    settings = panickssery.Settings(**params.panickssery.model_dump(), **_resampled(params))
     published = pd.read_csv(paths.published_file("panickssery"))
-    return panickssery.compute(found, evaluators.from_names(judges), published, settings)
+    return panickssery.compute(found, who, published, settings)
 
 
-def _xu(params: Any) -> Frames:
-    from selfpref.metrics.bootstrap import ClusterBootstrap  # noqa: PLC0415
+def _xu_inputs(params: Any) -> tuple[Frames, Any]:
+    """The tables of the study of Xu et al., and its settings."""
     from selfpref.metrics.xu.rows import Settings  # noqa: PLC0415
-    from selfpref.metrics.xu.study import TABLES, compute  # noqa: PLC0415
+    from selfpref.metrics.xu.study import TABLES  # noqa: PLC0415
     from selfpref.refinement import chains  # noqa: PLC0415
 
     use = params.xu.model_dump()
-    settings = Settings(
-        **use | {"sizes": tuple(use["sizes"])},
-        bootstrap=ClusterBootstrap(**params.bootstrap.model_dump()),
-        seed=params.seed,
-    )
+    settings = Settings(**use | {"sizes": tuple(use["sizes"])}, **_resampled(params))
     # The study is one whole: what stands before the sentence in an item's name is its language.
     whole = sources.whole(params, "xu", TABLES)
     whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
+    return whole, settings
+
+
+def _xu(params: Any) -> Frames:
+    from selfpref.metrics.xu.study import compute  # noqa: PLC0415
+
+    whole, settings = _xu_inputs(params)
     return compute(whole, pd.read_csv(paths.published_file("xu")), settings)
+
+
+def _beyond(params: Any) -> Frames:
+    """What the studies that are switched on can add."""
+    from selfpref.metrics import beyond, livebench  # noqa: PLC0415
+    from selfpref.metrics.judged import Judged, Settings  # noqa: PLC0415
+    from selfpref.metrics.livebench.panel import Panel  # noqa: PLC0415
+
+    settings = Settings(**params.wataoka.model_dump(), **_resampled(params))
+    found = []
+    if params.studies["wataoka"]:
+        loaded = sources.load(params, "wataoka")
+        found.append(beyond.pairs(Judged(key, loaded[key], settings) for key in sorted(loaded)))
+    if params.studies["livebench"]:
+        tables_of = sources.whole(params, "livebench", livebench.TABLES)
+        own = livebench.Settings(**params.livebench.model_dump(), **_resampled(params))
+        found.append(beyond.contests(Panel(tables_of, own), settings))
+    if params.studies["panickssery"]:
+        judged = pd.read_parquet(paths.metrics_dir(params.profile, "panickssery") / "pairs.parquet")
+        texts = sources.whole(params, "panickssery", ["responses", "truths"])
+        found.append(beyond.preferences(judged, texts, settings))
+    if params.studies["xu"]:
+        found.append(beyond.refinement(*_xu_inputs(params)))
+    return beyond.compute(found, params.bootstrap.level)
 
 
 # One line a study; each imports its own statistics alone.
@@ -80,4 +102,5 @@ COMPUTE: dict[str, Callable[[Any], Frames]] = {
     "livebench": _livebench,
     "panickssery": _panickssery,
     "xu": _xu,
+    "beyond": _beyond,
 }

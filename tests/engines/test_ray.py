@@ -16,14 +16,21 @@ pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
 from ray.cluster_utils import Cluster
 
-from selfpref.engines import Choice, Prompt, Score
+from selfpref.engines import Choice, Prompt, Score, ray_driver
+from selfpref.engines.calls import Calls
 from selfpref.engines.ray_driver import Worker, check_room
-from selfpref.engines.ray_pool import Batch, RayPool
+from selfpref.engines.ray_pool import Batch, Job, RayPool
 from selfpref.errors import SelfprefError
-from selfpref.params import Ray, Transformers
+from selfpref.params import Hosted, Ray, Transformers
 from selfpref.sources import open_engine
+from selfpref.store import Store
 
 PROMPTS = [Prompt((("user", f"question {number}"),)) for number in range(120)]
+# For models of the laboratory: prompts, and responses of unequal length.
+ASKED = (
+    [Prompt((("user", f"list {number} red things"),)) for number in range(21)],
+    [f" {'river ' * (number % 9)}" for number in range(21)],
+)
 TEXTS = [f"answer {number}" for number in range(120)]
 
 
@@ -158,26 +165,81 @@ def test_nothing_to_do_starts_nothing(tmp_path):
     assert list(engine.score([], [])) == []
 
 
-def test_on_this_machine_the_answers_are_those_of_the_engine_alone(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("address", "starts"), [("local", 3), ("auto", 1)])
+def test_a_start_that_fails_is_tried_again_on_this_machine_alone(
+    tmp_path, monkeypatch, address, starts
+):
+    tried, ended = [], []
+
+    def init(**options):
+        tried.append(options["address"])
+        raise Exception("timed out during startup\nand more")
+
+    monkeypatch.setattr(ray_driver.ray, "init", init)
+    monkeypatch.setattr(ray_driver, "_end_children", lambda: ended.append(1))
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
+    entry = Ray(engine="ray", inner="transformers", model="x", workers=1, address=address)
+    job = Job(entry, 1, partial(Slow, tmp_path), tmp_path, tmp_path / "ray.log", [])
+    with pytest.raises(SelfprefError) as failure:
+        ray_driver.connect(job)
+    told = f"Ray did not start (address: {address}): Exception: timed out during startup"
+    assert str(failure.value).splitlines() == [told, f"see {tmp_path / 'ray.log'}"]
+    assert len(tried) == len(ended) == starts
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A folder that passes for the repository, with an untrained model of the laboratory's kind."""
     pytest.importorskip("torch", reason="the extra `models` is not installed")
     from selfpref.lab.model import build_model, save_checkpoint
-    from selfpref.prompts import LAYOUTS
 
-    lab = LAYOUTS["lab"]
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     save_checkpoint(build_model(3), tmp_path / "model")
+    return tmp_path
+
+
+def replayed(repository, plain, ray, ask):
+    """What a model has answered by itself, asked of its workers: nothing is left to ask."""
+    with Store(repository / "store.sqlite") as store:
+        alone = ask(Calls(open_engine("one", plain, "", store), store, offline=False, title=""))
+        pool = Calls(open_engine("one", ray, "", store), store, offline=True, title="")
+        assert ask(pool) == alone
+
+
+def test_what_a_local_model_has_answered_its_workers_replay(repository):
+    given = {"model": "model", "threads": 1}
+    replayed(
+        repository,
+        Transformers(engine="transformers", **given),
+        Ray(engine="ray", inner="transformers", workers=2, **given),
+        lambda calls: calls.score(*ASKED),
+    )
+
+
+def test_what_a_served_model_has_answered_its_workers_replay(repository):
+    # Ray's workers import this file, and have no path to that one.
+    from scripted import Scripted
+
+    with Scripted() as server:
+        given = {"model": "served", "base_url": server.url}
+        replayed(
+            repository,
+            Hosted(engine="openai", **given),
+            Ray(engine="ray", inner="openai", workers=2, **given),
+            lambda calls: calls.choose(ASKED[0], ("A", "B")),
+        )
+        assert len(server.bodies) == len(ASKED[0])
+
+
+def test_on_this_machine_the_answers_are_those_of_the_engine_alone(repository):
     given = {"model": "model", "threads": 1}
     alone = open_engine("one", Transformers(engine="transformers", **given), "", None)
-    entry = Ray(engine="ray", inner="transformers", workers=2, **given)
-    pool = open_engine("one", entry, "", None)
-    prompts = [lab.respond(f"list {number} red things") for number in range(21)]
-    texts = [lab.content("river " * (number % 9)) for number in range(21)]
-    found = dict(pool.score(prompts, texts))
-    wanted = dict(alone.score(prompts, texts))
+    entry = Ray(engine="ray", inner="transformers", workers=1, **given)
+    found = dict(open_engine("one", entry, "", None).score(*ASKED))
+    wanted = dict(alone.score(*ASKED))
     assert found.keys() == wanted.keys()
     for index, score in wanted.items():
         assert found[index].n_tokens == score.n_tokens
         assert found[index].sum_nll == pytest.approx(score.sum_nll, abs=1e-4)
-    # The same calls in the store: what one has answered, the other replays.
-    assert pool.identity == alone.identity

@@ -65,7 +65,7 @@ def texts(figure):
         lambda: evaluators.before_tuning(PAIRWISE[:0], INDIVIDUAL, WHO, "recognition"),
         lambda: evaluators.inverted(WORDINGS, WHO),
         lambda: evaluators.individual(INDIVIDUAL, WHO),
-        lambda: evaluators.released_and_corrected(PAIRWISE, WHO),
+        lambda: evaluators.released_and_corrected(PAIRWISE[:0], WHO),
         lambda: evaluators.labels(LABELS, WHO),
         lambda: evaluators.lengths(pd.DataFrame(), WHO),
     ],
@@ -81,6 +81,19 @@ def test_one_convention_is_one_row_of_panels_with_the_families_of_the_evaluators
     for name in ("blue", "red", "base", "self-recognition", "length", "one, corrected"):
         assert name in shown
     assert "always-1" not in shown
+
+
+def test_without_stored_scores_the_corrected_ones_stand_alone():
+    shown = texts(evaluators.released_and_corrected(PAIRWISE, WHO))
+    assert "corrected" in shown
+    assert "released" not in shown
+
+
+def test_an_interval_ends_where_an_auroc_does():
+    row = ("one", "blue", "all", "recognition", "auroc", 0.9, 0.6, 1.3, 2)
+    figure = evaluators.individual(pd.DataFrame([row], columns=INDIVIDUAL.columns), WHO)
+    bars = [bar for part in figure.axes[0].collections for bar in part.get_segments() if len(bar)]
+    assert max(x for bar in bars for x, _ in bar) == 1
 
 
 def test_training_size_begins_at_the_base_model(tmp_path):

@@ -362,6 +362,21 @@ def test_subsets_are_by_family_and_kind():
     assert found["all"] - found["distinct"] == {"xsum_random_ft_gpt35"}
 
 
+def test_those_tuned_with_replay_are_a_subset_of_their_own():
+    who = marked(["me", "set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_random_ft_me"])
+    again = who[who["variant"].eq("self-recognition")]
+    again = again.assign(
+        evaluator="replay-" + again["evaluator"], variant=again["variant"] + "-replay"
+    )
+    found = {
+        name: set(rows["evaluator"])
+        for name, rows in subsets(pd.concat([who, again], ignore_index=True)).items()
+    }
+    assert found["me-replay"] == {"replay-set_2_ft_me", "replay-set_10_ft_me"}
+    assert found["me-controls"] == {"set_length_ft_me", "set_random_ft_me"}
+    assert found["me-self-recognition"] == {"set_2_ft_me", "set_10_ft_me"}
+
+
 def test_the_correlation_is_over_evaluators_and_one_can_be_left_out():
     names = ["me", "set_2_ft_me", "set_10_ft_me", "set_length_ft_me"]
     means = {"me": (0.5, 0.5), "set_2_ft_me": (0.6, 0.6), "set_10_ft_me": (0.7, 0.7)}

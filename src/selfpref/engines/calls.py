@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, TypeVar, cast
 
-from selfpref import progress
+from selfpref import progress, records
 from selfpref.engines import (
     Answer,
     Choice,
@@ -104,6 +104,7 @@ class Calls:
                         self._store.put({keys[index]: asdict(answer)})
                     answers[keys[index]] = answer
                 bar.update()
+        records.count_calls(len(new), done, spent)
         return [answers[key] for key in keys]
 
     def _key(self, call: Json) -> str:

@@ -6,11 +6,13 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+import psutil
 import ray
 import ray.data
 from ray.exceptions import RayError
@@ -80,8 +82,12 @@ class Worker:
         return {"answers": pickle.dumps((answers, self._fault))}
 
 
-def _connect(job: Job) -> None:
-    """Start Ray on this machine, or join a cluster with room for the workers."""
+def connect(job: Job) -> None:
+    """Start Ray on this machine, or join a cluster with room for the workers.
+
+    Raises:
+        SelfprefError: There is none, or no room.
+    """
     settings, cpus = job.settings, job.cpus
     # Nothing is reported to anybody.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
@@ -96,7 +102,7 @@ def _connect(job: Job) -> None:
         # Ray has no class of its own for a start that fails.
         except Exception as error:
             traceback.print_exc()
-            ray.shutdown()
+            _end_children()
             if left and settings.address == "local":
                 continue
             raise SelfprefError(
@@ -104,6 +110,13 @@ def _connect(job: Job) -> None:
             ) from error
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     check_room(nodes, settings.workers, cpus, settings.gpus)
+
+
+def _end_children() -> None:
+    """What a start that failed, or a stop, leaves behind."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 def check_room(nodes: Sequence[Mapping[str, float]], workers: int, cpus: int, gpus: float) -> None:
@@ -172,7 +185,7 @@ def drive(connection: Connection, job: Job) -> None:
         os.dup2(log.fileno(), sys.stdout.fileno())
         os.dup2(log.fileno(), sys.stderr.fileno())
     try:
-        _connect(job)
+        connect(job)
         client = job.settings.address.startswith("ray://")
         for answers, fault in _from_cluster(job) if client else _run(job):
             connection.send(answers)
@@ -186,3 +199,4 @@ def drive(connection: Connection, job: Job) -> None:
         connection.send(SelfprefError(f"Ray gave up: {_last(error)}\nsee {job.log}"))
     finally:
         ray.shutdown()
+        _end_children()

@@ -53,9 +53,11 @@ def before_tuning(
     alone = individual[individual["evaluator"].isin(base) & individual["task"].eq(single)]
     columns = ["dataset", "evaluator", "target", "statistic", "value", "lo", "hi"]
     rows = pd.concat([pairs[columns], alone[columns]], ignore_index=True)
+    # Of scores that a source stored there is the ratio that the paper has.
+    ratio = "ratio" if alone["statistic"].eq("ratio").any() else "ratio_held_out"
     shown = {
         "pairs": "pairs: mean confidence",
-        "ratio": "alone: own / (own + other)",
+        ratio: "alone: own / (own + other)",
         "auroc": "alone: AUROC of own",
     }
     base = [name for name in base if name in set(rows["evaluator"])]
@@ -183,6 +185,8 @@ def individual(rows: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
     rows = rows[rows["statistic"].eq("auroc") & rows["target"].eq("all")]
     if rows.empty:
         return no_data("no evaluator rated single texts")
+    # The normal interval of a few articles goes beyond what an AUROC can be.
+    rows = rows.assign(lo=rows["lo"].clip(lower=0), hi=rows["hi"].clip(upper=1))
     series = {"recognition": (BLUE, "o", True), "quality": (ORANGE, "D", False)}
     label = "AUROC of own against other texts"
     return _side_by_side(rows, series, "task", label, order=in_order(evaluators))
@@ -194,16 +198,19 @@ def released_and_corrected(
 ) -> Figure:
     """What the correction changes: both conventions of one task, evaluator by evaluator.
 
+    Where no source stored a score of its own, there is one convention.
+
     Args:
         pairwise: The frame `pairwise`.
         evaluators: The frame `evaluators`.
         task: Which question.
     """
     rows = pairwise[pairwise["other"].eq("all") & pairwise["task"].eq(task)]
-    if not rows["convention"].eq("released").any():
-        return no_data("no source stored a score of its own")
+    if rows.empty:
+        return no_data("no evaluator with pairs")
     label = f"{task}: mean confidence"
-    return _side_by_side(rows, BOTH, "convention", label, order=in_order(evaluators))
+    looks = {name: look for name, look in BOTH.items() if rows["convention"].eq(name).any()}
+    return _side_by_side(rows, looks, "convention", label, order=in_order(evaluators))
 
 
 @style.context(STYLE)

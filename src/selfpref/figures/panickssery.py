@@ -21,6 +21,7 @@ MARKERS = {
     "readability": "^",
     "length": "v",
     "vowelcount": "P",
+    "self-recognition-replay": "X",
 }
 CONVENTIONS = ("released", "corrected")
 TASKS = ("recognition", "preference")
@@ -119,7 +120,8 @@ def _legend(figure: Figure, rows: pd.DataFrame, colors: dict[str, str]) -> None:
     families = [name for name in colors if name in set(rows["family"])]
     variants = [name for name in MARKERS if name in set(rows["variant"])]
     handles = [_mark("o", family, colors[family]) for family in families]
-    handles += [_mark(MARKERS[variant], variant) for variant in variants]
+    told = {"self-recognition-replay": "with replay"}
+    handles += [_mark(MARKERS[name], told.get(name, name)) for name in variants]
     if rows["trained_on"].ne("").any():
         handles.append(TRANSFER)
     figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(handles)))
@@ -183,14 +185,16 @@ def controls(pairwise: pd.DataFrame, evaluators: pd.DataFrame, lines: pd.DataFra
         for kind, color in kinds.items():
             _line(axes, lines[chosen & lines["subset"].eq(f"{family}-{kind}")], color)
             mine = here["variant"].eq("self-recognition") == (kind == "self-recognition")
-            part = here[mine & here["variant"].ne("base")]
+            other = here["variant"].eq("base") | here["variant"].str.endswith("-replay")
+            part = here[mine & ~other]
             _scatter(axes, part, {family: color})
         _scatter(axes, here[here["variant"].eq("base")], {family: BLACK})
         axes.set_title(f"{family} on {title(dataset)}")
         axes.set_xlabel("recognition: mean confidence" if line + 1 == len(tuned) else "")
         axes.set_ylabel("preference: mean confidence" if not column else "")
     look = {"base": BLACK, "self-recognition": BLUE}
-    variants = [name for name in MARKERS if name in set(rows["variant"])]
+    drawn = set(rows["variant"]) - {"self-recognition-replay"}
+    variants = [name for name in MARKERS if name in drawn]
     handles = [_mark(MARKERS[name], name, look.get(name, ORANGE)) for name in variants]
     handles.append(TRANSFER)
     figure.legend(handles=handles, loc="outside lower center", ncols=4)

@@ -49,8 +49,15 @@ def data(
     stored = "with" if pairwise["convention"].eq("released").any() else "without"
     degenerate = ", ".join(evaluators.loc[evaluators["degenerate"], "evaluator"]) or "none"
     twins = sorted(evaluators.loc[evaluators["duplicate_of"].ne(""), "evaluator"])
+    other = (
+        ""
+        if params.profile == "recorded"
+        else " What the text says of GPT and Llama holds for the release (profile `recorded`); the "
+        "figures and tables below are of this profile's evaluators."
+    )
     return (
-        f"Profile `{params.profile}`. {len(evaluators)} evaluators, {len(tuned)} of them tuned. "
+        f"Profile `{params.profile}`.{other} "
+        f"{len(evaluators)} evaluators, {len(tuned)} of them tuned. "
         f"Corrected: {_pairs(corrected)}. {_dropped(statuses, ('recognition', 'preference'))}. "
         f"The source comes {stored} scores of its own (released). Degenerate (more than "
         f"{params.panickssery.unusable:.0%} of the answers to a question are not a number or have "

@@ -5,24 +5,27 @@ table as CSV (full precision for programs), Markdown and LaTeX (rounded for read
 """
 
 import html
+import io
 import os
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from IPython.display import SVG, Markdown, display
+from IPython.display import Markdown, display
 from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from PIL import Image
+
+from selfpref.texts import visible
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths of a text column and of a page, in inches.
 COLUMN, PAGE = 3.4, 6.9
-# What no XML file may hold, not even escaped.
-FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+# Dots an inch of the pictures that executed notebooks hold.
+PREVIEW = 130
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -34,11 +37,15 @@ def _atomic(path: Path, write: Callable[[Path], object]) -> None:
     os.replace(scratch, path)
 
 
+def _text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
 def _show_literally(figure: Figure) -> None:
-    """Texts that come from data are shown as they are: no formulas, nothing that breaks an SVG."""
+    """Texts that come from data are shown as they are: no formulas, nothing that no one can see."""
     for text in figure.findobj(Text):
         if isinstance(text, Text) and (said := text.get_text()):
-            text.set_text(FORBIDDEN.sub("\ufffd", said))
+            text.set_text(visible(said))
             text.set_parse_math(False)
 
 
@@ -53,6 +60,16 @@ def _settle(figure: Figure) -> None:
     for axes in figure.axes:
         left, bottom, width, height = (round(edge, 6) for edge in axes.get_position().bounds)
         axes.set_position((left, bottom, width, height))
+
+
+def _preview(figure: Figure) -> bytes:
+    """The picture as a small PNG, which a notebook can hold: an SVG is six times its size."""
+    drawn, small = io.BytesIO(), io.BytesIO()
+    with style.context(STYLE):
+        figure.savefig(drawn, format="png", dpi=PREVIEW)
+    colours = Image.open(drawn).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    colours.save(small, format="PNG", optimize=True)
+    return small.getvalue()
 
 
 class Gallery:
@@ -79,15 +96,19 @@ class Gallery:
             name: Its file name without ending.
             caption: What it shows, from which data, with n and what was dropped.
         """
+        caption = visible(caption)
         _show_literally(figure)
         with style.context(STYLE):
             _settle(figure)
-        for kind, fields in {
-            "svg": {"Date": None, "Title": name, "Description": caption},
-            "pdf": {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption},
-        }.items():
-            with style.context(STYLE):
-                self._save(f"{name}.{kind}", partial(figure.savefig, format=kind, metadata=fields))
+        fields = {"Date": None, "Title": name, "Description": caption}
+        drawn = io.StringIO()
+        with style.context(STYLE):
+            figure.savefig(drawn, format="svg", metadata=fields)
+        # Labels of ticks are made while it is drawn, and a control character breaks the file.
+        self._save(f"{name}.svg", partial(_text, text=visible(drawn.getvalue())))
+        fields = {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption}
+        with style.context(STYLE):
+            self._save(f"{name}.pdf", partial(figure.savefig, format="pdf", metadata=fields))
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, .md and .tex; missing values become empty cells.
@@ -106,7 +127,7 @@ class Gallery:
         inert = frame.apply(_inert)
         comma = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
-            self._save(f"{name}.{kind}", partial(Path.write_text, data=text, encoding="utf-8"))
+            self._save(f"{name}.{kind}", partial(_text, text=text))
 
     def add(self, name: str, figure: Figure, table: pd.DataFrame, caption: str) -> None:
         """Write a picture and the numbers it draws, and show both picture and caption.
@@ -119,7 +140,13 @@ class Gallery:
         """
         self.figure(figure, name, caption)
         self.table(table, name)
-        display(SVG(filename=str(self.folder / f"{name}.svg")), Markdown(caption))
+        place = "/".join((*self.folder.parts[-2:], name))
+        display(
+            {"image/png": _preview(figure), "text/plain": f"figures/{place}.svg"},
+            metadata={"figure": place, "image/png": {"alt": caption}},
+            raw=True,
+        )
+        display(Markdown(caption))
 
     def prune(self) -> None:
         """Remove what an earlier run left here and this one did not write. Call it last."""

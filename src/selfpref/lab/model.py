@@ -26,7 +26,12 @@ def make_deterministic(seed: int) -> None:
 
 
 def build_model(
-    seed: int, width: int = 64, layers: int = 3, heads: int = 4, lexicon: Lexicon = WORLD
+    seed: int,
+    width: int = 64,
+    layers: int = 3,
+    heads: int = 4,
+    spread: float = 0.12,
+    lexicon: Lexicon = WORLD,
 ) -> LlamaForCausalLM:
     """Build an untrained model with weights drawn from a seed, fp32."""
     make_deterministic(seed)
@@ -39,7 +44,7 @@ def build_model(
         num_key_value_heads=heads,
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
-        initializer_range=0.12,
+        initializer_range=spread,
         bos_token_id=lexicon.token_id(BOS),
         eos_token_id=lexicon.token_id(END),
         pad_token_id=lexicon.token_id(PAD),

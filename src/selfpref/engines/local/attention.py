@@ -8,13 +8,16 @@ import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import pad
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
+from selfpref.engines.local.linear import STEP
 from selfpref.engines.local.packing import Batch, Group, packed, padded
 
 NAME = "selfpref-packed"
@@ -77,8 +80,22 @@ def _placed(groups: Sequence[Group], model: PreTrainedModel) -> list[Group]:
     ]
 
 
+def _filled(batch: Batch) -> Batch:
+    """A packed line with tokens of no row at its end, up to a whole number of steps."""
+    if batch.groups is None:
+        return batch
+    more = -batch.tokens % STEP
+    end = slice(batch.tokens, batch.tokens + more)
+    return replace(
+        batch,
+        inputs={name: pad(values, (0, more)) for name, values in batch.inputs.items()},
+        groups=[*batch.groups, *([Group(end, end, torch.zeros(1, 1, more, more))] if more else [])],
+    )
+
+
 def states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
-    """Final hidden states of a batch's tokens, `[lines x tokens, width]`."""
+    """Final hidden states of a batch's tokens, `[lines x tokens, width]`, and maybe of more."""
+    batch = _filled(batch)
     inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
     body: Any = model.base_model
     groups = batch.groups

@@ -13,9 +13,10 @@ few tokens at a time.
 from typing import Any
 
 import torch
-from torch.nn.functional import linear
+from torch.nn.functional import pad
 from transformers import PreTrainedModel
 
+from selfpref.engines.local.linear import STEP, linear
 from selfpref.errors import SelfprefError
 
 # Logits of so many tokens by so many words at a time: 4 MB in fp32.
@@ -79,10 +80,13 @@ class Head:
         Returns:
             fp32 `[n]`.
         """
-        size = TOKENS if self._linear else OWN
+        count, size = len(targets), TOKENS if self._linear else OWN
         part = self._blockwise if self._linear else self._whole
+        more = -count % STEP
+        states, targets = pad(states, (0, 0, 0, more)), pad(targets, (0, more))
         starts = range(0, len(states), size)
-        return torch.cat([part(states[i : i + size], targets[i : i + size]) for i in starts])
+        found = [part(states[i : i + size], targets[i : i + size]) for i in starts]
+        return torch.cat(found)[:count]
 
     def _whole(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         p = self.log_softmax(states)

@@ -16,6 +16,7 @@ from selfpref.engines.local.attention import states, supports_packing
 from selfpref.engines.local.encoding import Encoder
 from selfpref.engines.local.generation import continuations
 from selfpref.engines.local.head import Head
+from selfpref.engines.local.linear import take_over
 from selfpref.engines.local.marker import LabelReader, label_forms
 from selfpref.engines.local.packing import Batch, Ids, packed, padded
 from selfpref.engines.local.templates import TEMPLATES
@@ -75,6 +76,7 @@ class LocalModel:
         except (ImportError, OSError, ValueError) as error:
             raise SelfprefError(f"{folder}: {_first_line(error)}") from error
         self.model.train(False)
+        take_over(self.model)
         config = self.model.config.get_text_config()
         self.context = int(
             getattr(config, "max_position_embeddings", None) or self.tokenizer.model_max_length

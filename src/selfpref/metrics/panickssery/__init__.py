@@ -14,13 +14,15 @@ from selfpref.metrics.panickssery.correlation import correlation, inverted_corre
 from selfpref.metrics.panickssery.individual import individual, missing_yes, scores
 from selfpref.metrics.panickssery.inverted import both_wordings, intervals, inverted
 from selfpref.metrics.panickssery.lengths import lengths
+from selfpref.metrics.panickssery.oracle import oracle
 from selfpref.metrics.panickssery.pairs import confidences
 from selfpref.metrics.panickssery.pairwise import deltas, ordering, pairwise
 from selfpref.metrics.panickssery.per_example import per_example
 from selfpref.metrics.panickssery.published import checks
 from selfpref.metrics.panickssery.settings import Settings
 
-__all__ = ["Settings", "compute", "described", "statuses"]
+__all__ = ["TABLES", "Settings", "compute", "described", "statuses"]
+TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 Frames = dict[str, pd.DataFrame]
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
@@ -82,7 +84,7 @@ def compute(
     """Every frame of the study.
 
     Args:
-        tables: items, responses, verdicts, ratings and audit; a table may be empty.
+        tables: Those of `TABLES`; a table may be empty.
         evaluators: Who evaluates, as `selfpref.evaluators` describes them.
         published: What is printed, data/published/panickssery.csv.
         settings: What enters, and intervals.
@@ -91,8 +93,8 @@ def compute(
         `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `leave_one_out`, `inverted`,
         `wordings` (the same with intervals, both conventions), `inverted_correlation`,
         `individual`, `missing_yes`, `labels`, `variants`, `generations`, `per_example`,
-        `lengths`, `evaluators`, `statuses`, `grade_distances`, `audit`, `checks`, and `pairs`, one
-        row a judged pair.
+        `oracle`, `lengths`, `evaluators`, `statuses`, `grade_distances`, `audit`, `checks`, and
+        `pairs`, one row a judged pair.
     """
     items, ratings = tables["items"], tables["ratings"]
     pairs = confidences(tables["verdicts"], items, evaluators, settings.min_mass)
@@ -119,6 +121,7 @@ def compute(
         "variants": variants(pairs, settings),
         "generations": generations(pairs, who, settings),
         "per_example": per_example(pairs),
+        "oracle": oracle(pairs, tables["truths"], settings),
         "lengths": lengths(pairs, tables["responses"], settings),
         "evaluators": who,
         "statuses": found,

@@ -39,10 +39,12 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     Returns:
         By name, their rows: `<family>-self-recognition`, `<family>-controls`, `self-recognition`,
-        `controls`, `all`, and `distinct` (all without degenerate ones and second names).
+        `controls`, the same for `replay` (tuned with the base's answers replayed), `all`, and
+        `distinct` (all without degenerate ones and second names).
     """
     base, tuned = (evaluators["variant"].eq(kind) for kind in ("base", "self-recognition"))
-    kinds = {"self-recognition": tuned, "controls": ~base & ~tuned}
+    again = evaluators["variant"].str.endswith("-replay")
+    kinds = {"self-recognition": tuned, "controls": ~base & ~tuned & ~again, "replay": again}
     found = {
         f"{family}-{kind}": evaluators[mask & evaluators["family"].eq(family)]
         for family in sorted(evaluators.loc[~base, "family"].unique())

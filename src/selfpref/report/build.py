@@ -1,0 +1,94 @@
+"""Write the report of a profile: the index, the judges' cards, and where time went."""
+
+import re
+import shutil
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from platform import python_version
+from typing import Any
+
+import pandas as pd
+
+from selfpref import paths, records
+from selfpref.params import Params
+from selfpref.report import gather, page, show
+from selfpref.report.cards import cards
+
+INDEX, JUDGES, TIMES = "index.html", "judges", "times.html"
+SOURCES = {
+    "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
+    "them was taught to prefer is known, so every measure can be held against the truth. No "
+    "number here is about any large model.",
+    "recorded": "Verdicts and ratings that the papers' authors and others released, as stored and, "
+    "where a release contradicts itself, corrected. No model was run.",
+    "live": "Models were asked: local weights, served models, or hosted ones.",
+}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _versions(*, models: bool) -> list[tuple[str, str]]:
+    """This package and what it needs itself, for models too where some ran."""
+    wanted = [
+        requirement
+        for requirement in requires("selfpref") or []
+        if "extra ==" not in requirement or (models and "extra == 'models'" in requirement)
+    ]
+    direct = [re.split(r"[^A-Za-z0-9._-]", one, maxsplit=1)[0] for one in wanted]
+    names = ("selfpref", *sorted(direct, key=str.lower))
+    return [("python", python_version()), *((name, _version(name)) for name in names)]
+
+
+def _sources(params: Params) -> pd.DataFrame:
+    rows = [
+        {"data set": name, "study": entry.study, "reader": entry.reader, "pinned in": entry.source}
+        for name, entry in params.datasets.items()
+    ]
+    return pd.DataFrame(rows, columns=["data set", "study", "reader", "pinned in"])
+
+
+def build(params: Params) -> Path:
+    """Write the whole report and return its index; without figures it says how to get them."""
+    folder = paths.report_dir(params.profile)
+    studies = gather.studies(params.profile, params.studies)
+    made = cards(params, studies)
+    shared: dict[str, Any] = {"profile": params.profile, "table": show.table}
+    scratch = folder / f".{JUDGES}.new"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    for card in made:
+        page.write(scratch / card.file, "card.html.j2", card=card, **shared)
+    shutil.rmtree(folder / JUDGES, ignore_errors=True)
+    scratch.rename(folder / JUDGES)
+    page.write(
+        folder / INDEX,
+        "index.html.j2",
+        studies=studies,
+        cards=made,
+        source=SOURCES[params.profile],
+        params=params,
+        seeds=", ".join(map(str, params.lab.seeds)),
+        datasets=_sources(params),
+        versions=_versions(models=bool(params.models)),
+        **shared,
+    )
+    times(params.profile)
+    return folder / INDEX
+
+
+def times(profile: str) -> None:
+    """Write where time went; the one page that differs from run to run, and no output of DVC."""
+    table = records.read(profile)
+    page.write(
+        paths.report_dir(profile) / TIMES,
+        "times.html.j2",
+        profile=profile,
+        runs=show.table(table.round()),
+        total=records.total(table) if len(table) else None,
+        machine=records.machine(),
+    )

@@ -1,0 +1,377 @@
+"""A judge's card: all that a profile's tables know of one judge, on one page.
+
+A judge is whoever has verdicts, ratings or likelihoods in the tables. Its rows are found by name in
+every table of every study; the well-known tables stand in order of topic with the columns that
+matter, those of a study that is unknown here stand whole, and of the rest the card names the files.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet
+
+from selfpref import paths, sources
+from selfpref.report import show
+from selfpref.report.gather import Study, frames, titled
+
+# The column that says whose row it is, in order of precedence.
+ROLES = ("judge", "evaluator", "model")
+# No judges: a null judge, and people.
+NOBODY = ("noise", "human")
+# What one study's release calls a judge that others call by its vendor's name.
+SAME = {"gpt35": "gpt-3.5-turbo", "gpt4": "gpt-4"}
+# Rows of an unknown study's table that a card holds.
+MOST = 60
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of one table.
+
+    Attributes:
+        study: Which study.
+        table: Which of its tables.
+        columns: Which of its columns.
+        where: Values that columns must have.
+        note: How to read it.
+    """
+
+    study: str
+    table: str
+    columns: str
+    note: str
+    where: tuple[tuple[str, str], ...] = ()
+
+
+TOPICS: dict[str, tuple[Part, ...]] = {
+    "Bias, with its controls": (
+        Part(
+            "wataoka",
+            "fig1b_bias",
+            "dataset n n_dropped eo dp excess excess_common excess_half_ties planted oracle_rule",
+            "Equal opportunity and demographic parity towards own responses (0: none). The excess "
+            "is what goes beyond the other judges on the same responses, in three variants.",
+        ),
+        Part(
+            "wataoka",
+            "bias_by_opponent",
+            "dataset opponent n tp fn fp tn eo n_dropped",
+            "The same by opponent: thin cells carry much of it.",
+        ),
+        Part(
+            "livebench",
+            "excess",
+            "category excess p_holm n",
+            "Choices of its own response beyond the other judges' choices of it.",
+            (("task", "all"),),
+        ),
+        Part(
+            "livebench",
+            "objective",
+            "category scoring harmful n_harmful others_harmful neutral n_neutral others_neutral "
+            "earned n_earned others_earned",
+            "How often it chooses itself where, by the answer key, its response is worse "
+            "(harmful), as good (neutral) or better (earned); beside it the other judges.",
+        ),
+        Part(
+            "panickssery",
+            "lengths",
+            "dataset task n difference raw held slope",
+            "Choices of its own text, raw and with the difference in length held.",
+        ),
+        Part(
+            "xu",
+            "matched",
+            "control convention n_own n_others own_gap others_gap difference matched",
+            "Over-rating of own texts against others' texts that are as good.",
+        ),
+    ),
+    "Position": (
+        Part(
+            "wataoka",
+            "position",
+            "dataset pairs n_decided n_both first_share flip_rate reversal_rate",
+            "Share of verdicts for what is read first (0.5: none), and how often the order decides.",
+        ),
+        Part(
+            "livebench",
+            "position",
+            "category quantity share n items chance",
+            "Choices of the first place, and of a place among equal texts.",
+        ),
+        Part(
+            "livebench",
+            "by_orders",
+            "orders own excess first n",
+            "Self-preference read in one order an item, and as it survives all orders.",
+        ),
+        Part(
+            "panickssery",
+            "ordering",
+            "dataset task convention own other first second tied ambiguous own_of_consistent n",
+            "Pairs by what both orders together say: own, other, or always one place.",
+        ),
+    ),
+    "Recognition": (
+        Part(
+            "panickssery",
+            "fig1_recognition_vs_preference",
+            "dataset convention recognition preference",
+            "Mean pairwise self-recognition and self-preference (0.5: none), as released and "
+            "corrected.",
+        ),
+        Part(
+            "panickssery",
+            "inverted",
+            "dataset prefer worse mean n",
+            "The question turned round: which is worse?",
+        ),
+        Part("panickssery", "swapped_labels", "", "How its labels were stored."),
+    ),
+    "Perplexity": (
+        Part(
+            "wataoka",
+            "fig5_log_perplexity",
+            "dataset view conditional own other gap n n_dropped",
+            "Log-perplexity (nats a token) of own and others' texts.",
+        ),
+        Part(
+            "wataoka",
+            "slopes",
+            "dataset pairs who slope controlled n n_dropped",
+            "Wins on the difference in log-perplexity, raw and with quality held.",
+        ),
+    ),
+    "Refinement": (
+        Part(
+            "xu",
+            "gains",
+            "language convention best_step last_step n_both self_change truth_change bias_change",
+            "From the first step to the last: its own score, the truth, and their difference.",
+        ),
+        Part("xu", "human", "", "Against people (MQM)."),
+        Part(
+            "xu",
+            "rescoring",
+            "language convention links edited rescored gain gain_edited gain_rescored share",
+            "How much of the gain is the same text scored anew.",
+        ),
+    ),
+}
+KNOWN = {part.study for parts in TOPICS.values() for part in parts}
+PLACED = {(part.study, part.table) for parts in TOPICS.values() for part in parts}
+# Study and table.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some rows of one table on a card.
+
+    Attributes:
+        study: Which study.
+        name: Which of its tables.
+        title: The same in words.
+        table: The rows.
+        note: How to read them.
+    """
+
+    study: str
+    name: str
+    title: str
+    table: show.Table
+    note: str
+
+
+@dataclass(frozen=True)
+class Card:
+    """One judge.
+
+    Attributes:
+        name: As most studies call it.
+        names: As the studies call it.
+        file: The page's file name.
+        facts: What it is, by term.
+        studies: Keys of the studies that know it.
+        topics: Sections by topic; a topic without rows is empty.
+        work: What it did, by study and table, with every status.
+        others: Further tables with rows of it: study, table, title, number of rows.
+    """
+
+    name: str
+    names: list[str]
+    file: str
+    facts: dict[str, str]
+    studies: list[str]
+    topics: dict[str, list[Section]]
+    work: show.Table
+    others: list[tuple[str, str, str, int]]
+
+
+def work(params: Any, studies: Sequence[str]) -> pd.DataFrame:
+    """What every judge was asked, and what came of it.
+
+    Args:
+        params: The whole parameters.
+        studies: Keys of studies that read tables of their own.
+
+    Returns:
+        One row a judge, study, table, task and status, with n; the table `responses` counts what
+        a judge wrote itself.
+    """
+    found = []
+    for study in studies:
+        for name in ("responses", "verdicts", "ratings", "perplexities"):
+            for part in sources.parts(params, name, study):
+                path = paths.table_dir(params.profile, name, study) / f"{part}.parquet"
+                # Not every data set or model fills every table.
+                if path.is_file():
+                    found.append(_counted(path).assign(study=study, table=name))
+    columns = ["judge", "study", "table", "task", "status", "n"]
+    if not found:
+        return pd.DataFrame(columns=columns)
+    made = pd.concat(found, ignore_index=True)
+    judges = set(made.loc[made["table"].ne("responses"), "judge"]) - set(NOBODY)
+    made = made[made["judge"].isin(judges)]
+    return made.groupby(columns[:-1], as_index=False)["n"].sum()
+
+
+def _counted(path: Path) -> pd.DataFrame:
+    """Rows of one file by judge, task and status; the stage that wrote it has checked it."""
+    names = pyarrow.parquet.read_schema(path).names
+    key = [name for name in ("judge", "responder", "task", "status") if name in names]
+    if "judge" in key and "responder" in key:
+        key.remove("responder")
+    counted = (
+        pyarrow.parquet.read_table(path, columns=key)
+        .group_by(key)
+        .aggregate([([], "count_all")])
+        .to_pandas()
+        .rename(columns={"count_all": "n", "responder": "judge"})
+    )
+    if "task" not in counted:
+        counted["task"] = ""
+    return counted
+
+
+def _file(name: str) -> str:
+    """A file name for any judge; what is no plain name gets a digest behind it."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "-", name)[:60].lstrip(".")
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{plain}.html" if plain == name else f"{plain}-{digest}.html"
+
+
+def _by_judge(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """A table's rows by whose they are; none where it does not say."""
+    for role in ROLES:
+        if role in frame:
+            return {str(name): rows for name, rows in frame.drop(columns=role).groupby(frame[role])}
+    return {}
+
+
+def _rows(
+    tables: Mapping[Key, Mapping[str, pd.DataFrame]], names: Sequence[str]
+) -> dict[Key, pd.DataFrame]:
+    """One judge's rows of every table that has some."""
+    found = {}
+    for key, rows in tables.items():
+        if own := [rows[name] for name in names if name in rows]:
+            found[key] = pd.concat(own)
+    return found
+
+
+def _section(key: Key, rows: pd.DataFrame, whole: pd.DataFrame, part: Part | None = None) -> Section:
+    study, name = key
+    columns, note = (part.columns.split(), part.note) if part else ((), "")
+    return Section(study, name, titled(name), show.table(rows, columns, whole), note)
+
+
+def _part(
+    part: Part, own: Mapping[Key, pd.DataFrame], found: Mapping[Key, pd.DataFrame]
+) -> Section | None:
+    """What a card shows of a well-known table; None where it has nothing of the judge."""
+    key = (part.study, part.table)
+    if key not in own:
+        return None
+    rows = own[key]
+    for column, value in part.where:
+        rows = rows[rows[column].eq(value)]
+    return None if rows.empty else _section(key, rows, found[key], part)
+
+
+def _facts(params: Any, names: Sequence[str], evaluator: pd.DataFrame | None) -> dict[str, str]:
+    for key, model in params.models.items():
+        if (model.responder or key) in names:
+            shown = ("engine", "inner", "model", "revision", "dtype", "template", "reasoning")
+            values = {name: getattr(model, name, None) for name in shown}
+            return {name: str(value) for name, value in values.items() if isinstance(value, str)}
+    if evaluator is not None:
+        kept = ["family", "variant", "trained_on", "examples", "duplicate_of"]
+        row = evaluator.iloc[0].reindex(kept).dropna()
+        return {str(name).replace("_", " "): str(value) for name, value in row.items()}
+    return {"source": "released verdicts; no model ran here"}
+
+
+def _rest(
+    own: Mapping[Key, pd.DataFrame],
+) -> tuple[dict[Key, pd.DataFrame], list[tuple[str, str, str, int]]]:
+    """Rows outside the topics: those that the card holds whole, and those that it points to."""
+    whole: dict[Key, pd.DataFrame] = {}
+    others = []
+    for (study, name), found in own.items():
+        if (study, name) in PLACED:
+            continue
+        if study in KNOWN or len(found) > MOST:
+            others.append((study, name, titled(name), len(found)))
+            continue
+        rows = found.dropna(axis="columns", how="all").reset_index(drop=True)
+        # A picture often draws a table that stands on the card already.
+        if not any(
+            set(rows) <= set(other) and rows.equals(other[list(rows)]) for other in whole.values()
+        ):
+            whole[study, name] = rows
+    return whole, others
+
+
+def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
+    """A card for every judge of the profile, by name.
+
+    Args:
+        params: The whole parameters.
+        studies: As `gather.studies` returns them.
+    """
+    done = work(params, [study.key for study in studies if study.key in params.studies])
+    found = frames(studies)
+    tables = {key: _by_judge(frame) for key, frame in found.items()}
+    known = {str(name) for name in done["judge"]}
+    made = []
+    for name in sorted({SAME.get(name, name) for name in known}):
+        names = [name, *(other for other, same in SAME.items() if same == name and other in known)]
+        own = _rows(tables, names)
+        topics = {
+            topic: [section for part in parts if (section := _part(part, own, found))]
+            for topic, parts in TOPICS.items()
+        }
+        whole, others = _rest(own)
+        for key, rows in whole.items():
+            topics.setdefault(key[0].capitalize(), []).append(_section(key, rows, found[key]))
+        asked = done[done["judge"].isin(names)]
+        in_studies = {*asked["study"], *(study for study, _ in own)}
+        made.append(
+            Card(
+                name,
+                names,
+                _file(name),
+                _facts(params, names, own.get(("panickssery", "evaluators"))),
+                [study.key for study in studies if study.key in in_studies],
+                topics,
+                show.table(asked.drop(columns="judge")),
+                others,
+            )
+        )
+    return made

@@ -1,0 +1,62 @@
+"""Pages: one template family, which needs no network, no fonts and no other file.
+
+Every text on a page may come from a model, so it is hostile: templates escape all of it, characters
+that no one could see are made visible, and the page's own policy lets the browser run only the
+script that stands in `table.js` and load pictures only from the disk.
+"""
+
+import base64
+import hashlib
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from selfpref.texts import visible
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def markdown(text: str) -> str:
+    """Markdown as HTML; HTML in it is shown as text."""
+    renderer = IPythonRenderer(
+        escape=True, allow_harmful_protocols=False, exclude_anchor_links=True
+    )
+    # The renderer escapes once more what executed notebooks hold escaped.
+    return str(MarkdownWithMath(renderer=renderer).render(text.replace("&lt;", "<")))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("selfpref.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = (TEMPLATES / "table.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment.globals.update(
+        style=(TEMPLATES / "style.css").read_text(encoding="utf-8"), script=script, digest=digest
+    )
+    environment.filters["markdown"] = markdown
+    return environment
+
+
+def write(path: Path, template: str, **values: Any) -> None:
+    """Fill a template and write the page once it is complete.
+
+    Args:
+        path: The page.
+        template: A file of `templates/`.
+        values: What it shows.
+    """
+    text = visible(_environment().get_template(template).render(**values))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.new")
+    scratch.write_text(text, encoding="utf-8")
+    os.replace(scratch, path)

@@ -1,0 +1,123 @@
+"""Tables as readers see them: intervals in one cell, names in words, numbers to sort by."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+# Columns whose short names need words; of the others `_` becomes a space.
+WORDS = {
+    "eo": "equal opportunity",
+    "dp": "demographic parity",
+    "dskew": "distance skewness",
+    "dskew_change": "distance skewness change",
+    "p_holm": "p (Holm)",
+    "cpu_seconds": "processor seconds",
+    "peak_mib": "peak MiB",
+    "start_up": "start-up",
+    "usd": "USD",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is read, and what it is sorted by where that is a number."""
+
+    text: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table for the template.
+
+    Attributes:
+        heads: Column names, each with whether its cells are numbers.
+        rows: Cells in the order of `heads`.
+    """
+
+    heads: list[tuple[str, bool]]
+    rows: list[list[Cell]]
+
+
+def _rounded(value: float) -> str:
+    places = 3 if abs(value) < 100 else 1
+    # Without the sum a small negative number would be -0.000.
+    return f"{round(value, places) + 0.0:.{places}f}"
+
+
+def _text(value: object) -> str:
+    if value is None or value is pd.NA or value != value:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else _rounded(value)
+    return str(value)
+
+
+def _decimals(values: "pd.Series[float]") -> bool:
+    return bool(pd.api.types.is_float_dtype(values) and values.dropna().mod(1).ne(0).any())
+
+
+def table(
+    frame: pd.DataFrame, columns: Sequence[str] = (), whole: pd.DataFrame | None = None
+) -> Table:
+    """A frame for readers: `x` with `x_lo` and `x_hi` is one column; empty columns are left out.
+
+    Args:
+        frame: Any table of a study.
+        columns: Which columns, in this order, where they exist; none: all.
+        whole: The table that `frame` is a part of: numbers get decimals where any there has some.
+    """
+    whole = frame if whole is None else whole
+    chosen = [name for name in columns if name in frame] if columns else list(frame)
+    shown = frame.dropna(axis="columns", how="all")
+    chosen = [name for name in chosen if name in shown]
+    bounds = {name: _bounds(name, shown) for name in chosen}
+    inside = {edge for pair in bounds.values() if pair for edge in pair}
+    heads, made = [], []
+    for name in chosen:
+        if name in inside:
+            continue
+        values = shown[name]
+        number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        heads.append((WORDS.get(name, name.replace("_", " ")), bool(number)))
+        decimals = bool(number) and _decimals(whole[name])
+        made.append(_column(shown, name, bounds[name], number=bool(number), decimals=decimals))
+    return Table(heads, [list(row) for row in zip(*made, strict=True)])
+
+
+def _bounds(name: str, frame: pd.DataFrame) -> tuple[str, str] | None:
+    pair = (f"{name}_lo", f"{name}_hi")
+    if pair[0] in frame and pair[1] in frame:
+        return pair
+    # A table of one quantity calls its bounds `lo` and `hi`; they stand right behind it.
+    names = list(frame)
+    after = names[names.index(name) + 1 : names.index(name) + 3]
+    return ("lo", "hi") if after == ["lo", "hi"] else None
+
+
+def _column(
+    frame: pd.DataFrame,
+    name: str,
+    bounds: tuple[str, str] | None,
+    *,
+    number: bool,
+    decimals: bool,
+) -> list[Cell]:
+    def shown(value: Any, *, decimals: bool) -> str:
+        missing = value is None or value is pd.NA or value != value
+        return "" if missing else _rounded(value) if decimals else _text(value)
+
+    if not number:
+        return [Cell(_text(value)) for value in frame[name]]
+    cells = []
+    for position, value in enumerate(frame[name]):
+        text = shown(value, decimals=decimals)
+        if text and bounds:
+            low, high = (shown(frame[edge].iloc[position], decimals=True) for edge in bounds)
+            text += f" [{low}, {high}]" if low and high else ""
+        cells.append(Cell(text, str(value) if text else ""))
+    return cells

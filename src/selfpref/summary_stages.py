@@ -1,0 +1,267 @@
+"""The stages of the Panickssery study: articles, summaries, tuned evaluators, and their answers.
+
+Only articles beyond those set aside for tuning (`articles.<set>.train`) are judged, by every
+evaluator, the untuned ones included: all are compared on the same articles.
+"""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pandas as pd
+
+from selfpref import paths, progress, sources, tables
+from selfpref.datasets import summaries as news
+from selfpref.engines import Engine
+from selfpref.engines.calls import Calls
+from selfpref.errors import SelfprefError
+from selfpref.finetune.examples import Labelled, chat_lines, labelled, replayed
+from selfpref.lab.summaries import experiment
+from selfpref.params import Finetune, Model, Tuning
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
+from selfpref.recognition import Shown, index, ratings, shown, verdicts
+from selfpref.responding import respond
+from selfpref.store import Store, store_path
+
+STUDY = "panickssery"
+# As `sources.calls`.
+Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
+
+
+def _read(params: Any, table: str) -> pd.DataFrame:
+    return tables.read(params.profile, table, STUDY, sources.parts(params, table, STUDY))
+
+
+def articles(params: Any, dataset: str) -> dict[str, pd.DataFrame]:
+    """One data set: its articles with the person's summaries.
+
+    Args:
+        params: The stage's parameters.
+        dataset: A key of `articles`.
+
+    Returns:
+        items, responses, truths and audit.
+
+    Raises:
+        SelfprefError: The set is not to be had, or has too few articles.
+    """
+    entry = params.articles[dataset]
+    if entry.reader == "lab":
+        drawn = experiment.draw(dataset, entry.articles, entry.seed)
+        found = experiment.tables(STUDY, dataset, drawn, entry.seed)
+    else:
+        source = paths.root() / entry.source
+        found = news.read(STUDY, dataset, entry.reader, entry.articles, source)
+    return {
+        name: found.get(name, tables.empty(name))
+        for name in ("items", "responses", "truths", "audit")
+    }
+
+
+def summaries(
+    params: Any, model: str, opens: Opens
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Every article summarised by one model.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `summarise`.
+        opens: Opens the model for a data set.
+
+    Returns:
+        The responses table; the truths table; and for each data set, how many articles have no
+        summary, by reason, and how many summaries were cut off at their limit.
+    """
+    use, made, true, counts = params.summarise[model], [], [], {}
+    for dataset, entry in params.articles.items():
+        items = tables.read(params.profile, "items", STUDY, [dataset])
+        with opens(params, model, dataset, f"summarise {model} {dataset}") as calls:
+            table, missing = respond(
+                items,
+                model,
+                calls,
+                SUMMARY_LAYOUTS[use.prompts].forms[entry.reader],
+                max_tokens=use.max_tokens,
+                temperature=use.temperature,
+                seed=params.seed,
+            )
+        table = table.assign(text=[news.clean(text, entry.reader) for text in table["text"]])
+        made.append(table)
+        if entry.reader == "lab":
+            true.append(experiment.truths(items, table))
+        cut = int(table["status"].eq("truncated").sum())
+        counts[dataset] = Counter({"cut off": cut}) + Counter(missing)
+    columns = ["cut off", "truncated", "refused", "failed"]
+    dropped = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
+    return (
+        pd.concat(made, ignore_index=True),
+        pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
+        dropped.fillna(0).astype(int),
+    )
+
+
+def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One model asked about its own and others' summaries.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `recognise`.
+        opens: Opens the model.
+
+    Returns:
+        The verdicts and the ratings table.
+    """
+    use = params.recognise[model]
+    judged = _judged(params, use.own or model)
+    with opens(params, model, "", f"recognise {model}") as calls:
+        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use.min_mass)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What evaluators of one family are asked about.
+
+    Attributes:
+        items: The articles that are judged.
+        responses: All summaries.
+        pairs: The family's summaries beside the others.
+    """
+
+    items: pd.DataFrame
+    responses: pd.DataFrame
+    pairs: list[Shown]
+
+    def by(
+        self, evaluator: str, calls: Calls, layout: SummaryLayout, min_mass: float
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The verdicts and the ratings of one evaluator."""
+        return (
+            verdicts(self.pairs, evaluator, calls, layout, min_mass=min_mass),
+            ratings(self.items, self.responses, evaluator, calls, layout, min_mass=min_mass),
+        )
+
+
+def _judged(params: Any, own: str) -> _Judged:
+    items, responses = _read(params, "items"), _read(params, "responses")
+    first = {dataset: entry.train for dataset, entry in params.articles.items()}
+    starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
+    items = items[items["metadata"].map(index) >= starts]
+    pairs = shown(items, responses, own)
+    if not pairs:
+        raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `summarise`")
+    return _Judged(items, responses, pairs)
+
+
+def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every evaluator of an entry of `finetune` asked about its base's and others' summaries.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+
+    Returns:
+        The verdicts and the ratings table; without rows where the entry only exports examples.
+    """
+    use = params.finetune[key]
+    if use.method == "export":
+        return tables.empty("verdicts"), tables.empty("ratings")
+    base, judged, made = params.models[use.model], _judged(params, use.model), []
+    layout = SUMMARY_LAYOUTS[use.prompts]
+    for name in use.evaluators:
+        folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
+        place = str(folder.relative_to(paths.root()))
+        entry = base.model_copy(update={"model": place, "revision": None})
+        with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
+            made.append(judged.by(folder.name, calls, layout, use.min_mass))
+    answered, rated = zip(*made, strict=True)
+    return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
+
+
+@contextmanager
+def _opened(params: Any, name: str, entry: Model, title: str) -> Iterator[tuple[Engine, Calls]]:
+    """A model, and the same behind the store."""
+    with Store(store_path(paths.root())) as store:
+        engine = sources.open_engine(name, entry, "", store)
+        yield engine, Calls(engine, store, offline=params.offline, title=title)
+
+
+def finetune(params: Any, key: str) -> pd.DataFrame:
+    """Tune every evaluator of an entry, and write its examples as chat JSONL beside it.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+
+    Returns:
+        One row an evaluator: `evaluator, variant, on, articles, examples, replayed`, the loss of
+        its first and last steps in nats (NaN where nothing is tuned).
+    """
+    use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)
+    folder.mkdir(parents=True, exist_ok=True)
+    items, responses = _read(params, "items"), _read(params, "responses")
+    own, rows = use.model, []
+    with progress.bar(len(use.evaluators), f"finetune {key}") as bar:
+        for name, tuning in use.evaluators.items():
+            evaluator = f"{key}-{name}"
+            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
+                items["metadata"].map(index) < tuning.articles
+            )
+            pairs = shown(items[chosen], responses, own)
+            seed = crc32(f"{params.seed}/{evaluator}".encode())
+            with _opened(params, use.model, params.models[use.model], "") as (engine, calls):
+                learned, again = _examples(pairs, own, tuning, use.prompts, calls, params.seed)
+                (folder / f"{evaluator}.jsonl").write_text(
+                    chat_lines([*learned, *again]), encoding="utf-8"
+                )
+                losses = [float("nan")]
+                if use.method != "export":
+                    losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
+            rows.append(
+                {
+                    "evaluator": evaluator,
+                    "variant": tuning.variant,
+                    "on": tuning.on,
+                    "articles": tuning.articles,
+                    "examples": len(learned),
+                    "replayed": len(again),
+                    "first loss": sum(losses[:3]) / len(losses[:3]),
+                    "last loss": sum(losses[-3:]) / len(losses[-3:]),
+                }
+            )
+            bar.update()
+    return pd.DataFrame(rows)
+
+
+def _examples(
+    pairs: Sequence[Shown], own: str, tuning: Tuning, prompts: str, calls: Calls, seed: int
+) -> tuple[list[Labelled], list[Labelled]]:
+    """What is learned, and what is replayed."""
+    layout = SUMMARY_LAYOUTS[prompts]
+    learned = labelled(pairs, own, tuning.variant, layout, seed)
+    share = tuning.replay / (1 - tuning.replay)
+    return learned, replayed(pairs, layout, round(len(learned) * share), calls.choose, seed)
+
+
+def _tune(
+    engine: Engine, examples: Sequence[Labelled], use: Finetune, seed: int, folder: Path
+) -> list[float]:
+    """Tune a model, and put it into its folder once it is whole."""
+    # torch is loaded only where a model is tuned.
+    from selfpref.engines.local import LocalModel  # noqa: PLC0415
+    from selfpref.finetune.training import Settings, tune  # noqa: PLC0415
+
+    assert use.method != "export"
+    assert isinstance(engine, LocalModel)
+    settings = Settings(use.method, use.rate, use.epochs, use.batch, use.rank, use.alpha)
+    scratch = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(scratch, ignore_errors=True)
+    losses = tune(engine, examples, settings, seed, scratch)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(scratch, folder)
+    return losses
