@@ -56,9 +56,9 @@ def rebuild(folder: Path, profile: str) -> None:
         CalledProcessError: A command failed; it has said why.
     """
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
-    for name in ("dvc.lock", "figures", "report"):
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (folder / "dvc.lock").unlink(missing_ok=True)
+    for name in ("figures", "report"):
+        shutil.rmtree(folder / name, ignore_errors=True)
     own = {
         "PYTHONPATH": str(folder / "src"),
         "SELFPREF_STORE": str(folder / ".cache" / "store.sqlite"),
