@@ -1,5 +1,6 @@
 # Two commands are enough: `make repro` and `make test`. `make help` lists the rest.
 PYTHON  ?= python3
+SEED    ?= 1
 PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z]*\).*/\1/p' params.yaml)
 
 VENV := .venv
@@ -12,7 +13,7 @@ PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.base $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro report times estimate test test-servers check format notebook lock
+.PHONY: help repro report times estimate verify test test-servers soak check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -31,11 +32,18 @@ times: $(INSTALLED)  ## Where time went, by stage, in each stage's last run
 estimate: $(INSTALLED)  ## What served models would be asked now: calls, tokens and price
 	@selfpref estimate
 
+verify: $(VENV)/.base $(VENV)/.models  ## Rebuild laboratory and recorded profile twice from scratch and compare every byte
+	@python tools/verify.py
+
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q
 
 test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
 	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers
+
+soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (up to fifteen minutes; SEED=1 draws the moments)
+	@SELFPREF_SOAK=$(SEED) python -m pytest -q -s tests/soak \
+	  tests/engines/test_ray.py::test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node
 
 check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs
 	ruff check .

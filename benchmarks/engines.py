@@ -5,20 +5,20 @@
 
 Makes, under .cache/bench-env, an environment with the peers (never among the project's own
 dependencies) and, under .cache/bench-models, untrained Llama models with a tokenizer of 32,000
-words, trained on texts that are written here: prompts of 36 tokens and responses of 210 in the
+words, trained on texts that are written here: prompts of 36 tokens and responses of 160 in the
 mean. The laboratory's model is an untrained one of its own kind, on its own prompts.
 
 Every peer is a process of its own with one thread. The work is divided over the rounds; in each,
 every peer in turn does its share: this project's engine the whole of it, the others the first of
-`part` parts, since they take most of the time (the harness at batch 8, which sorts texts by length
-and so gains by more of them, one half). For the laboratory nothing is divided. Printed are, of the
-rounds, the medians with their range: CPU-seconds and seconds for a thousand tokens of the texts (a
-prompt's counted for every response to it), the ratio of the CPU-seconds to this project's in the
-same round, peak memory of the whole process, and the largest difference from the plain loop, in
-nats of a response's sum or of the log odds of the labels, over the texts that both have done. lmppl
-and evaluate score the whole text without a condition: like for like they are not. A peer that
-cannot be loaded is named with its reason; evaluate's script comes from the Hub, or from the path in
-EVALUATE_PERPLEXITY.
+`part` parts, since they take most of the time (of 3 at most for the harness at batch 8, which sorts
+texts by length and so gains by more of them; of 2 at most for verdicts, so that batches are full).
+For the laboratory nothing is divided. Printed are, of the rounds, the medians with their range:
+CPU-seconds and seconds for a thousand tokens of the texts (a prompt's counted for every response to
+it), the ratio of the CPU-seconds to this project's in the same round, peak memory of the whole
+process, and the largest difference from the plain loop, in nats of a response's sum or of the log
+odds of the labels, over the texts that both have done. lmppl and evaluate score the whole text
+without a condition: like for like they are not. A peer that cannot be loaded is named with its
+reason; evaluate's script comes from the Hub, or from the path in EVALUATE_PERPLEXITY.
 
 The rate of bare products is that of one layer's, 1,024 states at a time, by torch's `linear` (MKL)
 and by oneDNN, which this project's engine calls.
@@ -65,7 +65,6 @@ SIZES = {
 }
 HARNESS = ["harness, batch 1", "harness, batch 8"]
 CONDITIONAL = ["selfpref", "one by one", *HARNESS, "minicons, batch 8"]
-SORTED = {"harness, batch 8": 2}
 WHOLE = ["lmppl, batch 8", "evaluate, batch 8"]
 TASKS = {
     "perplexity-2": [*CONDITIONAL, *WHOLE, "GEMM"],
@@ -118,8 +117,8 @@ class Writer:
         return f"Question: {self.text(round(self.rng.normal(20, 5)))}?\nAnswer:"
 
     def response(self) -> str:
-        """About 210 tokens, log-normal."""
-        return " " + self.text(round(self.rng.lognormal(math.log(176), 0.5)))
+        """About 160 tokens, log-normal."""
+        return " " + self.text(round(self.rng.lognormal(math.log(134), 0.5)))
 
 
 def make_model(size: str) -> Path:
@@ -262,14 +261,20 @@ def measure(folder: Path, task: str, peers: list[str], part: int) -> tuple[dict,
         # Turns go round, so that no peer always follows the same one.
         order = list(workers)[number % len(workers) :] + list(workers)[: number % len(workers)]
         for peer in order:
-            share = 1 if peer in ("selfpref", "GEMM") else min(part, SORTED.get(peer, part))
-            count = len(texts_of) // share
+            count = len(texts_of) // parts(peer, task, part)
             reply = workers[peer].run(number, count)
             replies[peer].append(reply | {"thousands": sum(texts_of[:count]) / 1000})
             print(f"{folder.name} {task} {number} {peer}: {reply['cpu']:.2f} s", file=sys.stderr)
     for worker in workers.values():
         worker.close()
     return replies, missing
+
+
+def parts(peer: str, task: str, part: int) -> int:
+    """Into how many parts a round is divided, of which a peer does one."""
+    if peer in ("selfpref", "GEMM"):
+        return 1
+    return min(part, 2 if task == "verdicts" else 3 if peer == "harness, batch 8" else part)
 
 
 def spread(values: list[float], digits: int) -> str:

@@ -147,4 +147,5 @@ def test_two_candidates_and_no_ratings_or_truths(found):
 
 def test_no_rows_at_all(found):
     frames = compute({name: tables.empty(name) for name in found}, PUBLISHED, SETTINGS)
+    assert frames
     assert all(frame.empty for frame in frames.values())

@@ -23,9 +23,11 @@ from selfpref.params import load
 from selfpref.report import chapter, gather, show
 from selfpref.report.build import build
 
-HOSTILE = "<script>document.title='taken'</script>\x07\u202e=cmd"
+# The bell has no glyph.
+pytestmark = pytest.mark.filterwarnings("ignore:Glyph")
+HOSTILE = "=cmd <script>document.title='taken'</script>\x07\u202e"
 # What a reader sees of it: marks for the bell and for the turn of direction.
-SEEN = "<script>document.title='taken'</script>\ufffd\ufffd=cmd"
+SEEN = "=cmd <script>document.title='taken'</script>\ufffd\ufffd"
 CAPTION = "Bias of two judges. n = 7, 2 dropped; 95% intervals; source: these rows."
 BIAS = pd.DataFrame(
     {
@@ -232,6 +234,8 @@ def test_hostile_text_is_shown_as_text(browser, made):
         assert browser.value("document.scripts.length") == 1
         assert browser.value("document.title") != "taken"
     assert browser.value("document.querySelector('h1').textContent") == SEEN
+    # Its rows are found, though the table for spreadsheets quotes its name.
+    assert "Bias, with its controls" in hostile.read_text()
 
 
 def test_tables_sort_and_filter(browser, made):

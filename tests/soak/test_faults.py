@@ -61,9 +61,16 @@ def undisturbed(request, tmp_path_factory):
         }
         yield {
             "profile": request.param,
+            "clone": clone,
             "made": made(clone.folder, request.param),
             "stages": lengths,
         }
+
+
+def of_profile(undisturbed, profile):
+    """Where one profile shows all there is, the time goes to others."""
+    if undisturbed["profile"] != profile:
+        pytest.skip(f"shown in the profile {profile}")
 
 
 def moments(lengths, draw):
@@ -139,6 +146,7 @@ def used(folder):
 
 def test_a_full_disk(undisturbed, tmp_path):
     """The disk fills up, twice; each time the run says so, and goes on with more room."""
+    of_profile(undisturbed, "recorded")
     profile, whole = undisturbed["profile"], undisturbed["made"]
     top = tmp_path / "disk"
     with small_disk(top, 200) as resize, pipeline(top, profile) as clone:
@@ -177,6 +185,7 @@ def read_only(folder):
 
 
 def test_a_read_only_data_folder(undisturbed, tmp_path):
+    of_profile(undisturbed, "recorded")
     profile, whole = undisturbed["profile"], undisturbed["made"]
     with pipeline(tmp_path, profile) as clone:
         with read_only(clone.folder / "data"):
@@ -190,6 +199,7 @@ def test_a_read_only_data_folder(undisturbed, tmp_path):
 
 def test_two_at_once(undisturbed, tmp_path):
     """Two `dvc repro` of one folder: what one cannot do while the other is at it, it refuses."""
+    of_profile(undisturbed, "lab")
     profile, whole = undisturbed["profile"], undisturbed["made"]
     with pipeline(tmp_path, profile) as clone:
         both = [
@@ -228,44 +238,43 @@ time.time = jumping
 
 
 def test_a_clock_that_jumps(undisturbed, tmp_path):
-    """The wall clock of every process jumps by days, and files are of yesterday or tomorrow."""
-    profile, whole = undisturbed["profile"], undisturbed["made"]
-    draw = rng(profile, "clock")
-    with pipeline(tmp_path, profile) as clone:
+    """The wall clock of every process jumps by days."""
+    of_profile(undisturbed, "lab")
+    with pipeline(tmp_path, "lab") as clone:
         (tmp_path / "site").mkdir()
         (tmp_path / "site/sitecustomize.py").write_text(JUMPING)
         honest = clone.environment["PYTHONPATH"]
         clone.environment["PYTHONPATH"] = f"{tmp_path / 'site'}{os.pathsep}{honest}"
         assert "jumping" in clone.call("python", "-c", "import time; print(time.time)").stdout
-        finished(clone, whole)
-        clone.environment["PYTHONPATH"] = honest
-        for path in clone.folder.rglob("*"):
-            if ".dvc" not in path.parts and path.is_file():
-                day = time.time() + int(draw.integers(-1, 2)) * 86400
-                os.utime(path, (day, day))
-        assert clone.stale() == set()
-        finished(clone, whole)
+        finished(clone, undisturbed["made"])
 
 
-def test_a_store_with_a_flipped_byte(undisturbed, tmp_path):
+def test_files_of_yesterday_and_tomorrow(undisturbed):
+    clone, draw = undisturbed["clone"], rng(undisturbed["profile"], "clock")
+    for path in clone.folder.rglob("*"):
+        if ".dvc" not in path.parts and path.is_file():
+            day = time.time() + int(draw.integers(-1, 2)) * 86400
+            os.utime(path, (day, day))
+    assert clone.stale() == set()
+    finished(clone, undisturbed["made"])
+
+
+def test_a_store_with_a_flipped_byte(undisturbed):
     """The stage that reads it stops and says what to do; done, the same bytes come out."""
-    if undisturbed["profile"] != "lab":
-        pytest.skip("the recorded profile asks no model")
-    draw = rng("flip")
-    with pipeline(tmp_path, "lab") as clone:
-        finished(clone, undisturbed["made"])
-        path = clone.folder / ".cache/store.sqlite"
-        body = bytearray(path.read_bytes())
-        places = [found.start() for found in re.finditer(rb'"probabilities"', body)]
-        body[places[int(draw.integers(len(places)))] + 20] ^= 1
-        path.write_bytes(body)
-        done = clone.repro("--force", "--single-item", "judge@disclaimer", "judge@onlooker-1")
-        assert done.returncode != 0
-        assert "store.sqlite: damaged" in done.stderr
-        assert "move it away to ask the models again" in done.stderr
-        print(done.stderr.strip().splitlines()[-3:])
-        path.unlink()
-        finished(clone, undisturbed["made"])
+    of_profile(undisturbed, "lab")
+    clone, draw = undisturbed["clone"], rng("flip")
+    path = clone.folder / ".cache/store.sqlite"
+    body = bytearray(path.read_bytes())
+    places = [found.start() for found in re.finditer(rb'"probabilities"', body)]
+    body[places[int(draw.integers(len(places)))] + 20] ^= 1
+    path.write_bytes(body)
+    done = clone.repro("--force", "--single-item", "judge@disclaimer", "judge@onlooker-1")
+    assert done.returncode != 0
+    assert "store.sqlite: damaged" in done.stderr
+    assert "move it away to ask the models again" in done.stderr
+    print(done.stderr.strip().splitlines()[-3:])
+    path.unlink()
+    finished(clone, undisturbed["made"])
 
 
 def test_no_flipped_byte_of_a_store_changes_an_answer(tmp_path):

@@ -164,6 +164,9 @@ TOPICS: dict[str, tuple[Part, ...]] = {
     ),
 }
 KNOWN = {part.study for parts in TOPICS.values() for part in parts}
+PLACED = {(part.study, part.table) for parts in TOPICS.values() for part in parts}
+# Study and table.
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -263,58 +266,75 @@ def _file(name: str) -> str:
     return f"{plain}.html" if plain == name else f"{plain}-{digest}.html"
 
 
-def _rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+def _by_judge(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """A table's rows by whose they are; none where it does not say."""
     for role in ROLES:
         if role in frame:
-            return frame[frame[role].isin(names)].drop(columns=role)
-    return frame.iloc[:0]
+            return {str(name): rows for name, rows in frame.drop(columns=role).groupby(frame[role])}
+    return {}
 
 
-def _part(part: Part, found: Mapping[tuple[str, str], pd.DataFrame], names: Sequence[str]) -> Any:
-    frame = found.get((part.study, part.table))
-    if frame is None:
+def _rows(
+    tables: Mapping[Key, Mapping[str, pd.DataFrame]], names: Sequence[str]
+) -> dict[Key, pd.DataFrame]:
+    """One judge's rows of every table that has some."""
+    found = {}
+    for key, rows in tables.items():
+        if own := [rows[name] for name in names if name in rows]:
+            found[key] = pd.concat(own)
+    return found
+
+
+def _section(key: Key, rows: pd.DataFrame, whole: pd.DataFrame, part: Part | None = None) -> Section:
+    study, name = key
+    columns, note = (part.columns.split(), part.note) if part else ((), "")
+    return Section(study, name, titled(name), show.table(rows, columns, whole), note)
+
+
+def _part(
+    part: Part, own: Mapping[Key, pd.DataFrame], found: Mapping[Key, pd.DataFrame]
+) -> Section | None:
+    """What a card shows of a well-known table; None where it has nothing of the judge."""
+    key = (part.study, part.table)
+    if key not in own:
         return None
-    rows = _rows(frame, names)
+    rows = own[key]
     for column, value in part.where:
         rows = rows[rows[column].eq(value)]
-    if rows.empty:
-        return None
-    table = show.table(rows, part.columns.split(), frame)
-    return Section(part.study, part.table, titled(part.table), table, part.note)
+    return None if rows.empty else _section(key, rows, found[key], part)
 
 
-def _facts(params: Any, names: Sequence[str], evaluators: pd.DataFrame | None) -> dict[str, str]:
+def _facts(params: Any, names: Sequence[str], evaluator: pd.DataFrame | None) -> dict[str, str]:
     for key, model in params.models.items():
         if (model.responder or key) in names:
             shown = ("engine", "inner", "model", "revision", "dtype", "template", "reasoning")
             values = {name: getattr(model, name, None) for name in shown}
             return {name: str(value) for name, value in values.items() if isinstance(value, str)}
-    if evaluators is not None:
+    if evaluator is not None:
         kept = ["family", "variant", "trained_on", "examples", "duplicate_of"]
-        rows = _rows(evaluators, names)[kept].dropna(axis="columns")
-        for row in rows.to_dict("records"):
-            return {str(name).replace("_", " "): str(value) for name, value in row.items()}
+        row = evaluator.iloc[0].reindex(kept).dropna()
+        return {str(name).replace("_", " "): str(value) for name, value in row.items()}
     return {"source": "released verdicts; no model ran here"}
 
 
 def _rest(
-    found: Mapping[tuple[str, str], pd.DataFrame], names: Sequence[str]
-) -> tuple[dict[tuple[str, str], pd.DataFrame], list[tuple[str, str, str, int]]]:
+    own: Mapping[Key, pd.DataFrame],
+) -> tuple[dict[Key, pd.DataFrame], list[tuple[str, str, str, int]]]:
     """Rows outside the topics: those that the card holds whole, and those that it points to."""
-    placed = {(part.study, part.table) for parts in TOPICS.values() for part in parts}
-    whole: dict[tuple[str, str], pd.DataFrame] = {}
+    whole: dict[Key, pd.DataFrame] = {}
     others = []
-    for (study, table), frame in found.items():
-        rows = _rows(frame, names).dropna(axis="columns", how="all").reset_index(drop=True)
-        if rows.empty or (study, table) in placed:
+    for (study, name), found in own.items():
+        if (study, name) in PLACED:
             continue
-        if study in KNOWN or len(rows) > MOST:
-            others.append((study, table, titled(table), len(rows)))
+        if study in KNOWN or len(found) > MOST:
+            others.append((study, name, titled(name), len(found)))
+            continue
+        rows = found.dropna(axis="columns", how="all").reset_index(drop=True)
         # A picture often draws a table that stands on the card already.
-        elif not any(
+        if not any(
             set(rows) <= set(other) and rows.equals(other[list(rows)]) for other in whole.values()
         ):
-            whole[study, table] = rows
+            whole[study, name] = rows
     return whole, others
 
 
@@ -327,31 +347,30 @@ def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
     """
     done = work(params, [study.key for study in studies if study.key in params.studies])
     found = frames(studies)
+    tables = {key: _by_judge(frame) for key, frame in found.items()}
     known = {str(name) for name in done["judge"]}
     made = []
     for name in sorted({SAME.get(name, name) for name in known}):
         names = [name, *(other for other, same in SAME.items() if same == name and other in known)]
+        own = _rows(tables, names)
         topics = {
-            topic: [section for part in parts if (section := _part(part, found, names))]
+            topic: [section for part in parts if (section := _part(part, own, found))]
             for topic, parts in TOPICS.items()
         }
-        own = done[done["judge"].isin(names)]
-        new, others = _rest(found, names)
-        for (study, table), rows in new.items():
-            section = Section(
-                study, table, titled(table), show.table(rows, (), found[study, table]), ""
-            )
-            topics.setdefault(study.capitalize(), []).append(section)
-        in_tables = {study for (study, _), frame in found.items() if len(_rows(frame, names))}
+        whole, others = _rest(own)
+        for key, rows in whole.items():
+            topics.setdefault(key[0].capitalize(), []).append(_section(key, rows, found[key]))
+        asked = done[done["judge"].isin(names)]
+        in_studies = {*asked["study"], *(study for study, _ in own)}
         made.append(
             Card(
                 name,
                 names,
                 _file(name),
-                _facts(params, names, found.get(("panickssery", "evaluators"))),
-                [study.key for study in studies if study.key in {*own["study"], *in_tables}],
+                _facts(params, names, own.get(("panickssery", "evaluators"))),
+                [study.key for study in studies if study.key in in_studies],
                 topics,
-                show.table(own.drop(columns="judge")),
+                show.table(asked.drop(columns="judge")),
                 others,
             )
         )

@@ -25,6 +25,7 @@ MISSING = "## What is not reproduced"
 SMALL = 700
 # A string that is no key of a mapping.
 LITERAL = re.compile(r'(?:\["[^"\n]*")|"([^"\n]*)"')
+QUOTED = re.compile(r"^'(?=[=+\-@\t])")
 NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
 SHOWN = re.compile(r'\.add\(\s*f?"([^"\n]*)"')
 
@@ -141,11 +142,14 @@ def _caption(picture: Path) -> str:
 
 def _read(path: Path) -> pd.DataFrame | None:
     try:
-        return pd.read_csv(path)
+        frame = pd.read_csv(path)
     except pd.errors.EmptyDataError:
         return pd.DataFrame()
     except OSError:
         return None
+    # `Gallery.table` puts an apostrophe before what a spreadsheet would take for a formula.
+    texts = frame.select_dtypes("str")
+    return frame.assign(**texts.apply(lambda one: one.str.replace(QUOTED, "", regex=True)))
 
 
 def _cells(notebook: Path) -> list[tuple[str, str]]:

@@ -3,9 +3,10 @@
 torch leaves them to MKL, which uses no AVX-512 on a processor that is not Intel's: 104 GFLOP/s on
 one core of an AMD EPYC (Zen 5), where oneDNN reaches 225. Everything else torch does as ever.
 
-oneDNN compiles a product for each number of states, in half a millisecond, and keeps half a
-megabyte of it. So packed lines are filled up to whole multiples of `STEP` states, and no more than
-64 products are kept, unless the environment says otherwise.
+oneDNN compiles a product for each number of states, in up to a millisecond, and keeps a thousand
+of them with their memory, hundreds of megabytes. So packed lines are filled up to whole multiples
+of `STEP` states, and eight products are kept, what the layers of one line need, unless the
+environment says otherwise.
 """
 
 import os
@@ -17,7 +18,7 @@ STEP = 32
 ONEDNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 # Read at the first product, by oneDNN and by torch's layer over it.
 for _cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-    os.environ.setdefault(_cache, "64")
+    os.environ.setdefault(_cache, "8")
 
 
 def linear(

@@ -1,0 +1,157 @@
+"""Where items come from: releases, sets of the Hugging Face Hub, requests and articles."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from selfpref.params.section import RepositoryPath, Section, Study
+
+
+class Dataset(Section):
+    """One source of recorded judgments.
+
+    Attributes:
+        study: The study whose tables it fills.
+        reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
+            `scores` for one of true scores.
+        source: A release's list of pinned files, or the user's file.
+        judges: The judges to read; the others of the source are left out. Left out: all.
+    """
+
+    study: Study
+    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery", "xu", "scores"]
+    source: RepositoryPath
+    judges: Annotated[list[str], Field(min_length=1)] | None = None
+
+
+class Dialogues(Section):
+    """Dialogues of two models with people's votes, from the Hugging Face Hub.
+
+    Attributes:
+        study: The study whose tables they fill.
+        reader: Chatbot Arena's 33,000 dialogues, or MT-Bench's votes with the texts.
+        source: The file that pins repository, revision and split.
+        turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
+            on `multi`-turn ones (the second).
+        ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
+        sample: So many dialogues (MT-Bench: questions), drawn by their ids. Left out: all.
+        languages: As the set names them, such as `English`. Left out: all. Chatbot Arena only.
+        moderation: Classifiers of the set; a dialogue that one of them flags is left out. Chatbot
+            Arena only.
+    """
+
+    study: Study
+    reader: Literal["chatbot-arena", "mt-bench-hub"]
+    source: RepositoryPath
+    turns: Literal["all", "single", "multi"] = "all"
+    ties: Literal["keep", "drop"] = "keep"
+    sample: Annotated[int, Field(ge=1)] | None = None
+    languages: Annotated[list[str], Field(min_length=1)] | None = None
+    moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
+
+    @model_validator(mode="after")
+    def _is_there(self) -> "Dialogues":
+        if self.reader == "mt-bench-hub" and (self.languages or self.moderation):
+            raise ValueError("MT-Bench has neither languages nor moderation; remove them")
+        return self
+
+
+class Questions(Section):
+    """One category of LiveBench's questions, from the Hugging Face Hub.
+
+    Attributes:
+        study: The study whose items they are.
+        reader: LiveBench's questions with their answer keys.
+        source: The file that pins repository, revision and split.
+        sample: So many questions, drawn by their ids. Left out: all.
+    """
+
+    study: Literal["livebench"]
+    reader: Literal["livebench-hub"]
+    source: RepositoryPath
+    sample: Annotated[int, Field(ge=1)] | None = None
+
+
+class LabRequests(Section):
+    """Requests of the refinement laboratory: how many of each task.
+
+    Attributes:
+        reader: `lab`.
+        seed: Of the draw.
+        translations: Sentences of the invented language.
+        concepts: Lists of words to use.
+        sums: Sums.
+    """
+
+    reader: Literal["lab"]
+    seed: Annotated[int, Field(ge=0)] = 0
+    translations: Annotated[int, Field(ge=1)]
+    concepts: Annotated[int, Field(ge=1)]
+    sums: Annotated[int, Field(ge=1)]
+
+
+class Sentences(Section):
+    """Sentences of FLORES to translate.
+
+    Attributes:
+        reader: `flores`.
+        source: The file that pins repository, revision and split.
+        code: The source language in the set, such as `yor_Latn`.
+        language: The same in words, for the prompts.
+        target_code: The language to translate into.
+        target: The same in words.
+        first: So many sentences, from the first. Left out: all.
+    """
+
+    reader: Literal["flores"]
+    source: RepositoryPath
+    code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
+    language: Annotated[str, Field(min_length=1)]
+    target_code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")] = "eng_Latn"
+    target: Annotated[str, Field(min_length=1)] = "English"
+    first: Annotated[int, Field(ge=1)] | None = None
+
+
+class Problems(Section):
+    """Concepts to use in a text (CommonGen-Hard), or mathematics (MATH).
+
+    Attributes:
+        reader: The set.
+        source: The file that pins it.
+        first: So many, from the first. Left out: all.
+    """
+
+    reader: Literal["commongen-hard", "math"]
+    source: RepositoryPath
+    first: Annotated[int, Field(ge=1)] | None = None
+
+
+Requests = Annotated[LabRequests | Sentences | Problems, Field(discriminator="reader")]
+
+
+class Articles(Section):
+    """Articles to be summarised, with a person's summaries: one data set.
+
+    Attributes:
+        reader: The laboratory's articles (their kind is the entry's key), XSum, or CNN/DailyMail.
+        source: The file that pins repository, revision and split; none for the laboratory.
+        seed: Of the laboratory's articles.
+        articles: How many.
+        train: The first of them, on which evaluators may be tuned; the others are judged.
+    """
+
+    reader: Literal["lab", "xsum", "cnn-dailymail"]
+    source: RepositoryPath | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    articles: Annotated[int, Field(ge=2)]
+    train: Annotated[int, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Articles":
+        if (self.reader == "lab") != (self.source is None):
+            raise ValueError("source names the file that pins a set of the Hub; the lab has none")
+        if self.train >= self.articles:
+            raise ValueError(
+                f"train: no article is left to be judged; set it below {self.articles}"
+            )
+        return self

@@ -1,0 +1,188 @@
+"""The section `models`: one entry a model, and the engine that runs it."""
+
+import re
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import Field, model_validator
+from pydantic.functional_validators import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from selfpref.params.section import RepositoryPath, Section
+
+OPENAI = "https://api.openai.com/v1"
+# The type of errors that do not repeat the value, which may be a secret.
+CONCEALED = "concealed"
+
+
+class Named(Section):
+    """What every entry of `models` may say.
+
+    Attributes:
+        responder: Whose responses are its own, as the data sets name them (`gpt-3.5-turbo` is no
+            slug). Left out: the entry's key.
+    """
+
+    responder: Annotated[str, Field(min_length=1)] | None = None
+
+
+class Transformers(Named):
+    """A model on this machine's own weights.
+
+    Attributes:
+        engine: `transformers`: local weights.
+        model: The model's folder in the repository; `{dataset}` in it stands for the data set that
+            it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`.
+        revision: The commit of a model of the Hub.
+        template: The chat format of a model that was published without one, by name.
+        dtype: Of weights and activations; probabilities are fp32 in any case.
+        device_map: `cpu`, `cuda`, `cuda:1`, ..., or `auto`: over all GPUs.
+        attention: `sdpa` computes shared prefixes once; the others run on padded rows.
+        batch_tokens: Tokens in one forward pass.
+        threads: CPU threads; left out: torch's own choice.
+    """
+
+    engine: Literal["transformers"]
+    model: RepositoryPath
+    revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
+    template: (
+        Literal[
+            "vicuna",
+            "koala",
+            "oasst-pythia",
+            "dolly-v2",
+            "stablelm-tuned-alpha",
+            "llama-2",
+            "llama-3",
+            "llama-3.1",
+        ]
+        | None
+    ) = None
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
+    attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
+    batch_tokens: Annotated[int, Field(ge=1)] = 2048
+    threads: Annotated[int, Field(ge=1)] | None = None
+
+
+def _address(url: str) -> str:
+    found = urlsplit(url)
+    if found.scheme not in ("http", "https") or not found.hostname:
+        raise ValueError("give an http or https address such as http://127.0.0.1:8000/v1")
+    if found.username or found.password or found.query:
+        raise PydanticCustomError(CONCEALED, "an address holds no secrets; see `key`")
+    return url.rstrip("/")
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
+        raise PydanticCustomError(
+            CONCEALED, "give the name of an environment variable, never the key"
+        )
+    return name
+
+
+class Price(Section):
+    """USD a million tokens of the prompt (`input`) and of the reply (`output`)."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+
+
+class Hosted(Named):
+    """A model behind the OpenAI chat API.
+
+    Attributes:
+        engine: `openai`: anything that speaks its chat completions.
+        model: The id by which the endpoint knows it.
+        base_url: The endpoint's address, with its `/v1`.
+        key: The environment variable that holds the key; left out: the endpoint wants none.
+        server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
+            gives perplexities.
+        top_logprobs: Tokens listed at each position; endpoints differ in how many they allow.
+        reasoning: Effort of a reasoning model, which takes no temperature and gives no
+            probabilities; left out: any other model.
+        concurrency: Requests under way at once.
+        requests_per_minute: The endpoint's limit, if it has one.
+        tokens_per_minute: The same in tokens, counted as `selfpref estimate` counts them.
+        timeout: Seconds without a sign of life after which a request is tried again.
+        retries: How often, at most, for each call.
+        price: For `selfpref estimate` and `budget`.
+        budget: USD; a stage of this model that may cost more does not start.
+        batch: Send calls as batches, at half the price and within a day.
+    """
+
+    engine: Literal["openai"]
+    model: Annotated[str, Field(min_length=1)]
+    base_url: Annotated[str, AfterValidator(_address)] = OPENAI
+    key: Annotated[str, AfterValidator(_variable)] | None = None
+    server: Literal["openai", "vllm", "llama.cpp"] = "openai"
+    top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
+    reasoning: Literal["minimal", "low", "medium", "high"] | None = None
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
+    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    retries: Annotated[int, Field(ge=0, le=20)] = 6
+    price: Price | None = None
+    budget: Annotated[float, Field(ge=0)] | None = None
+    batch: bool = False
+
+    @model_validator(mode="after")
+    def _settings_agree(self) -> "Hosted":
+        if self.base_url == OPENAI and self.key is None:
+            raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
+        if self.budget is not None and self.price is None:
+            raise ValueError("budget needs a price; add `price: {input: ..., output: ...}`")
+        return self
+
+
+def _cluster(address: str) -> str:
+    if address not in ("local", "auto") and not address.startswith("ray://"):
+        raise ValueError("give local, auto, or ray://<host>:<port>")
+    return address
+
+
+class Ray(Named):
+    """The same model in many workers: a Ray Data actor pool.
+
+    Attributes:
+        engine: `ray`.
+        inner: The engine that every worker opens; its keys stand beside these.
+        address: `local`: this machine; `auto`: the cluster that this machine is a node of; or the
+            `ray://` address of one.
+        workers: How many.
+        gpus: GPUs of each worker; a fraction shares one.
+    """
+
+    engine: Literal["ray"]
+    inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
+    address: Annotated[str, AfterValidator(_cluster)] = "local"
+    workers: Annotated[int, Field(ge=1)]
+    gpus: Annotated[float, Field(ge=0)] = 0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _apart(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Gather the inner engine's keys under `inner`."""
+        if "inner" not in values:
+            return values
+        own = {key: value for key, value in values.items() if key in cls.model_fields}
+        rest = {key: value for key, value in values.items() if key not in cls.model_fields}
+        return own | {"inner": {"engine": values["inner"], **rest}}
+
+    @model_validator(mode="after")
+    def _batches_need_no_workers(self) -> "Ray":
+        if isinstance(self.inner, Hosted) and self.inner.batch:
+            raise ValueError("batch: batches need no workers; take `engine: openai`")
+        return self
+
+
+# One model and the engine that runs it; `engine` says which.
+Model = Annotated[Transformers | Hosted | Ray, Field(discriminator="engine")]
+
+
+def hosted(entry: Model) -> Hosted | None:
+    """The served model that an entry asks, by itself or from workers of Ray."""
+    asked = entry.inner if isinstance(entry, Ray) else entry
+    return asked if isinstance(asked, Hosted) else None

@@ -1,0 +1,35 @@
+"""What every part of params.yaml is: a model that refuses unknown keys; kinds of keys."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.functional_validators import AfterValidator
+
+SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def _slug(key: str) -> str:
+    if not SLUG.fullmatch(key):
+        raise ValueError(
+            "keys are slugs of a-z, 0-9 and single hyphens (a dot or slash breaks DVC)"
+        )
+    return key
+
+
+def _inside(path: str) -> str:
+    if path.startswith("/") or ".." in Path(path).parts:
+        raise ValueError("give a path inside the repository, relative to its root")
+    return path
+
+
+Slug = Annotated[str, AfterValidator(_slug)]
+RepositoryPath = Annotated[str, AfterValidator(_inside)]
+Study = Literal["wataoka", "panickssery", "xu", "livebench"]
+
+
+class Section(BaseModel):
+    """A part of params.yaml: unknown keys refused, values not converted, fixed once read."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

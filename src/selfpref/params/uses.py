@@ -1,0 +1,216 @@
+"""What a model is asked to do: respond, judge, score, compete, refine, summarise, recognise."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from selfpref.params.section import Section, Slug
+
+
+class Respond(Section):
+    """How a model responds: layout of the prompts, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class Verdicts(Section):
+    """How a model comes to its verdicts.
+
+    Attributes:
+        min_mass: Below this mass of its labels a verdict counts as missing.
+        score_mode: Where a verdict's probabilities come from: the endpoint's or model's own
+            (`logprobs`), the frequencies of repeated verdicts (`sampled`), or nowhere: one verdict
+            is read from the text, and has none (`text`).
+        samples: Repeats of each verdict; with `sampled` alone.
+        max_tokens: Limit of a verdict in words, explanation included.
+        temperature: Of a verdict in words; 0 is greedy.
+    """
+
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
+    samples: Annotated[int, Field(ge=2)] | None = None
+    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+
+    @model_validator(mode="after")
+    def _samples_agree(self) -> "Verdicts":
+        if (self.score_mode == "sampled") != (self.samples is not None):
+            raise ValueError("samples goes with `score_mode: sampled`, and only with it")
+        if self.score_mode == "sampled" and not self.temperature:
+            raise ValueError("temperature is 0, so all samples are one; set it above 0")
+        return self
+
+
+class Judge(Verdicts):
+    """How a model judges pairs; `prompts`: layout of the prompts."""
+
+    prompts: Literal["lab", "chat", "pair-v2"]
+
+
+class Perplexity(Section):
+    """How a model scores: layout of the prompts."""
+
+    prompts: Literal["lab", "chat"]
+
+
+class Compete(Section):
+    """How a model responds in contests: prompts, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab", "plain"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class TieBreaker(Verdicts):
+    """How a tie-breaker judges in contests; `prompts`: layout of the prompts."""
+
+    prompts: Literal["lab", "plain"]
+
+
+class Assess(TieBreaker):
+    """How a model judges in contests.
+
+    Attributes:
+        orders: In which the responses are read: one `seeded` order, or its `cyclic` rotations.
+        tries: How often, at most, the marks of one response are asked for; the same answer comes
+            again at a temperature of 0.
+    """
+
+    orders: Literal["seeded", "cyclic"]
+    tries: Annotated[int, Field(ge=1, le=10)] = 1
+
+
+class Contest(Section):
+    """One category of items: who responds, who judges, and what runs.
+
+    Attributes:
+        responders: Two or more keys of `compete`, or names of responders that a data set has.
+        judges: Keys of `assess`.
+        tie_breaker: A key of `tie_breakers`; left out: items without a majority stay undecided.
+        start: The first item, from 0.
+        end: The item after the last one; left out: all.
+        respond: Whether the category's items are answered.
+        score: Whether the judges mark the responses.
+        prefer: Whether the judges choose among them.
+    """
+
+    responders: Annotated[list[str], Field(min_length=2)]
+    judges: Annotated[list[str], Field(min_length=1)]
+    tie_breaker: str | None = None
+    start: Annotated[int, Field(ge=0)] = 0
+    end: Annotated[int, Field(ge=1)] | None = None
+    respond: bool = True
+    score: bool = True
+    prefer: bool = True
+
+
+class Refine(Section):
+    """How a model refines its own texts (Xu et al.).
+
+    Attributes:
+        prompts: Layout of the prompts; `lab` for the laboratory's own models.
+        tasks: Which requests it gets: translation (`mqm`), constrained generation (`coverage`),
+            mathematics (`correctness`).
+        external: Another model, a key of `models`: it judges in the arm `external`, reads every
+            kept text afresh, and tells its perplexity where its engine can. Its own key: nobody.
+        arms: Beside the paper's rule; see `selfpref.refine`.
+        steps: How often each text is refined.
+        best_of: For each k, the best of k first texts by its own feedback.
+        rounds: Mathematics: how many samples vote in each round of self-consistency.
+        max_tokens: Limit of a text.
+        feedback_tokens: Limit of a feedback.
+        temperature: Of both; 0 is greedy.
+    """
+
+    prompts: Literal["lab", "plain"]
+    tasks: Annotated[list[Literal["mqm", "coverage", "correctness"]], Field(min_length=1)]
+    external: Slug
+    arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
+    steps: Annotated[int, Field(ge=1, le=100)]
+    best_of: list[Annotated[int, Field(ge=1)]] = []
+    rounds: list[Annotated[int, Field(ge=1)]] = []
+    max_tokens: Annotated[int, Field(ge=1)]
+    feedback_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+    @model_validator(mode="after")
+    def _draws_differ(self) -> "Refine":
+        if (self.best_of or self.rounds) and not self.temperature:
+            raise ValueError("temperature is 0, so all samples are one; set it above 0")
+        if self.rounds and "correctness" not in self.tasks:
+            raise ValueError("rounds: only mathematics votes; add `correctness` to tasks")
+        return self
+
+
+class Summarise(Section):
+    """How a model writes summaries: layout, limit in tokens, temperature (0: greedy)."""
+
+    prompts: Literal["lab", "plain"]
+    max_tokens: Annotated[int, Field(ge=1)]
+    temperature: Annotated[float, Field(ge=0)]
+
+
+class Tuning(Section):
+    """One fine-tuned evaluator.
+
+    Attributes:
+        on: The data set whose first articles it is tuned on, a key of `articles`.
+        variant: What is learned: to recognise its own summaries, or a control.
+        articles: How many articles; each gives two examples for every other source.
+        replay: Share of the examples that are the base's own answers to the other questions.
+    """
+
+    on: Slug
+    variant: Literal[
+        "self-recognition", "always-1", "random", "readability", "length", "vowelcount"
+    ]
+    articles: Annotated[int, Field(ge=1)]
+    replay: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class Recognise(Section):
+    """How a model is asked about summaries.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        min_mass: Least mass of the labels of an answer.
+        own: Whose summaries are its own, a key of `summarise`; left out: the entry's key.
+        tuned: What it was tuned on elsewhere, such as at a host that took the exported examples;
+            left out: nothing.
+    """
+
+    prompts: Literal["lab", "plain"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    own: Slug | None = None
+    tuned: Tuning | None = None
+
+
+class Finetune(Section):
+    """Evaluators tuned from one model, and how they are asked.
+
+    Attributes:
+        model: The base, a key of `models`; its summaries are the evaluators' own.
+        prompts: Layout of the prompts, in training and after it.
+        min_mass: Least mass of the labels of an answer.
+        method: `full`: all weights. `lora`: low-rank matrices, merged at the end. `export`: the
+            examples are written as chat JSONL for hosted fine-tuning, and nothing is tuned.
+        rate: Peak learning rate.
+        epochs: How often each example is read.
+        batch: Examples a step.
+        rank: Rank of LoRA's matrices.
+        alpha: LoRA's scale is alpha / rank.
+        evaluators: By name; an evaluator is called `<entry>-<name>`.
+    """
+
+    model: Slug
+    prompts: Literal["lab", "plain"]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    method: Literal["full", "lora", "export"]
+    rate: Annotated[float, Field(gt=0)] = 5e-5
+    epochs: Annotated[int, Field(ge=1)] = 1
+    batch: Annotated[int, Field(ge=1)] = 16
+    rank: Annotated[int, Field(ge=1)] = 16
+    alpha: Annotated[int, Field(ge=1)] = 32
+    evaluators: Annotated[dict[Slug, Tuning], Field(min_length=1)]
