@@ -69,11 +69,13 @@ def repository(tmp_path, monkeypatch):
     with Scripted() as server:
         params = yaml.load((REPOSITORY / "params.yaml").read_text())
         keep = ("terse", "formal")
-        params["requests"], params["refine"] = {}, {}
         for section in ("models", "respond", "judge", "perplexity"):
             for name in [name for name in params[section] if name not in keep]:
                 del params[section][name]
-        for section in ("compete", "assess", "tie_breakers", "contests", "requests", "refine"):
+        for section in (
+            *("compete", "assess", "tie_breakers", "contests", "requests", "refine"),
+            *("articles", "summarise", "recognise", "finetune"),
+        ):
             params[section] = {}
         params["models"]["served"] = {
             "engine": "openai",
