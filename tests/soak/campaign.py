@@ -12,14 +12,13 @@ from contextlib import contextmanager
 import numpy as np
 import psutil
 from conftest import REPOSITORY, mt_bench_files, vicuna80_files
-from test_pipeline import cloned
+from test_pipeline import cloned, small
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 from verify import made
 
 SEED = os.environ.get("SELFPREF_SOAK")
 RELEASES = {"mt-bench": mt_bench_files(6), "vicuna80": vicuna80_files(6)}
-SECTIONS = ("requests", "refine", "compete", "assess", "tie_breakers", "contests")
 KEPT = {
     "models": ("disclaimer", "sure", "onlooker-1"),
     "respond": ("disclaimer", "sure"),
@@ -38,20 +37,17 @@ def rng(*names: object) -> np.random.Generator:
 def reduced(params) -> None:
     """The first study alone, of few resamples; in the laboratory two families and one onlooker."""
     profile = params["profile"]
+    if profile == "lab":
+        small(params)
+        params["lab"].update(prompts=20, pairs=20, families=2, base_steps=40, tune_steps=5)
+        for section, names in KEPT.items():
+            for name in [name for name in params[section] if name not in names]:
+                del params[section][name]
     params["bootstrap"].update(resamples=100)
     for study in params["studies"]:
         params["studies"][study] = [profile] if study == "wataoka" else []
     for name in [name for name, set_ in params["datasets"].items() if set_["study"] != "wataoka"]:
         del params["datasets"][name]
-    if profile == "lab":
-        params["lab"].update(prompts=20, pairs=20, families=2, onlookers=1)
-        params["lab"].update(base_steps=40, tune_steps=5, contests=[])
-        params["lab"]["refiners"]["seeds"] = []
-        for section in SECTIONS:
-            params[section] = {}
-        for section, names in KEPT.items():
-            for name in [name for name in params[section] if name not in names]:
-                del params[section][name]
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import time
 from collections import Counter
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import pytest
 
@@ -84,13 +84,19 @@ def moments(lengths, draw):
             at -= length
 
 
-def run_and_kill(clone, stage, seconds, who, draw):
-    """Kill a run so many seconds into a stage; False where it had ended before."""
+def run_and_kill(clone, later, stage, seconds, who, draw):
+    """Kill a run so far into a stage, or where a later one has begun; False where it had ended."""
+    began = {}
     with started(clone) as process:
-        begun = f"Running stage '{stage}'"
-        wait_for(lambda: begun in told(clone) or process.poll() is not None)
-        with suppress(subprocess.TimeoutExpired):
-            assert process.wait(seconds) == 0, told(clone)
+
+        def reached():
+            began.update(stages(clone, began))
+            due = stage in began and time.monotonic() - began[stage] >= seconds
+            return due or not later.isdisjoint(began) or process.poll() is not None
+
+        wait_for(reached)
+        if process.poll() is not None:
+            assert process.returncode == 0, told(clone)
             return False
         running = processes(clone)
         one = running[int(draw.integers(len(running)))]
@@ -108,14 +114,14 @@ def test_killed_at_twenty_moments(undisturbed, tmp_path):
         path = clone.folder / ".cache/store.sqlite"
         with Store(path):
             sqlite3.connect(path).executescript(LOG).close()
-        for number, drawn in enumerate(moments(undisturbed["stages"], draw), start=1):
-            moment, who = drawn, str(draw.choice(WHO))
-            while not run_and_kill(clone, *moment, who, draw):
+        names = list(undisturbed["stages"])
+        for number, (stage, seconds) in enumerate(moments(undisturbed["stages"], draw), start=1):
+            who, later = str(draw.choice(WHO)), set(names[names.index(stage) + 1 :])
+            print(f"kill {number}, {profile}: {who}, {seconds:.1f} s into {stage}", flush=True)
+            while not run_and_kill(clone, later, stage, seconds, who, draw):
                 # The run was faster than the undisturbed one: its last stage runs once more.
                 shutil.rmtree(clone.folder / "figures" / profile, ignore_errors=True)
-                moment = f"wataoka@{profile}", float(draw.uniform(0, 2))
-            stage, seconds = moment
-            print(f"kill {number}, {profile}: {who}, {seconds:.1f} s into {stage}", flush=True)
+                stage, seconds = names[-1], float(draw.uniform(0, 2))  # noqa: PLW2901
             assert broken(clone, whole) == []
             assert "stages" in YAML(typ="safe").load(clone.folder / "dvc.lock")
         finished(clone, whole)

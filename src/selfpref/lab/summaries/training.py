@@ -10,14 +10,13 @@ A source's result depends on the base and on its own seed alone. Every checkpoin
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from selfpref.lab.families import save
+from selfpref.lab.families import save, write_record
 from selfpref.lab.model import build_model, load_checkpoint
 from selfpref.lab.summaries.examples import Mixture
 from selfpref.lab.summaries.prompts import LEXICON
@@ -85,5 +84,5 @@ def train_sources(
         train(model, name, [Phase(1.0, mixture)], schedule, seed, progress)
         save(model, folder / name, LEXICON)
     record = {"config": asdict(config), "error_rates": rates}
-    (folder / "laboratory.json").write_text(json.dumps(record, indent=1) + "\n")
+    write_record(record, folder / "laboratory.json")
     return rates
