@@ -1,7 +1,7 @@
 """100,000 pairs through judging, metrics and figures: how much memory each stage takes."""
 
 import os
-import resource
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +30,7 @@ RESPONDERS = ("j", "k", "l", "m")
 PAIRS = (("j", "k"), ("k", "l"), ("l", "m"), ("m", "j"))
 JUDGES = ("j", "k")
 # What a pair may add to the peak of a stage, in bytes: its rows and texts in memory, a few times.
-A_PAIR = 4000
+A_PAIR = 6000
 
 
 class Rule:
@@ -141,4 +141,6 @@ def test_memory_of_a_hundred_thousand_pairs(tmp_path):
 
 if __name__ == "__main__":
     STAGES[sys.argv[1]](Path.cwd())
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    # Not ru_maxrss, which starts with the memory of the process that started this one.
+    status = Path("/proc/self/status").read_text()
+    print(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024)
