@@ -453,6 +453,8 @@ def test_one_row_a_judge_gold_label_and_unit_for_readers(released):
     assert row["judge"] == "gpt-4"
     assert row["regression"] == ""
     assert "[" in row["equal_opportunity"]
+    # No cell is a formula to a spreadsheet.
+    assert not frames["beyond_wide"].map(lambda cell: str(cell).startswith("-")).any(axis=None)
 
 
 def test_nothing_to_read_gives_empty_frames():

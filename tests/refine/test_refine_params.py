@@ -30,6 +30,7 @@ def live(params):
     """A served model that refines sentences of FLORES, and judges itself from outside."""
     params.update(profile="live", studies={"xu": ["live"]}, respond={}, judge={}, perplexity={})
     params.update(compete={}, assess={}, tie_breakers={}, contests={})
+    params.update(articles={}, summarise={}, recognise={}, finetune={})
     params["lab"] = {"seeds": []}
     params["requests"] = {"yor-en": dict(FLORES)}
     hosted = {"engine": "openai", "model": "m", "base_url": "http://127.0.0.1:1/v1"}

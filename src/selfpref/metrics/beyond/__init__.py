@@ -94,14 +94,19 @@ def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Foun
     return Found(list(ratings.of_refinement(rows, tables["truths"], settings)))
 
 
+def _shown(value: float, lo: float, hi: float) -> str:
+    return f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
+
+
 def wide(long: pd.DataFrame) -> pd.DataFrame:
     """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic."""
     keys = [*KEY[:-1], "unit"]
     if long.empty:
         return pd.DataFrame(columns=keys)
+    # A minus sign, where a hyphen would make a spreadsheet read a formula.
     cells = long.assign(
         cell=[
-            "" if not n else f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
+            _shown(value, lo, hi).replace("-", "\N{MINUS SIGN}") if n else ""
             for value, lo, hi, n in long[["value", "lo", "hi", "n"]].itertuples(index=False)
         ]
     )
