@@ -11,7 +11,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from selfpref.errors import SelfprefError
 from selfpref.params.models import CONCEALED
 from selfpref.params.whole import Params
-from selfpref.paths import PARAMS
+from selfpref.paths import PARAMS, params_file, root
 
 
 def _place(loc: Sequence[str]) -> list[str]:
@@ -61,12 +61,7 @@ def _explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()
     return SelfprefError(f"{source}: {key}{_remedy(errors[0])}{more}")
 
 
-def load(path: Path) -> Params:
-    """Read and validate a whole params file.
-
-    Raises:
-        SelfprefError: Not YAML, an unknown key, a wrong type or value; names file and key.
-    """
+def _mapping(path: Path) -> dict[str, Any]:
     try:
         values = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except (OSError, MarkedYAMLError, UnicodeDecodeError) as error:
@@ -76,6 +71,16 @@ def load(path: Path) -> Params:
         raise SelfprefError(f"{where}: not readable as YAML: {reason}") from error
     if not isinstance(values, dict):
         raise SelfprefError(f"{path.name}: expected a mapping with the keys of the README")
+    return values
+
+
+def load(path: Path) -> Params:
+    """Read and validate a whole params file.
+
+    Raises:
+        SelfprefError: Not YAML, an unknown key, a wrong type or value; names file and key.
+    """
+    values = _mapping(path)
     try:
         return Params.model_validate(values)
     except ValidationError as error:
@@ -112,6 +117,19 @@ def stage_params(stage: str) -> StageParams:
         SelfprefError: A value is invalid; or, on access, it is not declared in dvc.yaml.
     """
     # Half a second that the command line need not pay.
-    import dvc.api  # noqa: PLC0415
+    from dvc.parsing import DataResolver  # noqa: PLC0415
+    from dvc.repo import Repo  # noqa: PLC0415
 
-    return StageParams(stage, dvc.api.params_show(stages=stage))
+    # As `dvc.api.params_show` does, which reads all stages and the lock first, for two seconds.
+    with Repo() as repo:
+        resolver = DataResolver(repo, repo.root_dir, _mapping(root() / "dvc.yaml"))
+        (definition,) = resolver.resolve_one(stage).values()
+    sections: dict[str, Any] = {}
+    values = _mapping(params_file())
+    for name in definition.get("params", ()):
+        *outer, last = name.split(".")
+        given, part = values, sections
+        for key in outer:
+            given, part = given[key], part.setdefault(key, {})
+        part[last] = given[last]
+    return StageParams(stage, sections)

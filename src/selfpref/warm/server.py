@@ -21,7 +21,7 @@ from selfpref.warm.client import POLL, alive
 
 # What stages import; the models' libraries only once a stage asks for them.
 LIBRARIES = (
-    *("ipykernel.kernelapp", "papermill", "nbconvert.exporters.html", "dvc.api", "pandas"),
+    *("ipykernel.kernelapp", "papermill", "nbconvert.exporters.html", "dvc.parsing", "pandas"),
     *("pyarrow.parquet", "pandera.pandas", "pydantic", "scipy.stats", "pooch", "seaborn"),
 )
 MODELS = ("torch", "transformers.models.llama.modeling_llama", "transformers.models.auto")
