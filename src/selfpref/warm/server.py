@@ -23,6 +23,7 @@ from selfpref.warm.client import POLL, alive
 LIBRARIES = (
     *("ipykernel.kernelapp", "papermill", "nbconvert.exporters.html", "dvc.parsing", "pandas"),
     *("pyarrow.parquet", "pandera.pandas", "pydantic", "scipy.stats", "pooch", "seaborn"),
+    "dvc.repo",
 )
 MODELS = ("torch", "transformers.models.llama.modeling_llama", "transformers.models.auto")
 
