@@ -21,6 +21,7 @@ shows in the shares, and less so in the CPU-seconds.
 """
 
 import argparse
+import gc
 import os
 import random
 import resource
@@ -138,6 +139,8 @@ def _server(folder: Path, faults: float) -> Iterator[str]:
 def _round(folder: Path, verdicts: int) -> None:
     """In a process of its own: judge everything once, and print what it took."""
     address, store = (folder / "address").read_text(), folder / f"{os.getpid()}.sqlite"
+    # As in a stage, which is a fork of a process that has done so.
+    gc.freeze()
     cpu, began = time.process_time(), time.monotonic()
     made = _judge(address, store, verdicts)
     wall, cpu = time.monotonic() - began, time.process_time() - cpu
