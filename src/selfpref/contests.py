@@ -22,7 +22,7 @@ import pandas as pd
 
 from selfpref import schemas, sources, tables
 from selfpref.engines.calls import Calls
-from selfpref.judging import Judging
+from selfpref.judging import Judging, draws
 from selfpref.lab import experiment
 from selfpref.lab.contest import rubric
 from selfpref.lab.oracle import quality
@@ -103,13 +103,7 @@ def prefer(
         alike = [i for i, (*_, names, _) in enumerate(readings) if len(names) == size]
         made = Judging(calls, (*contest.letters[:size], contest.tie), use).verdicts(
             [readings[i][-1] for i in alike],
-            [
-                [
-                    _seed(seed, judge, readings[i][1], *readings[i][3], n)
-                    for n in range(use.samples or 1)
-                ]
-                for i in alike
-            ],
+            [draws(use, seed, judge, readings[i][1], *readings[i][3]) for i in alike],
             [readings[i][3] for i in alike],
         )
         found |= zip(alike, made, strict=True)

@@ -23,7 +23,7 @@ from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
 from selfpref.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.lab.summaries import experiment
-from selfpref.params import Finetune, Model, Tuning
+from selfpref.params import Finetune, Model, Tuning, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
 from selfpref.responding import respond
@@ -120,7 +120,7 @@ def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
     use = params.recognise[model]
     judged = _judged(params, use.own or model)
     with opens(params, model, "", f"recognise {model}") as calls:
-        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use.min_mass)
+        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,12 @@ class _Judged:
     pairs: list[Shown]
 
     def by(
-        self, evaluator: str, calls: Calls, layout: SummaryLayout, min_mass: float
+        self, evaluator: str, calls: Calls, layout: SummaryLayout, use: Verdicts, seed: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The verdicts and the ratings of one evaluator."""
         return (
-            verdicts(self.pairs, evaluator, calls, layout, min_mass=min_mass),
-            ratings(self.items, self.responses, evaluator, calls, layout, min_mass=min_mass),
+            verdicts(self.pairs, evaluator, calls, layout, use, seed=seed),
+            ratings(self.items, self.responses, evaluator, calls, layout, use, seed=seed),
         )
 
 
@@ -172,13 +172,13 @@ def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     if use.method == "export":
         return tables.empty("verdicts"), tables.empty("ratings")
     base, judged, made = params.models[use.model], _judged(params, use.model), []
-    layout = SUMMARY_LAYOUTS[use.prompts]
+    layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
     for name in use.evaluators:
         folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
         place = str(folder.relative_to(paths.root()))
         entry = base.model_copy(update={"model": place, "revision": None})
         with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
-            made.append(judged.by(folder.name, calls, layout, use.min_mass))
+            made.append(judged.by(folder.name, calls, layout, read, params.seed))
     answered, rated = zip(*made, strict=True)
     return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
 
