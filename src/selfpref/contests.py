@@ -217,7 +217,7 @@ def compete(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
     for dataset in sources.datasets(params, STUDY):
         items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
         with opens(params, model, dataset, f"compete {model} {dataset}") as calls:
-            found, missing = respond(
+            found, dropped[dataset] = respond(
                 items,
                 sources.name(params, model),
                 calls,
@@ -227,7 +227,6 @@ def compete(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
                 seed=params.seed,
             )
         made.append(found)
-        dropped[dataset] = {"cut off": int(found["status"].ne("ok").sum()), **missing}
     return pd.concat(made, ignore_index=True), pd.DataFrame(dropped).T.fillna(0).astype(int)
 
 

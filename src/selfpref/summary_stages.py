@@ -6,7 +6,6 @@ evaluator, the untuned ones included: all are compared on the same articles.
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from selfpref.lab.summaries import experiment
 from selfpref.params import Finetune, Model, Tuning, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
-from selfpref.responding import respond
+from selfpref.responding import respond, tallied
 from selfpref.store import Store, store_path
 
 STUDY = "panickssery"
@@ -82,7 +81,7 @@ def summaries(
     for dataset, entry in params.articles.items():
         items = tables.read(params.profile, "items", STUDY, [dataset])
         with opens(params, model, dataset, f"summarise {model} {dataset}") as calls:
-            table, missing = respond(
+            table, counts[dataset] = respond(
                 items,
                 model,
                 calls,
@@ -95,14 +94,10 @@ def summaries(
         made.append(table)
         if entry.reader == "lab":
             true.append(experiment.truths(items, table))
-        cut = int(table["status"].eq("truncated").sum())
-        counts[dataset] = Counter({"cut off": cut}) + Counter(missing)
-    columns = ["cut off", "truncated", "refused", "failed"]
-    dropped = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
     return (
         pd.concat(made, ignore_index=True),
         pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
-        dropped.fillna(0).astype(int),
+        tallied(counts),
     )
 
 
