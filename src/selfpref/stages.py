@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import contests, sources, summary_stages, tables
-from selfpref.contests import Opens
+from selfpref import contest_stages, sources, summary_stages, tables
 from selfpref.judging import judge_pairs
 from selfpref.perplexity import score_responses
 from selfpref.prompts import LAYOUTS
@@ -21,6 +20,7 @@ from selfpref.refine.experiment import run as refine
 from selfpref.refine.items import from_table
 from selfpref.refine.judges import Sampling
 from selfpref.responding import respond, tallied
+from selfpref.sources import Opens
 
 STUDY = "wataoka"
 REFINEMENT = "xu"
@@ -155,9 +155,9 @@ STAGES: dict[str, Callable[[Any, str, Opens], object]] = {
     "respond": responses,
     "judge": verdicts,
     "perplexity": perplexities,
-    "compete": contests.compete,
-    "assess": contests.assess,
-    "tie_breakers": contests.break_ties,
+    "compete": contest_stages.compete,
+    "assess": contest_stages.assess,
+    "tie_breakers": contest_stages.break_ties,
     "refine": refinements,
     "summarise": summary_stages.summaries,
     "recognise": summary_stages.answers,

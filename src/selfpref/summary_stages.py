@@ -6,8 +6,8 @@ evaluator, the untuned ones included: all are compared on the same articles.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,10 @@ from selfpref.params import Finetune, Model, Tuning, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
 from selfpref.responding import respond, tallied
+from selfpref.sources import Opens
 from selfpref.store import Store, store_path
 
 STUDY = "panickssery"
-# As `sources.calls`.
-Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
 
 
 def _read(params: Any, table: str) -> pd.DataFrame:
