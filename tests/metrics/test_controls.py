@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from selfpref.metrics.agreement import agreement, win_rates
+from selfpref.metrics.bootstrap import ratio
 from selfpref.metrics.excess import excess, stacked_cells
-from selfpref.metrics.position import position_counts, ratio
+from selfpref.metrics.position import position_counts
 
 
 def facing_rows(**decisions):
