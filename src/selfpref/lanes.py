@@ -8,10 +8,12 @@ most as many lanes as processors run at once; a last run does what joins them. T
 of `dvc repro`, byte for byte.
 """
 
+import codecs
 import ctypes
 import os
 import re
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +33,7 @@ FIRST, LAST = "check", ("metrics-beyond", "beyond", "report")
 # Models of these profiles are small, or there are none. Real ones would fight for memory.
 SIDE_BY_SIDE = ("lab", "recorded")
 DVC = (sys.executable, "-m", "dvc", "--wait-for-lock", "repro")
+UTF8 = codecs.getincrementaldecoder("utf-8")
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 PR_SET_PDEATHSIG = 1
 
@@ -93,27 +96,36 @@ class _Terminal:
 
     def __init__(self) -> None:
         self._bar = tqdm(bar_format="{desc}", disable=None)
+        self._decoders: dict[str, codecs.IncrementalDecoder] = {}
         self._rest: dict[str, str] = {}
         self._at: dict[str, str] = {}
 
-    def feed(self, lane: str, text: str) -> None:
+    def feed(self, lane: str, body: bytes) -> None:
         """Take in what a lane wrote; progress that is to be written over is no line."""
-        *pieces, self._rest[lane] = re.split(r"(?<=[\r\n])", self._rest.get(lane, "") + text)
+        decoder = self._decoders.setdefault(lane, UTF8("replace"))
+        text = self._rest.get(lane, "") + decoder.decode(body)
+        *pieces, self._rest[lane] = re.split(r"(?<=[\r\n])", text)
         for piece in pieces:
             said = ESCAPES.sub("", piece).rstrip()
-            if piece.endswith("\n") and said:
+            if said and piece.endswith("\n"):
                 self._bar.write(f"[{lane}] {said}", file=sys.stdout)
             elif said:
                 self._at[lane] = said
-        self._bar.set_description_str(" | ".join(self._at.values()))
+        self._show()
 
     def end(self, lane: str) -> None:
         """A lane has come to its end."""
-        self.feed(lane, "\n")
+        self.feed(lane, b"\n")
         self._at.pop(lane, None)
+        self._show()
 
     def close(self) -> None:
+        """Take the lowest line away."""
         self._bar.close()
+
+    def _show(self) -> None:
+        share = shutil.get_terminal_size().columns // max(len(self._at), 1) - 3
+        self._bar.set_description_str(" | ".join(said[:share] for said in self._at.values()))
 
 
 def _side_by_side(todo: Mapping[str, list[str]], at_once: int) -> list[str]:
@@ -142,7 +154,7 @@ def _side_by_side(todo: Mapping[str, list[str]], at_once: int) -> list[str]:
                 for key, _ in selector.select():
                     name = key.data
                     if body := os.read(key.fd, 1 << 16):
-                        terminal.feed(name, body.decode(errors="replace"))
+                        terminal.feed(name, body)
                         continue
                     selector.unregister(key.fileobj)
                     terminal.end(name)

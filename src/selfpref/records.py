@@ -115,7 +115,7 @@ def passed(table: pd.DataFrame) -> float:
     for start, end in spans:
         seconds += max(end - max(start, until), pd.Timedelta(0))
         until = max(until, end)
-    return seconds.total_seconds()
+    return float(seconds.total_seconds())
 
 
 def total(table: pd.DataFrame) -> dict[str, float]:
