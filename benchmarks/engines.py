@@ -319,7 +319,7 @@ def work_done(folder: Path, task: str) -> list[float]:
     for part in json.loads((folder / f"{task}.json").read_text()):
         pairs = encoded(folder, part)
         rows = [np.array([*context, *text][: -1 if text else None]) for context, text in pairs]
-        seen = sum(batch.tokens for batch in packed(rows, BUDGET))
+        seen = sum(batch.tokens for batch in packed(rows, [1] * len(rows), BUDGET))
         read = sum(max(len(text), 1) for _, text in pairs)
         found.append(2e-9 * (layers * seen + width * config["vocab_size"] * read))
     return found
