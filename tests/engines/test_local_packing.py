@@ -31,20 +31,15 @@ def paths(line, found):
 
 def allowed(attention, count):
     """Of each of so many tokens that attend, the tokens of the line that it attends to."""
-    every = [
-        keys[mask == 0].tolist()
-        for tile in attention.tiles
-        for keys, masks in zip(tile.keys, tile.mask[:, 0], strict=True)
-        for mask in masks
-    ]
-    asked = torch.cat([tile.queries.flatten() for tile in attention.tiles])
-    assert asked[attention.found[:count]].tolist() == list(range(count))
-    return {
-        token: every[place]
-        for token, place in zip(
-            attention.tokens[:count].tolist(), attention.found[:count].tolist(), strict=True
-        )
-    }
+    seen = {}
+    for tile in attention.tiles:
+        for queries, keys, masks in zip(tile.queries, tile.keys, tile.mask[:, 0], strict=True):
+            for query, mask in zip(queries.tolist(), masks, strict=True):
+                sees = keys[mask == 0].tolist()
+                # A token that fills a tile up is the same one again.
+                assert seen.setdefault(int(attention.tokens[query]), sees) == sees
+    assert sorted(seen) == attention.tokens[:count].tolist()
+    return seen
 
 
 def test_a_shared_prefix_is_laid_down_once():

@@ -46,18 +46,19 @@ def attend(
         found = states.index_select(0, places.flatten())
         return found.view(*places.shape, *states.shape[1:]).transpose(1, 2)
 
-    parts = [
-        sdpa_attention_forward(
+    found = query.new_zeros(*query.shape[:-1], value.shape[-1])
+    for tile in attention.tiles:
+        part, _ = sdpa_attention_forward(
             module,
             laid(query, tile.queries),
             laid(key, tile.keys),
             laid(value, tile.keys),
             tile.mask,
             **options,
-        )[0].flatten(0, 1)
-        for tile in attention.tiles
-    ]
-    return torch.cat(parts).index_select(0, attention.found)
+        )
+        # A token that is repeated has the same result again.
+        found.index_copy_(0, tile.queries.flatten(), part.flatten(0, 1))
+    return found
 
 
 def _attend(
@@ -98,7 +99,6 @@ def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
             Tile(tile.queries.to(device), tile.keys.to(device), tile.mask.to(device, model.dtype))
             for tile in attention.tiles
         ],
-        attention.found.to(device),
     )
 
 

@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 ONEDNN: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
 # Read at the first product, by oneDNN and by torch's layer over it.
 for _cache in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
-    os.environ.setdefault(_cache, "32")
+    os.environ.setdefault(_cache, "16")
 
 
 # Without this glibc hands the memory of every state back, and the next is cleared anew: a fifth of

@@ -24,7 +24,7 @@ from selfpref.engines.local.attention import attend
 from selfpref.engines.local.packing import Attention, Batch
 
 LAYERS = (LlamaDecoderLayer, MistralDecoderLayer, Qwen2DecoderLayer)
-# Numbers of one inner state at a time: 8 MB; and a whole number of steps of tokens.
+# Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
 
 
@@ -73,13 +73,16 @@ def _layer(
     if some:
         x, normed, cos, sin = (states[attention.tokens] for states in (x, normed, cos, sin))
     query = _rotated(heads(own.q_proj(normed)), cos, sin)
-    x += own.o_proj(attend(own, query, key, value, attention, scaling=own.scaling).flatten(1))
-    normed = _normed(layer.post_attention_layernorm, x)
-    size = max(STEP, INNER // wide.intermediate_size // STEP * STEP)
+    del normed
+    found = attend(own, query, key, value, attention, scaling=own.scaling)
+    del query, key, value
+    x += own.o_proj(found.flatten(1))
+    parts = -(-x.shape[0] * wide.intermediate_size // INNER)
+    size = -(-x.shape[0] // parts // STEP) * STEP
     for start in range(0, len(x), size):
-        part = normed[start : start + size]
-        inner = wide.act_fn(wide.gate_proj(part)).mul_(wide.up_proj(part))
-        x[start : start + size] += wide.down_proj(inner)
+        part = slice(start, start + size)
+        normed = _normed(layer.post_attention_layernorm, x[part])
+        x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(normed)).mul_(wide.up_proj(normed)))
     return x
 
 

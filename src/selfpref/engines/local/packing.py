@@ -56,12 +56,10 @@ class Attention:
     Attributes:
         tokens: Where they stand in the line; ascending, before those that fill it up.
         tiles: All of them, some repeated to fill a tile up.
-        found: Where each token's result stands among those of the tiles laid end to end.
     """
 
     tokens: torch.Tensor
     tiles: list[Tile]
-    found: torch.Tensor
 
 
 @dataclass(frozen=True)
@@ -241,7 +239,7 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
     depth = (starts - zeros)[row] + begin
     steps = np.stack([_up(depth + size, KEY_STEP), _up(size, QUERY_STEP)])
     kinds, kind = np.unique(steps, axis=1, return_inverse=True)
-    tiles, found, done = [], np.empty(asked.sum(), dtype=np.int64), 0
+    tiles = []
     for place, seen in enumerate(kinds[0]):
         members = np.flatnonzero(kind == place)
         most = max(1, KEYS // seen)
@@ -250,8 +248,6 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
             count = np.minimum(np.arange(size[part].max()), size[part, None] - 1)
             queries = (before[row] + begin)[part, None] + count
             later = np.arange(seen) > (depth[part, None] + count)[:, None, :, None]
-            found[queries] = done + np.arange(queries.size).reshape(queries.shape)
-            done += queries.size
             tiles.append(
                 Tile(
                     torch.from_numpy(queries),
@@ -259,5 +255,5 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
                     torch.from_numpy(np.where(later, np.float32(-np.inf), np.float32(0))),
                 )
             )
-    tokens = np.arange(len(found)) + np.repeat(starts - before, asked)
-    return Attention(_filled(tokens, step), tiles, _filled(found, step))
+    tokens = np.arange(asked.sum()) + np.repeat(starts - before, asked)
+    return Attention(_filled(tokens, step), tiles)
