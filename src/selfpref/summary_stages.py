@@ -6,9 +6,8 @@ evaluator, the untuned ones included: all are compared on the same articles.
 
 import os
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,14 @@ from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
 from selfpref.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.lab.summaries import experiment
-from selfpref.params import Finetune, Model, Tuning
+from selfpref.params import Finetune, Model, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
-from selfpref.responding import respond
+from selfpref.responding import respond, tallied
+from selfpref.sources import Opens
 from selfpref.store import Store, store_path
 
 STUDY = "panickssery"
-# As `sources.calls`.
-Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
 
 
 def _read(params: Any, table: str) -> pd.DataFrame:
@@ -82,7 +80,7 @@ def summaries(
     for dataset, entry in params.articles.items():
         items = tables.read(params.profile, "items", STUDY, [dataset])
         with opens(params, model, dataset, f"summarise {model} {dataset}") as calls:
-            table, missing = respond(
+            table, counts[dataset] = respond(
                 items,
                 model,
                 calls,
@@ -95,14 +93,10 @@ def summaries(
         made.append(table)
         if entry.reader == "lab":
             true.append(experiment.truths(items, table))
-        cut = int(table["status"].eq("truncated").sum())
-        counts[dataset] = Counter({"cut off": cut}) + Counter(missing)
-    columns = ["cut off", "truncated", "refused", "failed"]
-    dropped = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
     return (
         pd.concat(made, ignore_index=True),
         pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
-        dropped.fillna(0).astype(int),
+        tallied(counts),
     )
 
 
@@ -120,7 +114,7 @@ def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
     use = params.recognise[model]
     judged = _judged(params, use.own or model)
     with opens(params, model, "", f"recognise {model}") as calls:
-        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use.min_mass)
+        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
 
 
 @dataclass(frozen=True)
@@ -138,12 +132,12 @@ class _Judged:
     pairs: list[Shown]
 
     def by(
-        self, evaluator: str, calls: Calls, layout: SummaryLayout, min_mass: float
+        self, evaluator: str, calls: Calls, layout: SummaryLayout, use: Verdicts, seed: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The verdicts and the ratings of one evaluator."""
         return (
-            verdicts(self.pairs, evaluator, calls, layout, min_mass=min_mass),
-            ratings(self.items, self.responses, evaluator, calls, layout, min_mass=min_mass),
+            verdicts(self.pairs, evaluator, calls, layout, use, seed=seed),
+            ratings(self.items, self.responses, evaluator, calls, layout, use, seed=seed),
         )
 
 
@@ -172,13 +166,13 @@ def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     if use.method == "export":
         return tables.empty("verdicts"), tables.empty("ratings")
     base, judged, made = params.models[use.model], _judged(params, use.model), []
-    layout = SUMMARY_LAYOUTS[use.prompts]
+    layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
     for name in use.evaluators:
         folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
         place = str(folder.relative_to(paths.root()))
         entry = base.model_copy(update={"model": place, "revision": None})
         with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
-            made.append(judged.by(folder.name, calls, layout, use.min_mass))
+            made.append(judged.by(folder.name, calls, layout, read, params.seed))
     answered, rated = zip(*made, strict=True)
     return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
 
@@ -189,6 +183,34 @@ def _opened(params: Any, name: str, entry: Model, title: str) -> Iterator[tuple[
     with Store(store_path(paths.root())) as store:
         engine = sources.open_engine(name, entry, "", store)
         yield engine, Calls(engine, store, offline=params.offline, title=title)
+
+
+def examples(
+    params: Any, key: str, opens: Opens
+) -> dict[str, tuple[list[Labelled], list[Labelled]]]:
+    """What the evaluators of an entry are tuned on.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+        opens: Opens the base, which is asked for the answers that are replayed.
+
+    Returns:
+        For each evaluator what it learns, and what is replayed.
+    """
+    use = params.finetune[key]
+    items, responses = _read(params, "items"), _read(params, "responses")
+    layout, made = SUMMARY_LAYOUTS[use.prompts], {}
+    with opens(params, use.model, "", "") as calls:
+        for name, tuning in use.evaluators.items():
+            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
+                items["metadata"].map(index) < tuning.articles
+            )
+            pairs = shown(items[chosen], responses, use.model)
+            learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
+            again = round(len(learned) * tuning.replay / (1 - tuning.replay))
+            made[name] = (learned, replayed(pairs, layout, again, calls.choose, params.seed))
+    return made
 
 
 def finetune(params: Any, key: str) -> pd.DataFrame:
@@ -204,23 +226,18 @@ def finetune(params: Any, key: str) -> pd.DataFrame:
     """
     use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)
     folder.mkdir(parents=True, exist_ok=True)
-    items, responses = _read(params, "items"), _read(params, "responses")
-    own, rows = use.model, []
+    made, rows = examples(params, key, sources.calls), []
     with progress.bar(len(use.evaluators), f"finetune {key}") as bar:
         for name, tuning in use.evaluators.items():
-            evaluator = f"{key}-{name}"
-            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
-                items["metadata"].map(index) < tuning.articles
+            evaluator, (learned, again) = f"{key}-{name}", made[name]
+            (folder / f"{evaluator}.jsonl").write_text(
+                chat_lines([*learned, *again]), encoding="utf-8"
             )
-            pairs = shown(items[chosen], responses, own)
-            seed = crc32(f"{params.seed}/{evaluator}".encode())
-            with _opened(params, use.model, params.models[use.model], "") as (engine, calls):
-                learned, again = _examples(pairs, own, tuning, use.prompts, calls, params.seed)
-                (folder / f"{evaluator}.jsonl").write_text(
-                    chat_lines([*learned, *again]), encoding="utf-8"
-                )
-                losses = [float("nan")]
-                if use.method != "export":
+            losses = [float("nan")]
+            if use.method != "export":
+                seed = crc32(f"{params.seed}/{evaluator}".encode())
+                base = params.models[use.model]
+                with _opened(params, use.model, base, "") as (engine, _):
                     losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
             rows.append(
                 {
@@ -236,16 +253,6 @@ def finetune(params: Any, key: str) -> pd.DataFrame:
             )
             bar.update()
     return pd.DataFrame(rows)
-
-
-def _examples(
-    pairs: Sequence[Shown], own: str, tuning: Tuning, prompts: str, calls: Calls, seed: int
-) -> tuple[list[Labelled], list[Labelled]]:
-    """What is learned, and what is replayed."""
-    layout = SUMMARY_LAYOUTS[prompts]
-    learned = labelled(pairs, own, tuning.variant, layout, seed)
-    share = tuning.replay / (1 - tuning.replay)
-    return learned, replayed(pairs, layout, round(len(learned) * share), calls.choose, seed)
 
 
 def _tune(
