@@ -311,17 +311,22 @@ def tokens(folder: Path, part: dict) -> list[int]:
 
 
 def work_done(folder: Path, task: str) -> list[float]:
-    """GFLOP of the products that the packed tokens of each round need."""
+    """GFLOP of the products that each round needs."""
     config = json.loads((folder / "config.json").read_text())
     width, inner = config["hidden_size"], config["intermediate_size"]
-    layers = config["num_hidden_layers"] * (4 * width * width + 3 * width * inner)
+    keys = 2 * width * width
+    layer, before = keys + 2 * width * width + 3 * width * inner, config["num_hidden_layers"] - 1
     found = []
     for part in json.loads((folder / f"{task}.json").read_text()):
         pairs = encoded(folder, part)
         rows = [np.array([*context, *text][: -1 if text else None]) for context, text in pairs]
-        seen = sum(batch.tokens for batch in packed(rows, BUDGET))
-        read = sum(max(len(text), 1) for _, text in pairs)
-        found.append(2e-9 * (layers * seen + width * config["vocab_size"] * read))
+        read = [max(len(text), 1) for _, text in pairs]
+        work = width * config["vocab_size"] * sum(read)
+        for line in packed(rows, read, BUDGET):
+            # Of the last layer all tokens have keys and values, the rest those that are read.
+            work += (layer * before + keys) * line.tokens
+            work += (layer - keys) * len(line.read.unique())
+        found.append(2e-9 * work)
     return found
 
 

@@ -10,7 +10,9 @@ from small_models import byte_level, load, save, sentencepiece  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.engines import Prompt  # noqa: E402
-from selfpref.engines.local.linear import STEP  # noqa: E402
+from selfpref.engines.local import llama  # noqa: E402
+from selfpref.engines.local.attention import packed_states  # noqa: E402
+from selfpref.engines.local.linear import step  # noqa: E402
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS  # noqa: E402
@@ -165,6 +167,8 @@ PAIRS = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
 KINDS = {
     "llama": ({}, True),
     "llama, grouped queries": ({"num_key_value_heads": 2}, True),
+    "llama, one layer": ({"num_hidden_layers": 1}, True),
+    "qwen2": ({"num_key_value_heads": 2}, True),
     "gpt_neox": ({}, True),
     "gpt2": ({}, True),
     "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, True),
@@ -217,6 +221,15 @@ def test_every_architecture_scores_as_one_by_one(tmp_path, kind):
         assert choice.probabilities == pytest.approx(wanted, abs=1e-6)
 
 
+def test_a_pass_that_does_not_give_the_models_own_states_is_not_used(tmp_path, monkeypatch):
+    save(tmp_path / "m", byte_level())
+    assert load(tmp_path / "m").engine._packed is llama.packed_states
+    monkeypatch.setattr(
+        llama, "packed_states", lambda model, line: packed_states(model, line) + 0.01
+    )
+    assert load(tmp_path / "m").engine._packed is packed_states
+
+
 @pytest.mark.parametrize("tokenizer", [byte_level, sentencepiece, lambda: sentencepiece("bpe")])
 def test_sharing_prefixes_and_the_size_of_a_batch_change_nothing(tmp_path, tokenizer):
     save(tmp_path / "m", tokenizer())
@@ -226,7 +239,8 @@ def test_sharing_prefixes_and_the_size_of_a_batch_change_nothing(tmp_path, token
     for tokens in (1, 60, 5000):
         for packing in (True, False):
             model = load(tmp_path / "m", batch_tokens=tokens)
-            model.engine.packing = packing
+            if not packing:
+                model.engine._packed = None
             found.append((model.score(prompts, texts), model.choose(judged, LABELS)))
     for scores, choices in found[1:]:
         for score, first in zip(scores, found[0][0], strict=True):
@@ -243,15 +257,13 @@ def test_packed_lines_lay_a_shared_prompt_down_once(engine, monkeypatch):
         LAB.content(colour) for colour in ["red", "blue", "green", "pink", "1", "2", "3", "4"]
     ]
     seen = []
-    body = engine.model.model.forward
-    monkeypatch.setattr(
-        engine.model.model,
-        "forward",
-        lambda **given: seen.append(given["input_ids"].numel()) or body(**given),
-    )
+    table = engine.model.model.embed_tokens
+    embed = table.forward
+    monkeypatch.setattr(table, "forward", lambda ids: seen.append(ids.numel()) or embed(ids))
     scores = engine.score([prompt] * 8, contents)
     # Lines are filled up to whole steps.
-    assert sum(seen) == math.ceil(len(engine.encode(prompt)) / STEP) * STEP
+    whole = step(engine.model)
+    assert sum(seen) == math.ceil(len(engine.encode(prompt)) / whole) * whole
     assert [score.n_tokens for score in scores] == [1] * 8
 
 

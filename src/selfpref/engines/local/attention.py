@@ -5,23 +5,60 @@ argument, can run on packed lines: Llama, Mistral, Qwen, Phi, GPT-NeoX, OPT and 
 """
 
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import torch
-from torch.nn.functional import pad
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from selfpref.engines.local.linear import STEP
-from selfpref.engines.local.packing import Batch, Group, packed, padded
+from selfpref.engines.local.packing import Attention, Batch, Tile
 
 NAME = "selfpref-packed"
-_groups: ContextVar[Sequence[Group]] = ContextVar("groups")
+_attention: ContextVar[Attention] = ContextVar("attention")
+
+
+def attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention: Attention,
+    **options: Any,
+) -> torch.Tensor:
+    """Scaled dot-product attention, tile by tile.
+
+    Args:
+        module: The model's attention layer.
+        query: Of a line, `[tokens, heads, width]`, as key and value.
+        key: Of the same line.
+        value: Of the same line.
+        attention: What attends to what.
+        options: As of an attention function of `transformers`.
+
+    Returns:
+        Of the tokens that attend, `[tokens, heads, width]`.
+    """
+
+    def laid(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        found = states.index_select(0, places.flatten())
+        return found.view(*places.shape, *states.shape[1:]).transpose(1, 2)
+
+    found = query.new_zeros(*query.shape[:-1], value.shape[-1])
+    for tile in attention.tiles:
+        part, _ = sdpa_attention_forward(
+            module,
+            laid(query, tile.queries),
+            laid(key, tile.keys),
+            laid(value, tile.keys),
+            tile.mask,
+            **options,
+        )
+        # A token that is repeated has the same result again.
+        found.index_copy_(0, tile.queries.flatten(), part.flatten(0, 1))
+    return found
 
 
 def _attend(
@@ -32,99 +69,59 @@ def _attend(
     attention_mask: torch.Tensor | None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Scaled dot-product attention, group by group; all `[1, heads, tokens, width]`."""
-    parts, gathered = [], None
-    for group in _groups.get():
-        if group.keys is not gathered:
-            gathered = group.keys
-            own = gathered if isinstance(gathered, slice) else gathered.to(key.device)
-            keys, values = key[:, :, own], value[:, :, own]
-        seen = group.mask.shape[-1]
-        part, _ = sdpa_attention_forward(
-            module,
-            query[:, :, group.queries],
-            keys[:, :, :seen],
-            values[:, :, :seen],
-            group.mask.to(query.device, query.dtype),
-            **options,
-        )
-        parts.append(part)
-    return torch.cat(parts, dim=1), None
+    """The same as an attention function; all `[1, heads, tokens, width]`."""
+    query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
+    return attend(module, query, key, value, _attention.get(), **options)[None], None
 
 
 AttentionInterface.register(NAME, _attend)
 
 
 @contextmanager
-def _attending(model: PreTrainedModel, groups: Sequence[Group]) -> Iterator[None]:
-    """Let a model attend as the groups of a packed line say."""
+def _attending(model: PreTrainedModel, attention: Attention) -> Iterator[None]:
+    """Let a model attend as a packed line says."""
     before = model.config._attn_implementation
-    token = _groups.set(groups)
+    token = _attention.set(attention)
     model.config._attn_implementation = NAME
     try:
         yield
     finally:
         model.config._attn_implementation = before
-        _groups.reset(token)
+        _attention.reset(token)
 
 
-def _placed(groups: Sequence[Group], model: PreTrainedModel) -> list[Group]:
-    """Groups on the model's device; those that shared their keys still do."""
-    keys = {
-        id(group.keys): group.keys if isinstance(group.keys, slice) else group.keys.to(model.device)
-        for group in groups
-    }
-    return [
-        Group(group.queries, keys[id(group.keys)], group.mask.to(model.device, model.dtype))
-        for group in groups
-    ]
-
-
-def _filled(batch: Batch) -> Batch:
-    """A packed line with tokens of no row at its end, up to a whole number of steps."""
-    if batch.groups is None:
-        return batch
-    more = -batch.tokens % STEP
-    end = slice(batch.tokens, batch.tokens + more)
-    return replace(
-        batch,
-        inputs={name: pad(values, (0, more)) for name, values in batch.inputs.items()},
-        groups=[*batch.groups, *([Group(end, end, torch.zeros(1, 1, more, more))] if more else [])],
+def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
+    """What attends to what, on the model's device and in its dtype."""
+    device = model.device
+    return Attention(
+        attention.tokens,
+        [
+            Tile(tile.queries.to(device), tile.keys.to(device), tile.mask.to(device, model.dtype))
+            for tile in attention.tiles
+        ],
     )
 
 
-def states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
-    """Final hidden states of a batch's tokens, `[lines x tokens, width]`, and maybe of more."""
-    batch = _filled(batch)
+def packed_states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """Final hidden states that are read from a packed line, by the model's own pass."""
+    assert batch.attention
+    with _attending(model, _placed(batch.attention, model)):
+        return padded_states(model, batch)
+
+
+def padded_states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """Final hidden states that are read from padded rows."""
     inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
     body: Any = model.base_model
-    groups = batch.groups
-    with nullcontext() if groups is None else _attending(model, _placed(groups, model)):
-        found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
-    return found
+    found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
+    return found[batch.read.to(found.device)]
 
 
-def supports_packing(model: PreTrainedModel) -> bool:
-    """Whether a model attends as it is told, tried on three short rows.
-
-    Its attention is `sdpa` of the library's registry, it takes positions, and packed rows have the
-    states of rows alone.
-    """
+def supports(model: PreTrainedModel) -> bool:
+    """Whether its attention is `sdpa` of the library's registry, and it takes positions."""
     body: Any = model.base_model
-    if (
-        model.config._attn_implementation != "sdpa"
-        or not body._can_set_attn_implementation()
-        or "position_ids" not in inspect.signature(body.forward).parameters
-    ):
-        return False
-    size = model.config.get_text_config().vocab_size
-    tokens = np.arange(18) * 7 % size
-    rows = [tokens[:9], np.concatenate([tokens[:5], tokens[9:14]]), tokens[14:]]
-    (line,) = packed(rows, len(tokens))
-    together = states(model, line)
-    for path, index in zip(line.paths, line.rows, strict=True):
-        alone = states(model, next(padded([rows[index]], 1))).float()
-        gap = (together[path.to(together.device)].float() - alone).norm() / alone.norm()
-        if gap > (1e-4 if model.dtype == torch.float32 else 0.02):
-            return False
-    return True
+    return (
+        model.config._attn_implementation == "sdpa"
+        and body._can_set_attn_implementation()
+        and "position_ids" in inspect.signature(body.forward).parameters
+    )

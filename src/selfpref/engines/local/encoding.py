@@ -158,18 +158,24 @@ class Encoder:
         )
         return "".join(parts) + self._own(prompt.prefill)
 
-    def ids(self, text: str) -> list[int]:
-        """Token ids of a text, with one BOS if the tokenizer's texts begin with one."""
-        ids: list[int] = self._plain(text)
-        return ids if ids[:1] == self._bos else [*self._bos, *ids]
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
+        found = self._backend.encode_batch_fast(texts, add_special_tokens=False)
+        rows: list[list[int]] = [encoding.ids for encoding in found]
+        return [ids if ids[:1] == self._bos else [*self._bos, *ids] for ids in rows]
 
     def _plain(self, text: str) -> list[int]:
         ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return ids
 
+    def rows(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Token ids of prompts."""
+        return self._ids([self.text(prompt) for prompt in prompts])
+
     def encode(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt."""
-        return self.ids(self.text(prompt))
+        (row,) = self.rows([prompt])
+        return row
 
     def pairs(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
@@ -179,16 +185,15 @@ class Encoder:
         Both are encoded together; whitespace at the end of the context belongs to the
         continuation, where tokenizers put it.
         """
-        known: dict[str, list[int]] = {}
-        found = []
-        for prompt, continuation in zip(prompts, continuations, strict=True):
-            text = self.text(prompt)
-            context = text.rstrip()
-            if context not in known:
-                known[context] = self.ids(context)
-            whole = self.ids(text + continuation)
-            found.append((known[context], whole[len(known[context]) :]))
-        return found
+        texts = [self.text(prompt) for prompt in prompts]
+        contexts = [text.rstrip() for text in texts]
+        once = list(dict.fromkeys(contexts))
+        known = dict(zip(once, self._ids(once), strict=True))
+        wholes = self._ids([a + b for a, b in zip(texts, continuations, strict=True)])
+        return [
+            (known[context], whole[len(known[context]) :])
+            for context, whole in zip(contexts, wholes, strict=True)
+        ]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of tokens, without special tokens."""

@@ -16,7 +16,7 @@ import torch
 from torch.nn.functional import pad
 from transformers import PreTrainedModel
 
-from selfpref.engines.local.linear import STEP, linear
+from selfpref.engines.local.linear import linear, step
 from selfpref.errors import SelfprefError
 
 # Logits of so many tokens by so many words at a time: 4 MB in fp32.
@@ -37,6 +37,7 @@ class Head:
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
+        self._step = step(model)
         self._layer: Any = model.get_output_embeddings()  # type: ignore[no-untyped-call]
         ids = torch.arange(4, device=model.device)[None]
         states = model.base_model(input_ids=ids, use_cache=False).last_hidden_state[0]
@@ -67,8 +68,10 @@ class Head:
 
     def log_softmax(self, states: torch.Tensor) -> torch.Tensor:
         """Log-probabilities of every token after each of a few states, fp32 `[n, vocabulary]`."""
-        logits = self._plain(states) if self._linear else self._own(states)
-        return logits.float().log_softmax(-1)
+        more = -len(states) % self._step
+        given = pad(states, (0, 0, 0, more))
+        logits = self._plain(given) if self._linear else self._own(given)
+        return logits[: len(states)].float().log_softmax(-1)
 
     def log_likelihoods(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Log-likelihood of one token after each state, in nats.
@@ -82,7 +85,7 @@ class Head:
         """
         count, size = len(targets), TOKENS if self._linear else OWN
         part = self._blockwise if self._linear else self._whole
-        more = -count % STEP
+        more = -count % self._step
         states, targets = pad(states, (0, 0, 0, more)), pad(targets, (0, more))
         starts = range(0, len(states), size)
         found = [part(states[i : i + size], targets[i : i + size]) for i in starts]

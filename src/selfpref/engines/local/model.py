@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
 from transformers.utils import logging
 
 from selfpref.engines import Choice, Generation, Prompt, Score
-from selfpref.engines.local.attention import states, supports_packing
+from selfpref.engines.local.attention import padded_states
 from selfpref.engines.local.encoding import Encoder
 from selfpref.engines.local.generation import continuations
 from selfpref.engines.local.head import Head
-from selfpref.engines.local.linear import take_over
+from selfpref.engines.local.linear import step, take_over
 from selfpref.engines.local.marker import LabelReader, label_forms
-from selfpref.engines.local.packing import Batch, Ids, packed, padded
+from selfpref.engines.local.packing import Ids, packed, padded
+from selfpref.engines.local.passes import packed_pass
+from selfpref.engines.local.residence import handing_back
 from selfpref.engines.local.templates import TEMPLATES
 from selfpref.engines.local.weights import check_folder, download, identity
 from selfpref.errors import SelfprefError
@@ -31,7 +34,6 @@ class LocalModel:
     Attributes:
         identity: What distinguishes its answers from another model's.
         context: Most tokens that it can see.
-        packing: Whether it runs on packed lines with shared prefixes; else on padded rows.
 
     Args:
         entry: How it is loaded and run.
@@ -87,21 +89,40 @@ class LocalModel:
         self._budget = 1 if _scaled_by_length(config) else entry.batch_tokens
         windows = (getattr(config, key, None) for key in ("sliding_window", "attention_chunk_size"))
         self._window = min((size for size in windows if size), default=math.inf)
-        with torch.no_grad():
-            self.packing = supports_packing(self.model)
+        with torch.no_grad(), handing_back(self.model):
+            self._packed = packed_pass(self.model)
             self._head = Head(self.model)
+
+    @property
+    def packing(self) -> bool:
+        """Whether it runs on packed lines with shared prefixes; else on padded rows."""
+        return self._packed is not None
 
     def encode(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt, its prefill included."""
         return self._encoder.encode(prompt)
 
-    def _batches(self, rows: Sequence[Ids]) -> Iterator[tuple[list[int], Batch]]:
-        """Batches with the indices of their rows: packed where the model and a row allow it."""
-        alone = [self.packing and len(row) <= self._window for row in rows]
-        for allowed, lay in ((True, packed), (False, padded)):
-            part = [index for index, fits in enumerate(alone) if fits is allowed]
-            for batch in lay([rows[index] for index in part], self._budget):
-                yield [part[row] for row in batch.rows], batch
+    def _states(
+        self, rows: Sequence[Ids], read: Sequence[int]
+    ) -> Iterator[tuple[list[int], torch.Tensor]]:
+        """Final hidden states of the last so many tokens of each row, in batches.
+
+        Yields:
+            Indices of the batch's rows, and the states of one after another, `[read, width]`.
+        """
+        packs = {
+            index for index, row in enumerate(rows) if self._packed and len(row) <= self._window
+        }
+        for some, lay, run in (
+            (packs, partial(packed, step=step(self.model)), self._packed),
+            (set(range(len(rows))) - packs, padded, padded_states),
+        ):
+            part = sorted(some)
+            for batch in lay(
+                [rows[index] for index in part], [read[index] for index in part], self._budget
+            ):
+                assert run
+                yield [part[row] for row in batch.rows], run(self.model, batch)
 
     @torch.no_grad()
     def choose(
@@ -113,16 +134,18 @@ class LocalModel:
             prefill: label_forms(self._encoder, labels, [prefill, self._encoder.text(prompt)])
             for prefill, prompt in first.items()
         }
-        rows = [np.array(self.encode(prompt)) for prompt in prompts]
+        rows = list(map(np.array, self._encoder.rows(prompts)))
         fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
             yield index, Choice((), "truncated")
-        for places, batch in self._batches([rows[index] for index in fitting]):
-            last = torch.stack([path[-1] for path in batch.paths])
-            p = self._head.log_softmax(states(self.model, batch)[last]).exp().cpu()
-            for index, values in zip((fitting[place] for place in places), p, strict=True):
-                spelt = forms[prompts[index].prefill]
-                yield index, Choice(tuple(float(values[ids].sum()) for ids in spelt), "ok")
+        for places, found in self._states([rows[index] for index in fitting], [1] * len(fitting)):
+            p = self._head.log_softmax(found).exp().cpu()
+            spelt = {
+                prefill: torch.stack([p[:, ids].sum(-1) for ids in labelled], -1).tolist()
+                for prefill, labelled in forms.items()
+            }
+            for line, index in enumerate(fitting[place] for place in places):
+                yield index, Choice(tuple(spelt[prompts[index].prefill][line]), "ok")
 
     @torch.no_grad()
     def score(
@@ -143,18 +166,14 @@ class LocalModel:
             else:
                 asked.append(index)
         rows = [np.concatenate(pairs[index])[:-1] for index in asked]
-        for places, batch in self._batches(rows):
+        for places, found in self._states(rows, [len(pairs[index][1]) for index in asked]):
             indices = [asked[place] for place in places]
-            where = [
-                path[len(pairs[index][0]) - 1 :]
-                for index, path in zip(indices, batch.paths, strict=True)
-            ]
-            targets = torch.from_numpy(np.concatenate([pairs[index][1] for index in indices]))
-            found = self._head.log_likelihoods(states(self.model, batch)[torch.cat(where)], targets)
-            sizes = [len(pairs[index][1]) for index in indices]
-            parts = np.split(found.double().cpu().numpy(), np.cumsum(sizes)[:-1])
-            for index, part in zip(indices, parts, strict=True):
-                yield index, Score(-float(part.sum()), len(part), "ok")
+            targets = [pairs[index][1] for index in indices]
+            values = self._head.log_likelihoods(found, torch.from_numpy(np.concatenate(targets)))
+            starts = np.cumsum([0, *map(len, targets[:-1])])
+            sums = np.add.reduceat(values.double().cpu().numpy(), starts).tolist()
+            for index, total, tokens in zip(indices, sums, targets, strict=True):
+                yield index, Score(-total, len(tokens), "ok")
 
     @torch.no_grad()
     def generate(
@@ -169,7 +188,7 @@ class LocalModel:
     ) -> Iterator[tuple[int, Generation]]:
         """Continue each prompt, sampling by its own seed; see `Engine`."""
         reader = LabelReader(self._encoder, marker, labels)
-        rows = [np.array(self.encode(prompt)) for prompt in prompts]
+        rows = list(map(np.array, self._encoder.rows(prompts)))
         fitting = [index for index, row in enumerate(rows) if len(row) < self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
             yield index, Generation("", "truncated")
