@@ -22,7 +22,6 @@ from transformers.models.qwen2.modeling_qwen2 import Qwen2DecoderLayer
 
 from selfpref.engines.local.attention import attend
 from selfpref.engines.local.packing import Attention, Batch
-from selfpref.engines.local.residence import hand_back
 
 LAYERS = (LlamaDecoderLayer, MistralDecoderLayer, Qwen2DecoderLayer)
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
@@ -84,7 +83,6 @@ def _layer(
         part = slice(start, start + size)
         normed = _normed(layer.post_attention_layernorm, x[part])
         x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(normed)).mul_(wide.up_proj(normed)))
-    hand_back(layer)
     return x
 
 

@@ -21,7 +21,6 @@ from selfpref.engines.local.linear import step, take_over
 from selfpref.engines.local.marker import LabelReader, label_forms
 from selfpref.engines.local.packing import Ids, packed, padded
 from selfpref.engines.local.passes import packed_pass
-from selfpref.engines.local.residence import handing_back
 from selfpref.engines.local.templates import TEMPLATES
 from selfpref.engines.local.weights import check_folder, download, identity
 from selfpref.errors import SelfprefError
@@ -89,7 +88,7 @@ class LocalModel:
         self._budget = 1 if _scaled_by_length(config) else entry.batch_tokens
         windows = (getattr(config, key, None) for key in ("sliding_window", "attention_chunk_size"))
         self._window = min((size for size in windows if size), default=math.inf)
-        with torch.no_grad(), handing_back(self.model):
+        with torch.no_grad():
             self._packed = packed_pass(self.model)
             self._head = Head(self.model)
 
