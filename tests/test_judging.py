@@ -40,9 +40,9 @@ def judge(answers, prefill="", labels=("A", "B"), **use):
     )
     calls = Answers(answers)
     how = Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
-    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3)
+    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3, part=10)
     assert made["candidates"].tolist() == [["one", "two"], ["two", "one"]]
-    tables.validate(made, "verdicts", "made")
+    made = tables.validate(made, "verdicts", "made")
     rows = made[["probabilities", "mass", "choice", "status"]].astype(object)
     return list(rows.where(rows.notna(), None).itertuples(index=False, name=None)), calls.asked
 

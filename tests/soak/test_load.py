@@ -1,10 +1,13 @@
-"""100,000 pairs through judging, metrics and figures: how much memory each stage takes."""
+"""100,000 pairs through all stages: how much memory each stage takes."""
 
 import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from zlib import crc32
 
 import pytest
 
@@ -14,34 +17,53 @@ if not os.environ.get("SELFPREF_SOAK"):
 import pandas as pd
 from conftest import PUBLISHED, REPOSITORY, SETTINGS
 
-from selfpref import frames, paths, tables
-from selfpref.engines import Choice
+from selfpref import frames, paths, sources, stages, tables
+from selfpref.engines import Choice, Score
 from selfpref.engines.calls import Calls
 from selfpref.figures import wataoka as figures
 from selfpref.figures.save import Gallery
-from selfpref.judging import judge_pairs
 from selfpref.metrics import wataoka
-from selfpref.params import Judge
-from selfpref.prompts import LAYOUTS
+from selfpref.metrics.judged import COLUMNS
+from selfpref.params import Judge, Perplexity
 from selfpref.store import Store
 
 SIZES = (10_000, 100_000)
 RESPONDERS = ("j", "k", "l", "m")
 PAIRS = (("j", "k"), ("k", "l"), ("l", "m"), ("m", "j"))
 JUDGES = ("j", "k")
-# What a pair may add to the peak of a stage, in bytes: its rows and texts in memory, a few times.
-A_PAIR = 6000
+# What a pair may add to the peak of a stage, in bytes.
+A_PAIR = 1500
+PARAMS = SimpleNamespace(
+    profile="lab",
+    seed=1,
+    datasets={"mine": SimpleNamespace(study="wataoka")},
+    lab=SimpleNamespace(seeds=[]),
+    models=dict.fromkeys(JUDGES, SimpleNamespace(responder=None)),
+    respond={},
+    judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
+    perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
+)
 
 
 class Rule:
-    """An engine whose verdict the length of the prompt decides."""
+    """An engine whose answer the words of the prompt decide."""
 
     identity = {"provider": "soak"}  # noqa: RUF012
 
     def choose(self, prompts, labels):
         for number, prompt in enumerate(prompts):
-            a = len(prompt.messages[-1][1]) % 97 / 97
+            a = crc32(prompt.messages[-1][1].encode()) % 97 / 97
             yield number, Choice((0.9 * a, 0.9 * (1 - a)), "ok")
+
+    def score(self, prompts, continuations):
+        for number, text in enumerate(continuations):
+            yield number, Score(float(len(text)), len(text.split()), "ok")
+
+
+@contextmanager
+def opens(params, model, dataset, title):
+    with Store(Path("store.sqlite")) as store:
+        yield Calls(Rule(), store, offline=False, title="")
 
 
 def written(folder, count):
@@ -70,43 +92,40 @@ def written(folder, count):
             for place, (a, b) in enumerate(PAIRS)
         ),
     }
-    for name, frame in made.items():
+    for name in sources.TABLES:
+        frame = made.get(name, tables.empty(name))
         tables.write(frame, name, folder / f"data/lab/{name}/wataoka/mine.parquet")
 
 
-def judging(folder):
-    read = {name: tables.read("lab", name, "wataoka", ["mine"]) for name in
-            ("items", "responses", "labels")}  # fmt: skip
+def asking(fill, table):
     for judge in JUDGES:
-        with Store(folder / "store.sqlite") as store:
-            made = judge_pairs(
-                *read.values(), judge, Calls(Rule(), store, offline=False, title=""),
-                LAYOUTS["chat"], Judge(prompts="chat", min_mass=0.5), seed=1,
-            )  # fmt: skip
-        tables.write(
-            made, "verdicts", paths.table_dir("lab", "verdicts", "wataoka") / f"{judge}.parquet"
-        )
+        path = paths.table_dir("lab", table, "wataoka") / f"{judge}.parquet"
+        tables.write(fill(PARAMS, judge, opens), table, path)
 
 
-def metrics(folder):
-    data = {name: tables.read("lab", name, "wataoka", ["mine"]) for name in
-            ("items", "responses", "labels")}  # fmt: skip
-    data |= {name: tables.empty(name) for name in ("truths", "perplexities")}
-    data["verdicts"] = tables.read("lab", "verdicts", "wataoka", JUDGES)
-    found = wataoka.compute({"mine": data}, PUBLISHED, SETTINGS)
+def judging():
+    asking(stages.verdicts, "verdicts")
+
+
+def perplexity():
+    asking(stages.perplexities, "perplexities")
+
+
+def metrics():
+    found = wataoka.compute(sources.load(PARAMS, "wataoka", COLUMNS), PUBLISHED, SETTINGS)
     frames.write_frames(found, paths.metrics_dir("lab", "wataoka"))
 
 
-def draw(folder):
+def draw():
     found = frames.read_frames(paths.metrics_dir("lab", "wataoka"))
-    gallery = Gallery(folder / "figures")
+    gallery = Gallery(Path("figures"))
     gallery.figure(figures.bias(found["fig1b_bias"], found["paper_bias"]), "bias", "")
     gallery.figure(figures.confusion(found["fig1b_bias"], found["paper_bias"]), "cells", "")
     gallery.figure(figures.by_opponent(found["bias_by_opponent"]), "opponents", "")
     gallery.figure(figures.example(found["example"]), "example", "")
 
 
-STAGES = {"judging": judging, "metrics": metrics, "figures": draw}
+STAGES = {"perplexity": perplexity, "judging": judging, "metrics": metrics, "figures": draw}
 
 
 def peak(folder, stage):
@@ -133,14 +152,14 @@ def test_memory_of_a_hundred_thousand_pairs(tmp_path):
         print(size, "pairs, two judges:", shown)
     small, large = peaks.values()
     more = SIZES[1] - SIZES[0]
-    for stage in ("judging", "metrics"):
+    for stage in STAGES:
         assert large[stage] - small[stage] < A_PAIR * more, stage
     # What is drawn does not grow with the pairs.
     assert large["figures"] < 1.05 * small["figures"]
 
 
 if __name__ == "__main__":
-    STAGES[sys.argv[1]](Path.cwd())
+    STAGES[sys.argv[1]]()
     # Not ru_maxrss, which starts with the memory of the process that started this one.
     status = Path("/proc/self/status").read_text()
     print(int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024)

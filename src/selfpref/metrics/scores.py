@@ -15,6 +15,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow
+from pyarrow import compute
 
 from selfpref.schemas import TIE
 
@@ -33,16 +35,22 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         `item_id, judge, first, second, repeat`, `presented` (`first`, `second` or null: whose
         response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `status`.
     """
-    rows = verdicts[verdicts["task"].eq("preference") & verdicts["candidates"].map(len).eq(2)]
-    one, two = (rows["candidates"].map(lambda names, i=i: names[i]) for i in (0, 1))
+    pairs = _lists(verdicts["candidates"], pyarrow.string())
+    used = compute.equal(compute.list_value_length(pairs), 2).to_numpy(zero_copy_only=False)
+    rows = verdicts[verdicts["task"].eq("preference") & used]
+    one, two = (
+        pd.Series(pd.array(names, dtype="str"), index=rows.index)
+        for names in _two(_lists(rows["candidates"], pyarrow.string()))
+    )
     swapped = (one > two).to_numpy()
     presented = pd.Series(np.where(swapped, "second", "first"), index=rows.index, dtype="str")
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
-    probabilities = np.array(
-        [[np.nan, np.nan] if p is None else p for p in rows["probabilities"]], dtype=float
-    ).reshape(-1, 2)
-    total = probabilities.sum(axis=1)
-    soft = np.divide(probabilities[:, 0], total, out=np.full(len(rows), np.nan), where=total > 0)
+    p, q = (
+        share.to_numpy(zero_copy_only=False)
+        for share in _two(_lists(rows["probabilities"], pyarrow.float64()))
+    )
+    total = p + q
+    soft = np.divide(p, total, out=np.full(len(rows), np.nan), where=total > 0)
     score = np.where(np.isnan(total), hard, soft)
     score = np.where(rows["status"].eq("ok"), np.where(swapped, 1 - score, score), np.nan)
     return pd.DataFrame(
@@ -57,6 +65,16 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
             "status": rows["status"],
         }
     )
+
+
+def _lists(column: pd.Series, kind: pyarrow.DataType) -> pyarrow.Array | pyarrow.ChunkedArray:
+    """A column of lists, Python's or Arrow's, as Arrow's: a tenth of the memory."""
+    return pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
+
+
+def _two(lists: pyarrow.Array | pyarrow.ChunkedArray) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
+    """The first and the second values of lists of two; null where there is no list."""
+    return [compute.list_element(lists, place) for place in (0, 1)]
 
 
 def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -74,12 +92,8 @@ def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
     pair = [*PAIR, "judge"]
-    orders = single.groupby([*pair, "presented"], as_index=False)["score"].agg(
-        lambda values: values.mean(skipna=False)
-    )
-    scores = orders.groupby(pair, as_index=False)["score"].agg(
-        lambda values: values.mean(skipna=False)
-    )
+    orders = single.groupby([*pair, "presented"], as_index=False)["score"].mean(skipna=False)
+    scores = orders.groupby(pair, as_index=False)["score"].mean(skipna=False)
     failed = single[single["status"].ne("ok")].drop_duplicates(pair)[[*pair, "status"]]
     merged = scores.merge(failed, on=pair, how="left")
     return merged.assign(status=merged["status"].fillna("ok"))
