@@ -112,11 +112,16 @@ def load(
     """
     found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets(params, study)}
     for name, wanted in columns.items():
-        table = tables.read(params.profile, name, study, parts(params, name, study), wanted)
-        # Everything before the first slash of an item_id is its data set.
-        owner = table["item_id"].str.replace(r"/.*", "", regex=True)
-        for dataset, of in found.items():
-            of[name] = table[owner.eq(dataset)].reset_index(drop=True)
+        pieces: dict[str, list[pd.DataFrame]] = {dataset: [] for dataset in found}
+        # Part by part: a second copy of all parts would be most of what loading takes.
+        for file in sorted(parts(params, name, study)):
+            table = tables.read(params.profile, name, study, [file], wanted)
+            # Everything before the first slash of an item_id is its data set.
+            owner = table["item_id"].str.replace(r"/.*", "", regex=True)
+            for dataset, kept in pieces.items():
+                kept.append(table[owner.eq(dataset)])
+        for dataset, kept in pieces.items():
+            found[dataset][name] = pd.concat(kept, ignore_index=True)
     return found
 
 

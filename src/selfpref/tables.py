@@ -21,7 +21,7 @@ from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.schemas import TABLES, TIE, Table
 
-# Arrow's own allocator keeps much of what is freed.
+# Arrow's own allocator keeps much of what is freed, and cannot be told to give it back.
 pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 # Keys are ranked as one number a row; above this the number is ranked anew to stay in 64 bits.
 LARGEST = 2**62
@@ -223,6 +223,13 @@ def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     scratch = path.with_suffix(".new")
     pyarrow.parquet.write_table(valid, scratch, compression="zstd")
     os.replace(scratch, path)
+    del valid
+    release()
+
+
+def release() -> None:
+    """Give freed memory back to the system; in pieces, it would not be used again."""
+    pyarrow.default_memory_pool().release_unused()
 
 
 def empty(name: str) -> pd.DataFrame:
@@ -277,4 +284,6 @@ def read(
         except (OSError, pyarrow.ArrowException) as error:
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
         frames.append(framed(_valid(rows, table, str(shown)).select(wanted)))
+        del rows
+        release()
     return pd.concat(frames, ignore_index=True)

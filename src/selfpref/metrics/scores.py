@@ -10,6 +10,7 @@ chosen response, 0 for the other, 1/2 for a tie. The human's vote is the majorit
 the sign of (votes for - votes against), ties of the sum being ties.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -37,7 +38,8 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     """
     pairs = _lists(verdicts["candidates"], pyarrow.string())
     used = compute.equal(compute.list_value_length(pairs), 2).to_numpy(zero_copy_only=False)
-    rows = verdicts[verdicts["task"].eq("preference") & used]
+    used &= verdicts["task"].eq("preference").to_numpy()
+    rows = verdicts if used.all() else verdicts[used]
     one, two = (
         pd.Series(pd.array(names, dtype="str"), index=rows.index)
         for names in _two(_lists(rows["candidates"], pyarrow.string()))
@@ -89,7 +91,18 @@ def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         `item_id, first, second, judge, score, status`: one row a pair and judge; `status` is
         `ok` or that of the first verdict that failed.
     """
-    single = verdict_scores(verdicts)
+    return pd.concat([_scores(single) for single in by_judge(verdicts)], ignore_index=True)
+
+
+def by_judge(verdicts: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """`verdict_scores` of one judge after the other; all at once take most of a study's memory."""
+    if verdicts.empty:
+        yield verdict_scores(verdicts)
+    for judge in sorted(set(verdicts["judge"])):
+        yield verdict_scores(verdicts[verdicts["judge"].eq(judge)])
+
+
+def _scores(single: pd.DataFrame) -> pd.DataFrame:
     single["presented"] = single["presented"].fillna("unknown")
     pair = [*PAIR, "judge"]
     orders = single.groupby([*pair, "presented"], as_index=False)["score"].mean(skipna=False)
@@ -168,10 +181,9 @@ def judged_pairs(
         and `decision` are 1 for `first`, 0 for `second`, 1/2 for a tie, NaN where there is none.
     """
     pairs = judge_scores(verdicts).merge(human_votes(labels), on=PAIR, how="left")
-    pairs = pairs.merge(items[["item_id", "cluster", "metadata"]], on="item_id", how="inner")
     if turns != "all":
-        turn = pairs["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
-        pairs = pairs[turn.eq({"first": "1", "second": "2"}[turns])]
+        items = items[turn(items).eq({"first": "1", "second": "2"}[turns])]
+    pairs = pairs.merge(items[["item_id", "cluster"]], on="item_id", how="inner")
     decision = decide(pairs["score"].to_numpy(dtype=float), threshold)
     columns = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", "status"]
     return (
@@ -179,6 +191,11 @@ def judged_pairs(
         .sort_values([*PAIR, "judge"])
         .reset_index(drop=True)
     )
+
+
+def turn(items: pd.DataFrame) -> pd.Series:
+    """The turn that each item's metadata names, else `1`."""
+    return items["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
 
 
 def facing(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:

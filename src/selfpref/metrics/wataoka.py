@@ -26,6 +26,7 @@ from selfpref.metrics.planted import oracle_agreement, planted_bias, recovery
 from selfpref.metrics.position import position_counts, ratio
 from selfpref.metrics.published import checks, paper_bias, with_published
 from selfpref.metrics.scores import PAIR, Floats, facing
+from selfpref.tables import release
 
 Frames = dict[str, pd.DataFrame]
 BIAS = [
@@ -256,10 +257,10 @@ def compute(
         "planted": planted_bias,
         "oracle_agreement": oracle_agreement,
     }
-    frames = {
-        name: pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
-        for name, make in parts.items()
-    }
+    frames = {}
+    for name, make in parts.items():
+        frames[name] = pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
+        release()
     best = frames["example"]
     if len(best):
         frames["example"] = best.sort_values(
