@@ -108,7 +108,7 @@ def load(
         columns: Which tables, and of each the columns that are wanted, as `tables.read` takes them.
 
     Returns:
-        By data set, then by table.
+        By data set, then by table. Of a `text` no more than its `length` is kept, in characters.
     """
     found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets(params, study)}
     for name, wanted in columns.items():
@@ -116,6 +116,9 @@ def load(
         # Part by part: a second copy of all parts would be most of what loading takes.
         for file in sorted(parts(params, name, study)):
             table = tables.read(params.profile, name, study, [file], wanted)
+            if "text" in table:
+                table["length"] = table.pop("text").str.len()
+                tables.release()
             # Everything before the first slash of an item_id is its data set.
             owner = table["item_id"].str.replace(r"/.*", "", regex=True)
             for dataset, kept in pieces.items():
@@ -123,6 +126,22 @@ def load(
         for dataset, kept in pieces.items():
             found[dataset][name] = pd.concat(kept, ignore_index=True)
     return found
+
+
+def excerpt(params: Any, study: str, table: str, items: pd.Series) -> pd.DataFrame:
+    """The rows of a table that are of some items.
+
+    Args:
+        params: As for `parts`, with `profile`.
+        study: Which study.
+        table: A key of `selfpref.schemas.TABLES`.
+        items: Which items.
+    """
+    found = [tables.empty(table)]
+    for file in sorted(parts(params, table, study)):
+        rows = tables.read(params.profile, table, study, [file])
+        found.append(rows[rows["item_id"].isin(items)])
+    return pd.concat(found, ignore_index=True)
 
 
 def name(params: Any, model: str) -> str:

@@ -26,7 +26,14 @@ def _wataoka(params: Any) -> Frames:
 
     settings = Settings(**params.wataoka.model_dump(), **_resampled(params))
     published = pd.read_csv(paths.published_file("wataoka"))
-    return wataoka.compute(sources.load(params, "wataoka", COLUMNS), published, settings)
+    found = wataoka.compute(sources.load(params, "wataoka", COLUMNS), published, settings)
+    if len(example := found["example"]):
+        quotes = (
+            sources.excerpt(params, "wataoka", name, example["item_id"])
+            for name in ("items", "responses")
+        )
+        found["example"] = wataoka.quoted(example, *quotes)
+    return found
 
 
 def _livebench(params: Any) -> Frames:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -15,16 +16,15 @@ if not os.environ.get("SELFPREF_SOAK"):
     pytest.skip("`make soak` runs this", allow_module_level=True)
 
 import pandas as pd
-from conftest import PUBLISHED, REPOSITORY, SETTINGS
+from conftest import REPOSITORY
 
-from selfpref import frames, paths, sources, stages, tables
+from selfpref import frames, paths, sources, stages, studies, tables
 from selfpref.engines import Choice, Score
 from selfpref.engines.calls import Calls
 from selfpref.figures import wataoka as figures
 from selfpref.figures.save import Gallery
-from selfpref.metrics import wataoka
-from selfpref.metrics.judged import COLUMNS
 from selfpref.params import Judge, Perplexity
+from selfpref.params.settings import Bootstrap, Wataoka
 from selfpref.store import Store
 
 SIZES = (10_000, 100_000)
@@ -42,6 +42,16 @@ PARAMS = SimpleNamespace(
     respond={},
     judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
     perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
+    wataoka=Wataoka(
+        threshold=0.5,
+        human_ties="drop",
+        judge_ties="drop",
+        turns="all",
+        bins=4,
+        binning="count",
+        scale="log-perplexity",
+    ),
+    bootstrap=Bootstrap(resamples=200, level=0.95, method="percentile"),
 )
 
 
@@ -95,6 +105,9 @@ def written(folder, count):
     for name in sources.TABLES:
         frame = made.get(name, tables.empty(name))
         tables.write(frame, name, folder / f"data/lab/{name}/wataoka/mine.parquet")
+    published = folder / "data/published"
+    published.mkdir()
+    shutil.copy(REPOSITORY / "data/published/wataoka.csv", published)
 
 
 def asking(fill, table):
@@ -112,7 +125,7 @@ def perplexity():
 
 
 def metrics():
-    found = wataoka.compute(sources.load(PARAMS, "wataoka", COLUMNS), PUBLISHED, SETTINGS)
+    found = studies.COMPUTE["wataoka"](PARAMS)
     frames.write_frames(found, paths.metrics_dir("lab", "wataoka"))
 
 
