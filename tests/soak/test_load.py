@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from zlib import crc32
@@ -110,18 +111,9 @@ def written(folder, count):
     shutil.copy(REPOSITORY / "data/published/wataoka.csv", published)
 
 
-def asking(fill, table):
-    for judge in JUDGES:
-        path = paths.table_dir("lab", table, "wataoka") / f"{judge}.parquet"
-        tables.write(fill(PARAMS, judge, opens), table, path)
-
-
-def judging():
-    asking(stages.verdicts, "verdicts")
-
-
-def perplexity():
-    asking(stages.perplexities, "perplexities")
+def asking(fill, table, judge):
+    path = paths.table_dir("lab", table, "wataoka") / f"{judge}.parquet"
+    tables.write(fill(PARAMS, judge, opens), table, path)
 
 
 def metrics():
@@ -138,7 +130,18 @@ def draw():
     gallery.figure(figures.example(found["example"]), "example", "")
 
 
-STAGES = {"perplexity": perplexity, "judging": judging, "metrics": metrics, "figures": draw}
+STAGES = {
+    **{
+        f"{name}@{judge}": partial(asking, fill, table, judge)
+        for name, fill, table in (
+            ("judge", stages.verdicts, "verdicts"),
+            ("perplexity", stages.perplexities, "perplexities"),
+        )
+        for judge in JUDGES
+    },
+    "metrics": metrics,
+    "figures": draw,
+}
 
 
 def peak(folder, stage):

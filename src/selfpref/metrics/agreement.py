@@ -22,7 +22,8 @@ def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) ->
         `judge, annotators, turn, ties` (`with`, `without`), `n, agreement`.
     """
     turns = items[["item_id"]].assign(turn=turn(items))
-    judged = pairs[pairs["decision"].notna()].merge(turns, on="item_id")
+    decided = pairs.loc[pairs["decision"].notna(), [*PAIR, "judge", "decision"]]
+    judged = decided.merge(turns, on="item_id")
     votes = oriented_votes(labels)
     votes["annotators"] = votes["annotator"].str.partition("_")[0]
     both = votes.merge(judged, on=PAIR)

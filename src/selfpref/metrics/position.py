@@ -11,7 +11,7 @@
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.scores import PAIR, Floats, by_judge, decide
+from selfpref.metrics.scores import PAIR, Floats, decide, verdict_scores
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -26,12 +26,7 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         chosen, 0..2), `chose_first` (of these, where it was the one read first), `both_orders` (1
         where the pair was judged in both), `flipped` and `reversed` (0 or 1).
     """
-    return pd.concat(
-        [_counts(single, threshold) for single in by_judge(verdicts)], ignore_index=True
-    )
-
-
-def _counts(single: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    single = verdict_scores(verdicts)
     single = single[single["presented"].notna() & single["score"].notna()]
     by_order = single.groupby([*PAIR, "judge", "presented"], as_index=False)["score"].mean()
     wide = by_order.pivot(index=[*PAIR, "judge"], columns="presented", values="score")

@@ -20,6 +20,7 @@ import pyarrow
 from pyarrow import compute
 
 from selfpref.schemas import TIE
+from selfpref.tables import release
 
 Floats = npt.NDArray[np.float64]
 Turns = Literal["all", "first", "second"]
@@ -45,7 +46,8 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         for names in _two(_lists(rows["candidates"], pyarrow.string()))
     )
     swapped = (one > two).to_numpy()
-    presented = pd.Series(np.where(swapped, "second", "first"), index=rows.index, dtype="str")
+    read_first = pyarrow.array(["first", "second"]).take(pyarrow.array(swapped.astype("int8")))
+    presented = pd.Series(pd.array(read_first, dtype="str"), index=rows.index)
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     p, q = (
         share.to_numpy(zero_copy_only=False)
@@ -91,18 +93,7 @@ def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         `item_id, first, second, judge, score, status`: one row a pair and judge; `status` is
         `ok` or that of the first verdict that failed.
     """
-    return pd.concat([_scores(single) for single in by_judge(verdicts)], ignore_index=True)
-
-
-def by_judge(verdicts: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """`verdict_scores` of one judge after the other; all at once take most of a study's memory."""
-    if verdicts.empty:
-        yield verdict_scores(verdicts)
-    for judge in sorted(set(verdicts["judge"])):
-        yield verdict_scores(verdicts[verdicts["judge"].eq(judge)])
-
-
-def _scores(single: pd.DataFrame) -> pd.DataFrame:
+    single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
     pair = [*PAIR, "judge"]
     orders = single.groupby([*pair, "presented"], as_index=False)["score"].mean(skipna=False)
@@ -110,6 +101,13 @@ def _scores(single: pd.DataFrame) -> pd.DataFrame:
     failed = single[single["status"].ne("ok")].drop_duplicates(pair)[[*pair, "status"]]
     merged = scores.merge(failed, on=pair, how="left")
     return merged.assign(status=merged["status"].fillna("ok"))
+
+
+def by_judge(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of one judge after the other: a step over all of them takes most of the memory."""
+    for judge in sorted(set(rows["judge"])):
+        yield judge, rows[rows["judge"].eq(judge)]
+        release()
 
 
 def decide(scores: Floats, threshold: float) -> Floats:
@@ -180,10 +178,18 @@ def judged_pairs(
         `item_id, first, second, judge, cluster, human, margin, score, decision, status`. `human`
         and `decision` are 1 for `first`, 0 for `second`, 1/2 for a tie, NaN where there is none.
     """
-    pairs = judge_scores(verdicts).merge(human_votes(labels), on=PAIR, how="left")
+    votes = human_votes(labels)
     if turns != "all":
         items = items[turn(items).eq({"first": "1", "second": "2"}[turns])]
-    pairs = pairs.merge(items[["item_id", "cluster"]], on="item_id", how="inner")
+    parts = [verdicts.iloc[:0], *(rows for _, rows in by_judge(verdicts))]
+    pairs = pd.concat(
+        [
+            judge_scores(rows)
+            .merge(votes, on=PAIR, how="left")
+            .merge(items[["item_id", "cluster"]], on="item_id", how="inner")
+            for rows in parts
+        ]
+    )
     decision = decide(pairs["score"].to_numpy(dtype=float), threshold)
     columns = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", "status"]
     return (

@@ -25,7 +25,7 @@ from selfpref.metrics.leaning import own_and_other, slopes, win_rates_by_bin
 from selfpref.metrics.planted import oracle_agreement, planted_bias, recovery
 from selfpref.metrics.position import position_counts, ratio
 from selfpref.metrics.published import checks, paper_bias, with_published
-from selfpref.metrics.scores import PAIR, Floats, facing
+from selfpref.metrics.scores import PAIR, Floats, by_judge, facing
 from selfpref.tables import release
 
 Frames = dict[str, pd.DataFrame]
@@ -123,25 +123,26 @@ def demographic_parities(data: Judged) -> pd.DataFrame:
 
 def position(data: Judged) -> pd.DataFrame:
     """First-position share, flip and reversal rate of every judge, on all and on own pairs."""
-    counts = position_counts(data.tables["verdicts"], data.settings.threshold)
-    # Pairs of turns that the settings leave out, and items without a cluster, are not counted.
-    counts = counts.merge(data.pairs[[*PAIR, "judge", "cluster"]], on=[*PAIR, "judge"])
     rates = {
         "first_share": ["chose_first", "decided"],
         "flip_rate": ["flipped", "both_orders"],
         "reversal_rate": ["reversed", "both_orders"],
     }
     rows = []
-    for judge, mine in counts.groupby("judge"):
+    for judge, verdicts in by_judge(data.tables["verdicts"]):
+        counts = position_counts(verdicts, data.settings.threshold)
+        # Pairs of turns that the settings leave out, and items without a cluster, are not counted.
+        known = data.pairs.loc[data.pairs["judge"].eq(judge), [*PAIR, "cluster"]]
+        mine = counts.merge(known, on=PAIR)
         own = mine["first"].eq(judge) | mine["second"].eq(judge)
         for scope, part in (("all", mine), ("own", mine[own])):
             if part.empty:
                 continue
-            row = {"dataset": data.name, "judge": judge, "pairs": scope}
+            row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
             row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
             for name, columns in rates.items():
                 sums = cluster_sums(part[columns].to_numpy(dtype=float), part["cluster"])
-                row |= bounds(name, data.interval(sums, ratio, str(judge), scope, name))
+                row |= bounds(name, data.interval(sums, ratio, judge, scope, name))
             rows.append(row)
     return pd.DataFrame(rows)
 
