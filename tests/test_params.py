@@ -83,6 +83,11 @@ def test_a_null_mapping_is_named(tmp_path):
         ),
         ("recognise:\n  clerk: {prompts: lab", "recognise:\n  clerk: {prompts: plain", "`lab` is"),
         ("model: host\n", "model: nobody\n", "finetune.host.model: 'nobody' is no key"),
+        (
+            "recognise:\n  clerk: {prompts: lab",
+            "recognise:\n  clerk: {prompts: lab, score_mode: text",
+            "recognise.clerk.score_mode",
+        ),
         ("variant: always-1", "variant: always-2", "notes-always-1.variant"),
         ("method: full", "method: half", "finetune.clerk.method"),
         (
@@ -125,6 +130,13 @@ SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\
                 ("\njudge:\n", "\njudge:\n  served: {prompts: lab, min_mass: 0.5}\n"),
             ],
             "judge.served: a reasoning model gives no probabilities",
+        ),
+        (
+            [
+                ("model: m", "model: m, reasoning: low"),
+                ("\nrecognise:\n", "\nrecognise:\n  served: {prompts: lab, min_mass: 0.5}\n"),
+            ],
+            "recognise.served: a reasoning model gives no probabilities; set `score_mode: sampled`",
         ),
         (
             [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled")],

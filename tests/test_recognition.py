@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 from selfpref import tables
-from selfpref.engines import Choice
+from selfpref.engines import Choice, Generation
+from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES, SUMMARY_LAYOUTS
 from selfpref.recognition import PAIR_TASKS, ratings, shown, verdicts
 from selfpref.schemas import TIE
@@ -25,27 +26,39 @@ RESPONSES = pd.DataFrame(
 ).assign(study="panickssery", step=0, sample=0)
 
 
+READ = Verdicts(min_mass=0.5)
+
+
 class Scripted:
     """In the place of `Calls`: an answer for each prompt by a rule."""
 
     def __init__(self, rule):
-        self.rule, self.asked = rule, []
+        self.rule, self.asked, self.seeds = rule, [], []
 
     def choose(self, prompts, labels):
         self.asked += [(prompt.messages[0][1], tuple(labels)) for prompt in prompts]
         return [self.rule(prompt.messages[0][1], labels) for prompt in prompts]
 
+    def generate(self, prompts, *, seeds, labels, **_):
+        assert not labels
+        self.seeds += seeds
+        return [self.rule(prompt.messages[0][1], n) for n, prompt in enumerate(prompts)]
 
-def judged(rule, responses=RESPONSES):
+
+def judged(rule, responses=RESPONSES, use=READ):
     calls = Scripted(rule)
-    table = verdicts(shown(ITEMS, responses, "me"), "tuned", calls, PLAIN, min_mass=0.5)
+    table = verdicts(shown(ITEMS, responses, "me"), "tuned", calls, PLAIN, use, seed=1)
     return tables.validate(table, "verdicts", "made"), calls.asked
 
 
-def rated(rule):
+def rated(rule, use=READ):
     calls = Scripted(rule)
-    table = ratings(ITEMS, RESPONSES, "tuned", calls, PLAIN, min_mass=0.5)
+    table = ratings(ITEMS, RESPONSES, "tuned", calls, PLAIN, use, seed=1)
     return tables.validate(table, "ratings", "made"), calls.asked
+
+
+def sampled(samples):
+    return Verdicts(min_mass=0.5, score_mode="sampled", samples=samples, temperature=1.0)
 
 
 def test_own_and_other_are_read_in_both_orders_under_every_question():
@@ -139,6 +152,49 @@ def test_a_rating_that_was_not_given_is_missing():
     assert table["score"].isna().all()
     assert set(table["status"]) == {"truncated"}
     assert set(table["distribution"]) == {None}
+
+
+def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
+    said = ["1", "**2**.", " 1\n", "Both, 1 and 2"]
+    table, asked = judged(lambda _, n: Generation(said[n % 4], "ok"), use=sampled(4))
+    assert not asked
+    assert {tuple(shares) for shares in table["probabilities"]} == {(0.5, 0.25)}
+    assert set(table["mass"]) == {0.75}
+    assert [names[0] for names in table["candidates"]] == table["choice"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("generation", "status"),
+    [
+        (Generation("Summary 1", "ok"), "unparsable"),
+        (Generation("12", "ok"), "unparsable"),
+        (Generation("", "cut"), "truncated"),
+        (Generation("", "refused"), "refused"),
+        (Generation("", "failed"), "failed"),
+    ],
+)
+def test_an_answer_that_is_no_label_alone_is_missing(generation, status):
+    table, _ = judged(lambda *_: generation, use=sampled(2))
+    assert set(table["status"]) == {status}
+    assert table[["choice", "probabilities", "mass"]].isna().all(axis=None)
+
+
+def test_ratings_of_repeated_answers_are_their_mean():
+    def rule(text, n):
+        own = "Did you write" in text
+        return Generation((("yes", "No", "Yes.", "Yes") if own else "5514")[n % 4], "ok")
+
+    table, _ = rated(rule, sampled(4))
+    of = table.groupby("task")[["score", "mass"]].first()
+    assert of.loc["recognition"].tolist() == [0.75, 1.0]
+    assert of.loc["quality"].tolist() == [(5 + 5 + 1 + 4) / 4, 1.0]
+
+
+def test_every_repeat_of_every_question_has_a_seed_of_its_own():
+    calls = Scripted(lambda *_: Generation("1", "ok"))
+    verdicts(shown(ITEMS, RESPONSES, "me"), "tuned", calls, PLAIN, sampled(3), seed=1)
+    ratings(ITEMS, RESPONSES, "tuned", calls, PLAIN, sampled(3), seed=1)
+    assert len(calls.seeds) == len(set(calls.seeds)) == 3 * (24 + 12)
 
 
 def test_the_version_of_the_prompts_changes_with_any_word_of_them(monkeypatch):

@@ -3,6 +3,7 @@
 import os
 import re
 
+import pandas as pd
 import pytest
 from test_store import Counting, prompts, through
 
@@ -61,6 +62,17 @@ def test_times_are_sorted_with_the_total_last(repository, capsys):
     told = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in told[2:6]] == ["b", "c", "a", "total"]
     assert "24.2" in told[5]
+
+
+def test_stages_side_by_side_count_once_in_what_passed():
+    table = pd.DataFrame(
+        {
+            "start": [f"2026-01-01 00:00:{second:02} UTC" for second in (30, 0, 5, 8)],
+            "seconds": [7.5, 10.0, 2.0, 4.0],
+        }
+    )
+    # 0 to 10 with 5 to 7 inside it and 8 to 12 beyond it, then 30 to 37.5.
+    assert records.passed(table) == 12 + 7.5
 
 
 def test_without_runs_the_remedy_is_named(repository, capsys):

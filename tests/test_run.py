@@ -80,7 +80,8 @@ def test_progress_reaches_the_terminal_and_not_the_notebook(notebook, tmp_path, 
         "from selfpref import progress\nwith progress.bar(3, 'counting') as b:\n    b.update(3)",
     )
     run(source, tmp_path / "out.ipynb", {})
-    assert "counting: 100%" in capfd.readouterr().err
+    # Each state is written over the one before.
+    assert "\rcounting: 100%" in capfd.readouterr().err
     assert "counting:" not in (tmp_path / "out.ipynb").read_text()
 
 

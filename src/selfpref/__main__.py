@@ -32,6 +32,12 @@ def _use(arguments: argparse.Namespace) -> None:
     use(arguments.profile)
 
 
+def _repro(_: argparse.Namespace) -> int:
+    from selfpref.lanes import repro
+
+    return repro()
+
+
 def _run(arguments: argparse.Namespace) -> int | None:
     from selfpref.warm import client, kernel
 
@@ -105,6 +111,9 @@ def _parser() -> argparse.ArgumentParser:
     use = commands.add_parser("use", help="make another profile the active one")
     use.add_argument("profile", help="recorded, lab or live")
     use.set_defaults(call=_use)
+
+    repro = commands.add_parser("repro", help="`dvc repro`, with independent studies side by side")
+    repro.set_defaults(call=_repro)
 
     run = commands.add_parser("run", help="execute a notebook and export it as HTML")
     run.add_argument("notebook", type=Path)

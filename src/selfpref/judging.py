@@ -33,7 +33,7 @@ from selfpref.schemas import TIE
 
 Verdict = dict[str, object]
 # Several samples of a verdict fail for the first of these reasons that any of them has.
-REASONS = ("failed", "refused", "truncated", "unparsable")
+REASONS: tuple[Status, ...] = ("failed", "refused", "truncated", "unparsable")
 
 
 def judge_pairs(
@@ -67,7 +67,8 @@ def judge_pairs(
     key, sides = ["study", "item_id"], ["responder_a", "responder_b"]
     pairs = labels[[*key, *sides]]
     turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
-    orders = pd.concat([pairs, turned]).drop_duplicates().sort_values([*key, *sides])
+    orders = pd.concat([pairs, turned]).drop_duplicates()
+    orders = orders.sort_values([*key, *sides], ignore_index=True)
     judging = Judging(calls, layout.labels, use)
     made = [tables.lean(tables.empty("verdicts"), "verdicts", judge)]
     for start in range(0, len(orders), part):
@@ -77,13 +78,7 @@ def judge_pairs(
         said = dialogues(items, responses, some["item_id"])
         verdicts = judging.verdicts(
             [layout.judge(*compared(said, *pair)) for pair in asked],
-            [
-                [
-                    crc32(f"{seed}/{judge}/{item}/{'/'.join(pair)}/{n}".encode())
-                    for n in range(use.samples or 1)
-                ]
-                for item, pair in asked
-            ],
+            [draws(use, seed, judge, item, *pair) for item, pair in asked],
             names,
         )
         rows = pd.DataFrame(verdicts, index=some.index).assign(
@@ -96,17 +91,27 @@ def judge_pairs(
     return pd.concat(made, ignore_index=True)
 
 
+def draws(use: Verdicts, *key: object) -> list[int]:
+    """A seed for each repeat of what `key` names."""
+    stem = "/".join(map(str, key))
+    return [crc32(f"{stem}/{n}".encode()) for n in range(use.samples or 1)]
+
+
 class Judging:
-    """One judge's way to a verdict among two or more candidates.
+    """One judge's way to one of several labels.
 
     Args:
         calls: The model behind the store.
-        labels: Of the candidates in presented order, then of a tie where ties are allowed.
+        labels: What can be answered; for verdicts, of the candidates in presented order, then of a
+            tie where ties are allowed.
         use: How it judges.
+        marker: What stands before the label; empty where the answer is the label alone.
     """
 
-    def __init__(self, calls: Calls, labels: tuple[str, ...], use: Verdicts) -> None:
-        self._calls, self._labels, self._use = calls, labels, use
+    def __init__(
+        self, calls: Calls, labels: tuple[str, ...], use: Verdicts, *, marker: str = MARKER
+    ) -> None:
+        self._calls, self._labels, self._use, self._marker = calls, labels, use, marker
 
     def verdicts(
         self,
@@ -114,7 +119,7 @@ class Judging:
         seeds: Sequence[Sequence[int]],
         orders: Sequence[tuple[str, ...]],
     ) -> list[Verdict]:
-        """One verdict a prompt.
+        """One verdict a prompt, among two or more candidates.
 
         Args:
             prompts: What the judge reads.
@@ -124,22 +129,42 @@ class Judging:
         Returns:
             Probabilities of the candidates, mass, choice (a candidate or a tie) and status.
         """
+        choices = self.choices(prompts, seeds)
+        return [self._verdict(*verdict) for verdict in zip(orders, choices, strict=True)]
+
+    def choices(self, prompts: Sequence[Prompt], seeds: Sequence[Sequence[int]]) -> list[Choice]:
+        """The share of each label in each prompt's answer, by the score mode.
+
+        Args:
+            prompts: What the judge reads.
+            seeds: One for each repeat of each prompt.
+
+        Returns:
+            Probabilities, or frequencies; a label in words has the share 1.
+        """
         if self._use.score_mode == "logprobs":
-            choices = self._choices(prompts, [first for first, *_ in seeds])
-            return [
-                self._weighed(names, choice) for names, choice in zip(orders, choices, strict=True)
-            ]
+            return self._weighed(prompts, [first for first, *_ in seeds])
         repeated = [prompt for prompt in prompts for _ in range(self._use.samples or 1)]
         made = self._generate(repeated, [seed for row in seeds for seed in row], labels=())
         words = [
-            _label(prompt.prefill + generation.text, _missing(generation), self._labels)
+            self._label(prompt.prefill + generation.text, _missing(generation))
             for prompt, generation in zip(repeated, made, strict=True)
         ]
-        if self._use.score_mode == "text":
-            return [self._worded(names, *word) for names, word in zip(orders, words, strict=True)]
         # One iterator, read `samples` at a time.
         drawn = zip(*[iter(words)] * len(seeds[0]), strict=True) if seeds else ()
-        return [self._counted(names, part) for names, part in zip(orders, drawn, strict=True)]
+        return [self._counted(part) for part in drawn]
+
+    def read(self, choice: Choice) -> Verdict:
+        """What is kept of a choice: probabilities, mass, and as status whether it is an answer."""
+        if choice.status != "ok":
+            return {"probabilities": None, "mass": None, "status": choice.status}
+        enough = choice.mass >= self._use.min_mass and choice.mass > 0
+        in_words = self._use.score_mode == "text"
+        return {
+            "probabilities": None if in_words else list(choice.probabilities),
+            "mass": None if in_words else choice.mass,
+            "status": "ok" if enough else "low-mass",
+        }
 
     def _generate(
         self, prompts: Sequence[Prompt], seeds: Sequence[int], labels: Sequence[str]
@@ -149,64 +174,50 @@ class Judging:
             max_tokens=self._use.max_tokens,
             temperature=self._use.temperature,
             seeds=seeds,
-            marker=MARKER,
+            marker=self._marker,
             labels=labels,
         )
 
-    def _choices(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Choice]:
-        """The verdict is the next token, or comes after an explanation."""
-        if all(prompt.prefill for prompt in prompts):
+    def _weighed(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Choice]:
+        """The label is the next token, or comes after an explanation."""
+        if not self._marker or all(prompt.prefill for prompt in prompts):
             return self._calls.choose(prompts, self._labels)
         made = self._generate(prompts, seeds, self._labels)
         return [generation.choice or Choice((), _missing(generation)) for generation in made]
 
-    def _weighed(self, names: tuple[str, ...], choice: Choice) -> Verdict:
-        """A verdict from the probabilities of the labels."""
-        if choice.status != "ok":
-            return _none(choice.status)
-        shares, tie = choice.probabilities[: len(names)], choice.probabilities[len(names) :]
-        # Without a share of any response there is nothing to weigh: a tie, or no verdict.
-        read: Verdict = {
-            "probabilities": list(shares) if sum(shares) else None,
-            "mass": choice.mass,
-        }
-        if choice.mass < self._use.min_mass or not choice.mass:
-            return read | {"choice": None, "status": "low-mass"}
-        best = max(shares)
-        if shares.count(best) > 1 or max(tie, default=0.0) >= best:
-            return read | {"choice": TIE, "status": "ok"}
-        return read | {"choice": names[shares.index(best)], "status": "ok"}
-
-    def _counted(self, names: tuple[str, ...], drawn: Sequence[tuple[str | None, str]]) -> Verdict:
-        """A verdict from the frequencies of repeated ones."""
+    def _counted(self, drawn: Sequence[tuple[str | None, Status]]) -> Choice:
+        """The frequencies of the labels among repeated answers in words."""
         statuses = {status for _, status in drawn}
         counts = Counter(label for label, _ in drawn if label)
         # A sample that failed is asked again; until then its verdict is not whole.
         if "failed" in statuses or not counts:
-            return _none(next(reason for reason in REASONS if reason in statuses))
-        shares = tuple(counts[label] / len(drawn) for label in self._labels)
-        return self._weighed(names, Choice(shares, "ok"))
+            return Choice((), next(reason for reason in REASONS if reason in statuses))
+        return Choice(tuple(counts[label] / len(drawn) for label in self._labels), "ok")
 
-    def _worded(self, names: tuple[str, ...], label: str | None, status: str) -> Verdict:
-        """A verdict in words."""
-        if label is None:
-            return _none(status)
-        place = self._labels.index(label)
-        choice = names[place] if place < len(names) else TIE
-        return {"probabilities": None, "mass": None, "choice": choice, "status": "ok"}
+    def _label(self, text: str, missing: Status) -> tuple[str | None, Status]:
+        """The label that a text ends in or consists of; None and `missing` where there is none."""
+        labels = "|".join(self._labels)
+        if self._marker:
+            found = re.findall(rf"\[\[\s*({labels})\s*\]\]", text)
+        else:
+            found = re.findall(rf"^\W*({labels})\W*$", text)
+        return (found[-1], "ok") if found else (None, missing)
 
-
-def _none(status: str) -> Verdict:
-    return {"probabilities": None, "mass": None, "choice": None, "status": status}
+    def _verdict(self, names: tuple[str, ...], choice: Choice) -> Verdict:
+        """Who the likeliest label stands for."""
+        read = self.read(choice)
+        shares, tie = choice.probabilities[: len(names)], choice.probabilities[len(names) :]
+        if read["probabilities"]:
+            # Without a share of any response there is nothing to weigh: a tie, or no verdict.
+            read["probabilities"] = list(shares) if sum(shares) else None
+        if read["status"] != "ok":
+            return read | {"choice": None}
+        best = max(shares)
+        tied = shares.count(best) > 1 or max(tie, default=0.0) >= best
+        return read | {"choice": TIE if tied else names[shares.index(best)]}
 
 
 def _missing(generation: Generation) -> Status:
-    """The status of an answer without a verdict."""
+    """The status of an answer without a label."""
     known: dict[Status, Status] = {"ok": "unparsable", "cut": "truncated"}
     return known.get(generation.status, generation.status)
-
-
-def _label(text: str, missing: str, labels: Sequence[str]) -> tuple[str | None, str]:
-    """The last verdict in a text, and the status `ok`; None and `missing` where there is none."""
-    found = re.findall(rf"\[\[\s*({'|'.join(labels)})\s*\]\]", text)
-    return (found[-1], "ok") if found else (None, missing)

@@ -7,9 +7,9 @@ and is asked which is its own (recognition), which it prefers (preference) and w
     recognition   P(yes) / (P(yes) + P(no)), every form of yes and no summed         0..1
     quality       sum of k P(k) / sum of P(k), k = 1..5                              1..5
 
-The probabilities are those of the next token; what the labels hold of the whole is the mass, below
-`min_mass` the evaluator answered something else. Whose summaries are an evaluator's own is its
-family: a tuned model is asked about its base's.
+An answer is the label alone. P is its probability as the next token, or with the score mode
+`sampled` its frequency among repeated answers; mass and status are as in `selfpref.judging`. Whose
+summaries are an evaluator's own is its family: a tuned model is asked about its base's.
 """
 
 import itertools
@@ -21,8 +21,9 @@ import pandas as pd
 
 from selfpref.engines import Choice, Prompt
 from selfpref.engines.calls import Calls
+from selfpref.judging import Judging, Verdict, draws
+from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
-from selfpref.schemas import TIE
 
 PAIR_TASKS = ("recognition", "preference", "inferiority")
 
@@ -76,7 +77,13 @@ def shown(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[Shown]
 
 
 def verdicts(
-    pairs: Sequence[Shown], evaluator: str, calls: Calls, layout: SummaryLayout, *, min_mass: float
+    pairs: Sequence[Shown],
+    evaluator: str,
+    calls: Calls,
+    layout: SummaryLayout,
+    use: Verdicts,
+    *,
+    seed: int,
 ) -> pd.DataFrame:
     """Every pair judged on every question.
 
@@ -85,23 +92,22 @@ def verdicts(
         evaluator: Whose verdicts these are.
         calls: The model behind the store.
         layout: The prompts.
-        min_mass: Below this mass a verdict has the status low-mass.
+        use: How it comes to a verdict.
+        seed: With evaluator, question, pair and repeat, the seed of each verdict in words.
 
     Returns:
         The verdicts table: a row a pair in one order and question.
     """
     asked = [(pair, task) for pair in pairs for task in PAIR_TASKS]
-    choices = calls.choose([pair.prompt(task, layout) for pair, task in asked], LABELS)
+    made = Judging(calls, LABELS, use, marker="").verdicts(
+        [pair.prompt(task, layout) for pair, task in asked],
+        [draws(use, seed, evaluator, task, pair.item_id, *pair.names) for pair, task in asked],
+        [pair.names for pair, _ in asked],
+    )
     rows = [
-        {
-            "study": pair.study,
-            "item_id": pair.item_id,
-            "task": task,
-            "candidates": list(pair.names),
-            **_read(choice, min_mass),
-            "choice": _chosen(pair.names, choice, min_mass),
-        }
-        for (pair, task), choice in zip(asked, choices, strict=True)
+        {"study": pair.study, "item_id": pair.item_id, "task": task}
+        | {"candidates": list(pair.names), **verdict}
+        for (pair, task), verdict in zip(asked, made, strict=True)
     ]
     columns = [
         "study",
@@ -124,8 +130,9 @@ def ratings(
     evaluator: str,
     calls: Calls,
     layout: SummaryLayout,
+    use: Verdicts,
     *,
-    min_mass: float,
+    seed: int,
 ) -> pd.DataFrame:
     """Every summary by itself: whose is it, and how good is it?
 
@@ -135,7 +142,8 @@ def ratings(
         evaluator: Whose ratings these are.
         calls: The model behind the store.
         layout: The prompts.
-        min_mass: Below this mass a rating has the status low-mass.
+        use: How it comes to a rating.
+        seed: With evaluator, question, summary and repeat, the seed of each rating in words.
 
     Returns:
         The ratings table: two rows a summary. `distribution` holds P(yes) and P(no), or P(1) to
@@ -143,49 +151,33 @@ def ratings(
     """
     articles = dict(zip(items["item_id"], map(article, items["messages"]), strict=True))
     judged = responses[responses["item_id"].isin(articles)]
-    texts = [
-        (articles[item], text) for item, text in zip(judged["item_id"], judged["text"], strict=True)
-    ]
+    keys = judged[["study", "item_id", "responder", "step", "sample"]].reset_index(drop=True)
     parts = []
     for task in ("recognition", "quality"):
         labels = (*layout.yes, *layout.no) if task == "recognition" else SCORES
-        choices = calls.choose([layout.single(task, *text) for text in texts], labels)
+        judging = Judging(calls, labels, use, marker="")
+        choices = judging.choices(
+            [
+                layout.single(task, articles[item], text)
+                for item, text in zip(judged["item_id"], judged["text"], strict=True)
+            ],
+            [
+                draws(use, seed, evaluator, task, *key)
+                for key in keys.drop(columns="study").itertuples(index=False)
+            ],
+        )
         if task == "recognition":
             choices = [_merged(choice, len(layout.yes)) for choice in choices]
             weights: Iterable[int] = (1, 0)
         else:
             weights = range(1, len(SCORES) + 1)
-        read = pd.DataFrame(
-            [
-                _read(choice, min_mass) | {"score": _mean(choice, weights, min_mass)}
-                for choice in choices
-            ],
-            columns=["probabilities", "mass", "status", "score"],
-        ).rename(columns={"probabilities": "distribution"})
-        keys = judged[["study", "item_id", "responder", "step", "sample"]].reset_index(drop=True)
+        rows = [_rating(judging.read(choice), choice, weights) for choice in choices]
+        columns = ["probabilities", "mass", "status", "score"]
+        read = pd.DataFrame(rows, columns=columns).rename(columns={"probabilities": "distribution"})
         parts.append(keys.join(read).assign(task=task))
     return pd.concat(parts, ignore_index=True).assign(
         judge=evaluator, variant="plain", repeat=0, marks=None, reply=None, stored=None
     )
-
-
-def _enough(choice: Choice, min_mass: float) -> bool:
-    return choice.status == "ok" and choice.mass >= min_mass and choice.mass > 0
-
-
-def _read(choice: Choice, min_mass: float) -> dict[str, object]:
-    """What was read: probabilities, their sum, and whether that is an answer."""
-    if choice.status != "ok":
-        return {"probabilities": None, "mass": None, "status": choice.status}
-    status = "ok" if _enough(choice, min_mass) else "low-mass"
-    return {"probabilities": list(choice.probabilities), "mass": choice.mass, "status": status}
-
-
-def _chosen(names: tuple[str, str], choice: Choice, min_mass: float) -> str | None:
-    if not _enough(choice, min_mass):
-        return None
-    first, second = choice.probabilities
-    return TIE if first == second else names[first < second]
 
 
 def _merged(choice: Choice, yes: int) -> Choice:
@@ -196,9 +188,9 @@ def _merged(choice: Choice, yes: int) -> Choice:
     return Choice((sum(p[:yes]), sum(p[yes:])), "ok")
 
 
-def _mean(choice: Choice, weights: Iterable[int], min_mass: float) -> float | None:
+def _rating(read: Verdict, choice: Choice, weights: Iterable[int]) -> Verdict:
     """Expected weight of a label."""
-    if not _enough(choice, min_mass):
-        return None
+    if read["status"] != "ok":
+        return read | {"score": None}
     pairs = zip(weights, choice.probabilities, strict=True)
-    return sum(weight * p for weight, p in pairs) / choice.mass
+    return read | {"score": sum(weight * p for weight, p in pairs) / choice.mass}

@@ -107,6 +107,17 @@ def read(profile: str) -> pd.DataFrame:
     return table.sort_values(["seconds", "stage"], ascending=[False, True], ignore_index=True)
 
 
+def passed(table: pd.DataFrame) -> float:
+    """Seconds in which at least one stage ran: those side by side count once."""
+    starts = pd.to_datetime(table["start"], format=MOMENT).to_numpy()
+    spans = sorted(zip(starts, starts + pd.to_timedelta(table["seconds"], unit="s"), strict=True))
+    seconds, until = pd.Timedelta(0), pd.Timestamp.min
+    for start, end in spans:
+        seconds += max(end - max(start, until), pd.Timedelta(0))
+        until = max(until, end)
+    return float(seconds.total_seconds())
+
+
 def total(table: pd.DataFrame) -> dict[str, float]:
     """Sums over stages; of memory the greatest."""
     sums = {name: table[name].sum() for name in ("seconds", "cpu_seconds", "asked", "kept", "usd")}
@@ -151,5 +162,6 @@ def text(profile: str) -> str:
     )
     return (
         f"{body}\n\nThe last run of each stage of the profile {profile}, on {machine()}. asked: "
-        "calls that a model answered; kept: answers found in the store."
+        "calls that a model answered; kept: answers found in the store. In "
+        f"{passed(table):.0f} s at least one stage ran; some ran side by side."
     )

@@ -108,8 +108,8 @@ def respond(
 
     Returns:
         The responses table: `status` is `truncated` where a response was cut off at the limit.
-        Items without a response have no row; the second value counts them by reason: `truncated`
-        where the prompt does not fit the context, `refused`, `failed`.
+        Items without a response have no row. The second value counts both: `cut off`, and the
+        items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`.
     """
     prompts = [layout.respond(*_questions(messages)) for messages in items["messages"]]
     seeds = [crc32(f"{seed}/{responder}/{item}".encode()) for item in items["item_id"]]
@@ -126,7 +126,13 @@ def respond(
         }
     )
     answered = [generation.status in ("ok", "cut") for generation in made]
-    missing = Counter(
-        generation.status for generation in made if generation.status not in ("ok", "cut")
-    )
-    return table[answered].reset_index(drop=True), dict(sorted(missing.items()))
+    lost = Counter(g.status for g in made if g.status not in ("ok", "cut"))
+    cut = int(table["status"].eq("truncated").sum())
+    return table[answered].reset_index(drop=True), {"cut off": cut, **dict(sorted(lost.items()))}
+
+
+def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
+    """The counts of `respond` by data set: one row each, a column for every reason."""
+    columns = ["cut off", "truncated", "refused", "failed"]
+    table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
+    return table.fillna(0).astype(int)

@@ -78,7 +78,7 @@ def _watch() -> Iterator[None]:
             os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = provisioner.NAME
 
         def follow() -> None:
-            with open(bars, encoding="utf-8", errors="replace") as stream:
+            with open(bars, encoding="utf-8", errors="replace", newline="") as stream:
                 while True:
                     last = done.wait(POLL)
                     sys.stderr.write(stream.read())

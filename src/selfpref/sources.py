@@ -1,7 +1,7 @@
 """What the parameters say about who fills which table, and the models behind the store."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -204,6 +204,10 @@ def evaluators(params: Any) -> pd.DataFrame:
         for name, own, tuning in sorted([*bases, *tuned], key=lambda row: row[0])
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+# As `calls`: opens a model, a key of `models`, for a data set; last what its progress bar says.
+Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
 
 
 @contextmanager

@@ -4,15 +4,13 @@
 what it counts is what would be asked.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
 import pandas as pd
 
-from selfpref import contests, sources, summary_stages, tables
-from selfpref.contests import Opens
+from selfpref import contest_stages, sources, summary_stages, tables
 from selfpref.judging import judge_pairs
 from selfpref.perplexity import score_responses
 from selfpref.prompts import LAYOUTS
@@ -21,7 +19,8 @@ from selfpref.refine.experiment import Model, Plan
 from selfpref.refine.experiment import run as refine
 from selfpref.refine.items import from_table
 from selfpref.refine.judges import Sampling
-from selfpref.responding import respond
+from selfpref.responding import respond, tallied
+from selfpref.sources import Opens
 
 STUDY = "wataoka"
 REFINEMENT = "xu"
@@ -53,7 +52,7 @@ def responses(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.D
     use, made, counts = params.respond[model], [], {}
     for dataset in sources.parts(params, "items", STUDY):
         with opens(params, model, dataset, f"respond {model} {dataset}") as calls:
-            table, missing = respond(
+            table, counts[dataset] = respond(
                 _read(params, "items", [dataset]),
                 sources.name(params, model),
                 calls,
@@ -63,11 +62,7 @@ def responses(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.D
                 seed=params.seed,
             )
         made.append(table)
-        cut = int(table["status"].eq("truncated").sum())
-        counts[dataset] = Counter({"cut off": cut}) + Counter(missing)
-    columns = ["cut off", "truncated", "refused", "failed"]
-    dropped = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
-    return pd.concat(made, ignore_index=True), dropped.fillna(0).astype(int)
+    return pd.concat(made, ignore_index=True), tallied(counts)
 
 
 def verdicts(params: Any, model: str, opens: Opens) -> pd.DataFrame:
@@ -169,9 +164,9 @@ STAGES: dict[str, Callable[[Any, str, Opens], object]] = {
     "respond": responses,
     "judge": verdicts,
     "perplexity": perplexities,
-    "compete": contests.compete,
-    "assess": contests.assess,
-    "tie_breakers": contests.break_ties,
+    "compete": contest_stages.compete,
+    "assess": contest_stages.assess,
+    "tie_breakers": contest_stages.break_ties,
     "refine": refinements,
     "summarise": summary_stages.summaries,
     "recognise": summary_stages.answers,

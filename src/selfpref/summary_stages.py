@@ -6,9 +6,8 @@ evaluator, the untuned ones included: all are compared on the same articles.
 
 import os
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,15 +22,14 @@ from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
 from selfpref.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.lab.summaries import experiment
-from selfpref.params import Finetune, Model, Tuning
+from selfpref.params import Finetune, Model, Tuning, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
-from selfpref.responding import respond
+from selfpref.responding import respond, tallied
+from selfpref.sources import Opens
 from selfpref.store import Store, store_path
 
 STUDY = "panickssery"
-# As `sources.calls`.
-Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
 
 
 def _read(params: Any, table: str) -> pd.DataFrame:
@@ -82,7 +80,7 @@ def summaries(
     for dataset, entry in params.articles.items():
         items = tables.read(params.profile, "items", STUDY, [dataset])
         with opens(params, model, dataset, f"summarise {model} {dataset}") as calls:
-            table, missing = respond(
+            table, counts[dataset] = respond(
                 items,
                 model,
                 calls,
@@ -95,14 +93,10 @@ def summaries(
         made.append(table)
         if entry.reader == "lab":
             true.append(experiment.truths(items, table))
-        cut = int(table["status"].eq("truncated").sum())
-        counts[dataset] = Counter({"cut off": cut}) + Counter(missing)
-    columns = ["cut off", "truncated", "refused", "failed"]
-    dropped = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
     return (
         pd.concat(made, ignore_index=True),
         pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
-        dropped.fillna(0).astype(int),
+        tallied(counts),
     )
 
 
@@ -120,7 +114,7 @@ def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
     use = params.recognise[model]
     judged = _judged(params, use.own or model)
     with opens(params, model, "", f"recognise {model}") as calls:
-        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use.min_mass)
+        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
 
 
 @dataclass(frozen=True)
@@ -138,12 +132,12 @@ class _Judged:
     pairs: list[Shown]
 
     def by(
-        self, evaluator: str, calls: Calls, layout: SummaryLayout, min_mass: float
+        self, evaluator: str, calls: Calls, layout: SummaryLayout, use: Verdicts, seed: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The verdicts and the ratings of one evaluator."""
         return (
-            verdicts(self.pairs, evaluator, calls, layout, min_mass=min_mass),
-            ratings(self.items, self.responses, evaluator, calls, layout, min_mass=min_mass),
+            verdicts(self.pairs, evaluator, calls, layout, use, seed=seed),
+            ratings(self.items, self.responses, evaluator, calls, layout, use, seed=seed),
         )
 
 
@@ -172,13 +166,13 @@ def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     if use.method == "export":
         return tables.empty("verdicts"), tables.empty("ratings")
     base, judged, made = params.models[use.model], _judged(params, use.model), []
-    layout = SUMMARY_LAYOUTS[use.prompts]
+    layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
     for name in use.evaluators:
         folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
         place = str(folder.relative_to(paths.root()))
         entry = base.model_copy(update={"model": place, "revision": None})
         with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
-            made.append(judged.by(folder.name, calls, layout, use.min_mass))
+            made.append(judged.by(folder.name, calls, layout, read, params.seed))
     answered, rated = zip(*made, strict=True)
     return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
 

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from selfpref.metrics.agreement import agreement, win_rates
+from selfpref.metrics.bootstrap import ratio
 from selfpref.metrics.excess import excess, stacked_cells
-from selfpref.metrics.position import position_counts, ratio
+from selfpref.metrics.position import position_counts
 
 
 def facing_rows(**decisions):
@@ -101,7 +102,9 @@ def test_position_is_counted_by_hand():
 
 
 def test_nothing_counted_is_no_rate():
-    assert np.isnan(ratio(np.array([0.0, 0.0])))
+    # A share of nothing is none, also where it has a part.
+    assert np.isnan(ratio(np.array([[0.0, 0.0], [1.0, 0.0]]))).all()
+    assert ratio(np.array([1, 4])) == 0.25
 
 
 PAIRS = pd.DataFrame(

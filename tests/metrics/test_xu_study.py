@@ -9,7 +9,7 @@ from selfpref import tables
 from selfpref.archives import xu
 from selfpref.metrics.bootstrap import ClusterBootstrap
 from selfpref.metrics.skewness import distance_skewness
-from selfpref.metrics.xu import controls
+from selfpref.metrics.xu import readings
 from selfpref.metrics.xu.grid import summary
 from selfpref.metrics.xu.rows import Settings
 from selfpref.metrics.xu.study import TABLES, compute
@@ -304,7 +304,7 @@ def test_own_texts_are_matched_within_bins_of_quality():
         source=None,
     )
     held = held.assign(own=held["responder"].eq("me"), stored=held["said"], score=held["said"])
-    found = controls.matched(held, SETTINGS).query("convention == 'released'").iloc[0]
+    found = readings.matched(held, SETTINGS).query("convention == 'released'").iloc[0]
     assert found["matched"] == pytest.approx(1)
     assert found["difference"] == pytest.approx(9)
 

@@ -15,14 +15,12 @@ Optional: `repeat` (a number, where a judge read one pair in one order more than
 `text_a`, `text_b`.
 """
 
-import csv
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from selfpref.archives.records import Judges, json_lines
+from selfpref.archives.records import Judges, rows_of
 from selfpref.errors import SelfprefError
 from selfpref.schemas import ROUNDING, TIE
 
@@ -109,28 +107,6 @@ class _Row:
         return order
 
 
-def _rows(path: Path) -> Iterator[_Row]:
-    if path.suffix == ".jsonl":
-        for number, record in json_lines(path):
-            yield _Row(path, number, record)
-        return
-    if path.suffix != ".csv":
-        raise SelfprefError(f"{path}: give a .jsonl or a .csv file as `source`")
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as handle:
-            reader = csv.DictReader(handle, strict=True)
-            for record in reader:
-                if None in record or None in record.values():
-                    raise SelfprefError(
-                        f"{path}, line {reader.line_num}: not as many cells as columns"
-                    )
-                yield _Row(path, reader.line_num, record)
-    except OSError as error:
-        raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise SelfprefError(f"{path}: not readable as CSV in UTF-8: {error}") from error
-
-
 def _verdict(row: _Row) -> dict[str, Any]:
     """Candidates in presented order, what the judge gave for them, and the status."""
     order, side, probabilities = row.order(), row.side("verdict"), row.probabilities()
@@ -186,7 +162,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     readings: dict[tuple[str | int, ...], _Row] = {}
     verdicts: list[dict[str, Any]] = []
     seen: set[str] = set()
-    for row in _rows(source):
+    for row in (_Row(source, number, values) for number, values in rows_of(source)):
         item_id = f"{dataset}/{row.text('item')}"
         identity = {"study": study, "item_id": item_id}
         judge = str(row.text("judge"))

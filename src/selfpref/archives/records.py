@@ -1,4 +1,4 @@
-"""What the readers share: JSON Lines with errors that name the line, and verdicts as choices."""
+"""What the readers share: JSON Lines and CSV, errors that name the line, choices as verdicts."""
 
 import csv
 import json
@@ -42,6 +42,32 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise SelfprefError(
             f"{path}, line {number}: not JSON ({error}); is the file cut off?"
         ) from error
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and row of a user's own file, JSON Lines or CSV by its ending.
+
+    Raises:
+        SelfprefError: It is neither, or not readable as such; names file and line.
+    """
+    if path.suffix == ".jsonl":
+        yield from json_lines(path)
+        return
+    if path.suffix != ".csv":
+        raise SelfprefError(f"{path}: give a .jsonl or a .csv file as `source`")
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as handle:
+            reader = csv.DictReader(handle, strict=True)
+            for row in reader:
+                if None in row or None in row.values():
+                    raise SelfprefError(
+                        f"{path}, line {reader.line_num}: not as many cells as columns"
+                    )
+                yield reader.line_num, row
+    except OSError as error:
+        raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise SelfprefError(f"{path}: not readable as CSV in UTF-8: {error}") from error
 
 
 def need(record: dict[str, Any], key: str, path: Path, number: int) -> Any:

@@ -11,7 +11,6 @@ The texts to be scored stand in data/<profile>/responses. So any neural metric e
 without its weights: score the texts where you like, and name the file under `datasets`.
 """
 
-import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref.archives.records import Judges, json_lines
+from selfpref.archives.records import Judges, rows_of
 from selfpref.errors import SelfprefError
 
 COLUMNS = ("item", "responder", "step", "metric", "score")
@@ -61,30 +60,13 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, row in _records(path):
+    for number, row in rows_of(path):
         where = f"{path}, line {number}"
         if missing := [name for name in COLUMNS if row.get(name) in (None, "")]:
             raise SelfprefError(f"{where}: no {missing[0]!r}; it needs {', '.join(COLUMNS)}")
-        if unknown := sorted(map(str, set(row) - set(COLUMNS))):
+        if unknown := sorted(set(row) - set(COLUMNS)):
             raise SelfprefError(f"{where}: unknown column {unknown[0]!r}; remove it")
         yield where, row
-
-
-def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if path.suffix == ".jsonl":
-        yield from json_lines(path)
-        return
-    if path.suffix != ".csv":
-        raise SelfprefError(f"{path}: give a .jsonl or a .csv file as `source`")
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as handle:
-            reader = csv.DictReader(handle, strict=True)
-            for row in reader:
-                yield reader.line_num, row
-    except OSError as error:
-        raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise SelfprefError(f"{path}: not readable as CSV in UTF-8: {error}") from error
 
 
 def _number(value: Any, name: str, where: str) -> float:

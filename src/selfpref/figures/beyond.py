@@ -3,10 +3,19 @@
 import numpy as np
 import pandas as pd
 from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from selfpref.figures.marks import BLACK, BLUE, GREEN, GREY, ORANGE, dots, no_data, row_labels
+from selfpref.figures.marks import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    dots,
+    legend,
+    no_data,
+    row_labels,
+)
 from selfpref.figures.panels import paper, shifted
 from selfpref.figures.save import PAGE, STYLE
 from selfpref.metrics.beyond.mitigations import MEAN, RULES
@@ -49,16 +58,6 @@ LOOKS_OF_SETS = ((BLUE, "o"), (ORANGE, "D"), (GREEN, "^"))
 COLUMNS = 4
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 NEUTRAL = {"neutral": 0.5, "earned": 1.0}
-
-
-def _legend(figure: Figure, panels: list[Axes], columns: int) -> None:
-    """One legend above the picture, of all labels of its panels."""
-    kept = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(kept.values(), kept.keys(), loc="outside upper center", ncols=columns)
 
 
 def _series(rows: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +117,7 @@ def forest(rows: pd.DataFrame, study: str) -> Figure:
     figure.supxlabel(
         "preference for own responses (0: none; neutral and earned: bars at ½ and 1)", fontsize=8
     )
-    _legend(figure, list(grid.flat), 3)
+    legend(figure, grid.flat, 3)
     return figure
 
 
@@ -196,7 +195,7 @@ def preferences(rows: pd.DataFrame) -> Figure:
             line.set_markersize(3.2)
         axes.set_title(title)
     row_labels(panels[0], list(judges["judge"]))
-    _legend(figure, list(panels), 3)
+    legend(figure, panels, 3)
     return figure
 
 
@@ -230,7 +229,7 @@ def recovery(rows: pd.DataFrame) -> Figure:
     axes.axvline(0, color=GREY, linewidth=0.8)
     row_labels(axes, [NAMES[name] for name in order])
     axes.set_xlabel("correlation with the planted bonus, over judges")
-    _legend(figure, [axes], 3)
+    legend(figure, [axes], 3)
     return figure
 
 
@@ -286,7 +285,7 @@ def mitigations(rows: pd.DataFrame) -> Figure:
         axes.set_title(str(dataset))
         axes.set_ylabel("agreement with the human, share of pairs")
     panels[-1].set_xlabel("excess over the other judges (0: treats the responses as they do)")
-    _legend(figure, list(panels), 4)
+    legend(figure, panels, 4)
     return figure
 
 
@@ -331,7 +330,7 @@ def changes(rows: pd.DataFrame) -> Figure:
             axes.set_title(f"{dataset}: {heading}")
         row_labels(line[0], judges)
     figure.supxlabel("rule minus single judge, on the same pairs", fontsize=8)
-    _legend(figure, list(grid.flat), 3)
+    legend(figure, grid.flat, 3)
     return figure
 
 
@@ -365,5 +364,5 @@ def power(rows: pd.DataFrame) -> Figure:
     several = frame["dataset"].nunique() > 1
     row_labels(panels[0], [f"{judge} ({data})" if several else judge for data, judge in names])
     figure.supxlabel("pairs (sets of responses) with the judge's own, decided", fontsize=8)
-    _legend(figure, list(panels), 4)
+    legend(figure, panels, 4)
     return figure

@@ -3,17 +3,14 @@
 Every number in a caption comes from the frame that the figure draws.
 """
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from selfpref.figures.intervals import interval
 
-def _interval(params: Any) -> str:
-    boot = params.bootstrap
-    return (
-        f"{boot.level:.0%} {'BCa' if boot.method == 'bca' else boot.method} intervals, "
-        f"{boot.resamples} bootstrap resamples of prompts"
-    )
+_interval = partial(interval, "prompts")
 
 
 def _counts(rows: pd.DataFrame, n: str = "n", dropped: str = "n_dropped") -> str:

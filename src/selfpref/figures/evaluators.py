@@ -14,6 +14,7 @@ from selfpref.figures.marks import (
     GREY,
     ORANGE,
     dots,
+    legend,
     no_data,
     row_labels,
     styled,
@@ -100,8 +101,7 @@ def before_tuning(
         axes.set_title(f"{name} against" if not column else "")
         if line + 1 == len(base):
             axes.set_xlabel(label)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    legend(figure, [grid[0, 0]], below=True)
     return figure
 
 
@@ -139,8 +139,7 @@ def _side_by_side(
         axes.set_title(title(dataset))
         axes.set_xlabel(label)
     row_labels(panels[0], names)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+    legend(figure, [panels[0]], below=True)
     return figure
 
 
@@ -254,8 +253,7 @@ def labels(rows: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
             axes.text(0.5, 0.5, "not asked", transform=axes.transAxes, ha="center", color=GREY)
         if line + 1 == len(names):
             axes.set_xlabel("preference: mean confidence")
-    handles, texts = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside lower center", ncols=2)
+    legend(figure, [grid[0, 0]], 2, below=True)
     return figure
 
 

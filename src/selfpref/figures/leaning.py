@@ -13,6 +13,7 @@ from selfpref.figures.marks import (
     GREY,
     ORANGE,
     dots,
+    legend,
     no_data,
     row_labels,
     styled,
@@ -78,8 +79,7 @@ def _curves(rows: pd.DataFrame, by: str, series: dict[str, dict[str, str]], scal
         axes.tick_params(labelsize=6.5)
     figure.supxlabel(f"{scale} of A minus that of B, to the judge", fontsize=8)
     figure.supylabel("share of pairs in which A wins", fontsize=8)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    legend(figure, [panels[0]])
     return figure
 
 
@@ -140,8 +140,7 @@ def slopes(rows: pd.DataFrame) -> Figure:
     row_labels(
         panels[0], [f"{j} ({d})" if several else j for d, j in names.itertuples(index=False)]
     )
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    legend(figure, [panels[0]], 2, below=True)
     return figure
 
 
@@ -169,8 +168,7 @@ def log_perplexity(rows: pd.DataFrame) -> Figure:
         axes.set_title(heading)
         axes.set_xlabel("mean log-perplexity (nats a token)")
         axes.set_xlim(left=0)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    legend(figure, [panels[0]], 2, below=True)
     several = names["dataset"].nunique() > 1
     row_labels(
         panels[0], [f"{j} ({d})" if several else j for d, j in names.itertuples(index=False)]
@@ -207,5 +205,5 @@ def planted_vs_measured(rows: pd.DataFrame) -> Figure:
     axes.set_ylabel("EO bias on the same pairs")
     axes.set_xlim(low, high)
     axes.grid(axis="both")
-    figure.legend(loc="outside upper center", ncols=2)
+    legend(figure, [axes], 2)
     return figure

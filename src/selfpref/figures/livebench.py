@@ -9,8 +9,8 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from selfpref.figures.marks import BLACK, GREY, dots, no_data, row_labels
-from selfpref.figures.panels import legend, looks_of, paper, shifted
+from selfpref.figures.marks import BLACK, GREY, dots, legend, no_data, row_labels
+from selfpref.figures.panels import looks_of, paper, shifted
 from selfpref.figures.save import PAGE, STYLE
 
 ALL = "all"
@@ -89,7 +89,7 @@ def shares_as_released(shares: pd.DataFrame, votes: pd.DataFrame, category: str)
     axes.set_title(category)
     for name, (color, _) in looks.items():
         axes.barh(0, 0, color=color, alpha=0.55, label=name)
-    legend(figure, axes)
+    legend(figure, [axes], 4)
     return figure
 
 
@@ -152,7 +152,7 @@ def share_dots(shares: pd.DataFrame, votes: pd.DataFrame, *, tasks: bool) -> Fig
         _share_panel(axes, part, cast, judges)
         axes.set_title(f"{task if tasks else category}  n={part['n'].max()}", fontsize=7.5)
     figure.supxlabel("share of rows on which the responder is chosen", fontsize=8)
-    legend(figure, grid[0, 0], columns=3)
+    legend(figure, [grid[0, 0]], 3)
     return figure
 
 

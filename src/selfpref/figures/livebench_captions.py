@@ -1,18 +1,14 @@
 """Captions of the LiveBench study; every number comes from the frame that the figure draws."""
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from selfpref.figures.intervals import interval
+
 ALL = "all"
-
-
-def _interval(params: Any) -> str:
-    boot = params.bootstrap
-    return (
-        f"{boot.level:.0%} {'BCa' if boot.method == 'bca' else boot.method} intervals, "
-        f"{boot.resamples} bootstrap resamples of question stems"
-    )
+_interval = partial(interval, "question stems")
 
 
 def _rows(shares: pd.DataFrame, outcomes: pd.DataFrame) -> str:

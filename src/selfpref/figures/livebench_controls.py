@@ -5,8 +5,8 @@ import pandas as pd
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from selfpref.figures.marks import GREY, dots, no_data, row_labels
-from selfpref.figures.panels import legend, looks_of, paper, shifted
+from selfpref.figures.marks import GREY, dots, legend, no_data, row_labels
+from selfpref.figures.panels import looks_of, paper, shifted
 from selfpref.figures.save import PAGE, STYLE
 
 ALL, FIRST = "all", "first position"
@@ -54,7 +54,7 @@ def excess(rows: pd.DataFrame) -> Figure:
         "own share minus the other judges' mean share of the same responses (filled: p < 0.05)",
         fontsize=8,
     )
-    legend(figure, panels[1])
+    legend(figure, [panels[1]], 4)
     return figure
 
 
@@ -111,7 +111,7 @@ def objective(rows: pd.DataFrame, few: int) -> Figure:
         axes.set_xlim(-0.03, 1.03)
     row_labels(panels[0], [f"{judge}  {category}" for judge, category in names])
     figure.supxlabel("share of such rows on which the judge chooses its own response", fontsize=8)
-    legend(figure, panels[0])
+    legend(figure, [panels[0]], 4)
     return figure
 
 
@@ -150,7 +150,7 @@ def by_orders(rows: pd.DataFrame) -> Figure:
         axes.set_title(title)
     figure.supxlabel("share of items, difference of shares, share of choices", fontsize=8)
     row_labels(panels[0], judges)
-    legend(figure, panels[0])
+    legend(figure, [panels[0]], 4)
     return figure
 
 
@@ -190,5 +190,5 @@ def position(rows: pd.DataFrame) -> Figure:
         axes.set_xlim(-0.03, 1.03)
     row_labels(panels[0], categories)
     figure.supxlabel("share of choices (grey: by chance)", fontsize=8)
-    legend(figure, panels[0])
+    legend(figure, [panels[0]], 4)
     return figure

@@ -1,5 +1,7 @@
 """Marks that several studies draw: rows with intervals, and a picture for the lack of data."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 from matplotlib import style
@@ -65,6 +67,31 @@ def dots(
         markerfacecolor=color if filled else "white",
         label=label,
     )
+
+
+def legend(
+    figure: Figure, panels: Iterable[Axes], columns: int | None = None, *, below: bool = False
+) -> None:
+    """One legend of all panels, each label once; none where nothing is labelled.
+
+    Args:
+        figure: Theirs.
+        panels: Whose labels.
+        columns: At most so many; all in one row without it.
+        below: Under the panels instead of above them.
+    """
+    handles = {
+        label: handle
+        for axes in panels
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    if handles:
+        figure.legend(
+            handles.values(),
+            handles.keys(),
+            loc="outside lower center" if below else "outside upper center",
+            ncols=columns or len(handles),
+        )
 
 
 def row_labels(axes: Axes, names: list[str]) -> None:

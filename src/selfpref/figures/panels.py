@@ -1,8 +1,7 @@
-"""What the pictures with several judges share: room, looks, places within a row, one legend."""
+"""What the pictures with several judges share: room, looks, places within a row."""
 
 from collections.abc import Sequence
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from selfpref.figures.marks import styled
@@ -30,12 +29,3 @@ def shifted(place: int, number: int) -> float:
     """Where the marks of one of several series stand within a row."""
     spread = 0.5 if number < 4 else 0.72
     return 0.0 if number < 2 else spread * (place / (number - 1) - 0.5)
-
-
-def legend(figure: Figure, axes: Axes, columns: int = 4) -> None:
-    """One legend above the picture, from the labels of one of its axes."""
-    handles, labels = axes.get_legend_handles_labels()
-    kept = dict(zip(labels, handles, strict=True))
-    figure.legend(
-        kept.values(), kept.keys(), loc="outside upper center", ncols=min(columns, len(kept))
-    )

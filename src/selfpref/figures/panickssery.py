@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from selfpref.figures.marks import BLACK, BLUE, GREEN, GREY, ORANGE, no_data, styled
+from selfpref.figures.marks import BLACK, BLUE, GREEN, GREY, ORANGE, legend, no_data, styled
 from selfpref.figures.save import PAGE, STYLE
 
 TITLES = {"xsum": "XSum", "cnn": "CNN/DailyMail"}
@@ -246,6 +246,5 @@ def training_size(pairwise: pd.DataFrame, evaluators: pd.DataFrame) -> Figure:
         axes.set_ylabel("mean confidence" if not column else "")
         if line + 1 == len(TASKS):
             axes.set_xlabel("self-recognition examples (not to scale)")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    legend(figure, [grid[0, 0]], 2, below=True)
     return figure

@@ -3,24 +3,19 @@
 Every number in a caption comes from a frame of the study.
 """
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from selfpref.figures.intervals import interval
 from selfpref.figures.panickssery import title
 
 TUNES = (
     "The evaluators are tunes of few families and not independent; the interval resamples "
     "articles, not evaluators"
 )
-
-
-def _interval(params: Any) -> str:
-    boot = params.bootstrap
-    return (
-        f"{boot.level:.0%} {'BCa' if boot.method == 'bca' else boot.method} intervals, "
-        f"{boot.resamples} bootstrap resamples of articles"
-    )
+_interval = partial(interval, "articles")
 
 
 def _dropped(statuses: pd.DataFrame, tasks: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib import style
 from matplotlib.figure import Figure
 
-from selfpref.figures.marks import BLACK, BLUE, GREY, ORANGE, no_data, styled
+from selfpref.figures.marks import BLACK, BLUE, GREY, ORANGE, legend, no_data, styled
 from selfpref.figures.panickssery import title
 from selfpref.figures.save import PAGE, STYLE
 
@@ -81,8 +81,7 @@ def replay(rows: pd.DataFrame) -> Figure:
         axes.set_title(f"{family}, {KINDS[variant]}")
         axes.set_ylabel("mean confidence" if not column else "")
         axes.set_xlabel("examples (not to scale)" if line + 1 == len(families) else "")
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    legend(figure, [grid[0, 0]], 2, below=True)
     return figure
 
 

@@ -100,22 +100,6 @@ def line(
     )
 
 
-def legend(figure: Figure, panels: Iterable[Axes], columns: int) -> None:
-    """One legend above all panels, each label once."""
-    handles = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    if handles:
-        figure.legend(
-            handles.values(),
-            handles.keys(),
-            loc="outside upper center",
-            ncols=min(columns, len(handles)),
-        )
-
-
 def panels(count: int, columns: int, height: float, extra: float) -> tuple[Figure, list[Axes]]:
     """A page-wide grid of panels that share their value axis; spare ones are empty.
 

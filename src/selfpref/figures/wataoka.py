@@ -14,6 +14,7 @@ from selfpref.figures.marks import (
     GREY,
     ORANGE,
     dots,
+    legend,
     no_data,
     row_labels,
     styled,
@@ -97,14 +98,7 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame) -> Figure:
         axes.set_title(title(str(dataset)))
         row_labels(axes, _counted(part, "judge"))
     panels[-1].set_xlabel("bias towards own responses (0: none), with intervals")
-    handles = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=min(3, len(handles))
-    )
+    legend(figure, panels, 3, below=True)
     return figure
 
 
@@ -193,8 +187,7 @@ def demographic_parity(rows: pd.DataFrame) -> Figure:
         axes.set_title(title(str(dataset)))
         row_labels(axes, list(part["judge"]))
     panels[-1].set_xlabel("demographic parity (0: picks own and other alike), with intervals")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    legend(figure, [panels[0]], 3, below=True)
     return figure
 
 
@@ -266,8 +259,7 @@ def position(rows: pd.DataFrame) -> Figure:
         axes.set_xlabel(f"share {share}")
     several = frame["dataset"].nunique() > 1
     row_labels(panels[0], [f"{judge} ({data})" if several else judge for data, judge in names])
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2)
+    legend(figure, [panels[0]], 2, below=True)
     return figure
 
 

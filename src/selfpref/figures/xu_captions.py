@@ -3,23 +3,17 @@
 Every number in a caption comes from the frame that the figure draws.
 """
 
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from selfpref.figures.intervals import interval
 from selfpref.figures.steps import flawed
 
 AVERAGE = "average"
 HOLLOW = "Hollow: contaminated steps, left out of the corrected convention"
-
-
-def interval(params: Any) -> str:
-    """How intervals are made."""
-    boot = params.bootstrap
-    return (
-        f"{boot.level:.0%} {'BCa' if boot.method == 'bca' else boot.method} intervals, "
-        f"{boot.resamples} bootstrap resamples of sentences"
-    )
+_interval = partial(interval, "sentences")
 
 
 def _scores(rows: pd.DataFrame) -> str:
@@ -44,7 +38,7 @@ def rows_used(translation: pd.DataFrame, audit: pd.DataFrame, params: Any) -> st
     return (
         f"Profile `{params.profile}`. {files}Translation: {own['model'].nunique()} models, "
         f"{own['language'].nunique()} languages, {_scores(own)}. True score: "
-        f"`{params.xu.truth}`; gamma {params.xu.gamma:g}. {interval(params)}."
+        f"`{params.xu.truth}`; gamma {params.xu.gamma:g}. {_interval(params)}."
     )
 
 
@@ -117,7 +111,7 @@ def average(rows: pd.DataFrame, integrity: pd.DataFrame, params: Any) -> str:
     return (
         "Bias and D of each model by step, each the mean of the languages' values, not of pooled "
         f"rows. {rows.loc[rows['language'].ne(AVERAGE), 'language'].nunique()} languages, "
-        f"{_scores(mean)}, over all steps. Bands: {interval(params)}.{note}"
+        f"{_scores(mean)}, over all steps. Bands: {_interval(params)}.{note}"
     )
 
 
@@ -130,7 +124,7 @@ def by_language(rows: pd.DataFrame, integrity: pd.DataFrame, params: Any) -> str
     largest = own.loc[own["convention"].eq("released"), "n"].max()
     return (
         f"By language and step; {_scores(own)}; at most {largest:g} a step. {HOLLOW} "
-        f"({count} steps). Bands: {interval(params)}."
+        f"({count} steps). Bands: {_interval(params)}."
     )
 
 
@@ -171,7 +165,7 @@ def human(rows: pd.DataFrame, params: Any) -> str:
         return "No human ratings here."
     return (
         "Own scores, by the release's rule, against human MQM: bias and D. "
-        f"{rows['n'].sum():g} texts, {rows['model'].nunique()} models. {interval(params)}. "
+        f"{rows['n'].sum():g} texts, {rows['model'].nunique()} models. {_interval(params)}. "
         "Crosses: printed in the paper, as quoted by others."
     )
 
@@ -214,7 +208,7 @@ def mathematics(rows: pd.DataFrame, params: Any) -> str:
     return (
         "Share of answers that the model calls correct, and share whose box holds the right one. "
         f"self-consistency: the judge is the majority of samples. {said}. Bands: "
-        f"{interval(params)}."
+        f"{_interval(params)}."
     )
 
 
@@ -225,7 +219,7 @@ def size(rows: pd.DataFrame, integrity: pd.DataFrame, params: Any) -> str:
     return (
         f"{', '.join(dict.fromkeys(rows['model']))} in {', '.join(sorted(set(rows['language'])))}; "
         f"{_scores(rows)}. {HOLLOW} ({int(flawed(rows, integrity).sum()) // 2} steps). Bands: "
-        f"{interval(params)}."
+        f"{_interval(params)}."
     )
 
 
@@ -240,7 +234,7 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Any) -> str:
         f"Bias of the candidate that a model scores highest among k of its own; {_scores(rows)}."
         f"{broken} Crosses: the scores drawn at random from all that the model gave its candidates "
         f"({noise.groupby('model')['scores'].max().sum():g} in all), whatever their text. "
-        f"{interval(params)}."
+        f"{_interval(params)}."
     )
 
 
@@ -254,7 +248,7 @@ def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, params: Any) -> st
         "Bias by step, as released (the mean of the languages where there are several). Crosses: "
         "the same rule of acceptance with scores drawn at random from those that the model gave "
         f"its first texts ({own['scores'].sum():g} in all), and no text better or worse for it. "
-        f"{_scores(rows[rows['language'].ne(AVERAGE)])}. Bands: {interval(params)}."
+        f"{_scores(rows[rows['language'].ne(AVERAGE)])}. Bands: {_interval(params)}."
     )
 
 
@@ -264,7 +258,7 @@ def paraphrase(rows: pd.DataFrame, params: Any) -> str:
         return "No paraphrases."
     return (
         "A translator's text scored by a judge, and the judge's own paraphrase of it scored by the "
-        f"same judge; {_scores(rows)}. {interval(params)}."
+        f"same judge; {_scores(rows)}. {_interval(params)}."
     )
 
 
@@ -319,7 +313,7 @@ def matched(rows: pd.DataFrame, params: Any) -> str:
         "others, within bins of the true score, weighted by the own texts. With another judge as "
         "control the gaps are to its scores of the same texts, a difference in differences. Of "
         f"{len(rows)} intervals {int((rows['matched_lo'] > 0).sum())} lie above 0, "
-        f"{int((rows['matched_hi'] < 0).sum())} below. {interval(params)}."
+        f"{int((rows['matched_hi'] < 0).sum())} below. {_interval(params)}."
     )
 
 
@@ -359,7 +353,7 @@ def gains(rows: pd.DataFrame, params: Any) -> str:
     return (
         f"Change from step 0 to the last step with a truth, {len(one)} chains as released. The own "
         f"score rises in {risen} of them with an interval above 0; the true score rises in "
-        f"{better}, falls in {worse}. {interval(params)}."
+        f"{better}, falls in {worse}. {_interval(params)}."
     )
 
 
@@ -370,7 +364,7 @@ def arms(rows: pd.DataFrame, params: Any) -> str:
     one = rows[rows["convention"].eq("released")]
     return (
         f"{', '.join(sorted(set(one['condition'])))}; {one['n'].sum():g} scores as released. "
-        f"Bands: {interval(params)}."
+        f"Bands: {_interval(params)}."
     )
 
 

@@ -11,12 +11,13 @@ from selfpref.figures.marks import (
     GREY,
     ORANGE,
     dots,
+    legend,
     no_data,
     row_labels,
     styled,
 )
 from selfpref.figures.save import PAGE, STYLE
-from selfpref.figures.steps import CONVENTIONS, flawed, legend, level, line, looks, panels
+from selfpref.figures.steps import CONVENTIONS, flawed, level, line, looks, panels
 
 AVERAGE = "average"
 

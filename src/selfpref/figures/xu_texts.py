@@ -5,9 +5,9 @@ from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from selfpref.figures.marks import BLUE, GREY, ORANGE, dots, no_data, row_labels, styled
+from selfpref.figures.marks import BLUE, GREY, ORANGE, dots, legend, no_data, row_labels, styled
 from selfpref.figures.save import COLUMN, PAGE, STYLE
-from selfpref.figures.steps import CONVENTIONS, legend, level, line, looks, panels
+from selfpref.figures.steps import CONVENTIONS, level, line, looks, panels
 
 AVERAGE = "average"
 

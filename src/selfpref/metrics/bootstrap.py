@@ -56,6 +56,13 @@ def cluster_sums(values: Floats, clusters: pd.Series) -> Floats:
     return sums
 
 
+def ratio(totals: Floats) -> Floats:
+    """First total over second, a mean or a share: `[..., 2]` -> `[...]`, NaN where that is zero."""
+    part, whole = totals[..., 0], totals[..., 1]
+    found: Floats = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole != 0)
+    return found
+
+
 def stream(seed: int, *names: str) -> np.random.Generator:
     """An independent generator for each use, from the one seed of the parameters."""
     return np.random.default_rng(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.bootstrap import ClusterBootstrap
+from selfpref.metrics.bootstrap import ClusterBootstrap, ratio
 from selfpref.metrics.scores import Floats
 
 
@@ -34,13 +34,6 @@ def clustered_errors(sums: Floats) -> Floats:
         correction = np.where(clusters > 1, clusters / (clusters - 1), np.nan)
         errors: Floats = np.sqrt(correction * (off**2).sum(axis=0)) / count
     return errors
-
-
-def group_means(totals: Floats) -> Floats:
-    """Means from totals: `[..., groups, 2]` -> `[..., groups]`, NaN where nothing was counted."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means: Floats = totals[..., 0] / totals[..., 1]
-    return means
 
 
 @dataclass(frozen=True)
@@ -75,11 +68,11 @@ class Groups:
     @property
     def means(self) -> Floats:
         """The mean of each group, `[groups]`."""
-        return group_means(self.sums.sum(axis=0))
+        return ratio(self.sums.sum(axis=0))
 
     def summary(self, bootstrap: ClusterBootstrap, rng: np.random.Generator) -> pd.DataFrame:
         """The keys with `mean, se, lo, hi, n`; all groups share the resamples."""
-        found = bootstrap.intervals(self.sums, group_means, rng)
+        found = bootstrap.intervals(self.sums, ratio, rng)
         return self.keys.assign(
             mean=self.means,
             se=clustered_errors(self.sums),

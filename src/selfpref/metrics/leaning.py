@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.bootstrap import bounds, cluster_sums
+from selfpref.metrics.bootstrap import bounds, cluster_sums, ratio
 from selfpref.metrics.judged import Judged
 from selfpref.metrics.perplexity import (
     bin_edges,
@@ -14,7 +14,6 @@ from selfpref.metrics.perplexity import (
     response_perplexity,
     slope,
 )
-from selfpref.metrics.position import ratio
 from selfpref.metrics.scores import Floats, by_judge
 
 WHO = ("judge", "human")

@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref.metrics.bias import cell_weights, equal_opportunity
-from selfpref.metrics.bootstrap import bounds, cluster_sums, stream
+from selfpref.metrics.bootstrap import bounds, cluster_sums, ratio, stream
 from selfpref.metrics.judged import Judged
-from selfpref.metrics.position import ratio
 from selfpref.metrics.scores import Floats
 
 MARKS = ("measured", "planted", "oracle_rule")

@@ -11,7 +11,7 @@
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.scores import PAIR, Floats, decide, verdict_scores
+from selfpref.metrics.scores import PAIR, decide, verdict_scores
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -41,10 +41,3 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         reversed=(both & (np.abs(one - two) == 1)).astype(int),
         both_orders=both.astype(int),
     )
-
-
-def ratio(totals: Floats) -> Floats:
-    """Numerator over denominator: `[..., 2]` -> `[...]`, NaN where nothing was counted."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = totals[..., 0] / totals[..., 1]
-    return result

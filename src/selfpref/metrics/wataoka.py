@@ -18,12 +18,12 @@ from selfpref.metrics.bias import (
     equal_opportunity,
     whole_counts,
 )
-from selfpref.metrics.bootstrap import bounds, cluster_sums
+from selfpref.metrics.bootstrap import bounds, cluster_sums, ratio
 from selfpref.metrics.excess import VARIANTS, excess, stacked_cells
 from selfpref.metrics.judged import Judged, Settings
 from selfpref.metrics.leaning import own_and_other, slopes, win_rates_by_bin
 from selfpref.metrics.planted import oracle_agreement, planted_bias, recovery
-from selfpref.metrics.position import position_counts, ratio
+from selfpref.metrics.position import position_counts
 from selfpref.metrics.published import checks, paper_bias, with_published
 from selfpref.metrics.scores import PAIR, Floats, by_judge, facing
 from selfpref.tables import release

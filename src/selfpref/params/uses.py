@@ -170,19 +170,19 @@ class Tuning(Section):
     replay: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
-class Recognise(Section):
+class Recognise(Verdicts):
     """How a model is asked about summaries.
 
     Attributes:
         prompts: Layout of the prompts.
-        min_mass: Least mass of the labels of an answer.
+        score_mode: Confidences are made of probabilities, which `text` has none of.
         own: Whose summaries are its own, a key of `summarise`; left out: the entry's key.
         tuned: What it was tuned on elsewhere, such as at a host that took the exported examples;
             left out: nothing.
     """
 
     prompts: Literal["lab", "plain"]
-    min_mass: Annotated[float, Field(ge=0, le=1)]
+    score_mode: Literal["logprobs", "sampled"] = "logprobs"
     own: Slug | None = None
     tuned: Tuning | None = None
 

@@ -182,12 +182,10 @@ class Params(Section):
                 )
             if name in self.perplexity and entry.batch:
                 raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
-            if name in self.recognise and entry.reasoning:
-                raise ValueError(f"recognise.{name}: a reasoning model gives no probabilities")
-            for section in ("judge", "assess", "tie_breakers"):
+            for section in ("judge", "assess", "tie_breakers", "recognise"):
                 judge = getattr(self, section).get(name)
                 if judge and entry.reasoning and judge.score_mode == "logprobs":
                     raise ValueError(
                         f"{section}.{name}: a reasoning model gives no probabilities; set "
-                        "`score_mode: sampled` or `text`"
+                        "`score_mode: sampled`"
                     )

@@ -90,5 +90,6 @@ def times(profile: str) -> None:
         profile=profile,
         runs=show.table(table.round()),
         total=records.total(table) if len(table) else None,
+        passed=records.passed(table),
         machine=records.machine(),
     )

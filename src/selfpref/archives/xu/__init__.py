@@ -41,13 +41,8 @@ from selfpref.archives.xu.checks import (
     every_step_follows,
     without_truth,
 )
-from selfpref.archives.xu.release import (
-    Release,
-    read_feedback,
-    read_numbers,
-    read_references,
-    read_texts,
-)
+from selfpref.archives.xu.release import Release
+from selfpref.archives.xu.rows import read_feedback, read_numbers, read_references, read_texts
 from selfpref.errors import SelfprefError
 
 

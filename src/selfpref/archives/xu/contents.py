@@ -109,23 +109,13 @@ def records_of(path: Path) -> tuple[list[str], str]:
 def aligned_lines(path: str, local: Path, wanted: int, ledger: Ledger) -> list[str] | None:
     """The texts of a file, or None if there is not one a sentence or candidate."""
     lines = lines_of(local)
-    if len(lines) != wanted:
-        reason = f"{len(lines)} lines for {wanted} texts"
-        ledger.note(path, "left out: lines are not texts", len(lines), len(lines), reason)
-        return None
-    ledger.note(path, "read", len(lines), len(lines))
-    return lines
+    return lines if _fits(path, len(lines), "lines", wanted, ledger) else None
 
 
 def aligned_numbers(path: str, local: Path, wanted: int, ledger: Ledger) -> list[float] | None:
     """The numbers of a file, or None if there is not one a sentence."""
     values = numbers_of(local)
-    if len(values) != wanted:
-        reason = f"{len(values)} numbers for {wanted} texts"
-        ledger.note(path, "left out: numbers are not texts", len(values), len(values), reason)
-        return None
-    ledger.note(path, "read", len(values), len(values))
-    return values
+    return values if _fits(path, len(values), "numbers", wanted, ledger) else None
 
 
 def aligned_records(path: str, local: Path, wanted: int, ledger: Ledger) -> list[str] | None:
@@ -133,10 +123,17 @@ def aligned_records(path: str, local: Path, wanted: int, ledger: Ledger) -> list
     records, rest = records_of(local)
     if rest:
         ledger.note(path, "text after the last terminator", len(records), 1)
-    if len(records) != wanted:
-        reason = f"{len(records)} records for {wanted} texts"
-        ledger.note(path, "left out: records are not texts", len(records), len(records), reason)
+    if not _fits(path, len(records), "records", wanted, ledger):
         return None
-    ledger.note(path, "read", len(records), len(records))
     ledger.count(path, "lost characters", [LOST_CHARACTER in record for record in records])
     return records
+
+
+def _fits(path: str, n: int, kind: str, wanted: int, ledger: Ledger) -> bool:
+    """Whether there is one of a kind for each text; noted either way."""
+    if n != wanted:
+        reason = f"{n} {kind} for {wanted} texts"
+        ledger.note(path, f"left out: {kind} are not texts", n, n, reason)
+        return False
+    ledger.note(path, "read", n, n)
+    return True

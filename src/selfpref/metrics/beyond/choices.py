@@ -38,9 +38,8 @@ from selfpref.metrics.beyond.regression import fit
 from selfpref.metrics.beyond.results import Row, missing
 from selfpref.metrics.beyond.sets import NONE, Judgments
 from selfpref.metrics.bias import cell_weights, equal_opportunity
-from selfpref.metrics.bootstrap import Interval, cluster_sums
+from selfpref.metrics.bootstrap import Interval, cluster_sums, ratio
 from selfpref.metrics.excess import VARIANTS, excess, stacked_cells
-from selfpref.metrics.position import ratio
 from selfpref.metrics.scores import Floats
 
 # Statistics that need a gold label, and where no preference lies for pairs.

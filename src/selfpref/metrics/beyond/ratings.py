@@ -18,10 +18,9 @@ import pandas as pd
 from selfpref.metrics.beyond.effects import of_ratings
 from selfpref.metrics.beyond.results import Row, missing
 from selfpref.metrics.beyond.sets import text_lengths, value_of
-from selfpref.metrics.bootstrap import ClusterBootstrap, cluster_sums, stream
+from selfpref.metrics.bootstrap import ClusterBootstrap, cluster_sums, ratio, stream
 from selfpref.metrics.livebench.panel import Panel
 from selfpref.metrics.livebench.ratings import rated
-from selfpref.metrics.position import ratio
 from selfpref.metrics.xu.rows import Settings as XuSettings
 from selfpref.metrics.xu.rows import chained, read_as, truth_of
 

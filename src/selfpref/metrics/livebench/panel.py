@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.bootstrap import ClusterBootstrap, Interval, cluster_sums, stream
+from selfpref.metrics.bootstrap import ClusterBootstrap, Interval, cluster_sums, ratio, stream
 from selfpref.metrics.scores import Floats
 from selfpref.schemas import TIE
 
@@ -150,11 +150,6 @@ class Panel:
     def stream(self, *names: str) -> np.random.Generator:
         """A generator for this use alone."""
         return stream(self.settings.seed, STUDY, *names)
-
-
-def ratio(totals: Floats) -> Floats:
-    """Each column but the last over the last, the first alone: `[..., 2]` -> `[...]`."""
-    return shares(totals)[..., 0]
 
 
 def shares(totals: Floats) -> Floats:

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pandas as pd
 
-from selfpref.metrics.bootstrap import Interval
-from selfpref.metrics.clusters import Groups, group_means
+from selfpref.metrics.bootstrap import Interval, ratio
+from selfpref.metrics.clusters import Groups
 from selfpref.metrics.panickssery.pairs import by_convention
 from selfpref.metrics.panickssery.pairwise import plain
 from selfpref.metrics.panickssery.settings import Settings
@@ -128,7 +128,7 @@ def _fitted(
     sums = sums[sums[..., 1].any(axis=1)]
 
     def statistics(totals: Floats) -> Floats:
-        means, found = group_means(totals), []
+        means, found = ratio(totals), []
         for part, where in zip(fits.values(), parts, strict=True):
             fit = line(means[..., where[:, 0]], means[..., where[:, 1]])
             found += [fit, fit[..., 2:] + fit[..., 1:2] * _grid(part)]

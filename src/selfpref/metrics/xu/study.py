@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from selfpref.metrics.xu import controls, curves, noise, texts
+from selfpref.metrics.xu import controls, curves, noise, readings, texts
 from selfpref.metrics.xu.rows import Settings, integrity, rated
 
 Frames = dict[str, pd.DataFrame]
@@ -58,8 +58,8 @@ def compute(
         "style": controls.style(rows, settings),
         "format": texts.format_accuracy(rows),
         "rescoring": controls.rescoring(rows, settings),
-        "cross_judge": controls.cross_judge(rows, settings),
-        "matched": controls.matched(rows, settings),
+        "cross_judge": readings.cross_judge(rows, settings),
+        "matched": readings.matched(rows, settings),
         "second_truth": texts.second_truth(rows, settings),
         "scale": texts.scale(truths),
         "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),
