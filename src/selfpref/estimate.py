@@ -25,18 +25,23 @@ COUNTS = ("calls", "prompt tokens", "reply tokens")
 COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")
 
 
-def measure(params: Any, model: str, stage: str) -> Meter:
+def _asked(params: Any, key: str, stage: str) -> str:
+    """The model that a stage asks: its key, but for entries of `finetune`, which name it."""
+    return str(params.finetune[key].model) if stage == "finetune" else key
+
+
+def measure(params: Any, key: str, stage: str) -> Meter:
     """What a stage of a served model would ask now.
 
     Args:
         params: The stage's parameters, or the whole.
-        model: A key of `models` with `engine: openai`.
+        key: The stage's key in its section; the model has `engine: openai`.
         stage: A key of `stages.STAGES`.
 
     Raises:
         SelfprefError: A table that the stage reads is not there yet.
     """
-    meter = Meter()
+    meter, model = Meter(), _asked(params, key, stage)
 
     @contextmanager
     def opens(_: Any, name: str, __: str, ___: str) -> Iterator[Calls]:
@@ -52,25 +57,31 @@ def measure(params: Any, model: str, stage: str) -> Meter:
                 assert calls is not None
                 yield calls
 
-    stages.STAGES[stage](params, model, opens)
+    stages.STAGES[stage](params, key, opens)
     return meter
 
 
-def within_budget(params: Any, model: str, stage: str) -> None:
+def within_budget(params: Any, key: str, stage: str) -> None:
     """Refuse a stage that may cost more than its model's budget.
+
+    Args:
+        params: The stage's parameters.
+        key: Its key in its section.
+        stage: A key of `stages.STAGES`.
 
     Raises:
         SelfprefError: It may; names both sums.
     """
+    model = _asked(params, key, stage)
     entry = hosted(params.models[model])
     if entry is None or entry.budget is None or params.offline:
         return
     assert entry.price is not None
-    meter = measure(params, model, stage)
+    meter = measure(params, key, stage)
     price = meter.tokens.price(entry.price, batch=entry.batch)
     if price > entry.budget:
         raise SelfprefError(
-            f"models.{model}.budget: {stage}@{model} may cost ${price:.2f} ({meter.calls} calls), "
+            f"models.{model}.budget: {stage}@{key} may cost ${price:.2f} ({meter.calls} calls), "
             f"the budget is ${entry.budget:.2f}; nothing was asked.\n"
             "Raise the budget, or ask less: `selfpref estimate` shows where it goes"
         )
@@ -85,17 +96,18 @@ def estimate(params: Params) -> pd.DataFrame:
     """
     rows = []
     for stage in stages.STAGES:
-        for model in getattr(params, stage):
+        for key in getattr(params, stage):
+            model = _asked(params, key, stage)
             if entry := hosted(params.models[model]):
-                rows.append({"model": model, "stage": stage, **_row(params, model, stage, entry)})
+                rows.append({"model": model, "stage": stage, **_row(params, key, stage, entry)})
     table = pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(["model", "stage"])
     kinds = dict.fromkeys(COUNTS, "Int64") | dict.fromkeys(("USD", "budget"), "Float64")
     return table.astype(kinds).reset_index(drop=True)
 
 
-def _row(params: Params, model: str, stage: str, entry: Hosted) -> dict[str, Any]:
+def _row(params: Params, key: str, stage: str, entry: Hosted) -> dict[str, Any]:
     try:
-        meter = measure(params, model, stage)
+        meter = measure(params, key, stage)
     except SelfprefError as error:
         return {"remark": f"not known yet: {error}"}
     tokens = meter.tokens

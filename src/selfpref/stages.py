@@ -159,7 +159,7 @@ def refinements(
         return refine(REFINEMENT, items, cast[0], cast[1] if len(cast) > 1 else None, plan)
 
 
-# By section of params.yaml.
+# By section of params.yaml, whose keys are models but for `finetune`.
 STAGES: dict[str, Callable[[Any, str, Opens], object]] = {
     "respond": responses,
     "judge": verdicts,
@@ -170,4 +170,5 @@ STAGES: dict[str, Callable[[Any, str, Opens], object]] = {
     "refine": refinements,
     "summarise": summary_stages.summaries,
     "recognise": summary_stages.answers,
+    "finetune": summary_stages.examples,
 }

@@ -22,7 +22,7 @@ from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
 from selfpref.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.lab.summaries import experiment
-from selfpref.params import Finetune, Model, Tuning, Verdicts
+from selfpref.params import Finetune, Model, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.recognition import Shown, index, ratings, shown, verdicts
 from selfpref.responding import respond, tallied
@@ -185,6 +185,34 @@ def _opened(params: Any, name: str, entry: Model, title: str) -> Iterator[tuple[
         yield engine, Calls(engine, store, offline=params.offline, title=title)
 
 
+def examples(
+    params: Any, key: str, opens: Opens
+) -> dict[str, tuple[list[Labelled], list[Labelled]]]:
+    """What the evaluators of an entry are tuned on.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+        opens: Opens the base, which is asked for the answers that are replayed.
+
+    Returns:
+        For each evaluator what it learns, and what is replayed.
+    """
+    use = params.finetune[key]
+    items, responses = _read(params, "items"), _read(params, "responses")
+    layout, made = SUMMARY_LAYOUTS[use.prompts], {}
+    with opens(params, use.model, "", "") as calls:
+        for name, tuning in use.evaluators.items():
+            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
+                items["metadata"].map(index) < tuning.articles
+            )
+            pairs = shown(items[chosen], responses, use.model)
+            learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
+            again = round(len(learned) * tuning.replay / (1 - tuning.replay))
+            made[name] = (learned, replayed(pairs, layout, again, calls.choose, params.seed))
+    return made
+
+
 def finetune(params: Any, key: str) -> pd.DataFrame:
     """Tune every evaluator of an entry, and write its examples as chat JSONL beside it.
 
@@ -198,23 +226,18 @@ def finetune(params: Any, key: str) -> pd.DataFrame:
     """
     use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)
     folder.mkdir(parents=True, exist_ok=True)
-    items, responses = _read(params, "items"), _read(params, "responses")
-    own, rows = use.model, []
+    made, rows = examples(params, key, sources.calls), []
     with progress.bar(len(use.evaluators), f"finetune {key}") as bar:
         for name, tuning in use.evaluators.items():
-            evaluator = f"{key}-{name}"
-            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
-                items["metadata"].map(index) < tuning.articles
+            evaluator, (learned, again) = f"{key}-{name}", made[name]
+            (folder / f"{evaluator}.jsonl").write_text(
+                chat_lines([*learned, *again]), encoding="utf-8"
             )
-            pairs = shown(items[chosen], responses, own)
-            seed = crc32(f"{params.seed}/{evaluator}".encode())
-            with _opened(params, use.model, params.models[use.model], "") as (engine, calls):
-                learned, again = _examples(pairs, own, tuning, use.prompts, calls, params.seed)
-                (folder / f"{evaluator}.jsonl").write_text(
-                    chat_lines([*learned, *again]), encoding="utf-8"
-                )
-                losses = [float("nan")]
-                if use.method != "export":
+            losses = [float("nan")]
+            if use.method != "export":
+                seed = crc32(f"{params.seed}/{evaluator}".encode())
+                base = params.models[use.model]
+                with _opened(params, use.model, base, "") as (engine, _):
                     losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
             rows.append(
                 {
@@ -230,16 +253,6 @@ def finetune(params: Any, key: str) -> pd.DataFrame:
             )
             bar.update()
     return pd.DataFrame(rows)
-
-
-def _examples(
-    pairs: Sequence[Shown], own: str, tuning: Tuning, prompts: str, calls: Calls, seed: int
-) -> tuple[list[Labelled], list[Labelled]]:
-    """What is learned, and what is replayed."""
-    layout = SUMMARY_LAYOUTS[prompts]
-    learned = labelled(pairs, own, tuning.variant, layout, seed)
-    share = tuning.replay / (1 - tuning.replay)
-    return learned, replayed(pairs, layout, round(len(learned) * share), calls.choose, seed)
 
 
 def _tune(
