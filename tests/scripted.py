@@ -273,24 +273,27 @@ class Scripted:
             headers = {"Retry-After": "0.1"} if act == "429" else {}
             if act == "quota":
                 headers["x-should-retry"] = "false"
-            return web.Response(
+            response = web.Response(
                 status=status,
                 text=text.replace("{key}", key),
                 headers=headers,
                 content_type="application/json",
             )
+            # As gateways do, where the client takes it.
+            response.enable_compression()
+            return response
         if act == "malformed":
             return web.Response(text='{"choices": [{"index": 0,', content_type="application/json")
         if act == "error in 200":
             return web.Response(text=error("busy", "overloaded"), content_type="application/json")
         text = json.dumps(spoil(act, self.answer(body)))
         if act == "drop":
-            response = web.StreamResponse(headers={"Content-Length": str(len(text))})
-            await response.prepare(request)
-            await response.write(text[: len(text) // 2].encode())
+            half = web.StreamResponse(headers={"Content-Length": str(len(text))})
+            await half.prepare(request)
+            await half.write(text[: len(text) // 2].encode())
             if request.transport:
                 request.transport.close()
-            return response
+            return half
         if self.log:
             self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
         return web.Response(text=text, content_type="application/json")

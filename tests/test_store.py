@@ -10,7 +10,7 @@ from dataclasses import asdict
 import pytest
 from conftest import REPOSITORY
 
-from selfpref.engines import Choice, Generation, Prompt, Score
+from selfpref.engines import Choice, Generation, Prompt, Raw, Score
 from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
 from selfpref.store import Store, call_key
@@ -104,6 +104,33 @@ def test_an_answer_that_was_cut_off_is_an_answer(tmp_path):
         with Store(tmp_path / "store.sqlite") as store:
             through(store, engine).generate(prompts(2), max_tokens=3, temperature=0, seeds=[1, 1])
         assert len(engine.asked) == asked
+
+
+class Sloppy(Counting):
+    """An endpoint whose first two replies come together, and whose reader is broken."""
+
+    def choose(self, prompts, labels):
+        for number in range(len(prompts)):
+            yield number, Raw({"n": number}, more=number == 0)
+
+    def request(self, call):
+        return {"body": call["prompt"]}
+
+    def read(self, call, reply):
+        raise ZeroDivisionError
+
+    def cost(self, reply):
+        return None
+
+
+def test_replies_that_came_together_are_kept_before_any_is_read(tmp_path):
+    engine = Sloppy()
+    with Store(tmp_path / "store.sqlite") as store:
+        with pytest.raises(ZeroDivisionError):
+            through(store, engine).choose(prompts(3), ("A", "B"))
+        plain = [{"messages": prompt.messages, "prefill": "[["} for prompt in prompts(3)]
+        keys = [call_key(engine.request({"prompt": prompt})) for prompt in plain]
+        assert store.get(keys) == {keys[0]: {"n": 0}, keys[1]: {"n": 1}}
 
 
 def test_offline_replays_and_fails_on_a_miss(tmp_path):

@@ -354,6 +354,15 @@ def test_requests_are_spread_over_time(store, limit):
         assert 0.8 <= time.monotonic() - began < 2
 
 
+def test_a_proxy_of_the_environment_is_used(store, monkeypatch):
+    with Scripted() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
+        monkeypatch.setenv("no_proxy", "")
+        asked = prompts(3)
+        check(asked, ask(store, hosted("http://judge.invalid/v1"), asked))
+        assert len(proxy.bodies) == 3
+
+
 def test_the_bar_tells_what_was_spent(store, tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_PROGRESS", str(tmp_path / "bar"))
     (tmp_path / "bar").touch()

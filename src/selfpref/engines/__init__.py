@@ -89,9 +89,14 @@ Answer = Generation | Choice | Score
 
 @dataclass(frozen=True)
 class Raw:
-    """An endpoint's reply as it was sent; the engine's `read` makes an answer of it."""
+    """An endpoint's reply as it was sent; the engine's `read` makes an answer of it.
+
+    Attributes:
+        more: Whether the next answer is there as well: they can be kept together.
+    """
 
     reply: dict[str, Any]
+    more: bool = False
 
 
 def _plain(prompt: Prompt) -> dict[str, Any]:

@@ -29,6 +29,13 @@ KEPT = ("ok", "cut")
 T = TypeVar("T")
 
 
+def _kept(answer: Answer | Raw) -> Json | None:
+    """What the store holds of an answer."""
+    if isinstance(answer, Raw):
+        return answer.reply
+    return asdict(answer) if answer.status in KEPT else None
+
+
 def _restore(call: Json, reply: Json) -> Answer:
     """The answer that was kept as it is."""
 
@@ -53,6 +60,18 @@ def _closed(coming: Iterator[T]) -> Iterator[Iterator[T]]:
     finally:
         if isinstance(coming, Generator):
             coming.close()
+
+
+def _together(
+    coming: Iterator[tuple[int, Answer | Raw]],
+) -> Iterator[list[tuple[int, Answer | Raw]]]:
+    """Answers as they come, those that are there at the same time in one list."""
+    come = []
+    for position, answer in coming:
+        come.append((position, answer))
+        if not (isinstance(answer, Raw) and answer.more):
+            yield come
+            come = []
 
 
 class Calls:
@@ -91,19 +110,24 @@ class Calls:
             progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
             _closed(ask(new) if new else iter(())) as coming,
         ):
-            for position, answer in coming:
-                index = new[position]
-                if isinstance(answer, Raw):
-                    self._store.put({keys[index]: answer.reply})
-                    answers[keys[index]] = self._read(calls[index], answer.reply)
-                    if self._endpoint and (cost := self._endpoint.cost(answer.reply)):
-                        spent += cost
-                        bar.set_postfix_str(f"${spent:.2f}", refresh=False)
-                else:
-                    if answer.status in KEPT:
-                        self._store.put({keys[index]: asdict(answer)})
-                    answers[keys[index]] = answer
-                bar.update()
+            for come in _together(coming):
+                self._store.put(
+                    {
+                        keys[new[position]]: reply
+                        for position, answer in come
+                        if (reply := _kept(answer)) is not None
+                    }
+                )
+                for position, answer in come:
+                    index = new[position]
+                    if isinstance(answer, Raw):
+                        answers[keys[index]] = self._read(calls[index], answer.reply)
+                        if self._endpoint and (cost := self._endpoint.cost(answer.reply)):
+                            spent += cost
+                            bar.set_postfix_str(f"${spent:.2f}", refresh=False)
+                    else:
+                        answers[keys[index]] = answer
+                bar.update(len(come))
         records.count_calls(len(new), done, spent)
         return [answers[key] for key in keys]
 

@@ -4,25 +4,29 @@ The SDK retries (connection lost, timeout, 408, 409, 429, 5xx) and honours Retry
 retries besides. A body that is no completion counts as a connection lost. At most `concurrency`
 requests are under way; a call that waits for its next try holds none of these places.
 
-The event loop runs in a thread of its own, since a notebook's thread has a loop already; replies
-cross over as they come.
+The event loop runs in a thread of its own, since a notebook's thread has a loop already. Replies
+cross over as they come, those of one turn of the loop together: two threads that meet at every
+reply spend their time on waiting for each other.
 """
 
 import asyncio
+import gc
 import json
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
 from queue import SimpleQueue
 from typing import Any, cast
+from urllib.request import getproxies
 
 import aiohttp
 import httpx2
-from openai import APIError, AsyncOpenAI, DefaultAioHttpClient, Omit
+from openai import APIError, AsyncOpenAI, Omit
 
 from selfpref.engines import Json, Raw, Status
 from selfpref.engines.openai.failures import Circuit, Failure, explain
@@ -45,6 +49,9 @@ SWITCH = 0.0002
 
 # What the request that is being sent costs of the tokens a minute.
 _tokens: ContextVar[int] = ContextVar("tokens")
+
+# Replies, or why there is none, each with the index of its request.
+_Come = list[tuple[int, dict[str, Any] | Status]]
 
 
 def secret(name: str, entry: Hosted) -> str:
@@ -84,7 +91,7 @@ class _Run:
         name: The model's key in `models`.
         entry: Its parameters.
         requests: What to send.
-        done: Where replies go: (index, reply or status), and None at the end.
+        done: Where replies go, and None at the end.
     """
 
     def __init__(
@@ -92,7 +99,7 @@ class _Run:
         name: str,
         entry: Hosted,
         requests: Sequence[Json],
-        done: SimpleQueue[tuple[int, Raw | Status] | None],
+        done: SimpleQueue[_Come | None],
     ) -> None:
         self._entry, self._requests, self._done = entry, requests, done
         self._key = secret(name, entry)
@@ -103,6 +110,7 @@ class _Run:
         self._loop = asyncio.new_event_loop()
         self._closing = False
         self._tasks: list[asyncio.Task[None]] = []
+        self._come: _Come = []
 
     def run(self) -> None:
         """The thread's work."""
@@ -113,7 +121,18 @@ class _Run:
             # Told by the thread that waits for the replies.
             self.error = error
         finally:
+            self._hand_over()
             self._done.put(None)
+
+    def _tell(self, index: int, reply: dict[str, Any] | Status) -> None:
+        """Hand over a reply at the end of this turn of the loop."""
+        if not self._come:
+            self._loop.call_soon(self._hand_over)
+        self._come.append((index, reply))
+
+    def _hand_over(self) -> None:
+        self._done.put(self._come)
+        self._come = []
 
     def close(self, grace: float) -> None:
         """Send no more, and give what is under way some seconds; from any thread."""
@@ -131,20 +150,28 @@ class _Run:
             task.cancel()
 
     async def _send(self) -> None:
-        limits = httpx2.Limits(
-            max_connections=self._entry.concurrency,
-            max_keepalive_connections=self._entry.concurrency,
-        )
-        timeout = httpx2.Timeout(self._entry.timeout, connect=CONNECT, pool=None)
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._wait], "response": [_check]}
-        async with AsyncOpenAI(
-            base_url=self._entry.base_url,
-            api_key=self._key or "none",
-            max_retries=self._entry.retries,
-            # Typed as text alone, though the SDK takes this for "leave it out".
-            default_headers=dict.fromkeys(TELEMETRY, cast(str, Omit())),
-            http_client=DefaultAioHttpClient(limits=limits, timeout=timeout, event_hooks=hooks),
-        ) as client:
+        async with (
+            aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=self._entry.concurrency, ssl=httpx2.create_ssl_context()
+                ),
+                timeout=aiohttp.ClientTimeout(
+                    total=None, sock_connect=CONNECT, sock_read=self._entry.timeout
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                # Looked up before every request, where there is anything to look up.
+                trust_env=bool(getproxies()),
+            ) as session,
+            AsyncOpenAI(
+                base_url=self._entry.base_url,
+                api_key=self._key or "none",
+                max_retries=self._entry.retries,
+                timeout=self._entry.timeout,
+                # Typed as text alone, though the SDK takes this for "leave it out".
+                default_headers=dict.fromkeys(TELEMETRY, cast(str, Omit())),
+                http_client=_Http(session, self._wait),
+            ) as client,
+        ):
             todo = iter(range(len(self._requests)))
 
             async def work() -> None:
@@ -164,7 +191,7 @@ class _Run:
             if isinstance(error, Exception):
                 raise error
 
-    async def _wait(self, _: httpx2.Request) -> None:
+    async def _wait(self) -> None:
         """Before each request, retries among them."""
         if self._requests_pace:
             await self._requests_pace.take(1)
@@ -181,32 +208,75 @@ class _Run:
             status = outcome(request, reply)
         except NotGivenError as lack:
             failure = Failure("failed", f"{self._entry.base_url} {lack}", hard=True)
-        except (APIError, aiohttp.ClientError) as error:
+        except APIError as error:
             failure = explain(error, self._key)
         else:
             self.circuit.answer()
-            self._done.put((index, Raw(reply) if status == "ok" else status))
+            self._tell(index, reply if status == "ok" else status)
             return
         if failure.status == "failed":
             self.circuit.fail(failure)
         if self.circuit.stopped:
             self.close(GRACE)
-        self._done.put((index, failure.status))
+        self._tell(index, failure.status)
 
 
-async def _check(response: httpx2.Response) -> None:
-    """Take a body that is no reply for a transfer that failed; the SDK tries again."""
-    if not response.is_success:
-        return
-    await response.aread()
-    try:
-        reply = json.loads(response.content)
-    except ValueError as error:
-        raise httpx2.DecodingError("the reply is no JSON", request=response.request) from error
-    if not _is_reply(reply):
-        told = reply.get("error") if isinstance(reply, dict) else None
-        raise httpx2.DecodingError(f"the reply is no completion: {told}", request=response.request)
-    response.extensions["reply"] = reply
+class _Http(httpx2.AsyncClient):
+    """What the SDK sends by: whole requests and whole replies, over aiohttp.
+
+    The SDK's own client over aiohttp takes three times as long as aiohttp itself, for streams,
+    cookies, authentication and hooks; none of them is needed here.
+
+    Args:
+        session: Its connections, timeouts and proxies.
+        wait: Waits for a request's turn.
+    """
+
+    def __init__(self, session: aiohttp.ClientSession, wait: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(transport=httpx2.AsyncBaseTransport())
+        self._session, self._wait, self._url = session, wait, cache(httpx2.URL)
+
+    def build_request(
+        self, method: str, url: httpx2.URL | str, *, content: Any = None, **given: Any
+    ) -> httpx2.Request:
+        """A request as the SDK gives it, with nothing added."""
+        return httpx2.Request(method, self._url(url), content=content, headers=given["headers"])
+
+    async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
+        """Send a request; `extensions` hold the reply.
+
+        A body that is no reply is taken for a transfer that failed: the SDK tries again.
+
+        Raises:
+            httpx2.RequestError: No whole reply came.
+        """
+        await self._wait()
+        try:
+            async with self._session.post(
+                str(request.url), headers=request.headers.multi_items(), data=request.content
+            ) as response:
+                body = await response.read()
+        except TimeoutError as error:
+            raise httpx2.TimeoutException(str(error), request=request) from error
+        except aiohttp.ClientError as error:
+            told = str(error) or type(error).__name__
+            raise httpx2.TransportError(told, request=request) from error
+        if not response.ok:
+            # The body is no longer compressed.
+            headers = [
+                (name, value)
+                for name, value in response.headers.items()
+                if name.lower() != "content-encoding"
+            ]
+            return httpx2.Response(response.status, headers=headers, content=body, request=request)
+        try:
+            reply = json.loads(body)
+        except ValueError as error:
+            raise httpx2.DecodingError("the reply is no JSON", request=request) from error
+        if not _is_reply(reply):
+            failure = reply.get("error") if isinstance(reply, dict) else None
+            raise httpx2.DecodingError(f"the reply is no completion: {failure}", request=request)
+        return httpx2.Response(response.status, request=request, extensions={"reply": reply})
 
 
 def _is_reply(reply: Any) -> bool:
@@ -309,20 +379,27 @@ class Live:
         """
         if not requests:
             return
-        done: SimpleQueue[tuple[int, Raw | Status] | None] = SimpleQueue()
+        done: SimpleQueue[_Come | None] = SimpleQueue()
         run = _Run(self._name, self._entry, requests, done)
         thread = threading.Thread(target=run.run, daemon=True)
         switch = sys.getswitchinterval()
         sys.setswitchinterval(SWITCH)
+        # What is there already stays, and is most of what there is to search for garbage.
+        gc.freeze()
         try:
             with _ending_cleanly(run):
                 thread.start()
-                while (reply := done.get()) is not None:
-                    yield reply
+                while (come := done.get()) is not None:
+                    for number, (index, reply) in enumerate(come, 1):
+                        if isinstance(reply, dict):
+                            yield index, Raw(reply, more=number < len(come))
+                        else:
+                            yield index, reply
         finally:
             sys.setswitchinterval(switch)
             run.close(0)
             thread.join()
+            gc.unfreeze()
         if run.error:
             raise run.error
         if verdict := run.circuit.verdict():
