@@ -44,6 +44,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from scripted import share_of_a  # noqa: E402
 
+from selfpref import tables  # noqa: E402
 from selfpref.engines import Json, Prompt, Raw, Status, choose_call  # noqa: E402
 from selfpref.engines.calls import Calls  # noqa: E402
 from selfpref.engines.openai import HostedModel  # noqa: E402
@@ -108,6 +109,7 @@ def _judge(address: str, store: Path, verdicts: int) -> pd.DataFrame:
 
 def _check(made: pd.DataFrame, verdicts: int) -> None:
     """One row a verdict, each with its own probabilities."""
+    made = tables.validate(made, "verdicts", "made")
     assert len(made) == verdicts
     assert (
         not made.assign(candidates=made["candidates"].map(tuple))

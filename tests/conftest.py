@@ -31,6 +31,13 @@ SETTINGS = Settings(
     seed=1,
 )
 COMMIT = "0" * 40
+
+
+def counted(responses: pd.DataFrame) -> pd.DataFrame:
+    """Responses as `sources.load` gives them."""
+    return responses.assign(length=responses["text"].str.len()).drop(columns="text")
+
+
 MT_BENCH_MODELS = ("gpt-4", "gpt-3.5-turbo", "claude-v1")
 VICUNA = {"gpt4": "gpt-4", "gpt35": "x", "claude": "x", "vicuna-13b": "x", "bard": "x"}
 

@@ -40,9 +40,9 @@ def judge(answers, prefill="", labels=("A", "B"), **use):
     )
     calls = Answers(answers)
     how = Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
-    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3)
+    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3, part=10)
     assert made["candidates"].tolist() == [["one", "two"], ["two", "one"]]
-    tables.validate(made, "verdicts", "made")
+    made = tables.validate(made, "verdicts", "made")
     rows = made[["probabilities", "mass", "choice", "status"]].astype(object)
     return list(rows.where(rows.notna(), None).itertuples(index=False, name=None)), calls.asked
 
@@ -141,3 +141,48 @@ def test_frequencies_of_samples_are_probabilities():
 def test_samples_without_a_verdict_count_as_missing(drawn, wanted):
     rows, _ = judge(drawn * 2, score_mode="sampled", samples=len(drawn), temperature=1.0)
     assert rows[0][2:] == (None, wanted)
+
+
+class Lengths:
+    """In the place of `Calls`: the longer prompt is the likelier to be answered with A."""
+
+    def choose(self, prompts, labels):
+        sizes = [len(prompt.messages[-1][1]) / 100 for prompt in prompts]
+        return [Choice((size, 1 - size), "ok") for size in sizes]
+
+
+def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
+    told = {"set/q/1": ["hm?"], "set/q/2": ["hm?", "well?"], "set/r": ["or?"]}
+    items = pd.DataFrame(
+        {"item_id": item, "messages": [{"role": "user", "content": text} for text in texts]}
+        for item, texts in told.items()
+    )
+    responses = pd.DataFrame(
+        {"item_id": item, "responder": name, "text": f"{name} on {item} {'.' * number}"}
+        for number, item in enumerate(told)
+        for name in ("one", "two", "three")
+    )
+    labels = pd.DataFrame(
+        {"study": "wataoka", "item_id": item, "responder_a": a, "responder_b": b}
+        for item in reversed(told)
+        # The second is the first one labelled in the other order.
+        for a, b in (("two", "one"), ("one", "two"), ("three", "one"))
+    )
+    layout = Layout(None, lambda *texts: Prompt((("user", " ".join(texts)),), MARKER), None, None)
+    whole, single = (
+        tables.validate(
+            judge_pairs(
+                items, responses, labels, "j", Lengths(), layout,
+                Judge(prompts="lab", min_mass=0.5), seed=3, part=part,
+            ),
+            "verdicts",
+            "made",
+        )
+        for part in (100, 1)
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(whole, single)
+    assert len(whole) == 12
+    first = whole.query("item_id == 'set/q/2'").iloc[0]
+    assert first["candidates"] == ["one", "three"]
+    said = "hm? one on set/q/1  three on set/q/1  well? one on set/q/2 . three on set/q/2 ."
+    assert first["probabilities"] == pytest.approx([len(said) / 100, 1 - len(said) / 100])

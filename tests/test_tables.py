@@ -1,10 +1,14 @@
 """The tables: what a valid row is, and what is refused with which words."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
-from selfpref import tables
+from selfpref import sources, tables
 from selfpref.errors import SelfprefError
+from selfpref.metrics.judged import COLUMNS
 
 VERDICT = {
     "study": "wataoka",
@@ -73,6 +77,49 @@ def test_writing_and_reading_undo_each_other(tmp_path, monkeypatch):
     tables.write(frame, "verdicts", folder / "set.parquet")
     (folder / "stray.parquet").write_text("of a judge that was removed")
     pd.testing.assert_frame_equal(tables.read("recorded", "verdicts", "wataoka", ["set"]), frame)
+
+
+def test_what_is_not_wanted_is_not_read(tmp_path, monkeypatch):
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "data/recorded/responses/wataoka/set.parquet"
+    row = {"study": "wataoka", "item_id": "set/1", "responder": "a", "step": 0, "sample": 0}
+    frame = pd.DataFrame([row | {"text": "so", "status": "ok"}])
+    tables.write(frame, "responses", place)
+    # Whoever reads the texts finds that one is missing.
+    frame.assign(text=None).to_parquet(place)
+    read = partial(tables.read, "recorded", "responses", "wataoka", ["set"])
+    assert read(["responder", "item_id"]).to_dict("list") == {
+        "item_id": ["set/1"],
+        "responder": ["a"],
+    }
+    with pytest.raises(SelfprefError, match="column 'text' holds None"):
+        read()
+
+
+def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(tmp_path, monkeypatch):
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    row = {"study": "wataoka", "step": 0, "sample": 0, "status": "ok"}
+    for part, texts in (("one", {"one/1": "four"}), ("model", {"one/1": "", "two/1": "seven.."})):
+        tables.write(
+            pd.DataFrame(
+                row | {"item_id": item, "responder": part, "text": text}
+                for item, text in texts.items()
+            ),
+            "responses",
+            tmp_path / f"data/live/responses/wataoka/{part}.parquet",
+        )
+    study = SimpleNamespace(study="wataoka")
+    params = SimpleNamespace(
+        profile="live", datasets={"one": study}, respond={"model": None},
+        lab=SimpleNamespace(seeds=[]),
+    )  # fmt: skip
+    found = sources.load(params, "wataoka", {"responses": COLUMNS["responses"]})
+    assert list(found) == ["one"]
+    responses = found["one"]["responses"]
+    assert "text" not in responses
+    assert responses[["responder", "length"]].values.tolist() == [["model", 0], ["one", 4]]
 
 
 def test_the_same_rows_in_another_order_are_the_same_file(tmp_path):

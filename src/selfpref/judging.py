@@ -16,7 +16,6 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
                  words, exceeds its limit                     run asks again
 """
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -24,16 +23,15 @@ from zlib import crc32
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.engines import Choice, Generation, Prompt, Status
 from selfpref.engines.calls import Calls
 from selfpref.params import Judge, Verdicts
 from selfpref.prompts import MARKER, Layout
-from selfpref.responding import compared, dialogues
+from selfpref.responding import PART, compared, dialogues
 from selfpref.schemas import TIE
 
 Verdict = dict[str, object]
-# Verdicts at a time: prompts and calls are most of a stage's memory. So many fill one batch.
-PART = 50_000
 # Several samples of a verdict fail for the first of these reasons that any of them has.
 REASONS: tuple[Status, ...] = ("failed", "refused", "truncated", "unparsable")
 
@@ -48,6 +46,7 @@ def judge_pairs(
     use: Judge,
     *,
     seed: int,
+    part: int = PART,
 ) -> pd.DataFrame:
     """Judge every pair that a human labelled, in both orders.
 
@@ -60,31 +59,36 @@ def judge_pairs(
         layout: The prompts.
         use: How it judges.
         seed: With judge, pair and repeat, the seed of each verdict in words.
+        part: So many prompts at a time are made and asked.
 
     Returns:
-        The verdicts table: two rows a pair.
+        The verdicts table: two rows a pair, sorted by key.
     """
-    said = dialogues(items, responses)
-    pairs = labels[["study", "item_id", "responder_a", "responder_b"]].drop_duplicates()
-    orders = [
-        (study, item, names)
-        for study, item, a, b in pairs.itertuples(index=False)
-        for names in itertools.permutations((a, b))
-    ]
-    judging, made = Judging(calls, layout.labels, use), list[Verdict]()
-    for start in range(0, len(orders), PART):
-        part = [(item, names) for _, item, names in orders[start : start + PART]]
-        made += judging.verdicts(
-            [layout.judge(*compared(said, *pair)) for pair in part],
-            [draws(use, seed, judge, item, *names) for item, names in part],
-            [names for _, names in part],
+    key, sides = ["study", "item_id"], ["responder_a", "responder_b"]
+    pairs = labels[[*key, *sides]]
+    turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
+    orders = pd.concat([pairs, turned]).drop_duplicates()
+    orders = orders.sort_values([*key, *sides], ignore_index=True)
+    judging = Judging(calls, layout.labels, use)
+    made = [tables.lean(tables.empty("verdicts"), "verdicts", judge)]
+    for start in range(0, len(orders), part):
+        some = orders.iloc[start : start + part]
+        names = list(zip(some["responder_a"], some["responder_b"], strict=True))
+        asked = list(zip(some["item_id"], names, strict=True))
+        said = dialogues(items, responses, some["item_id"])
+        verdicts = judging.verdicts(
+            [layout.judge(*compared(said, *pair)) for pair in asked],
+            [draws(use, seed, judge, item, *pair) for item, pair in asked],
+            names,
         )
-    return pd.DataFrame(
-        [
-            {"study": study, "item_id": item, "judge": judge, "candidates": list(names), **verdict}
-            for (study, item, names), verdict in zip(orders, made, strict=True)
-        ]
-    ).assign(task="preference", variant="plain", order_known=True, repeat=0, stored=None)
+        rows = pd.DataFrame(verdicts, index=some.index).assign(
+            **some[key], judge=judge, candidates=[list(pair) for pair in names]
+        )
+        rows = rows.assign(
+            task="preference", variant="plain", order_known=True, repeat=0, stored=None
+        )
+        made.append(tables.lean(rows, "verdicts", judge))
+    return pd.concat(made, ignore_index=True)
 
 
 def draws(use: Verdicts, *key: object) -> list[int]:

@@ -8,13 +8,20 @@ paper's quantity; the unconditional one tells style from fit to the question.
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.engines.calls import Calls
 from selfpref.prompts import Layout
-from selfpref.responding import dialogues
+from selfpref.responding import PART, dialogues
 
 
 def score_responses(
-    items: pd.DataFrame, responses: pd.DataFrame, judge: str, calls: Calls, layout: Layout
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    calls: Calls,
+    layout: Layout,
+    *,
+    part: int = PART,
 ) -> pd.DataFrame:
     """Score every response, conditionally and unconditionally.
 
@@ -24,27 +31,31 @@ def score_responses(
         judge: Whose likelihoods these are.
         calls: The model behind the store.
         layout: The prompts.
+        part: So many prompts at a time are made and asked.
 
     Returns:
         The perplexities table: two rows a response; empty texts have no tokens and a sum of 0.
     """
-    known = dialogues(items, responses)
-    said = [known[key] for key in zip(responses["item_id"], responses["responder"], strict=True)]
-    contents = [layout.content(text) for text in responses["text"]]
-    parts = []
-    for conditional in (True, False):
-        prompts = [
-            layout.respond(*dialogue[:-1]) if conditional else layout.bare() for dialogue in said
-        ]
-        scores = calls.score(prompts, contents)
-        parts.append(
-            responses[["study", "item_id", "responder", "step"]].assign(
-                judge=judge,
-                conditional=conditional,
-                sum_nll=[score.sum_nll for score in scores],
-                n_tokens=[score.n_tokens for score in scores],
-                n_bytes=[len(text.encode()) for text in responses["text"]],
-                status=[score.status for score in scores],
+    made = [tables.empty("perplexities")]
+    for start in range(0, len(responses), part):
+        some = responses.iloc[start : start + part]
+        known = dialogues(items, responses, some["item_id"])
+        said = [known[key] for key in zip(some["item_id"], some["responder"], strict=True)]
+        contents = [layout.content(text) for text in some["text"]]
+        for conditional in (True, False):
+            prompts = [
+                layout.respond(*dialogue[:-1]) if conditional else layout.bare()
+                for dialogue in said
+            ]
+            scores = calls.score(prompts, contents)
+            made.append(
+                some[["study", "item_id", "responder", "step"]].assign(
+                    judge=judge,
+                    conditional=conditional,
+                    sum_nll=[score.sum_nll for score in scores],
+                    n_tokens=[score.n_tokens for score in scores],
+                    n_bytes=[len(text.encode()) for text in some["text"]],
+                    status=[score.status for score in scores],
+                )
             )
-        )
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(made, ignore_index=True)

@@ -1,7 +1,7 @@
 """Responses: every item answered by one model."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 from zlib import crc32
 
@@ -10,6 +10,9 @@ import pandas as pd
 from selfpref.engines import Prompt
 from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
+
+# Prompts at a time: with their calls they would be most of a stage's memory.
+PART = 10_000
 
 
 class Asks(Protocol):
@@ -20,8 +23,10 @@ class Asks(Protocol):
         """From what was asked, and answered since, to the prompt for the next response."""
 
 
-def dialogues(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
-    """Every response with what was said before it, by item and responder.
+def dialogues(
+    items: pd.DataFrame, responses: pd.DataFrame, wanted: Iterable[str]
+) -> dict[tuple[str, str], list[str]]:
+    """Every response to some items with what was said before it, by item and responder.
 
     An item of a later turn, `<...>/<turn>`, holds the user's turns; the answers to the earlier ones
     are the same responder's responses to the items of those turns.
@@ -29,20 +34,26 @@ def dialogues(items: pd.DataFrame, responses: pd.DataFrame) -> dict[tuple[str, s
     Args:
         items: The items table.
         responses: The responses table, one row an item and responder.
+        wanted: Which items.
 
     Returns:
         Question, answer, question, ..., ending with the response. A response without those to
         earlier turns is left out.
     """
-    texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    asked = dict(zip(items["item_id"], map(_questions, items["messages"]), strict=True))
+    some = items[items["item_id"].isin(list(wanted))]
+    asked = dict(zip(some["item_id"], map(_questions, some["messages"]), strict=True))
+    before = {
+        item: [f"{item.rpartition('/')[0]}/{turn}" for turn in range(1, len(questions))]
+        for item, questions in asked.items()
+    }
+    needed = responses["item_id"].isin(list({*asked}.union(*before.values())))
+    texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()
     found = {}
     for (item, responder), text in texts.items():
         if item not in asked:
             continue
         *earlier, last = asked[item]
-        stem = item.rpartition("/")[0]
-        answers = [texts.get((f"{stem}/{turn}", responder)) for turn in range(1, len(earlier) + 1)]
+        answers = [texts.get((turn, responder)) for turn in before[item]]
         if None not in answers:
             said = [words for pair in zip(earlier, answers, strict=True) for words in pair]
             found[item, responder] = [*said, last, text]

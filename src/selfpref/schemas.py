@@ -16,7 +16,7 @@ Further columns and their types stand below. Missing values are null and carry a
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -61,7 +61,8 @@ class Lists:
 class Table:
     """One table: its key, its columns with their types, and what must hold of the values.
 
-    `checks` are of columns of single values, `lists` of columns of lists.
+    `checks` are of columns of single values, `lists` of columns of lists; what is checked across
+    columns (`selfpref.tables`) needs those of `checked` besides.
     """
 
     name: str
@@ -70,6 +71,13 @@ class Table:
     nullable: frozenset[str]
     checks: dict[str, pa.Check]
     lists: Mapping[str, Lists] = field(default_factory=dict)
+    checked: tuple[str, ...] = ()
+
+    def holding(self, names: Iterable[str]) -> "Table":
+        """The same table without the columns that are neither named nor needed by its checks."""
+        kept = {*self.key, *self.checks, *self.lists, *self.checked, *names}
+        columns = {name: kind for name, kind in self.columns.items() if name in kept}
+        return replace(self, columns=columns)
 
     @property
     def arrow(self) -> pyarrow.Schema:
@@ -78,14 +86,12 @@ class Table:
 
     @property
     def pandera(self) -> pa.DataFrameSchema:
-        """Nulls and values of the columns of single values; the types are those of `arrow`."""
+        """What `checks` ask of values that are there; the types are those of `arrow`."""
         return pa.DataFrameSchema(
             {
-                name: pa.Column(None, checks=self.checks.get(name), nullable=name in self.nullable)
-                for name, kind in self.columns.items()
-                if not pyarrow.types.is_list(kind)
-            },
-            strict=True,
+                name: pa.Column(None, checks=check, nullable=True)
+                for name, check in self.checks.items()
+            }
         )
 
 
@@ -274,6 +280,7 @@ TABLES = {
                 "candidates": Lists("at least two different responders", _not_different),
                 "probabilities": Lists("each in 0..1 and a sum of at most 1", _no_probabilities),
             },
+            ("choice",),
         ),
     )
 }

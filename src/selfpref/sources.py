@@ -1,6 +1,6 @@
 """What the parameters say about who fills which table, and the models behind the store."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
@@ -14,9 +14,12 @@ from selfpref.engines.openai import HostedModel, Sender
 from selfpref.engines.ray_pool import RayEndpoint, RayPool
 from selfpref.evaluators import BASE, COLUMNS
 from selfpref.params import Hosted, Model, Ray, hosted
+from selfpref.responding import PART
 from selfpref.store import Store, store_path
 
 TABLES = ("items", "responses", "labels", "truths", "verdicts", "perplexities")
+# For a batch, which may take a day and so many at most, and Ray's workers, who load their model.
+LARGE_PART = 50_000
 # What a release may hold; the studies read of it what they need.
 RELEASED = (*TABLES, "ratings", "audit")
 # Which mappings of the parameters name what fills a study's table, beside the data sets.
@@ -94,25 +97,51 @@ def whole(params: Any, study: str, names: Iterable[str]) -> dict[str, pd.DataFra
     }
 
 
-def load(params: Any, study: str) -> dict[str, dict[str, pd.DataFrame]]:
-    """Every table of every data set: by data set, then by table.
+def load(
+    params: Any, study: str, columns: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, pd.DataFrame]]:
+    """The tables of every data set.
 
     Args:
         params: As for `parts`, with `profile`.
         study: Which study.
+        columns: Which tables, and of each the columns that are wanted, as `tables.read` takes them.
+
+    Returns:
+        By data set, then by table. Of a `text` no more than its `length` is kept, in characters.
     """
-    found = whole(params, study, TABLES)
-    # Everything before the first slash of an item_id is its data set.
-    owner = {
-        name: table["item_id"].str.replace(r"/.*", "", regex=True) for name, table in found.items()
-    }
-    return {
-        dataset: {
-            name: table[owner[name].eq(dataset)].reset_index(drop=True)
-            for name, table in found.items()
-        }
-        for dataset in datasets(params, study)
-    }
+    found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets(params, study)}
+    for name, wanted in columns.items():
+        pieces: dict[str, list[pd.DataFrame]] = {dataset: [] for dataset in found}
+        # Part by part: a second copy of all parts would be most of what loading takes.
+        for file in sorted(parts(params, name, study)):
+            table = tables.read(params.profile, name, study, [file], wanted)
+            if "text" in table:
+                table["length"] = table.pop("text").str.len()
+                tables.release()
+            # Everything before the first slash of an item_id is its data set.
+            owner = table["item_id"].str.replace(r"/.*", "", regex=True)
+            for dataset, kept in pieces.items():
+                kept.append(table[owner.eq(dataset)])
+        for dataset, kept in pieces.items():
+            found[dataset][name] = pd.concat(kept, ignore_index=True)
+    return found
+
+
+def excerpt(params: Any, study: str, table: str, items: pd.Series) -> pd.DataFrame:
+    """The rows of a table that are of some items.
+
+    Args:
+        params: As for `parts`, with `profile`.
+        study: Which study.
+        table: A key of `selfpref.schemas.TABLES`.
+        items: Which items.
+    """
+    found = [tables.empty(table)]
+    for file in sorted(parts(params, table, study)):
+        rows = tables.read(params.profile, table, study, [file])
+        found.append(rows[rows["item_id"].isin(items)])
+    return pd.concat(found, ignore_index=True)
 
 
 def name(params: Any, model: str) -> str:
@@ -134,6 +163,18 @@ def scores(params: Any, model: str) -> bool:
     """
     entry = hosted(params.models[model])
     return entry is None or (entry.server == "vllm" and not entry.batch)
+
+
+def at_a_time(params: Any, model: str) -> int:
+    """How many prompts to make and to ask at a time: most of a stage's memory, were it all.
+
+    Args:
+        params: With `models`.
+        model: A key of `models`.
+    """
+    entry = params.models[model]
+    begins_anew = isinstance(entry, Ray) or (isinstance(entry, Hosted) and entry.batch)
+    return LARGE_PART if begins_anew else PART
 
 
 def evaluators(params: Any) -> pd.DataFrame:

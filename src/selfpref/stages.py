@@ -24,10 +24,17 @@ from selfpref.sources import Opens
 
 STUDY = "wataoka"
 REFINEMENT = "xu"
+# What is read of each table.
+COLUMNS = {
+    "items": ("study", "item_id", "messages"),
+    "responses": ("study", "item_id", "responder", "step", "text"),
+    "labels": ("study", "item_id", "responder_a", "responder_b"),
+}
 
 
 def _read(params: Any, table: str, names: list[str] | None = None) -> pd.DataFrame:
-    return tables.read(params.profile, table, STUDY, names or sources.parts(params, table, STUDY))
+    parts = names or sources.parts(params, table, STUDY)
+    return tables.read(params.profile, table, STUDY, parts, COLUMNS[table])
 
 
 def responses(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -82,6 +89,7 @@ def verdicts(params: Any, model: str, opens: Opens) -> pd.DataFrame:
                     LAYOUTS[use.prompts],
                     use,
                     seed=params.seed,
+                    part=sources.at_a_time(params, model),
                 )
             )
     return pd.concat(made, ignore_index=True)
@@ -108,6 +116,7 @@ def perplexities(params: Any, model: str, opens: Opens) -> pd.DataFrame:
                     sources.name(params, model),
                     calls,
                     LAYOUTS[use.prompts],
+                    part=sources.at_a_time(params, model),
                 )
             )
     return pd.concat(made, ignore_index=True)

@@ -22,11 +22,18 @@ def _resampled(params: Any) -> dict[str, Any]:
 
 def _wataoka(params: Any) -> Frames:
     from selfpref.metrics import wataoka  # noqa: PLC0415
-    from selfpref.metrics.judged import Settings  # noqa: PLC0415
+    from selfpref.metrics.judged import COLUMNS, Settings  # noqa: PLC0415
 
     settings = Settings(**params.wataoka.model_dump(), **_resampled(params))
     published = pd.read_csv(paths.published_file("wataoka"))
-    return wataoka.compute(sources.load(params, "wataoka"), published, settings)
+    found = wataoka.compute(sources.load(params, "wataoka", COLUMNS), published, settings)
+    if len(example := found["example"]):
+        quotes = (
+            sources.excerpt(params, "wataoka", name, example["item_id"])
+            for name in ("items", "responses")
+        )
+        found["example"] = wataoka.quoted(example, *quotes)
+    return found
 
 
 def _livebench(params: Any) -> Frames:
@@ -75,13 +82,13 @@ def _xu(params: Any) -> Frames:
 def _beyond(params: Any) -> Frames:
     """What the studies that are switched on can add."""
     from selfpref.metrics import beyond, livebench  # noqa: PLC0415
-    from selfpref.metrics.judged import Judged, Settings  # noqa: PLC0415
+    from selfpref.metrics.judged import COLUMNS, Judged, Settings  # noqa: PLC0415
     from selfpref.metrics.livebench.panel import Panel  # noqa: PLC0415
 
     settings = Settings(**params.wataoka.model_dump(), **_resampled(params))
     found = []
     if params.studies["wataoka"]:
-        loaded = sources.load(params, "wataoka")
+        loaded = sources.load(params, "wataoka", COLUMNS)
         found.append(beyond.pairs(Judged(key, loaded[key], settings) for key in sorted(loaded)))
     if params.studies["livebench"]:
         tables_of = sources.whole(params, "livebench", livebench.TABLES)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from conftest import SETTINGS
+from conftest import SETTINGS, counted
 
 from selfpref import tables
 from selfpref.metrics.beyond import effects
@@ -86,7 +86,7 @@ def simulated(rng, bonus, items=150):
         "labels": pd.DataFrame(
             labels, columns=["item_id", "responder_a", "responder_b", "label"]
         ).assign(annotator="human", repeat=0),
-        "responses": tables.empty("responses"),
+        "responses": counted(tables.empty("responses")),
     }
     return Judged("d", found, SETTINGS)
 
@@ -126,7 +126,7 @@ def test_a_taste_for_length_passes_for_self_preference_unless_it_is_held(rng):
     texts = pd.concat(
         [
             pd.DataFrame({"item_id": items, "responder": name, "step": 0, "sample": 0}).assign(
-                text=["x" * int(n) for n in lengths[name]]
+                length=lengths[name]
             )
             for name in QUALITY
         ]

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import SETTINGS, mt_bench_files, pin, vicuna80_files
+from conftest import SETTINGS, counted, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.archives import mt_bench, vicuna80
@@ -73,7 +73,7 @@ def judged(pairs=PAIRS, settings=SETTINGS, truths=(), names=("me", "you")):
         "items": table("items", items),
         "verdicts": table("verdicts", verdicts).assign(probabilities=None),
         "labels": table("labels", labels),
-        "responses": table("responses", responses),
+        "responses": counted(table("responses", responses)),
         "truths": table("truths", list(truths)),
         "perplexities": tables.empty("perplexities"),
     }
@@ -407,6 +407,7 @@ def released(tmp_path_factory):
         read = module.read(name, "wataoka", source, judges)
         none = {key: tables.empty(key) for key in ("truths", "perplexities")}
         found = none | {key: tables.validate(f, key, name) for key, f in read.items()}
+        found["responses"] = counted(found["responses"])
         made.append(Judged(name, found, SETTINGS))
     patch.undo()
     return made

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import PUBLISHED, SETTINGS
+from conftest import PUBLISHED, SETTINGS, counted
 
 from selfpref.metrics.wataoka import compute
 
@@ -77,7 +77,8 @@ def world():
         "verdicts": verdicts,
         "perplexities": scores,
     }
-    return {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    found = {name: pd.DataFrame(rows) for name, rows in tables.items()}
+    return found | {"responses": counted(found["responses"])}
 
 
 @pytest.fixture(scope="module")

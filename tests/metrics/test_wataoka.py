@@ -5,11 +5,11 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import PUBLISHED, SETTINGS, mt_bench_files, pin, vicuna80_files
+from conftest import PUBLISHED, SETTINGS, counted, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.archives import mt_bench, vicuna80
-from selfpref.metrics.wataoka import compute
+from selfpref.metrics.wataoka import compute, quoted
 
 # As the issue and every reader of the figure's table were promised them.
 COLUMNS = [
@@ -50,6 +50,7 @@ def datasets(tmp_path_factory):
         found = module.read(name, "wataoka", source, judges)
         none = {key: tables.empty(key) for key in ("truths", "perplexities")}
         made[name] = none | {key: tables.validate(f, key, name) for key, f in found.items()}
+        made[name] |= {"texts": found["responses"], "responses": counted(found["responses"])}
     patch.undo()
     return made
 
@@ -158,7 +159,9 @@ def test_nothing_left_after_filtering_keeps_the_counts(datasets):
 
 
 def test_the_example_is_a_pair_of_the_kind_that_the_paper_shows(frames, datasets):
-    row = frames["example"].iloc[0]
+    example = frames["example"]
+    told = datasets[example["dataset"].iloc[0]]
+    row = quoted(example, told["items"], told["texts"]).iloc[0]
     assert row["score"] > 0.5
     assert row["margin"] < 0
     assert row["own_text"] != row["other_text"]

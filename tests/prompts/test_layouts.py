@@ -126,7 +126,7 @@ def tables():
 
 
 def test_a_later_turn_holds_its_own_earlier_answers(tables):
-    said = dialogues(*tables)
+    said = dialogues(*tables, tables[0]["item_id"])
     assert said["set/q/1", "y"] == ["ask", "y one"]
     assert said["set/q/2", "x"] == ["ask", "x one", "more?", "x two"]
     assert compared(said, "set/q/2", ("y", "x")) == [
@@ -136,7 +136,7 @@ def test_a_later_turn_holds_its_own_earlier_answers(tables):
 
 
 def test_a_missing_response_is_named(tables):
-    said = dialogues(*tables)
+    said = dialogues(*tables, tables[0]["item_id"])
     assert ("set/q/2", "late") not in said
     with pytest.raises(SelfprefError, match="set/q/2: no response of 'late'"):
         compared(said, "set/q/2", ("x", "late"))

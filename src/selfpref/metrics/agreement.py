@@ -7,7 +7,7 @@ ties* only votes in which both name a response. This is not the agreement with t
 
 import pandas as pd
 
-from selfpref.metrics.scores import PAIR, oriented_votes
+from selfpref.metrics.scores import PAIR, oriented_votes, turn
 
 
 def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -21,8 +21,9 @@ def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) ->
     Returns:
         `judge, annotators, turn, ties` (`with`, `without`), `n, agreement`.
     """
-    judged = pairs[pairs["decision"].notna()].merge(items[["item_id", "metadata"]], on="item_id")
-    judged["turn"] = judged["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
+    turns = items[["item_id"]].assign(turn=turn(items))
+    decided = pairs.loc[pairs["decision"].notna(), [*PAIR, "judge", "decision"]]
+    judged = decided.merge(turns, on="item_id")
     votes = oriented_votes(labels)
     votes["annotators"] = votes["annotator"].str.partition("_")[0]
     both = votes.merge(judged, on=PAIR)

@@ -12,6 +12,21 @@ from selfpref.metrics.perplexity import Binning, Scale
 from selfpref.metrics.scores import Floats, Turns, facing, judged_pairs
 
 STUDY = "wataoka"
+# What is read of each table; of the texts, their length.
+COLUMNS = {
+    "items": ("item_id", "cluster", "metadata"),
+    "responses": ("item_id", "responder", "step", "sample", "text", "status"),
+    "labels": ("item_id", "responder_a", "responder_b", "annotator", "label"),
+    "truths": ("item_id", "responder", "metric", "score"),
+    "verdicts": (
+        *("item_id", "judge", "task", "candidates", "order_known", "repeat"),
+        *("probabilities", "choice", "status"),
+    ),
+    "perplexities": (
+        *("item_id", "responder", "step", "judge", "conditional"),
+        *("sum_nll", "n_tokens", "status"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -31,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Judged:
-    """One data set's tables with its judged pairs."""
+    """One data set's tables, responses with their `length`, and its judged pairs."""
 
     name: str
     tables: Mapping[str, pd.DataFrame]

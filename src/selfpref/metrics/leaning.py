@@ -14,7 +14,7 @@ from selfpref.metrics.perplexity import (
     response_perplexity,
     slope,
 )
-from selfpref.metrics.scores import Floats
+from selfpref.metrics.scores import Floats, by_judge
 
 WHO = ("judge", "human")
 
@@ -25,10 +25,19 @@ def differences(data: Judged) -> pd.DataFrame:
     Rows that lack one of these are there with `keep` false, so that they can be counted.
     """
     use = data.settings
-    values = response_perplexity(data.tables["perplexities"], use.scale)
     truths = data.tables["truths"]
     quality = truths[truths["metric"].eq("quality")].set_index(["item_id", "responder"])["score"]
-    rows = pair_differences(data.pairs, values, quality)
+    scored = data.tables["perplexities"]
+    parts = [("", data.pairs.iloc[:0]), *by_judge(data.pairs)]
+    rows = pd.concat(
+        [
+            pair_differences(
+                pairs, response_perplexity(scored[scored["judge"].eq(judge)], use.scale), quality
+            )
+            for judge, pairs in parts
+        ],
+        ignore_index=True,
+    )
     keep = rows[["x", "judge_wins", "human_wins"]].notna().all(axis=1)
     for who, ties in (("judge", use.judge_ties), ("human", use.human_ties)):
         keep &= rows[f"{who}_wins"].ne(0.5) | (ties == "half")
@@ -130,7 +139,8 @@ def own_and_other(data: Judged) -> pd.DataFrame:
     clusters = data.tables["items"].set_index("item_id")["cluster"]
     values["cluster"] = values["item_id"].map(clusters)
     rows = []
-    for conditional, part in values.groupby("conditional"):
+    for conditional in sorted(set(values["conditional"])):
+        part = values[values["conditional"].eq(conditional)]
         for judge in sorted(set(part["judge"])):
             views = {"judge": part[part["judge"].eq(judge)]}
             if judge in set(part["responder"]):

@@ -10,13 +10,17 @@ chosen response, 0 for the other, 1/2 for a tie. The human's vote is the majorit
 the sign of (votes for - votes against), ties of the sum being ties.
 """
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import pyarrow
+from pyarrow import compute
 
 from selfpref.schemas import TIE
+from selfpref.tables import release
 
 Floats = npt.NDArray[np.float64]
 Turns = Literal["all", "first", "second"]
@@ -33,16 +37,24 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         `item_id, judge, first, second, repeat`, `presented` (`first`, `second` or null: whose
         response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `status`.
     """
-    rows = verdicts[verdicts["task"].eq("preference") & verdicts["candidates"].map(len).eq(2)]
-    one, two = (rows["candidates"].map(lambda names, i=i: names[i]) for i in (0, 1))
+    pairs = _lists(verdicts["candidates"], pyarrow.string())
+    used = compute.equal(compute.list_value_length(pairs), 2).to_numpy(zero_copy_only=False)
+    used &= verdicts["task"].eq("preference").to_numpy()
+    rows = verdicts if used.all() else verdicts[used]
+    one, two = (
+        pd.Series(pd.array(names, dtype="str"), index=rows.index)
+        for names in _two(_lists(rows["candidates"], pyarrow.string()))
+    )
     swapped = (one > two).to_numpy()
-    presented = pd.Series(np.where(swapped, "second", "first"), index=rows.index, dtype="str")
+    read_first = pyarrow.array(["first", "second"]).take(pyarrow.array(swapped.astype("int8")))
+    presented = pd.Series(pd.array(read_first, dtype="str"), index=rows.index)
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
-    probabilities = np.array(
-        [[np.nan, np.nan] if p is None else p for p in rows["probabilities"]], dtype=float
-    ).reshape(-1, 2)
-    total = probabilities.sum(axis=1)
-    soft = np.divide(probabilities[:, 0], total, out=np.full(len(rows), np.nan), where=total > 0)
+    p, q = (
+        share.to_numpy(zero_copy_only=False)
+        for share in _two(_lists(rows["probabilities"], pyarrow.float64()))
+    )
+    total = p + q
+    soft = np.divide(p, total, out=np.full(len(rows), np.nan), where=total > 0)
     score = np.where(np.isnan(total), hard, soft)
     score = np.where(rows["status"].eq("ok"), np.where(swapped, 1 - score, score), np.nan)
     return pd.DataFrame(
@@ -57,6 +69,16 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
             "status": rows["status"],
         }
     )
+
+
+def _lists(column: pd.Series, kind: pyarrow.DataType) -> pyarrow.Array | pyarrow.ChunkedArray:
+    """A column of lists, Python's or Arrow's, as Arrow's: a tenth of the memory."""
+    return pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
+
+
+def _two(lists: pyarrow.Array | pyarrow.ChunkedArray) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
+    """The first and the second values of lists of two; null where there is no list."""
+    return [compute.list_element(lists, place) for place in (0, 1)]
 
 
 def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -74,15 +96,18 @@ def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
     pair = [*PAIR, "judge"]
-    orders = single.groupby([*pair, "presented"], as_index=False)["score"].agg(
-        lambda values: values.mean(skipna=False)
-    )
-    scores = orders.groupby(pair, as_index=False)["score"].agg(
-        lambda values: values.mean(skipna=False)
-    )
+    orders = single.groupby([*pair, "presented"], as_index=False)["score"].mean(skipna=False)
+    scores = orders.groupby(pair, as_index=False)["score"].mean(skipna=False)
     failed = single[single["status"].ne("ok")].drop_duplicates(pair)[[*pair, "status"]]
     merged = scores.merge(failed, on=pair, how="left")
     return merged.assign(status=merged["status"].fillna("ok"))
+
+
+def by_judge(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of one judge after the other: a step over all of them takes most of the memory."""
+    for judge in sorted(set(rows["judge"])):
+        yield judge, rows[rows["judge"].eq(judge)]
+        release()
 
 
 def decide(scores: Floats, threshold: float) -> Floats:
@@ -153,11 +178,18 @@ def judged_pairs(
         `item_id, first, second, judge, cluster, human, margin, score, decision, status`. `human`
         and `decision` are 1 for `first`, 0 for `second`, 1/2 for a tie, NaN where there is none.
     """
-    pairs = judge_scores(verdicts).merge(human_votes(labels), on=PAIR, how="left")
-    pairs = pairs.merge(items[["item_id", "cluster", "metadata"]], on="item_id", how="inner")
+    votes = human_votes(labels)
     if turns != "all":
-        turn = pairs["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
-        pairs = pairs[turn.eq({"first": "1", "second": "2"}[turns])]
+        items = items[turn(items).eq({"first": "1", "second": "2"}[turns])]
+    parts = [verdicts.iloc[:0], *(rows for _, rows in by_judge(verdicts))]
+    pairs = pd.concat(
+        [
+            judge_scores(rows)
+            .merge(votes, on=PAIR, how="left")
+            .merge(items[["item_id", "cluster"]], on="item_id", how="inner")
+            for rows in parts
+        ]
+    )
     decision = decide(pairs["score"].to_numpy(dtype=float), threshold)
     columns = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", "status"]
     return (
@@ -165,6 +197,11 @@ def judged_pairs(
         .sort_values([*PAIR, "judge"])
         .reset_index(drop=True)
     )
+
+
+def turn(items: pd.DataFrame) -> pd.Series:
+    """The turn that each item's metadata names, else `1`."""
+    return items["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
 
 
 def facing(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:

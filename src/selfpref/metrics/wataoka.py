@@ -25,13 +25,18 @@ from selfpref.metrics.leaning import own_and_other, slopes, win_rates_by_bin
 from selfpref.metrics.planted import oracle_agreement, planted_bias, recovery
 from selfpref.metrics.position import position_counts
 from selfpref.metrics.published import checks, paper_bias, with_published
-from selfpref.metrics.scores import PAIR, Floats, facing
+from selfpref.metrics.scores import PAIR, Floats, by_judge, facing
+from selfpref.tables import release
 
 Frames = dict[str, pd.DataFrame]
 BIAS = [
     *("dataset", "judge", "n", *CELLS, "eo", "eo_lo", "eo_hi", "dp", "dp_lo", "dp_hi"),
     *("excess", "excess_lo", "excess_hi", "excess_common", "excess_half_ties"),
     *("flip_rate", "n_dropped"),
+]
+EXAMPLE = [
+    *("dataset", "item_id", "judge", "opponent", "score", "margin"),
+    *("opponent_agrees_with_human", "length"),
 ]
 # The two readings of Table 2, which the paper's text leaves open: what becomes of human ties.
 READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half"}
@@ -118,25 +123,26 @@ def demographic_parities(data: Judged) -> pd.DataFrame:
 
 def position(data: Judged) -> pd.DataFrame:
     """First-position share, flip and reversal rate of every judge, on all and on own pairs."""
-    counts = position_counts(data.tables["verdicts"], data.settings.threshold)
-    # Pairs of turns that the settings leave out, and items without a cluster, are not counted.
-    counts = counts.merge(data.pairs[[*PAIR, "judge", "cluster"]], on=[*PAIR, "judge"])
     rates = {
         "first_share": ["chose_first", "decided"],
         "flip_rate": ["flipped", "both_orders"],
         "reversal_rate": ["reversed", "both_orders"],
     }
     rows = []
-    for judge, mine in counts.groupby("judge"):
+    for judge, verdicts in by_judge(data.tables["verdicts"]):
+        counts = position_counts(verdicts, data.settings.threshold)
+        # Pairs of turns that the settings leave out, and items without a cluster, are not counted.
+        known = data.pairs.loc[data.pairs["judge"].eq(judge), [*PAIR, "cluster"]]
+        mine = counts.merge(known, on=PAIR)
         own = mine["first"].eq(judge) | mine["second"].eq(judge)
         for scope, part in (("all", mine), ("own", mine[own])):
             if part.empty:
                 continue
-            row = {"dataset": data.name, "judge": judge, "pairs": scope}
+            row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
             row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
             for name, columns in rates.items():
                 sums = cluster_sums(part[columns].to_numpy(dtype=float), part["cluster"])
-                row |= bounds(name, data.interval(sums, ratio, str(judge), scope, name))
+                row |= bounds(name, data.interval(sums, ratio, judge, scope, name))
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -151,38 +157,47 @@ def example(data: Judged) -> pd.DataFrame:
         At most one row.
     """
     texts = data.tables["responses"].query("step == 0 and sample == 0")
-    texts = texts.set_index(["item_id", "responder"])["text"]
-    prompts = data.tables["items"].set_index("item_id")["messages"]
+    length = texts.set_index(["item_id", "responder"])["length"]
     found = []
     for judge in data.judges:
         rows = facing(data.pairs, judge)
-        own = rows[rows["judge"].eq(judge) & rows["human"].eq(0) & rows["decision"].eq(1)]
         sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)]
-        witnesses = set(zip(sided["item_id"], sided["opponent"], strict=True))
-        for row in own.itertuples():
-            mine, other = (row.item_id, judge), (row.item_id, row.opponent)
-            if mine not in texts.index or other not in texts.index:
-                continue
-            found.append(
-                {
-                    "dataset": data.name,
-                    "item_id": row.item_id,
-                    "judge": judge,
-                    "opponent": row.opponent,
-                    "score": row.score,
-                    "margin": row.margin,
-                    "opponent_agrees_with_human": (row.item_id, row.opponent) in witnesses,
-                    "length": len(texts[mine]) + len(texts[other]),
-                    "prompt": "\n\n".join(m["content"] for m in prompts[row.item_id]),
-                    "own_text": texts[mine],
-                    "other_text": texts[other],
-                }
+        own = rows[rows["judge"].eq(judge) & rows["human"].eq(0) & rows["decision"].eq(1)]
+        mine, other = (
+            length.reindex(pd.MultiIndex.from_frame(own.assign(judge=judge)[["item_id", side]]))
+            for side in ("judge", "opponent")
+        )
+        witnesses = pd.MultiIndex.from_frame(sided[["item_id", "opponent"]])
+        found.append(
+            own.assign(
+                dataset=data.name,
+                opponent_agrees_with_human=other.index.isin(witnesses),
+                length=mine.to_numpy() + other.to_numpy(),
             )
+        )
     order = ["opponent_agrees_with_human", "margin", "length", "item_id", "judge", "opponent"]
-    frame = pd.DataFrame(found)
-    if frame.empty:
-        return frame
+    frame = pd.concat([pd.DataFrame(), *found])
+    if frame.empty or frame["length"].isna().all():
+        return pd.DataFrame()
+    frame = frame[EXAMPLE].dropna(subset="length").astype({"length": int})
     return frame.sort_values(order, ascending=[False, True, True, True, True, True]).head(1)
+
+
+def quoted(example: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """The example with its prompt and both texts.
+
+    Args:
+        example: As `compute` returns it.
+        items: The items table, the example's item at least.
+        responses: The responses table, those to this item at least.
+    """
+    texts = responses.query("step == 0 and sample == 0").set_index(["item_id", "responder"])["text"]
+    said = items.set_index("item_id")["messages"]
+    return example.assign(
+        prompt=["\n\n".join(m["content"] for m in said[item]) for item in example["item_id"]],
+        own_text=[texts[row.item_id, row.judge] for row in example.itertuples()],
+        other_text=[texts[row.item_id, row.opponent] for row in example.itertuples()],
+    )
 
 
 def responses(data: Judged) -> pd.DataFrame:
@@ -225,17 +240,18 @@ def compute(
     """Every frame of the study.
 
     Args:
-        datasets: By name, the tables of each data set: items, responses, labels, truths, verdicts
-            and perplexities.
+        datasets: By name, the tables of each data set: items, responses (with their `length`),
+            labels, truths, verdicts and perplexities.
         published: What the papers print, data/published/wataoka.csv.
         settings: Rows, ties and intervals.
 
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
-        `agreement`, `win_rates`, `example` (Fig. 1a), `responses`, `paper_bias` and `checks`; from
-        perplexities `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known
-        `planted`, `recovery` and `oracle_agreement`. A data set without any pair left contributes
-        no rows; `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
+        `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its texts), `responses`,
+        `paper_bias` and `checks`; from perplexities `win_rates_by_bin`, `slopes` and
+        `log_perplexity`; where the truth is known `planted`, `recovery` and `oracle_agreement`. A
+        data set without any pair left contributes no rows; `fig1b_bias` keeps a judge whose pairs
+        all dropped out, with their number.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
     parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
@@ -256,10 +272,10 @@ def compute(
         "planted": planted_bias,
         "oracle_agreement": oracle_agreement,
     }
-    frames = {
-        name: pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
-        for name, make in parts.items()
-    }
+    frames = {}
+    for name, make in parts.items():
+        frames[name] = pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
+        release()
     best = frames["example"]
     if len(best):
         frames["example"] = best.sort_values(

@@ -113,7 +113,8 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     names = sorted({*pairs["first"], *pairs["second"]})
     controls = _texts(pairs["first"], names) - _texts(pairs["second"], names)
     controls = controls.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
-    lengths = text_lengths(data.tables["responses"])
+    responses = data.tables["responses"]
+    lengths = text_lengths(responses, responses["length"])
     one, two = (value_of(lengths, pairs["item_id"], pairs[side]) for side in ("first", "second"))
     place: Row = {"study": "wataoka", "dataset": data.name, "gold": gold, "unit": "probability"}
     level = data.settings.bootstrap.level

@@ -62,7 +62,8 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     rows, truths = rated(panel), panel.tables["truths"]
     if rows.empty:
         return
-    lengths = text_lengths(panel.tables["responses"])
+    responses = panel.tables["responses"]
+    lengths = text_lengths(responses, responses["text"].str.len())
     length = pd.Series(value_of(lengths, rows["item_id"], rows["responder"]), index=rows.index)
     golds = {OTHERS: _others(rows)}
     for metric in sorted(set(truths["metric"])):

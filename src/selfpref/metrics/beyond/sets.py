@@ -80,11 +80,11 @@ class Judgments:
         return self.settings.bootstrap.interval(sums, statistic, rng)
 
 
-def text_lengths(responses: pd.DataFrame) -> pd.Series:
+def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
     """ln(1 + characters) of each first text, by (item_id, responder)."""
-    texts = responses[responses["step"].eq(0) & responses["sample"].eq(0)]
-    lengths = np.log1p(texts["text"].str.len().astype(float))
-    keys = pd.MultiIndex.from_frame(texts[["item_id", "responder"]])
+    first = responses["step"].eq(0) & responses["sample"].eq(0)
+    lengths = np.log1p(characters[first].astype(float))
+    keys = pd.MultiIndex.from_frame(responses.loc[first, ["item_id", "responder"]])
     return pd.Series(lengths.to_numpy(), index=keys)
 
 
@@ -114,7 +114,8 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
         pairs: Its pairs, `human` being the gold label.
         gold: Where the gold label comes from.
     """
-    lengths = text_lengths(data.tables["responses"])
+    responses = data.tables["responses"]
+    lengths = text_lengths(responses, responses["length"])
     sides = pd.DataFrame(columns=COLUMNS)
     for responder in sorted({*pairs["first"], *pairs["second"]}):
         rows = facing(pairs, responder).assign(responder=responder, k=2)
@@ -170,7 +171,8 @@ def from_choices(panel: Panel, reading: str, settings: Settings) -> Judgments:
     rows["gold"] = best.div(number).where(known)
     rows["human"] = best.astype(float).mask(best & number.gt(1), 0.5).where(known)
     rows["alike"] = known & number.eq(rows["k"])
-    lengths = text_lengths(panel.tables["responses"])
+    responses = panel.tables["responses"]
+    lengths = text_lengths(responses, responses["text"].str.len())
     length = pd.Series(value_of(lengths, rows["item_id"], rows["responder"]), index=rows.index)
     total = length.groupby(rows["set"]).transform(lambda values: values.sum(skipna=False))
     rows["length"] = length - (total - length) / (rows["k"] - 1)
@@ -188,7 +190,8 @@ def from_confidences(
         truths: The truths table; equal `quality` is a tie.
         settings: Threshold, ties, intervals and seed.
     """
-    lengths, quality = text_lengths(responses), _quality(truths)
+    lengths = text_lengths(responses, responses["text"].str.len())
+    quality = _quality(truths)
     asked = pairs[pairs["task"].eq("preference") & pairs["variant"].eq("plain")]
     asked = asked[asked["held_out"]].astype(
         dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
