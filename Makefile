@@ -41,7 +41,7 @@ test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
 	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers
 
-soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (half an hour on a busy machine; SEED=1 draws the moments)
+soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen minutes; SEED=1 draws the moments)
 	@SELFPREF_SOAK=$(SEED) python -m pytest -q -s tests/soak \
 	  tests/engines/test_ray.py::test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node
 

@@ -101,6 +101,14 @@ def test_a_lane_that_fails_is_named_and_stops_no_other(folder, capfd):
     assert (folder / "index.html").read_text() == "1\n2\n"
 
 
+def test_a_lock_cut_short_is_told_with_the_remedy(folder):
+    (folder / "dvc.lock").touch()
+    with pytest.raises(
+        SelfprefError, match=r"dvc\.lock' .* `git checkout dvc.lock` brings it back"
+    ):
+        lanes.repro()
+
+
 def test_models_of_the_live_profile_are_never_loaded_side_by_side(folder, capfd):
     (folder / "params.yaml").write_text("profile: live\n")
     (folder / "wataoka.here").touch()

@@ -82,7 +82,10 @@ def _state() -> tuple[dict[str, set[str]], set[str]]:
             }
             return needs, set(repo.status())
     except DvcException as error:
-        raise SelfprefError(f"dvc: {str(error).strip()}") from error
+        reason = " ".join(str(error).split())
+        # DVC writes its lock in place: killed meanwhile it leaves a part of it.
+        remedy = "; `git checkout dvc.lock` brings it back" if "dvc.lock" in reason else ""
+        raise SelfprefError(f"dvc: {reason}{remedy}") from error
 
 
 def _die_with_parent() -> None:
