@@ -13,9 +13,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 from selfpref.metrics.bootstrap import ClusterBootstrap
 from selfpref.metrics.judged import Settings
+
+# Machines are shared: how long an example takes says nothing.
+settings.register_profile("selfpref", deadline=None)
+settings.load_profile("selfpref")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -108,7 +108,6 @@ def test_long_rows_attend_block_by_block_and_short_ones_together():
 texts = st.lists(st.text("ab", min_size=1, max_size=12), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(texts, st.integers(1, 40))
 def test_every_row_reads_its_own_tokens_and_sees_its_own_past(found, budget):
     read = {}
@@ -123,7 +122,6 @@ def test_every_row_reads_its_own_tokens_and_sees_its_own_past(found, budget):
     assert read == dict(enumerate(found))
 
 
-@settings(deadline=None)
 @given(texts, st.integers(1, 40), st.integers(1, 12), st.integers(1, 8))
 def test_what_is_read_attends_in_the_last_layer_as_in_all(found, budget, size, step):
     sizes = [min(size + number % 3, len(text)) for number, text in enumerate(found)]
@@ -138,7 +136,6 @@ def test_what_is_read_attends_in_the_last_layer_as_in_all(found, budget, size, s
             assert letters(line.inputs["input_ids"][0, places]) == found[index][-sizes[index] :]
 
 
-@settings(deadline=None)
 @given(texts, st.integers(1, 40))
 def test_padded_rows_are_all_there(found, budget):
     read = {}

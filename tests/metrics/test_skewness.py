@@ -131,7 +131,7 @@ def test_the_u_statistic_is_centred_where_d_is_not(rng):
     assert abs(unbiased_skewness(samples).mean()) < 0.02
 
 
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(st.integers(0, 2**32 - 1))
 def test_symmetric_samples_stay_in_the_band_at_its_rate(seed):
     mean, upper = null_band(50)

@@ -67,7 +67,7 @@ def standings(found, variant, prefix):
     return rows.assign(standing=lost).groupby("item_id")["standing"].agg(list)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000))
 def test_no_sample_loses_by_the_papers_rule(tmp_path_factory, seed):
     arms = ("external", "noise", "accept-all")
