@@ -4,6 +4,7 @@ import csv
 import hashlib
 import itertools
 import json
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -21,6 +22,8 @@ from selfpref.metrics.judged import Settings
 # Machines are shared: how long an example takes says nothing.
 settings.register_profile("selfpref", deadline=None)
 settings.load_profile("selfpref")
+# A shell ignores Ctrl-C for what it starts in the background, and so would every child.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
