@@ -173,7 +173,10 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
                     progress_bar=False,
                     record_timing=False,
                     shutdown_kernel="immediate",
-                    config=Config({"KernelManager": {"transport": "ipc"}}),
+                    # Sockets lie in the folder; by the default name two runs could take the same.
+                    config=Config(
+                        {"KernelManager": {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}}
+                    ),
                 )
         except PapermillExecutionError as error:
             _write(executed.read_text(encoding="utf-8"), failed)
