@@ -74,6 +74,19 @@ def test_a_failure_is_told_shortly_and_leaves_the_former_copy(notebook, tmp_path
     assert (tmp_path / "out.failed.ipynb").is_file()
 
 
+def test_kernels_of_two_runs_share_no_socket(notebook, tmp_path):
+    """Both at once in one folder, as studies run side by side, where names could be the same."""
+    source = notebook(
+        "name = 'x'",
+        "import json\nfrom pathlib import Path\nfrom ipykernel.connect import get_connection_info\n"
+        "Path(name).write_text(json.loads(get_connection_info())['ip'])",
+    )
+    other = [sys.executable, "-m", "selfpref", "run", str(source), str(tmp_path / "b/b.ipynb")]
+    subprocess.run([*other, "-p", "name=other"], check=True, timeout=120)
+    run(source, tmp_path / "a/a.ipynb", {"name": "one"})
+    assert (tmp_path / "one").read_text() != (tmp_path / "other").read_text()
+
+
 def test_progress_reaches_the_terminal_and_not_the_notebook(notebook, tmp_path, capfd):
     source = notebook(
         "a = 1",
