@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -194,6 +195,38 @@ def test_two_processes_at_once_lose_nothing(tmp_path):
         worker.join(60)
     with Store(path) as store:
         assert len(store.get(call_key({"n": n}) for n in range(75))) == 75
+
+
+def _make(folder, start):
+    for n in range(50):
+        start.wait(60)
+        with Store(folder / f"{n}.sqlite"):
+            pass
+
+
+def test_processes_that_start_together_make_one_store(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(4)
+    workers = [context.Process(target=_make, args=(tmp_path, start)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    assert [worker.exitcode for worker in workers] == [0] * 4
+
+
+@pytest.mark.parametrize("hindrance", ["database is locked", "database or disk is full"])
+def test_what_keeps_a_store_from_being_written_is_no_damage(tmp_path, monkeypatch, hindrance):
+    monkeypatch.setattr("selfpref.store.PATIENCE", 0.1)
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        if hindrance == "database is locked":
+            other = sqlite3.connect(path)
+            other.execute("BEGIN IMMEDIATE")
+        else:
+            store._connection.execute("PRAGMA max_page_count=1")
+        with pytest.raises(SelfprefError, match=rf"^{path}: {hindrance}; mend that and run again$"):
+            store.put({call_key({"n": n}): {"text": "long " * 100} for n in range(500)})
 
 
 WORK = """

@@ -15,8 +15,10 @@ import hashlib
 import json
 import os
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,8 +28,8 @@ from selfpref.errors import SelfprefError
 Json = Mapping[str, Any]
 # SQLite's limit on the variables of one statement is at least this.
 VARIABLES = 900
-# What SQLite raises on a damaged file; a damaged schema is not even UTF-8.
-DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+# Seconds to wait for another process that writes.
+PATIENCE = 60.0
 # Replies above this many bytes are kept compressed: the alternatives at every token of an
 # explanation are hundreds of kilobytes, and shrink to a tenth.
 LARGE = 2048
@@ -62,9 +64,9 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._connection = sqlite3.connect(path, timeout=60)
-            self._connection.execute("PRAGMA journal_mode=WAL")
+        with self._named():
+            self._connection = sqlite3.connect(path, timeout=PATIENCE)
+            self._write_ahead()
             self._connection.execute("PRAGMA synchronous=NORMAL")
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
@@ -76,7 +78,32 @@ class Store:
                 "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT)"
             )
             self._connection.commit()
-        except DAMAGE as error:
+
+    def _write_ahead(self) -> None:
+        """Have many read while one writes; a new file takes this from one process at a time."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                return
+            except sqlite3.OperationalError as error:
+                # SQLite does not wait here by itself.
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Say which file it is, and damage apart from what is wrong around it."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+                # Tables are not what was made.
+                raise self._damaged(error) from error
+            raise SelfprefError(f"{self.path}: {error}; mend that and run again") from error
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # A damaged schema is not even UTF-8.
             raise self._damaged(error) from error
 
     def _damaged(self, reason: object) -> SelfprefError:
@@ -104,13 +131,11 @@ class Store:
         found: dict[str, Any] = {}
         for part in chunks(list(keys)):
             marks = ",".join("?" * len(part))
-            try:
+            with self._named():
                 rows = self._connection.execute(
                     f"SELECT key, CAST(reply AS BLOB), digest FROM replies WHERE key IN ({marks})",
                     part,
                 ).fetchall()
-            except DAMAGE as error:
-                raise self._damaged(error) from error
             for key, reply, digest in rows:
                 # A flipped bit can make a number or nothing of a text.
                 if _digest(str(key), reply or b"") != digest:
@@ -119,25 +144,26 @@ class Store:
                 found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
         return found
 
-    def put(self, replies: Mapping[str, Any]) -> None:
-        """Keep replies, all of them or none."""
+    def put(self, replies: Mapping[str, Json | bytes]) -> None:
+        """Keep replies, all of them or none; bytes are a JSON object as it was sent."""
         rows = []
         for key, reply in replies.items():
-            body = json.dumps(reply).encode()
+            body = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
             if len(body) > LARGE:
                 body = zlib.compress(body, 1)
             rows.append((key, body, _digest(key, body)))
-        with self._connection:
+        with self._named(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)
 
     def notes(self) -> dict[str, Any]:
         """Every note, by name."""
-        rows = self._connection.execute("SELECT name, value FROM notes").fetchall()
+        with self._named():
+            rows = self._connection.execute("SELECT name, value FROM notes").fetchall()
         return {name: json.loads(value) for name, value in rows}
 
     def note(self, name: str, value: Any) -> None:
         """Write a note over the former one of this name; None removes it."""
-        with self._connection:
+        with self._named(), self._connection:
             if value is None:
                 self._connection.execute("DELETE FROM notes WHERE name = ?", (name,))
             else:
