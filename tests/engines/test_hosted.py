@@ -411,14 +411,20 @@ def test_a_better_reader_never_pays_again(store, monkeypatch):
     )
 
 
-def test_replies_are_kept_raw_with_their_usage(store):
-    with Scripted() as server:
-        ask(store, hosted(server.url), prompts(1))
-    (key,) = [row[0] for row in store._connection.execute("SELECT key FROM replies")]
-    reply = store.get([key])[key]
+@pytest.mark.parametrize("layout", ["ok", "spaced"])
+def test_replies_are_kept_raw_with_their_usage(store, layout, monkeypatch):
+    monkeypatch.setattr("selfpref.store.LARGE", 10**6)
+    with Scripted(script=[layout]) as server:
+        model = hosted(server.url)
+        made = ask(store, model, prompts(1))
+    (row,) = store._connection.execute("SELECT key, reply FROM replies")
+    reply = store.get(row[:1])[row[0]]
     wanted = server.answer(server.bodies[0])
     assert reply == json.loads(json.dumps(wanted))
     assert reply["usage"]["prompt_tokens"] == 2
+    # Byte for byte, but for the space around it.
+    assert row[1].startswith(b"{\n  " if layout == "spaced" else b'{"')
+    assert ask(store, model, prompts(1), offline=True) == made
 
 
 # --- being interrupted --------------------------------------------------------------------------

@@ -87,15 +87,17 @@ class Generation:
 Answer = Generation | Choice | Score
 
 
-@dataclass(frozen=True)
+@dataclass
 class Raw:
     """An endpoint's reply as it was sent; the engine's `read` makes an answer of it.
 
     Attributes:
+        sent: Its bytes, UTF-8, as they came; empty where it was put together from several.
         more: Whether the next answer is there as well: they can be kept together.
     """
 
     reply: dict[str, Any]
+    sent: bytes = b""
     more: bool = False
 
 

@@ -29,10 +29,10 @@ KEPT = ("ok", "cut")
 T = TypeVar("T")
 
 
-def _kept(answer: Answer | Raw) -> Json | None:
+def _kept(answer: Answer | Raw) -> Json | bytes | None:
     """What the store holds of an answer."""
     if isinstance(answer, Raw):
-        return answer.reply
+        return answer.sent or answer.reply
     return asdict(answer) if answer.status in KEPT else None
 
 

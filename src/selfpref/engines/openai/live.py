@@ -50,7 +50,7 @@ SWITCH = 0.0002
 _tokens: ContextVar[int] = ContextVar("tokens")
 
 # Replies, or why there is none, each with the index of its request.
-_Come = list[tuple[int, dict[str, Any] | Status]]
+_Come = list[tuple[int, Raw | Status]]
 
 
 def secret(name: str, entry: Hosted) -> str:
@@ -123,7 +123,7 @@ class _Run:
             self._hand_over()
             self._done.put(None)
 
-    def _tell(self, index: int, reply: dict[str, Any] | Status) -> None:
+    def _tell(self, index: int, reply: Raw | Status) -> None:
         """Hand over a reply at the end of this turn of the loop."""
         if not self._come:
             self._loop.call_soon(self._hand_over)
@@ -204,7 +204,7 @@ class _Run:
             _tokens.set(tokens.prompt + tokens.reply)
         try:
             reply = await exchange(client, request)
-            status = outcome(request, reply)
+            status = outcome(request, reply.reply)
         except NotGivenError as lack:
             failure = Failure("failed", f"{self._entry.base_url} {lack}", hard=True)
         except APIError as error:
@@ -275,10 +275,9 @@ class Live:
                 thread.start()
                 while (come := done.get()) is not None:
                     for number, (index, reply) in enumerate(come, 1):
-                        if isinstance(reply, dict):
-                            yield index, Raw(reply, more=number < len(come))
-                        else:
-                            yield index, reply
+                        if isinstance(reply, Raw):
+                            reply.more = number < len(come)
+                        yield index, reply
         finally:
             sys.setswitchinterval(switch)
             run.close(0)

@@ -9,7 +9,7 @@ import aiohttp
 import httpx2
 from openai import AsyncOpenAI
 
-from selfpref.engines import Json
+from selfpref.engines import Json, Raw
 
 
 class Http(httpx2.AsyncClient):
@@ -60,14 +60,18 @@ class Http(httpx2.AsyncClient):
                 if name.lower() != "content-encoding"
             ]
             return httpx2.Response(response.status, headers=headers, content=body, request=request)
+        # The store tells a reply by its first bracket.
+        body = body.strip()
         try:
-            reply = json.loads(body)
+            reply = json.loads(body.decode())
         except ValueError as error:
             raise httpx2.DecodingError("the reply is no JSON", request=request) from error
         if not _is_reply(reply):
             failure = reply.get("error") if isinstance(reply, dict) else None
             raise httpx2.DecodingError(f"the reply is no completion: {failure}", request=request)
-        return httpx2.Response(response.status, request=request, extensions={"reply": reply})
+        return httpx2.Response(
+            response.status, request=request, extensions={"reply": Raw(reply, body)}
+        )
 
 
 def _is_reply(reply: Any) -> bool:
@@ -80,14 +84,14 @@ def _is_reply(reply: Any) -> bool:
     return False
 
 
-async def _post(client: AsyncOpenAI, url: str, body: Json) -> dict[str, Any]:
+async def _post(client: AsyncOpenAI, url: str, body: Json) -> Raw:
     # As a raw response: parsing it into the SDK's own objects would take longer than all the rest.
     response = await client.post(url, cast_to=httpx2.Response, body=body)
-    reply: dict[str, Any] = response.extensions["reply"]
+    reply: Raw = response.extensions["reply"]
     return reply
 
 
-async def exchange(client: AsyncOpenAI, request: Json) -> dict[str, Any]:
+async def exchange(client: AsyncOpenAI, request: Json) -> Raw:
     """The reply to a request; to a `score`, what its three requests to vLLM give.
 
     Args:
@@ -103,7 +107,7 @@ async def exchange(client: AsyncOpenAI, request: Json) -> dict[str, Any]:
     return await _post(client, f"{address}/{request['path']}", body)
 
 
-async def _score(client: AsyncOpenAI, address: str, body: Json) -> dict[str, Any]:
+async def _score(client: AsyncOpenAI, address: str, body: Json) -> Raw:
     """Encode the context and the whole as vLLM does, then ask for the whole's likelihoods."""
     root = address.removesuffix("/v1")
 
@@ -118,7 +122,7 @@ async def _score(client: AsyncOpenAI, address: str, body: Json) -> dict[str, Any
         else:
             sent |= {"messages": body["messages"], "add_generation_prompt": True}
         reply = await _post(client, f"{root}/tokenize", sent)
-        return list(reply["tokens"])
+        return list(reply.reply["tokens"])
 
     context = len(await encode(body["prefill"]))
     tokens = await encode(body["prefill"] + body["continuation"])
@@ -133,4 +137,4 @@ async def _score(client: AsyncOpenAI, address: str, body: Json) -> dict[str, Any
             "prompt_logprobs": 0,
         },
     )
-    return {"context": context, "tokens": tokens, "completion": completion}
+    return Raw({"context": context, "tokens": tokens, "completion": completion.reply})
