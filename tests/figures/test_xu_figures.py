@@ -3,6 +3,7 @@
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgb
@@ -116,6 +117,15 @@ def test_the_papers_models_keep_their_marks():
 )
 def test_an_empty_frame_says_no_data(draw):
     assert "no data" in texts(draw(NOTHING))
+
+
+def test_a_panel_without_perplexities_says_so():
+    steps = {"condition": "", "model": "m", "step": [0, 1], "n": 5, "words": 4.0, "distinct_2": 0.5}
+    scored = pd.DataFrame(steps | {"language": "scored", "nats": [1.0, 0.9]})
+    other = pd.DataFrame(steps | {"language": "other", "nats": np.nan})
+    panels = xu_texts.fluency(pd.concat([scored, other], ignore_index=True)).axes
+    # Words, pairs of words, nats; in each the languages by name.
+    assert [bool(panel.texts) for panel in panels] == [False] * 4 + [True, False]
 
 
 @pytest.mark.parametrize(

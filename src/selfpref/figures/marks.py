@@ -31,6 +31,15 @@ def no_data(reason: str) -> Figure:
     return figure
 
 
+def nothing(axes: Axes) -> None:
+    """Say of one panel among others that nothing is there to draw."""
+    axes.text(
+        *(0.5, 0.5, "no data"),
+        transform=axes.transAxes, ha="center", va="center", fontsize=8, color=GREY,
+    )  # fmt: skip
+    axes.set_yticks([])
+
+
 def dots(
     axes: Axes,
     rows: pd.DataFrame,

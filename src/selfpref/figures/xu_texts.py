@@ -5,7 +5,17 @@ from matplotlib import style
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from selfpref.figures.marks import BLUE, GREY, ORANGE, dots, legend, no_data, row_labels, styled
+from selfpref.figures.marks import (
+    BLUE,
+    GREY,
+    ORANGE,
+    dots,
+    legend,
+    no_data,
+    nothing,
+    row_labels,
+    styled,
+)
 from selfpref.figures.save import COLUMN, PAGE, STYLE
 from selfpref.figures.steps import CONVENTIONS, level, line, looks, panels
 
@@ -215,6 +225,8 @@ def fluency(rows: pd.DataFrame) -> Figure:
             for model, look in looks(shown["model"]).items():
                 part = shown[shown["language"].eq(language) & shown["model"].eq(model)]
                 line(axes, part, value, look, label=model)
+            if shown.loc[shown["language"].eq(language), value].isna().all():
+                nothing(axes)
             axes.grid(visible=True, axis="y")
             axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
             axes.tick_params(labelsize=6.5)
