@@ -30,6 +30,11 @@ Json = Mapping[str, Any]
 VARIABLES = 900
 # Seconds to wait for another process that writes.
 PATIENCE = 60.0
+# What may be wrong around a file that is whole: it is locked, the disk is full, ...
+CIRCUMSTANCES = {
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR),
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM),
+}
 # Replies above this many bytes are kept compressed: the alternatives at every token of an
 # explanation are hundreds of kilobytes, and shrink to a tenth.
 LARGE = 2048
@@ -97,13 +102,12 @@ class Store:
         """Say which file it is, and damage apart from what is wrong around it."""
         try:
             yield
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
-                # Tables are not what was made.
-                raise self._damaged(error) from error
-            raise SelfprefError(f"{self.path}: {error}; mend that and run again") from error
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            # A damaged schema is not even UTF-8.
+            # What Python finds wrong, such as texts and schemas that are no UTF-8, has no code.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+            # The lowest byte; the rest says more of it.
+            if code & 0xFF in CIRCUMSTANCES:
+                raise SelfprefError(f"{self.path}: {error}; mend that and run again") from error
             raise self._damaged(error) from error
 
     def _damaged(self, reason: object) -> SelfprefError:
