@@ -422,7 +422,7 @@ def test_replies_are_kept_raw_with_their_usage(store, layout, monkeypatch):
     wanted = server.answer(server.bodies[0])
     assert reply == json.loads(json.dumps(wanted))
     assert reply["usage"]["prompt_tokens"] == 2
-    # Byte for byte, but for the space around it.
+    # Byte for byte, but for what is around it: space, and the mark that some servers begin with.
     assert row[1].startswith(b"{\n  " if layout == "spaced" else b'{"')
     assert ask(store, model, prompts(1), offline=True) == made
 

@@ -1,6 +1,7 @@
 """What passes between the SDK and an endpoint: whole requests and whole replies, over aiohttp."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
@@ -61,7 +62,7 @@ class Http(httpx2.AsyncClient):
             ]
             return httpx2.Response(response.status, headers=headers, content=body, request=request)
         # The store tells a reply by its first bracket.
-        body = body.strip()
+        body = body.removeprefix(BOM_UTF8).strip()
         try:
             reply = json.loads(body.decode())
         except ValueError as error:
