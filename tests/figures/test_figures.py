@@ -2,6 +2,8 @@
 
 import csv
 import itertools
+import subprocess
+import sys
 from functools import partial
 from xml.etree import ElementTree
 
@@ -71,6 +73,27 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         "cells.svg",
         "cells.pdf",
     }
+
+
+OTHER_FONTS = """
+import shutil, sys
+from pathlib import Path
+from matplotlib import font_manager, get_data_path
+own = Path(get_data_path(), "fonts/ttf/DejaVuSans.ttf")
+font_manager.fontManager.ttflist = []
+font_manager.fontManager.addfont(shutil.copy(own, sys.argv[1]))
+from selfpref.figures import save
+styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "DejaVu Sans Mono")
+print(all(Path(font_manager.findfont(name)).parent == own.parent for name in styles))
+"""
+
+
+def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_FONTS, str(tmp_path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "True\n"
 
 
 def test_the_caption_travels_inside_the_picture(tmp_path):

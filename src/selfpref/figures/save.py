@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 from IPython.display import Markdown, display
-from matplotlib import style
+from matplotlib import font_manager, get_data_path, style
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
@@ -28,6 +28,21 @@ COLUMN, PAGE = 3.4, 6.9
 PREVIEW = 130
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
+
+
+def _own_fonts() -> None:
+    """Leave Matplotlib its own DejaVu alone.
+
+    A machine's DejaVu numbers its glyphs differently, and the list of fonts in the user's cache may
+    lead to it.
+    """
+    fonts = font_manager.fontManager
+    fonts.ttflist = []
+    for path in sorted(Path(get_data_path(), "fonts", "ttf").glob("DejaVuSans*.ttf")):
+        fonts.addfont(path)
+
+
+_own_fonts()
 
 
 def _atomic(path: Path, write: Callable[[Path], object]) -> None:
