@@ -83,7 +83,7 @@ own = Path(get_data_path(), "fonts/ttf/DejaVuSans.ttf")
 font_manager.fontManager.ttflist = []
 font_manager.fontManager.addfont(shutil.copy(own, sys.argv[1]))
 from selfpref.figures import save
-styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "DejaVu Sans Mono")
+styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "STIXGeneral")
 print(all(Path(font_manager.findfont(name)).parent == own.parent for name in styles))
 """
 

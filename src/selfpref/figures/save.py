@@ -31,14 +31,14 @@ FORMULA = ("=", "+", "-", "@", "\t")
 
 
 def _own_fonts() -> None:
-    """Leave Matplotlib its own DejaVu alone.
+    """Leave Matplotlib its own fonts alone.
 
     A machine's DejaVu numbers its glyphs differently, and the list of fonts in the user's cache may
     lead to it.
     """
     fonts = font_manager.fontManager
     fonts.ttflist = []
-    for path in sorted(Path(get_data_path(), "fonts", "ttf").glob("DejaVuSans*.ttf")):
+    for path in sorted(Path(get_data_path(), "fonts", "ttf").glob("*.ttf")):
         fonts.addfont(path)
 
 
