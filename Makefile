@@ -43,7 +43,7 @@ test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a 
 
 soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen minutes; SEED=1 draws the moments)
 	@SELFPREF_SOAK=$(SEED) python -m pytest -q -s tests/soak \
-	  tests/engines/test_ray.py::test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node
+	  tests/models/test_ray.py::test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node
 
 check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs
 	ruff check .

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from selfpref.metrics.bias import equal_opportunity
-from selfpref.metrics.bootstrap import ClusterBootstrap, cluster_sums
+from selfpref.statistics.bias import equal_opportunity
+from selfpref.statistics.bootstrap import ClusterBootstrap, cluster_sums
 
 PAIRS, PROMPTS, RESAMPLES = 33_000, 8_000, 10_000
 

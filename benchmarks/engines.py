@@ -44,11 +44,11 @@ from peers import as_prompt
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from selfpref.engines.local.encoding import Encoder
-from selfpref.engines.local.packing import packed
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import draw_items
+from selfpref.models.local.encoding import Encoder
+from selfpref.models.local.packing import packed
 from selfpref.params import Transformers
 from selfpref.prompts import LAYOUTS
 

@@ -45,11 +45,11 @@ sys.path.insert(0, str(ROOT / "tests"))
 from scripted import share_of_a  # noqa: E402
 
 from selfpref import tables  # noqa: E402
-from selfpref.engines import Json, Prompt, Raw, Status, choose_call  # noqa: E402
-from selfpref.engines.calls import Calls  # noqa: E402
-from selfpref.engines.openai import HostedModel  # noqa: E402
-from selfpref.engines.openai.live import Live  # noqa: E402
-from selfpref.judging import judge_pairs  # noqa: E402
+from selfpref.ask.judging import judge_pairs  # noqa: E402
+from selfpref.models import Json, Prompt, Raw, Status, choose_call  # noqa: E402
+from selfpref.models.calls import Calls  # noqa: E402
+from selfpref.models.served import HostedModel  # noqa: E402
+from selfpref.models.served.live import Live  # noqa: E402
 from selfpref.params import Hosted, Judge  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS, MARKER, Layout  # noqa: E402
 from selfpref.store import Store, call_key  # noqa: E402

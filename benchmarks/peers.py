@@ -30,7 +30,7 @@ Task = Callable[[dict], list[float]]
 
 def as_prompt(text: str | list) -> Any:
     """A text, or a chat of the laboratory, as this project's prompt."""
-    from selfpref.engines import Prompt
+    from selfpref.models import Prompt
 
     if isinstance(text, str):
         return Prompt((("user", text),))
@@ -40,7 +40,7 @@ def as_prompt(text: str | list) -> Any:
 
 def selfpref_engine(folder: Path, task: str) -> Task:
     """This project's local engine."""
-    from selfpref.engines.local import LocalModel
+    from selfpref.models.local import LocalModel
     from selfpref.params import Transformers
 
     entry = Transformers(engine="transformers", model=folder.name, threads=1)
@@ -225,7 +225,7 @@ def gemm(folder: Path, task: str) -> Task:
     import torch
     from torch.nn import functional
 
-    from selfpref.engines.local.linear import linear
+    from selfpref.models.local.linear import linear
 
     size = json.loads((folder / "config.json").read_text())
     width, inner = size["hidden_size"], size["intermediate_size"]

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
-from selfpref.metrics.bootstrap import ClusterBootstrap
-from selfpref.metrics.judged import Settings
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.wataoka.measure.judged import Settings
 
 # Machines are shared: how long an example takes says nothing.
 settings.register_profile("selfpref", deadline=None)

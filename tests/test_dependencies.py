@@ -1,4 +1,4 @@
-"""What dvc.yaml says a stage of metrics depends on covers every statistic that it imports."""
+"""What dvc.yaml says a stage of metrics depends on covers every definition that it imports."""
 
 import ast
 
@@ -8,51 +8,42 @@ from ruamel.yaml import YAML
 
 SOURCE = REPOSITORY / "src"
 STAGES = YAML(typ="safe").load((REPOSITORY / "dvc.yaml").read_text())["stages"]
-# What `selfpref.studies` calls for each study.
-ENTRIES = {
-    "wataoka": ["wataoka.py"],
-    "livebench": ["livebench/__init__.py"],
-    "panickssery": ["panickssery/__init__.py"],
-    "xu": ["xu/study.py", "xu/rows.py"],
-    "beyond": ["beyond/__init__.py"],
-}
+STUDIES = ("wataoka", "livebench", "panickssery", "xu", "beyond")
+DEFINITIONS = ("selfpref.statistics", "selfpref.studies")
 
 
 def imported(path):
-    """The files of `selfpref.metrics` that a module names in its imports, anywhere in it."""
+    """The files of statistics and studies that a module names in its imports, anywhere in it."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(
-            "selfpref.metrics"
-        ):
+        if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith(DEFINITIONS):
             continue
         module = SOURCE.joinpath(*node.module.split("."))
         for name in [module, *(module / alias.name for alias in node.names)]:
-            for file in (name.with_suffix(".py"), name / "__init__.py"):
-                # The package itself holds a docstring.
-                if file.is_file() and file != SOURCE / "selfpref/metrics/__init__.py":
-                    yield file
+            yield from filter(
+                lambda file: file.is_file(), (name.with_suffix(".py"), name / "__init__.py")
+            )
 
 
-def closure(files):
-    found, left = set(), set(files)
+def closure(study):
+    found, left = set(), {SOURCE / f"selfpref/studies/{study}/measure/__init__.py"}
     while left:
         found |= left
         left = {file for path in left for file in imported(path)} - found
-    return found
+    # A package of packages holds a docstring.
+    return {path for path in found if len(ast.parse(path.read_text()).body) > 1}
 
 
-@pytest.mark.parametrize("study", ENTRIES)
+def listed(study):
+    return {REPOSITORY / dep for dep in STAGES[f"metrics-{study}"]["do"]["deps"]}
+
+
+@pytest.mark.parametrize("study", STUDIES)
 def test_a_stage_runs_again_when_a_statistic_of_its_changes(study):
-    listed = {REPOSITORY / dep for dep in STAGES[f"metrics-{study}"]["do"]["deps"]}
-    needed = closure(SOURCE / "selfpref/metrics" / entry for entry in ENTRIES[study])
-    missing = [path for path in needed if not listed & {path, *path.parents}]
-    assert not missing
+    found = listed(study)
+    assert not [path for path in closure(study) if not found & {path, *path.parents}]
 
 
-@pytest.mark.parametrize("study", sorted(set(ENTRIES) - {"beyond"}))
+@pytest.mark.parametrize("study", sorted(set(STUDIES) - {"beyond"}))
 def test_no_study_depends_on_what_reads_them_all(study):
-    beyond = SOURCE / "selfpref/metrics/beyond"
-    listed = {REPOSITORY / dep for dep in STAGES[f"metrics-{study}"]["do"]["deps"]}
-    assert not listed & {beyond, *beyond.parents}
-    needed = closure(SOURCE / "selfpref/metrics" / entry for entry in ENTRIES[study])
-    assert not [path for path in needed if beyond in path.parents]
+    beyond = SOURCE / "selfpref/studies/beyond"
+    assert not [path for path in [*listed(study), *closure(study)] if beyond in path.parents]

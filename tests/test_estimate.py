@@ -9,11 +9,13 @@ from conftest import REPOSITORY
 from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
-from selfpref import paths, sources, stages, tables
+from selfpref import paths, tables
 from selfpref.__main__ import main
+from selfpref.ask import sources
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
 from selfpref.params import load
+from selfpref.studies import stages
 
 yaml = YAML()
 PAIRS = 10

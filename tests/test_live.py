@@ -101,7 +101,7 @@ def clone(tmp_path_factory):
             data = top / "hub" / name / "data"
             data.mkdir(parents=True)
             pd.DataFrame(list(rows)).to_parquet(data / f"{split}-00000-of-00001-00.parquet")
-            pinned = made.folder / f"src/selfpref/datasets/{name}.csv"
+            pinned = made.folder / f"src/selfpref/studies/wataoka/read/{name}.csv"
             pinned.write_text(f"repository,revision,split\n{data.parent},0,{split}\n")
         model = made.folder / "models/vicuna"
         save_checkpoint(build_model(3), model)

@@ -8,10 +8,12 @@ from conftest import REPOSITORY
 from panickssery_release import files
 from test_pipeline import cloned
 
-from selfpref import evaluators, frames, paths, tables
-from selfpref.metrics import panickssery
-from selfpref.metrics.bootstrap import ClusterBootstrap
+from selfpref import paths, tables
 from selfpref.params import Bootstrap, Panickssery
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.panickssery import evaluators
+from selfpref.studies.panickssery import measure as panickssery
+from selfpref.tables import frames
 
 STUDY = "figures/recorded/panickssery"
 FIGURES = (
@@ -74,7 +76,7 @@ def test_the_same_bytes_again(clone):
 
 
 def test_a_broken_file_stops_the_run_and_is_named(clone):
-    source = clone.folder / "src/selfpref/archives/panickssery.csv"
+    source = clone.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
     pinned = source.read_text()
     try:
         source.write_text(pinned.replace("results/xsum/gpt4_", "results/xsum/gpt9_"))

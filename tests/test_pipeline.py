@@ -139,7 +139,8 @@ def cloned(top, releases):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
     for name, files in releases.items():
-        pin(top / "mirror", f"owner/{name}", files, folder / f"src/selfpref/archives/{name}.csv")
+        (source,) = (folder / "src/selfpref").rglob(f"{name}.csv")
+        pin(top / "mirror", f"owner/{name}", files, source)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
     Thread(target=server.serve_forever, daemon=True).start()
@@ -311,7 +312,7 @@ def test_a_removed_judge_leaves_every_figure(clone):
     assert "archive@mt-bench" not in clone.stale()
 
 
-XU = {"study": "xu", "reader": "xu", "source": "src/selfpref/archives/xu.csv"}
+XU = {"study": "xu", "reader": "xu", "source": "src/selfpref/studies/xu/read/xu.csv"}
 XU_FIGURES = (
     *("fig1_bias", "fig2_skewness", "translation", "translation_bias", "translation_dskew"),
     *("perceived", "gains", "human", "commongen", "size", "best_of_k", "style", "format"),

@@ -11,9 +11,9 @@ from dataclasses import asdict
 import pytest
 from conftest import REPOSITORY
 
-from selfpref.engines import Choice, Generation, Prompt, Raw, Score
-from selfpref.engines.calls import Calls
 from selfpref.errors import SelfprefError
+from selfpref.models import Choice, Generation, Prompt, Raw, Score
+from selfpref.models.calls import Calls
 from selfpref.store import Store, call_key
 
 
@@ -239,8 +239,8 @@ def test_what_keeps_a_store_from_being_written_is_no_damage(tmp_path, monkeypatc
 WORK = """
 import sys, time
 from pathlib import Path
-from selfpref.engines import Choice, Prompt
-from selfpref.engines.calls import Calls
+from selfpref.models import Choice, Prompt
+from selfpref.models.calls import Calls
 from selfpref.store import Store
 
 folder = Path(sys.argv[1])

@@ -14,13 +14,16 @@ from conftest import REPOSITORY
 from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
-from selfpref import paths, sources, studies, summary_stages, tables
+from selfpref import paths, tables
+from selfpref.ask import sources
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.tokenizer import Lexicon
 from selfpref.params import load
 from selfpref.params.models import Price
+from selfpref.studies import registry as studies
+from selfpref.studies.panickssery import stages as summary_stages
 
 yaml = YAML()
 # What the local model can say, labels among it.
@@ -82,7 +85,7 @@ def live(tmp_path_factory):
         data.mkdir(parents=True)
         rows = [(f"Rain fell in town {n}.", f"Rain in town {n}.", f"id{n}") for n in range(6)]
         pd.DataFrame(rows, columns=columns).to_parquet(data / "train-00000-of-00001.parquet")
-        pinned = root / f"src/selfpref/datasets/{reader}.csv"
+        pinned = root / f"src/selfpref/studies/panickssery/read/{reader}.csv"
         pinned.parent.mkdir(parents=True, exist_ok=True)
         pinned.write_text(f"repository,revision,split\n{data},0,train\n")
     model = root / "models/mine"

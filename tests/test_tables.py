@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from selfpref import sources, tables
+from selfpref import tables
+from selfpref.ask import sources
 from selfpref.errors import SelfprefError
-from selfpref.metrics.judged import COLUMNS
+from selfpref.studies.wataoka.measure.judged import COLUMNS
 
 VERDICT = {
     "study": "wataoka",

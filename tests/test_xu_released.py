@@ -69,5 +69,5 @@ def test_coverage_without_the_repeated_instruction():
 
 
 def test_every_pinned_file_is_in_the_audit():
-    source = pd.read_csv(REPOSITORY / "src/selfpref/archives/xu.csv")
+    source = pd.read_csv(REPOSITORY / "src/selfpref/studies/xu/read/xu.csv")
     assert set(pd.read_csv(FOLDER / "audit.csv")["file"]) == set(source["path"])

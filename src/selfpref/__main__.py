@@ -92,7 +92,7 @@ def _times(arguments: argparse.Namespace) -> None:
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
-    from selfpref.archives.fetch import fetch
+    from selfpref.download.fetch import fetch
 
     for source in arguments.source:
         files = fetch(source)

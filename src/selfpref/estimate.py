@@ -1,6 +1,6 @@
 """What served models will be asked, and the price of it, before anything is spent.
 
-Only calls that are not in the store count. Tokens are guessed (`engines.openai.tokens`) and replies
+Only calls that are not in the store count. Tokens are guessed (`models.served.tokens`) and replies
 counted at their limit, so the price is near its upper end; text in other scripts than Latin takes
 more tokens than guessed. A refinement is counted as if every judge found fault to the last step,
 without the calls of its external judge. A stage above its model's `budget` does not start.
@@ -12,14 +12,15 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, stages
-from selfpref.engines.calls import Calls
-from selfpref.engines.openai import HostedModel
-from selfpref.engines.openai.tokens import Meter
+from selfpref import paths
 from selfpref.errors import SelfprefError
+from selfpref.models.calls import Calls
+from selfpref.models.served import HostedModel
+from selfpref.models.served.tokens import Meter
 from selfpref.params import Hosted, Params, hosted
-from selfpref.refine.rehearsal import Rehearsal
 from selfpref.store import Store, store_path
+from selfpref.studies import stages
+from selfpref.studies.xu.refine.rehearsal import Rehearsal
 
 COUNTS = ("calls", "prompt tokens", "reply tokens")
 COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")

@@ -77,7 +77,7 @@ def published_file(study: str) -> Path:
 
 def judge_prompts_file() -> Path:
     """The list that pins the prompts of FastChat's judges."""
-    return root() / "src" / "selfpref" / "archives" / "judge-prompts.csv"
+    return root() / "src" / "selfpref" / "prompts" / "judge-prompts.csv"
 
 
 def notebook_file(name: str) -> Path:

@@ -22,7 +22,7 @@ import pandas as pd
 from selfpref import paths
 from selfpref.errors import SelfprefError
 
-# The file to which `engines.calls` adds one line for every batch of calls of the stage under way.
+# The file to which `models.calls` adds one line for every batch of calls of the stage under way.
 VARIABLE = "SELFPREF_CALLS"
 MOMENT = "%Y-%m-%d %H:%M:%S UTC"
 COLUMNS = {

@@ -2,11 +2,7 @@ import numpy as np
 import pytest
 
 from selfpref.lab.oracle import quality
-from selfpref.lab.planted import (
-    draw_families,
-    human_label,
-    rule_probability,
-)
+from selfpref.lab.planted import draw_families, human_label, rule_probability
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import Item, draw_items
 

@@ -5,9 +5,9 @@ import pytest
 from conftest import REPOSITORY, lines, pin
 
 from selfpref import paths
+from selfpref.ask.responding import compared, dialogues
 from selfpref.errors import SelfprefError
 from selfpref.prompts import LAYOUTS, fastchat
-from selfpref.responding import compared, dialogues
 
 SINGLE = ("ask {question?}", "from {a}", "from b")
 SECOND = ("more?", "a two", "b two")

@@ -18,7 +18,7 @@ from matplotlib import pyplot as plt
 from matplotlib.image import imread
 from PIL import Image
 
-from selfpref.figures.save import Gallery
+from selfpref.plots.save import Gallery
 from selfpref.params import load
 from selfpref.report import chapter, gather, show
 from selfpref.report.build import build

@@ -27,9 +27,9 @@ from transformers import (  # noqa: E402
     PreTrainedTokenizerFast,
 )
 
-from selfpref.engines import Prompt, Raw  # noqa: E402
-from selfpref.engines.openai import HostedModel  # noqa: E402
-from selfpref.engines.openai.live import Live  # noqa: E402
+from selfpref.models import Prompt, Raw  # noqa: E402
+from selfpref.models.served import HostedModel  # noqa: E402
+from selfpref.models.served.live import Live  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402
 
 TOLERANCE = 1e-4

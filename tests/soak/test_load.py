@@ -21,14 +21,18 @@ import pyarrow
 from conftest import REPOSITORY
 from pyarrow import parquet
 
-from selfpref import frames, paths, sources, stages, studies, tables
-from selfpref.engines import Choice, Score
-from selfpref.engines.calls import Calls
-from selfpref.figures import wataoka as figures
-from selfpref.figures.save import Gallery
+from selfpref import paths, tables
+from selfpref.ask import sources
+from selfpref.models import Choice, Score
+from selfpref.models.calls import Calls
 from selfpref.params import Judge, Perplexity
 from selfpref.params.settings import Bootstrap, Wataoka
+from selfpref.plots.save import Gallery
 from selfpref.store import Store
+from selfpref.studies import registry as studies
+from selfpref.studies import stages
+from selfpref.studies.wataoka import draw as figures
+from selfpref.tables import frames
 
 SIZES = (10_000, 100_000)
 RESPONDERS = ("j", "k", "l", "m")

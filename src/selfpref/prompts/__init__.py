@@ -8,7 +8,7 @@ prefill), else the one that follows the judge's explanation. Layouts are worded 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from selfpref.engines import Prompt
+from selfpref.models import Prompt
 from selfpref.prompts import chat, fastchat, lab
 
 MARKER = "[["

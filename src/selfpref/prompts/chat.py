@@ -4,7 +4,7 @@ Two tokens of output a verdict instead of an explanation of hundreds: for trials
 whose explanations nobody pays for.
 """
 
-from selfpref.engines import Prompt
+from selfpref.models import Prompt
 
 ASK = (
     "Two assistants, A and B, talked with the same user. Say which of them serves the user better"

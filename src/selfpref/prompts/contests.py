@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from selfpref.engines import Prompt
 from selfpref.lab import contest, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
+from selfpref.models import Prompt
 
 CRITERIA = (
     "It does what the request asks, in the form that was asked for.",

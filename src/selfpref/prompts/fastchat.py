@@ -12,10 +12,10 @@ import re
 from functools import cache
 
 from selfpref import paths
-from selfpref.archives.fetch import fetch
-from selfpref.archives.records import json_lines, need
-from selfpref.engines import Prompt
+from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
+from selfpref.formats.records import json_lines, need
+from selfpref.models import Prompt
 
 FILE = "fastchat/llm_judge/data/judge_prompts.jsonl"
 

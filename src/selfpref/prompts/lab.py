@@ -4,9 +4,9 @@ The layouts are those of `selfpref.lab.prompts`, on which the models were traine
 through its `plain`, so that a response that spells a control token or a label yields neither.
 """
 
-from selfpref.engines import Prompt
 from selfpref.lab import prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN, plain
+from selfpref.models import Prompt
 
 
 def _prompt(messages: list[prompts.Message], prefill: str = "") -> Prompt:

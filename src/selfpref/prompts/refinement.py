@@ -2,7 +2,7 @@
 
 The wording is this project's. It names the languages of the item, and it is the same at every step:
 feedback on a first text and on a revised one differ in nothing but the text. What a layout asks for
-is what `selfpref.refinement.feedback` reads.
+is what `selfpref.prompts.feedback` reads.
 """
 
 import hashlib
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from selfpref.engines import Prompt
-from selfpref.refine.items import TASKS, Item, Task
-from selfpref.refine.lab import layouts
+from selfpref.lab.refinement import layouts
+from selfpref.models import Prompt
+from selfpref.prompts.items import TASKS, Item, Task
 
 _WRITE: Final[Mapping[Task, str]] = {
     "mqm": """\

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
-from selfpref.engines import Prompt
 from selfpref.lab.summaries import prompts as lab
+from selfpref.models import Prompt
 
 LABELS = ("1", "2")
 SCORES = ("1", "2", "3", "4", "5")

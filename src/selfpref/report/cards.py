@@ -15,7 +15,8 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet
 
-from selfpref import paths, sources
+from selfpref import paths
+from selfpref.ask import sources
 from selfpref.report import show
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part

@@ -10,13 +10,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.lab.summaries.articles import (
-    KINDS,
-    Article,
-    draw_articles,
-    quality,
-    read_article,
-)
+from selfpref.lab.summaries.articles import KINDS, Article, draw_articles, quality, read_article
 from selfpref.lab.summaries.writers import HUMAN, draw_error_rates, write
 
 

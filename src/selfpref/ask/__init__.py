@@ -1,0 +1,1 @@
+"""From rows to calls of a model to rows."""

@@ -1,0 +1,1 @@
+"""Downloads: every one pinned."""

@@ -1,0 +1,1 @@
+"""What files hold that people have: pairs, scores, dialogues."""

@@ -1,0 +1,147 @@
+"""Dialogues of two models with one user, and votes on them, as tables.
+
+Each turn is an item of its own, `<dataset>/<dialogue>/<turn>`: its messages are the user's turns so
+far, its responses the two models' answers to the last of them. The answers to earlier turns differ
+by model; they are the responses to the earlier items. A vote belongs to the turn it was given on.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+import pandas as pd
+
+from selfpref.formats.records import numbered
+from selfpref.tables.schemas import TIE
+
+# What a row says of a vote: the label, first of a and b.
+LABELS = {"model_a": "a", "model_b": "b", "tie": TIE, "tie (bothbad)": TIE}
+
+Turns = list[tuple[str, str]]
+
+
+def turns(conversation: Sequence[Mapping[str, Any]]) -> Turns | None:
+    """(user, assistant) of each turn; None where the roles do not alternate or a text is missing.
+
+    >>> turns([{"role": "user", "content": "1 + 1?"}, {"role": "assistant", "content": "2"}])
+    [('1 + 1?', '2')]
+    """
+    roles = [message["role"] for message in conversation]
+    texts = [message["content"] for message in conversation]
+    if not texts or None in texts or roles != ["user", "assistant"] * (len(texts) // 2):
+        return None
+    return list(zip(texts[::2], texts[1::2], strict=True))
+
+
+def both(row: Mapping[str, Any]) -> tuple[Turns, Turns] | str:
+    """The turns of both models; or why the row is no vote on one dialogue with two models."""
+    if row["winner"] not in LABELS:
+        return "left out: unknown winner"
+    if row["model_a"] == row["model_b"]:
+        return "left out: both responses of one model"
+    first, second = turns(row["conversation_a"]), turns(row["conversation_b"])
+    if first is None or second is None:
+        return "left out: roles do not alternate, or a text is missing"
+    if [question for question, _ in first] != [question for question, _ in second]:
+        return "left out: the user's turns differ between the models"
+    return first, second
+
+
+def sampled(names: Iterable[str], size: int | None) -> list[str]:
+    """Some of the names, drawn by their hash: the same ones wherever and in whatever order."""
+    return sorted(names, key=lambda name: sha256(name.encode()).digest())[:size]
+
+
+class Collected:
+    """The tables, row by row, and what was found on the way.
+
+    Args:
+        study: The study the rows belong to.
+        dataset: Prefix of the item ids.
+    """
+
+    def __init__(self, study: str, dataset: str) -> None:
+        self._study, self._dataset = study, dataset
+        self._items: dict[str, dict[str, Any]] = {}
+        self._responses: dict[tuple[str, str], str] = {}
+        self._labels: list[dict[str, Any]] = []
+        self.found: Counter[str] = Counter()
+
+    def add(
+        self,
+        row: Mapping[str, Any],
+        said: tuple[Turns, Turns],
+        voted: int,
+        *,
+        dialogue: str,
+        cluster: str,
+        **metadata: Any,
+    ) -> None:
+        """A vote, and the dialogue up to the turn that was voted on.
+
+        Args:
+            row: models, annotator and winner.
+            said: The turns of both models.
+            voted: The turn, from 1.
+            dialogue: Its name in the data set.
+            cluster: What a bootstrap resamples, within the data set.
+            metadata: Of each item, beside `turn` and `turns`.
+        """
+        models = (row["model_a"], row["model_b"])
+        for turn in range(1, voted + 1):
+            item = f"{self._dataset}/{dialogue}/{turn}"
+            self._items[item] = {
+                "category": None,
+                "cluster": f"{self._dataset}/{cluster}",
+                "messages": [{"role": "user", "content": text} for text, _ in said[0][:turn]],
+                "reference": None,
+                "metadata": json.dumps({"turn": turn, "turns": len(said[0]), **metadata}),
+            }
+            for responder, (_, answer) in zip(models, (own[turn - 1] for own in said), strict=True):
+                known = self._responses.setdefault((item, responder), answer)
+                self.found["kept the first: answers differ between rows"] += known != answer
+        self._labels.append(
+            {
+                "study": self._study,
+                "item_id": f"{self._dataset}/{dialogue}/{voted}",
+                "responder_a": models[0],
+                "responder_b": models[1],
+                "annotator": row["judge"],
+                "label": LABELS[row["winner"]],
+            }
+        )
+
+    def tables(self, rows: int) -> dict[str, pd.DataFrame]:
+        """items, responses, labels and audit.
+
+        Args:
+            rows: How many rows the set has.
+        """
+        self.found["kept: empty answers"] = sum(
+            not text.strip() for text in self._responses.values()
+        )
+        answers = [
+            {"item_id": item, "responder": responder, "text": text}
+            for (item, responder), text in self._responses.items()
+        ]
+        found = [
+            {"finding": finding, "affected": count}
+            for finding, count in self.found.items()
+            if count
+        ]
+        fixed = {"study": self._study}
+        return {
+            "items": pd.DataFrame(
+                [{"item_id": item, **row} for item, row in self._items.items()],
+                columns=["item_id", "category", "cluster", "messages", "reference", "metadata"],
+            ).assign(**fixed),
+            "responses": pd.DataFrame(answers, columns=["item_id", "responder", "text"]).assign(
+                step=0, sample=0, status="ok", **fixed
+            ),
+            "labels": numbered(self._labels),
+            "audit": pd.DataFrame(found, columns=["finding", "affected"]).assign(
+                file=self._dataset, rows=rows, detail=None, **fixed
+            ),
+        }

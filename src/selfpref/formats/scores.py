@@ -1,0 +1,79 @@
+"""Reader of a user's own true scores: one JSONL or CSV file, one row a text.
+
+| column | value |
+|---|---|
+| item | the item_id as in the table of responses, condition included |
+| responder, step | whose text, and after how many refinements |
+| metric | a name for the metric; `xu.truth` in params.yaml says which one enters the bias |
+| score | a number; for translations on the scale of MQM, -25 to 0 |
+
+The texts to be scored stand in data/<profile>/responses. So any neural metric enters the study
+without its weights: score the texts where you like, and name the file under `datasets`.
+"""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from selfpref.errors import SelfprefError
+from selfpref.formats.records import Judges, rows_of
+
+COLUMNS = ("item", "responder", "step", "metric", "score")
+
+
+def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+    """The truths of a user's file.
+
+    Args:
+        dataset: Its key in the parameters, for errors.
+        study: The study whose texts were scored.
+        source: The .jsonl or .csv file.
+        judges: Not for this reader: a truth has no judge.
+
+    Returns:
+        truths.
+
+    Raises:
+        SelfprefError: A column is missing or unknown, a value is no number, or a text has two
+            scores by one metric; names file, line and column.
+    """
+    if judges is not None:
+        raise SelfprefError(f"datasets.{dataset}.judges: true scores have no judge; remove the key")
+    found: dict[tuple[str, str, int, str], dict[str, Any]] = {}
+    for where, row in _rows(source):
+        step = _number(row["step"], "step", where)
+        key = (row["item"], row["responder"], int(step), row["metric"])
+        if step != key[2] or step < 0:
+            raise SelfprefError(f"{where}: step {row['step']!r} is not a number from 0")
+        if key in found:
+            raise SelfprefError(f"{where}: a second {key[3]!r} of item {key[0]!r}; keep one row")
+        names = dict(zip(("item_id", "responder", "step", "metric"), key, strict=True))
+        found[key] = {"study": study, **names, "score": _number(row["score"], "score", where)}
+    return {
+        "truths": pd.DataFrame(
+            found.values(), columns=["study", "item_id", "responder", "step", "metric", "score"]
+        )
+    }
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for number, row in rows_of(path):
+        where = f"{path}, line {number}"
+        if missing := [name for name in COLUMNS if row.get(name) in (None, "")]:
+            raise SelfprefError(f"{where}: no {missing[0]!r}; it needs {', '.join(COLUMNS)}")
+        if unknown := sorted(set(row) - set(COLUMNS)):
+            raise SelfprefError(f"{where}: unknown column {unknown[0]!r}; remove it")
+        yield where, row
+
+
+def _number(value: Any, name: str, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise SelfprefError(f"{where}: {name} {value!r} is no number")
+    return number

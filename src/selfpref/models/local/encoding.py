@@ -1,0 +1,251 @@
+"""Prompts to tokens: the chat template around contents that stay text, whatever they spell.
+
+A content may hold `<|im_end|>` or `</s>`: copied from a web page, or written to break out of its
+message. Special tokens are therefore known to this encoder under other names, which hold a number
+drawn at random: the template's own special tokens are renamed with them, a content's are not, and
+so it is encoded as the plain characters that it is. Everything else about the tokenizer stays as it
+was: prompt, contents and continuation are one text, encoded together. Formats whose markers are
+ordinary text (`USER:`, `[INST]`) have no such protection: there a content can spell a marker.
+
+The template never sees a content either. It is rendered around placeholders, once for each sequence
+of roles, and contents are put into their places (without surrounding whitespace where the template
+trims): no content can change what the template writes.
+"""
+
+import json
+import re
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jinja2
+from tokenizers import Tokenizer
+from transformers import PreTrainedTokenizerBase
+
+from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
+from selfpref.models.local.templates import Template
+
+# Around a placeholder: whitespace that no template writes, so that trimming can be told.
+EDGE = "\x1f"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the template puts a content, and on which sides it trims it."""
+
+    message: int
+    left: bool
+    right: bool
+
+    def fill(self, contents: Sequence[str]) -> str:
+        """The content that stands here."""
+        text = contents[self.message]
+        text = text.lstrip() if self.left else text
+        return text.rstrip() if self.right else text
+
+
+class Encoder:
+    """A tokenizer with its chat template.
+
+    Args:
+        tokenizer: A fast tokenizer.
+        template: A format by name; None: the tokenizer's own.
+
+    Attributes:
+        stops: Ids of the tokens that the template ends an answer with.
+
+    Raises:
+        SelfprefError: There is no chat template, or the tokenizer lacks its special tokens.
+    """
+
+    def __init__(
+        self, tokenizer: PreTrainedTokenizerBase, template: Template | None = None
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._jinja = template.jinja if template else None
+        if not (template or tokenizer.chat_template):
+            raise SelfprefError(
+                f"{tokenizer.name_or_path}: no chat template; name the model's format by `template`"
+            )
+        self._nonce = secrets.token_hex(8)
+        described = json.loads(tokenizer.backend_tokenizer.to_str())
+        special = {
+            token["content"]: token["id"] for token in described["added_tokens"] if token["special"]
+        }
+        lacking = [token for token in template.control if token not in special] if template else []
+        if lacking:
+            raise SelfprefError(
+                f"{tokenizer.name_or_path}: {lacking[0]!r} is no special token of this tokenizer; "
+                "`template` names another model's format"
+            )
+        stops = template.stops if template else ()
+        self.stops = {special[token] for token in stops if token in special}
+        self._names = {content: self._name(number) for content, number in special.items()}
+        self._backend = _renamed(described, self._names)
+        longest_first = sorted(self._names, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
+        self._bos = self._default_bos()
+        self._pieces: dict[tuple[str, ...], list[str | Place]] = {}
+
+    def _name(self, number: int | str) -> str:
+        return f"\ue000{self._nonce}.{number}\ue001"
+
+    def _default_bos(self) -> list[int]:
+        """What the tokenizer itself puts before a text: its BOS, or nothing."""
+        ids = self._tokenizer("a")["input_ids"]
+        return list(ids[:1]) if ids[:1] == [self._tokenizer.bos_token_id] else []
+
+    def _own(self, text: str) -> str:
+        """A text of our own or the template's, in which special tokens are meant."""
+        return self._special.sub(lambda found: self._names[found[0]], text)
+
+    def _rendered(self, roles: tuple[str, ...]) -> list[str | Place]:
+        """The template's text between the contents of messages of these roles."""
+        if roles not in self._pieces:
+            messages = [
+                {"role": role, "content": f"{EDGE}{self._name(f'c{number}')}{EDGE}"}
+                for number, role in enumerate(roles)
+            ]
+            try:
+                text = self._tokenizer.apply_chat_template(
+                    messages,
+                    chat_template=self._jinja,
+                    add_generation_prompt=True,
+                    tokenize=False,
+                )
+            except jinja2.TemplateError as error:
+                raise SelfprefError(
+                    f"{self._tokenizer.name_or_path}: the chat template refuses messages of "
+                    f"{', '.join(roles)}: {error}"
+                ) from error
+            self._pieces[roles] = self._divided(str(text))
+            placed = {piece.message for piece in self._pieces[roles] if isinstance(piece, Place)}
+            for left_out in sorted(set(range(len(roles))) - placed):
+                raise SelfprefError(
+                    f"{self._tokenizer.name_or_path}: the chat template leaves out the message "
+                    f"of role {roles[left_out]!r}; use another role or `template`"
+                )
+        return self._pieces[roles]
+
+    def _divided(self, text: str) -> list[str | Place]:
+        start, end = (re.escape(part) for part in self._name("c|").split("|"))
+        pieces: list[str | Place] = []
+        done = 0
+        for found in re.finditer(f"({EDGE}?){start}([0-9]+){end}({EDGE}?)", text):
+            pieces.append(self._own(text[done : found.start()]))
+            pieces.append(Place(int(found[2]), not found[1], not found[3]))
+            done = found.end()
+        return [*pieces, self._own(text[done:])]
+
+    def text(self, prompt: Prompt) -> str:
+        """A prompt as this encoder's text, the prefill included.
+
+        Without messages it begins with BOS or, where a tokenizer has none, with EOS.
+        """
+        if not prompt.messages:
+            first = self._tokenizer.bos_token or self._tokenizer.eos_token
+            if first is None:
+                raise SelfprefError(
+                    f"{self._tokenizer.name_or_path}: neither BOS nor EOS to begin a text with"
+                )
+            return self._own(first + prompt.prefill)
+        roles, contents = zip(*prompt.messages, strict=True)
+        parts = (
+            piece if isinstance(piece, str) else piece.fill(contents)
+            for piece in self._rendered(roles)
+        )
+        return "".join(parts) + self._own(prompt.prefill)
+
+    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
+        found = self._backend.encode_batch_fast(texts, add_special_tokens=False)
+        rows: list[list[int]] = [encoding.ids for encoding in found]
+        return [ids if ids[:1] == self._bos else [*self._bos, *ids] for ids in rows]
+
+    def _plain(self, text: str) -> list[int]:
+        ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def rows(self, prompts: Sequence[Prompt]) -> list[list[int]]:
+        """Token ids of prompts."""
+        return self._ids([self.text(prompt) for prompt in prompts])
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt."""
+        (row,) = self.rows([prompt])
+        return row
+
+    def pairs(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> list[tuple[list[int], list[int]]]:
+        """Context and continuation of each, as lm-evaluation-harness divides them.
+
+        Both are encoded together; whitespace at the end of the context belongs to the
+        continuation, where tokenizers put it.
+        """
+        texts = [self.text(prompt) for prompt in prompts]
+        contexts = [text.rstrip() for text in texts]
+        once = list(dict.fromkeys(contexts))
+        known = dict(zip(once, self._ids(once), strict=True))
+        wholes = self._ids([a + b for a, b in zip(texts, continuations, strict=True)])
+        return [
+            (known[context], whole[len(known[context]) :])
+            for context, whole in zip(contexts, wholes, strict=True)
+        ]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of tokens, without special tokens."""
+        text = self._tokenizer.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return str(text)
+
+    def forms(self, label: str, contexts: Iterable[str] = (), lead: str = "") -> list[int]:
+        """Ids of the single tokens that spell a label, with or without a space before it.
+
+        Args:
+            label: Such as `A`.
+            contexts: Texts after which it may stand, as of `text`.
+            lead: What the token holds before the label: `[[` where `[[A` is one token.
+
+        Returns:
+            Sorted; empty where no single token spells it.
+        """
+        wanted = {f"{lead}{label}"} if lead else {label, f" {label}"}
+        found = set()
+        for context in ("", *contexts):
+            before = self._plain(context)
+            for form in {*wanted, lead.lstrip() + label}:
+                ids = self._plain(context + form)
+                if len(ids) == len(before) + 1 and ids[:-1] == before:
+                    found.add(ids[-1])
+        found.discard(self._tokenizer.unk_token_id)
+        return sorted(token for token in found if self._spelt(token) in wanted)
+
+    def _spelt(self, token: int) -> str:
+        """What a token adds to a text."""
+        before = self._plain("x")
+        return self.decode([*before, token])[len(self.decode(before)) :]
+
+
+def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:
+    """The described tokenizer with its special tokens under other names, adding none to a text."""
+    described.update(post_processor=None, truncation=None, padding=None)
+    numbers = {token["content"]: token["id"] for token in described["added_tokens"]}
+    for token in described["added_tokens"]:
+        if token["content"] in names:
+            token.update(content=names[token["content"]], normalized=False)
+    model = described["model"]
+    if isinstance(model["vocab"], dict):
+        model["vocab"] = {names.get(word, word): number for word, number in model["vocab"].items()}
+    else:
+        model["vocab"] = [[names.get(word, word), score] for word, score in model["vocab"]]
+    if model.get("unk_token"):
+        model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
+    tokenizer = Tokenizer.from_str(json.dumps(described))
+    for content, name in names.items():
+        if tokenizer.encode(name, add_special_tokens=False).ids != [numbers[content]]:
+            raise SelfprefError(f"tokenizer.json: special token {content!r} has no id of its own")
+    return tokenizer

@@ -1,0 +1,144 @@
+"""Continuations of a batch of prompts: cached, each sampled by its own seed.
+
+Prompts are padded on the left. Of the raw next-token distribution p (temperature 1) the cumulative
+sum at temperature T is inverted at one uniform draw a token and prompt, so that a batch-mate cannot
+shift another's sample; T = 0 takes the most probable token. Where labels are to be read, p at
+their tokens is kept at every step: which step follows the last marker is known only at the end.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from transformers import DynamicCache, PreTrainedModel
+
+from selfpref.models.local.packing import Ids
+
+# Tokens that a batch may hold in its cache, in units of the budget of one forward pass.
+HELD = 4
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """The tokens that follow one prompt.
+
+    Attributes:
+        ids: Without the one that ended it.
+        ended: Whether one did; else it reached its limit.
+        watched: Probability of each watched token at each step, `[steps, watched]`; the step that
+            ended it included.
+    """
+
+    ids: list[int]
+    ended: bool
+    watched: npt.NDArray[np.float64]
+
+
+def continuations(
+    model: PreTrainedModel,
+    rows: Sequence[Ids],
+    limits: Sequence[int],
+    seeds: Sequence[int],
+    *,
+    temperature: float,
+    stops: set[int],
+    watched: Sequence[int],
+    budget: int,
+) -> Iterator[tuple[int, Continuation]]:
+    """Continue every prompt, longest first.
+
+    Args:
+        model: What predicts.
+        rows: Token ids of the prompts.
+        limits: Most new tokens of each, at least 1.
+        seeds: Of each prompt's own draws.
+        temperature: 0 is greedy.
+        stops: Tokens that end a continuation.
+        watched: Tokens whose raw probability is kept at every step.
+        budget: A batch holds at most `HELD` times so many tokens, new ones included.
+    """
+    order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
+    start = 0
+    while start < len(order):
+        longest = len(rows[order[start]]) + max(limits[index] for index in order[start:])
+        chosen = order[start : start + max(1, HELD * budget // longest)]
+        start += len(chosen)
+        batch = _Batch(model, [rows[index] for index in chosen], watched)
+        draws = [np.random.default_rng(seeds[index]).random(limits[index]) for index in chosen]
+        yield from zip(chosen, batch.run(draws, temperature, stops), strict=True)
+
+
+class _Batch:
+    """Prompts that are continued together."""
+
+    def __init__(self, model: PreTrainedModel, rows: Sequence[Ids], watched: Sequence[int]) -> None:
+        self._model = model
+        self._watched = torch.tensor(watched, dtype=torch.long)
+        width = max(map(len, rows))
+        self._step = torch.tensor([[*[0] * (width - len(row)), *row.tolist()] for row in rows])
+        self._mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        self._cache = DynamicCache(config=model.config)
+
+    def _logits(self) -> torch.Tensor:
+        """Raw logits of the next token of each line, double `[lines, vocabulary]`."""
+        device = self._model.device
+        positions = (self._mask.cumsum(-1) - 1).clamp(min=0)[:, -self._step.shape[1] :]
+        reply = self._model(
+            input_ids=self._step.to(device),
+            attention_mask=self._mask.to(device),
+            position_ids=positions.to(device),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: torch.Tensor = reply.logits[:, -1].double()
+        return logits
+
+    def run(
+        self, draws: Sequence[npt.NDArray[np.float64]], temperature: float, stops: set[int]
+    ) -> list[Continuation]:
+        """Continue each prompt by at most as many tokens as it has draws."""
+        made: list[list[int]] = [[] for _ in draws]
+        seen: list[list[list[float]]] = [[] for _ in draws]
+        ended = [False] * len(draws)
+        alive = list(range(len(draws)))
+        while alive:
+            logits = self._logits()
+            uniform = torch.tensor([draws[line][len(made[line])] for line in alive])
+            tokens = _drawn(logits, uniform.to(logits.device), temperature).tolist()
+            if len(self._watched):
+                raw = (logits - logits.logsumexp(-1, keepdim=True))[:, self._watched].exp()
+                for line, values in zip(alive, raw.tolist(), strict=True):
+                    seen[line].append(values)
+            keep = []
+            for place, (line, token) in enumerate(zip(alive, tokens, strict=True)):
+                ended[line] = token in stops
+                if not ended[line]:
+                    made[line].append(token)
+                    if len(made[line]) < len(draws[line]):
+                        keep.append(place)
+            if keep:
+                self._advance(torch.tensor([[tokens[place]] for place in keep]), keep)
+            alive = [alive[place] for place in keep]
+        return [
+            Continuation(ids, end, np.array(values).reshape(len(values), len(self._watched)))
+            for ids, end, values in zip(made, ended, seen, strict=True)
+        ]
+
+    def _advance(self, step: torch.Tensor, keep: list[int]) -> None:
+        """Go on with the lines that are not finished."""
+        if len(keep) < len(self._mask):
+            self._cache.batch_select_indices(torch.tensor(keep))
+        self._step = step
+        self._mask = torch.cat([self._mask[keep], torch.ones_like(step)], dim=1)
+
+
+def _drawn(logits: torch.Tensor, uniform: torch.Tensor, temperature: float) -> torch.Tensor:
+    """One token a line: the first whose cumulative probability exceeds the uniform draw."""
+    if temperature == 0:
+        return logits.argmax(-1)
+    reached = (logits / temperature).softmax(-1).cumsum(-1)
+    wanted = uniform[:, None] * reached[:, -1:]
+    return torch.searchsorted(reached, wanted, right=True)[:, 0]

@@ -1,0 +1,229 @@
+"""One model of this machine's own weights, as an engine."""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils import deterministic
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
+from transformers.utils import logging
+
+from selfpref.errors import SelfprefError
+from selfpref.models import Choice, Generation, Prompt, Score
+from selfpref.models.local.attention import padded_states
+from selfpref.models.local.encoding import Encoder
+from selfpref.models.local.generation import continuations
+from selfpref.models.local.head import Head
+from selfpref.models.local.linear import step, take_over
+from selfpref.models.local.marker import LabelReader, label_forms
+from selfpref.models.local.packing import Ids, packed, padded
+from selfpref.models.local.passes import packed_pass
+from selfpref.models.local.templates import TEMPLATES
+from selfpref.models.local.weights import check_folder, download, identity
+from selfpref.params import Transformers
+
+
+class LocalModel:
+    """A causal language model with its tokenizer.
+
+    Attributes:
+        identity: What distinguishes its answers from another model's.
+        context: Most tokens that it can see.
+
+    Args:
+        entry: How it is loaded and run.
+        root: The repository; a model without `revision` is a folder in it.
+        dataset: What `{dataset}` in its path stands for.
+
+    Raises:
+        SelfprefError: It cannot be loaded safely, or does not fit the entry.
+    """
+
+    def __init__(self, entry: Transformers, root: Path, dataset: str = "") -> None:
+        if entry.revision:
+            folder = download(entry.model, entry.revision)
+            check_folder(folder)
+        else:
+            folder = root / entry.model.format(dataset=dataset)
+        self.identity = identity(entry, root, dataset)
+        template = TEMPLATES[entry.template] if entry.template else None
+        if entry.threads is not None:
+            torch.set_num_threads(entry.threads)
+        # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.
+        torch.use_deterministic_algorithms(entry.device_map == "cpu")
+        deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+        # Its bars carry timings, which must not reach an executed notebook.
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        except (ImportError, OSError, ValueError) as error:
+            needs = "tokenizer.model needs `pip install sentencepiece protobuf`"
+            reason = _first_line(error) if (folder / "tokenizer.json").is_file() else needs
+            raise SelfprefError(f"{folder}: {reason}") from error
+        try:
+            self.model = AutoModelForCausalLM.from_pretrained(
+                folder,
+                use_safetensors=True,
+                dtype=getattr(torch, entry.dtype),
+                attn_implementation=entry.attention,
+                device_map=None if entry.device_map == "cpu" else entry.device_map,
+                **options,
+            )
+        except (ImportError, OSError, ValueError) as error:
+            raise SelfprefError(f"{folder}: {_first_line(error)}") from error
+        self.model.train(False)
+        take_over(self.model)
+        config = self.model.config.get_text_config()
+        self.context = int(
+            getattr(config, "max_position_embeddings", None) or self.tokenizer.model_max_length
+        )
+        self._encoder = Encoder(self.tokenizer, template)
+        self._stops = self._encoder.stops | _ends(self.model, self.tokenizer)
+        # Where positions are scaled by the longest row of a batch, every row goes alone.
+        self._budget = 1 if _scaled_by_length(config) else entry.batch_tokens
+        windows = (getattr(config, key, None) for key in ("sliding_window", "attention_chunk_size"))
+        self._window = min((size for size in windows if size), default=math.inf)
+        with torch.no_grad():
+            self._packed = packed_pass(self.model)
+            self._head = Head(self.model)
+
+    @property
+    def packing(self) -> bool:
+        """Whether it runs on packed lines with shared prefixes; else on padded rows."""
+        return self._packed is not None
+
+    def encode(self, prompt: Prompt) -> list[int]:
+        """Token ids of a prompt, its prefill included."""
+        return self._encoder.encode(prompt)
+
+    def _states(
+        self, rows: Sequence[Ids], read: Sequence[int]
+    ) -> Iterator[tuple[list[int], torch.Tensor]]:
+        """Final hidden states of the last so many tokens of each row, in batches.
+
+        Yields:
+            Indices of the batch's rows, and the states of one after another, `[read, width]`.
+        """
+        packs = {
+            index for index, row in enumerate(rows) if self._packed and len(row) <= self._window
+        }
+        for some, lay, run in (
+            (packs, partial(packed, step=step(self.model)), self._packed),
+            (set(range(len(rows))) - packs, padded, padded_states),
+        ):
+            part = sorted(some)
+            for batch in lay(
+                [rows[index] for index in part], [read[index] for index in part], self._budget
+            ):
+                assert run
+                yield [part[row] for row in batch.rows], run(self.model, batch)
+
+    @torch.no_grad()
+    def choose(
+        self, prompts: Sequence[Prompt], labels: Sequence[str]
+    ) -> Iterator[tuple[int, Choice]]:
+        """Probabilities of the labels as the next token; see `Engine`."""
+        first = {prompt.prefill: prompt for prompt in reversed(prompts)}
+        forms = {
+            prefill: label_forms(self._encoder, labels, [prefill, self._encoder.text(prompt)])
+            for prefill, prompt in first.items()
+        }
+        rows = list(map(np.array, self._encoder.rows(prompts)))
+        fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
+        for index in sorted(set(range(len(rows))) - set(fitting)):
+            yield index, Choice((), "truncated")
+        for places, found in self._states([rows[index] for index in fitting], [1] * len(fitting)):
+            p = self._head.log_softmax(found).exp().cpu()
+            spelt = {
+                prefill: torch.stack([p[:, ids].sum(-1) for ids in labelled], -1).tolist()
+                for prefill, labelled in forms.items()
+            }
+            for line, index in enumerate(fitting[place] for place in places):
+                yield index, Choice(tuple(spelt[prompts[index].prefill][line]), "ok")
+
+    @torch.no_grad()
+    def score(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> Iterator[tuple[int, Score]]:
+        """Log-likelihood of each continuation given its prompt; see `Engine`."""
+        pairs = [
+            (np.array(context), np.array(continuation, dtype=np.int64))
+            for context, continuation in self._encoder.pairs(prompts, continuations)
+        ]
+        asked = []
+        for index, (context, continuation) in enumerate(pairs):
+            # The last token is predicted, not seen.
+            if len(context) + len(continuation) > self.context + 1:
+                yield index, Score(math.nan, len(continuation), "truncated")
+            elif len(continuation) == 0:
+                yield index, Score(0.0, 0, "ok")
+            else:
+                asked.append(index)
+        rows = [np.concatenate(pairs[index])[:-1] for index in asked]
+        for places, found in self._states(rows, [len(pairs[index][1]) for index in asked]):
+            indices = [asked[place] for place in places]
+            targets = [pairs[index][1] for index in indices]
+            values = self._head.log_likelihoods(found, torch.from_numpy(np.concatenate(targets)))
+            starts = np.cumsum([0, *map(len, targets[:-1])])
+            sums = np.add.reduceat(values.double().cpu().numpy(), starts).tolist()
+            for index, total, tokens in zip(indices, sums, targets, strict=True):
+                yield index, Score(-total, len(tokens), "ok")
+
+    @torch.no_grad()
+    def generate(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        max_tokens: int,
+        temperature: float,
+        seeds: Sequence[int],
+        marker: str = "",
+        labels: Sequence[str] = (),
+    ) -> Iterator[tuple[int, Generation]]:
+        """Continue each prompt, sampling by its own seed; see `Engine`."""
+        reader = LabelReader(self._encoder, marker, labels)
+        rows = list(map(np.array, self._encoder.rows(prompts)))
+        fitting = [index for index, row in enumerate(rows) if len(row) < self.context]
+        for index in sorted(set(range(len(rows))) - set(fitting)):
+            yield index, Generation("", "truncated")
+        for place, made in continuations(
+            self.model,
+            [rows[index] for index in fitting],
+            [min(max_tokens, self.context - len(rows[index])) for index in fitting],
+            [seeds[index] for index in fitting],
+            temperature=temperature,
+            stops=self._stops,
+            watched=reader.watched,
+            budget=self._budget,
+        ):
+            text = self._encoder.decode(made.ids)
+            choice = reader.choice(made, text)
+            yield fitting[place], Generation(text, "ok" if made.ended else "cut", choice)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
+
+
+def _ends(model: Any, tokenizer: Any) -> set[int]:
+    """Ids that end an answer, as model and tokenizer say."""
+    said = model.generation_config.eos_token_id if model.generation_config else None
+    ids = said if isinstance(said, list) else [said]
+    return {token for token in (*ids, tokenizer.eos_token_id) if token is not None}
+
+
+def _scaled_by_length(config: PreTrainedConfig) -> bool:
+    """Whether a row's positions depend on the longest row beside it."""
+
+    def kinds(found: Any) -> Iterator[Any]:
+        if isinstance(found, dict):
+            yield found.get("rope_type")
+            for value in found.values():
+                yield from kinds(value)
+
+    return bool({"dynamic", "longrope"} & set(kinds(getattr(config, "rope_parameters", None))))

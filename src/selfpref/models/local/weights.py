@@ -1,0 +1,126 @@
+"""Which files a model is: a folder in the repository, or a pinned revision of the Hub.
+
+Safetensors only, no code of the model's own: what is downloaded is checked like any folder, and
+pickled weights and Python files are not downloaded at all.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from selfpref.errors import SelfprefError
+from selfpref.models.local.templates import TEMPLATES
+from selfpref.params import Transformers
+
+WANTED = ("*.json", "*.safetensors", "*.jinja", "tokenizer.model")
+
+
+def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
+    """What distinguishes a model's answers from another's; its weights are not loaded.
+
+    Args:
+        entry: How it is loaded and run.
+        root: The repository; a model without `revision` is a folder in it.
+        dataset: What `{dataset}` in its path stands for.
+
+    Raises:
+        SelfprefError: As `check_folder`.
+    """
+    if entry.revision:
+        weights = f"{entry.model}@{entry.revision}"
+    else:
+        folder = root / entry.model.format(dataset=dataset)
+        check_folder(folder)
+        weights = folder_hash(folder)
+    known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
+    return known | ({"template": TEMPLATES[entry.template].jinja} if entry.template else {})
+
+
+def download(model: str, revision: str) -> Path:
+    """A model of the Hub in the Hub's own cache; what is there is not fetched again.
+
+    Args:
+        model: Its id, such as `meta-llama/Meta-Llama-3-8B-Instruct`.
+        revision: A commit's 40 hex digits.
+
+    Raises:
+        SelfprefError: It is not there, not reachable, or its terms are not accepted.
+    """
+    try:
+        return Path(snapshot_download(model, revision=revision, allow_patterns=list(WANTED)))
+    except GatedRepoError as error:
+        raise SelfprefError(
+            f"{model}: gated; accept its terms on its page at huggingface.co and set HF_TOKEN"
+        ) from error
+    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+        raise SelfprefError(
+            f"{model}@{revision[:8]}: the Hub has no such model or commit (or HF_TOKEN may not "
+            "read it); correct `model` and `revision` in params.yaml"
+        ) from error
+    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+        raise SelfprefError(
+            f"{model}@{revision[:8]}: not in the Hub's cache, and the Hub cannot be reached "
+            f"({type(error).__name__})"
+        ) from error
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse what is no safe model folder.
+
+    Raises:
+        SelfprefError: It is missing, has no tokenizer, no safetensors, weights elsewhere, or wants
+            its own code run.
+    """
+    if not folder.is_dir():
+        raise SelfprefError(
+            f"{folder}: no such model folder; correct `model` in params.yaml, or give the "
+            "`revision` (a commit) of a model of the Hub"
+        )
+    if not any(folder.glob("*.safetensors")):
+        pickled = sorted(
+            path.name for kind in ("*.bin", "*.pt", "*.pth") for path in folder.glob(kind)
+        )
+        what = f"pickled weights ({pickled[0]})" if pickled else "no safetensors"
+        raise SelfprefError(
+            f"{folder}: holds {what}; convert the weights, or pin a commit that has safetensors"
+        )
+    if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model")):
+        raise SelfprefError(f"{folder}: no tokenizer.json; save the tokenizer beside the weights")
+    for path in sorted(folder.glob("*config.json")):
+        if '"auto_map"' in json.dumps(_settings(path)):
+            raise SelfprefError(f"{path}: `auto_map` asks to run code of the model's own; refused")
+    for path in sorted(folder.glob("*.index.json")):
+        for name in sorted(set(_settings(path).get("weight_map", {}).values())):
+            if Path(name).name != name or not name.endswith(".safetensors"):
+                raise SelfprefError(f"{path}: {name!r} is no safetensors of this folder; refused")
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SelfprefError(f"{path}: not readable as JSON: {error}") from error
+    if not isinstance(settings, dict):
+        raise SelfprefError(f"{path}: not a JSON object; refused")
+    return settings
+
+
+def folder_hash(folder: Path) -> str:
+    """SHA-256 over the names and contents of a model folder's files."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.is_file()):
+        digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+        with open(path, "rb") as handle:
+            while block := handle.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,188 @@
+"""Models behind the OpenAI chat API: OpenAI itself, vLLM, llama.cpp, gateways.
+
+A chat endpoint takes messages and gives text, with the probabilities of the likeliest tokens at
+each of its positions if it can. How the verdict after a prefill such as `[[` is asked for depends
+on the server:
+
+    openai      no prefill; the reply is asked for, and read at the token after its own `[[`
+    vllm        the prefill is the last message, with `continue_final_message`
+    llama.cpp   the prefill is the last message, which the server continues by itself
+
+Likelihoods of a given text (`score`) are vLLM's `prompt_logprobs`; no other server gives them. They
+are taken at temperature 1 and before any processing wherever the server says which it gives.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+from selfpref.errors import SelfprefError
+from selfpref.models import (
+    Answer,
+    Choice,
+    Generation,
+    Json,
+    Prompt,
+    Raw,
+    Score,
+    Status,
+    choose_call,
+    generate_call,
+    score_call,
+)
+from selfpref.models.served import reading
+from selfpref.models.served.tokens import Tokens
+from selfpref.params import Hosted
+
+# Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent.
+VERDICT_TOKENS = 16
+
+
+class Sender(Protocol):
+    """What carries requests to the endpoint."""
+
+    def send(self, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
+        """Replies as they come, each with the index of its request, or why there is none."""
+
+
+class HostedModel:
+    """One model at one endpoint.
+
+    Args:
+        name: Its key in `models`, for messages.
+        entry: Its parameters.
+        sender: What carries its requests.
+    """
+
+    def __init__(self, name: str, entry: Hosted, sender: Sender) -> None:
+        self._name, self._entry, self._sender = name, entry, sender
+        self.identity: dict[str, Any] = {
+            "provider": "openai",
+            "address": entry.base_url,
+            "model": entry.model,
+        }
+
+    def _continued(self, prefill: str) -> bool:
+        """Whether the reply goes on where the prefill ends."""
+        return not prefill or self._entry.server != "openai"
+
+    def request(self, call: Json) -> dict[str, Any]:
+        """What is sent for a call: address, path and body.
+
+        Raises:
+            SelfprefError: The endpoint cannot give what the call asks for.
+        """
+        sent: dict[str, Any] = {"address": self._entry.base_url}
+        match call["call"]:
+            case "score":
+                if self._entry.server != "vllm":
+                    raise SelfprefError(
+                        f"models.{self._name}: {self._entry.base_url} gives no likelihoods of a "
+                        "given text; take it out of `perplexity`, or serve it with vLLM "
+                        "(`server: vllm`)"
+                    )
+                return sent | {
+                    "path": "score",
+                    "body": {
+                        "model": self._entry.model,
+                        **self._conversation(call["prompt"]),
+                        "continuation": call["continuation"],
+                    },
+                }
+            case "choose":
+                prefill = call["prompt"]["prefill"]
+                limit = 1 if self._continued(prefill) else VERDICT_TOKENS
+                body = self._body(call, limit, 0.0)
+            case _:
+                body = self._body(call, call["max_tokens"], call["temperature"])
+                if call["temperature"] and not self._entry.reasoning:
+                    body["seed"] = call["seed"]
+                elif self._entry.reasoning:
+                    # A reasoning model takes no seed and is never greedy: repeats are told apart
+                    # in the key alone.
+                    sent["repeat"] = call["seed"]
+        return sent | {"path": "chat/completions", "body": body}
+
+    def _conversation(self, prompt: Json) -> dict[str, Any]:
+        messages = [{"role": role, "content": content} for role, content in prompt["messages"]]
+        return {"messages": messages, "prefill": prompt["prefill"]}
+
+    def _body(self, call: Json, limit: int, temperature: float) -> dict[str, Any]:
+        prompt, entry = call["prompt"], self._entry
+        body = {"model": entry.model, "messages": self._conversation(prompt)["messages"]}
+        if prompt["prefill"] and self._continued(prompt["prefill"]):
+            body["messages"].append({"role": "assistant", "content": prompt["prefill"]})
+            if entry.server == "vllm":
+                body |= {"add_generation_prompt": False, "continue_final_message": True}
+        if entry.reasoning:
+            if call["labels"]:
+                raise SelfprefError(
+                    f"models.{self._name}: a reasoning model gives no probabilities; use "
+                    "`score_mode: sampled` or `text`"
+                )
+            return body | {"max_completion_tokens": limit, "reasoning_effort": entry.reasoning}
+        body |= {"max_tokens": limit, "temperature": temperature}
+        if call["labels"]:
+            body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
+        return body
+
+    def read(self, call: Json, reply: Json) -> Answer:
+        """The answer to a call that a raw reply holds."""
+        match call["call"]:
+            case "score":
+                return reading.score(reply)
+            case "choose":
+                prefill = call["prompt"]["prefill"]
+                marker = "" if self._continued(prefill) else prefill
+                return reading.choice(reply, marker, call["labels"]) or Choice((), "unparsable")
+            case _:
+                return reading.generation(reply, call["marker"], call["labels"])
+
+    def cost(self, reply: Json) -> float | None:
+        """What a raw reply cost, in USD, by the endpoint's own count of its tokens."""
+        if self._entry.price is None:
+            return None
+        return Tokens(*reading.usage(reply)).price(self._entry.price, batch=self._entry.batch)
+
+    def _answers(self, calls: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
+        return self._sender.send([self.request(call) for call in calls])
+
+    def choose(
+        self, prompts: Sequence[Prompt], labels: Sequence[str]
+    ) -> Iterator[tuple[int, Choice | Raw]]:
+        """Probabilities of the labels after each prompt; see `Engine`."""
+        for index, made in self._answers([choose_call(prompt, labels) for prompt in prompts]):
+            yield index, made if isinstance(made, Raw) else Choice((), made)
+
+    def score(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> Iterator[tuple[int, Score | Raw]]:
+        """Log-likelihood of each continuation given its prompt; see `Engine`."""
+        calls = [score_call(*pair) for pair in zip(prompts, continuations, strict=True)]
+        for index, made in self._answers(calls):
+            yield index, made if isinstance(made, Raw) else Score(math.nan, 0, made)
+
+    def generate(
+        self,
+        prompts: Sequence[Prompt],
+        *,
+        max_tokens: int,
+        temperature: float,
+        seeds: Sequence[int],
+        marker: str = "",
+        labels: Sequence[str] = (),
+    ) -> Iterator[tuple[int, Generation | Raw]]:
+        """Continue each prompt; see `Engine`."""
+        calls = [
+            generate_call(
+                prompt,
+                seed,
+                max_tokens=max_tokens,
+                temperature=temperature,
+                marker=marker,
+                labels=labels,
+            )
+            for prompt, seed in zip(prompts, seeds, strict=True)
+        ]
+        for index, made in self._answers(calls):
+            yield index, made if isinstance(made, Raw) else Generation("", made)

@@ -1,0 +1,124 @@
+"""Why a call failed, in words without secrets, and when a stage has to stop.
+
+The SDK has retried by then. What is left is told apart as
+
+    truncated, refused   the request's own fault: its row has that status
+    hard                 the next call will fail the same way: key, model, quota, a parameter
+    other                a server that was down or slow: the row's status is `failed`
+
+A failed call is no answer and is asked again by the next run. The stage stops at the first failure
+before any answer, at `HARD` hard ones or `SOFT` others in a row, and at its end where more than
+`SHARE` of the calls failed. What was answered is kept in every case.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import openai
+
+from selfpref.errors import SelfprefError
+from selfpref.models import Status
+
+HARD, SOFT, SHARE = 3, 20, 0.05
+# Status codes that no retry mends.
+REJECTED = frozenset({400, 401, 402, 403, 404, 405, 413, 422})
+QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context",
+    re.IGNORECASE,
+)
+FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
+SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
+LENGTH = 200
+
+
+def redact(message: str, key: str) -> str:
+    """One short line without the key or anything that looks like one."""
+    if key:
+        message = message.replace(key, "***")
+    line = " ".join(SECRET.sub("***", message).split()).removesuffix(".")
+    return line if len(line) <= LENGTH else f"{line[:LENGTH]} ..."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a call has no answer: the status of its row, the reason, and whether it is a hard one."""
+
+    status: Status
+    reason: str
+    hard: bool = False
+
+
+def rejected(status_code: int, body: object, key: str) -> Failure:
+    """What an endpoint's refusal means.
+
+    Args:
+        status_code: Of HTTP.
+        body: Its error: a mapping with `message`, `code` and `type`, or anything else.
+        key: What must not be told.
+    """
+    told: Mapping[str, object] = body if isinstance(body, dict) else {"message": body or ""}
+    words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
+    if status_code in (400, 413, 422) and TOO_LONG.search(words):
+        return Failure("truncated", "longer than the context")
+    if status_code == 400 and FILTERED.search(words):
+        return Failure("refused", "stopped by the content filter")
+    hard = status_code in REJECTED or str(told.get("code") or told.get("type")) in QUOTA
+    return Failure("failed", redact(f"{status_code}: {told.get('message') or words}", key), hard)
+
+
+def explain(error: Exception, key: str) -> Failure:
+    """What an exception of the SDK or of its transport means."""
+    if isinstance(error, openai.APIStatusError):
+        return rejected(error.status_code, error.body, key)
+    cause = error.__cause__ or error
+    return Failure("failed", redact(str(cause) or type(cause).__name__, key))
+
+
+@dataclass
+class Circuit:
+    """Counts answers and failures, and says when to stop.
+
+    Attributes:
+        name: The model's key in `models`.
+        total: Calls in all.
+    """
+
+    name: str
+    total: int
+    answered: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    hard_in_row: int = 0
+    soft_in_row: int = 0
+    stopped: bool = False
+
+    def answer(self) -> None:
+        """A call was answered."""
+        self.answered += 1
+        self.hard_in_row = self.soft_in_row = 0
+
+    def fail(self, failure: Failure) -> None:
+        """A call failed."""
+        self.reasons[failure.reason] += 1
+        if failure.hard:
+            self.hard_in_row += 1
+        else:
+            self.soft_in_row += 1
+        if not self.answered or self.hard_in_row >= HARD or self.soft_in_row >= SOFT:
+            self.stopped = True
+
+    def verdict(self) -> SelfprefError | None:
+        """What to tell at the end, where too much has failed."""
+        failed = self.reasons.total()
+        if not self.stopped and failed <= SHARE * self.total:
+            return None
+        reasons = "; ".join(f"{count} x {reason}" for reason, count in self.reasons.most_common(3))
+        left = self.total - self.answered - failed
+        return SelfprefError(
+            f"models.{self.name}: {'stopped, ' if left else ''}"
+            f"{failed} {'call' if failed == 1 else 'calls'} failed ({reasons}); "
+            f"{self.answered} answered and kept, {left} not asked.\n"
+            "Correct the cause and run again: only what is missing is asked"
+        )

@@ -1,0 +1,157 @@
+"""Raw replies of chat endpoints: what of them is an answer, and which.
+
+The probability of a label is the sum over its surface forms among the tokens that the endpoint
+lists at the position of the verdict: `A`, ` A`, `[[A`, `A]]`. That position is the token that holds
+the first character after the last `[[`; it may hold part of the `[[` too, and then so must the
+forms. A label outside the list (or marked -9999) counts 0: an error of at most what the list leaves
+of the whole. The verdict's mass is the sum over its labels.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from selfpref import texts
+from selfpref.models import Choice, Generation, Json, Score, Status
+
+# Endpoints round logarithms; beyond this a sum of probabilities is no rounding error.
+ROUNDING = 0.01
+
+
+class NotGivenError(Exception):
+    """The reply lacks what was asked for; says what the endpoint does not give."""
+
+
+def outcome(request: Json, reply: Json) -> Status:
+    """Whether a reply is an answer: `ok` or `refused`.
+
+    Raises:
+        NotGivenError: It lacks the probabilities that were asked for, or ignores the prefill.
+    """
+    if request["path"] == "score":
+        _likelihoods(reply)
+        return "ok"
+    body, choice = request["body"], reply["choices"][0]
+    message = choice["message"]
+    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+        return "refused"
+    content = message.get("content") or ""
+    if body.get("logprobs") and content and not (choice.get("logprobs") or {}).get("content"):
+        raise NotGivenError(
+            "gives no token probabilities (logprobs); use `score_mode: sampled` or `text`"
+        )
+    last = body["messages"][-1]
+    if last["role"] == "assistant" and content.lstrip().startswith(last["content"]):
+        raise NotGivenError(
+            f"does not continue the prefill {last['content']!r}; correct `server` of this model"
+        )
+    return "ok"
+
+
+def text(reply: Json) -> str:
+    """What the model wrote; empty where it wrote nothing."""
+    return texts.whole(reply["choices"][0]["message"].get("content") or "")
+
+
+def _spelt(entry: Json) -> bytes:
+    listed = entry.get("bytes")
+    return texts.whole(entry["token"]).encode() if listed is None else bytes(listed)
+
+
+def _alternatives(entry: Json) -> Iterator[tuple[bytes, float]]:
+    """Spelling and log-probability of each token listed at a position, the chosen one included."""
+    # Different tokens may be spelt alike; the same token listed twice is one.
+    listed = {(_spelt(other), other["logprob"]) for other in entry.get("top_logprobs") or ()}
+    yield from sorted(listed)
+    if _spelt(entry) not in {spelt for spelt, _ in listed}:
+        yield _spelt(entry), entry["logprob"]
+
+
+def choice(reply: Json, marker: str, labels: Sequence[str]) -> Choice | None:
+    """Probabilities of the labels at the token after the last marker.
+
+    Args:
+        reply: A chat completion with log-probabilities.
+        marker: Such as `[[`; empty: the reply's first token.
+        labels: In the order of the answer.
+
+    Returns:
+        None where the marker never came, or nothing came after it.
+    """
+    if marker not in text(reply):
+        return None
+    entries = (reply["choices"][0].get("logprobs") or {}).get("content") or []
+    pieces = [_spelt(entry) for entry in entries]
+    whole, wanted = b"".join(pieces), marker.encode()
+    if wanted not in whole:
+        return None
+    verdict, start = whole.rfind(wanted) + len(wanted) if wanted else 0, 0
+    for entry, piece in zip(entries, pieces, strict=True):
+        if start + len(piece) > verdict:
+            before = whole[start:verdict] if start < verdict else b""
+            return _choice(_sums(entry, before.strip(), wanted, labels))
+        start += len(piece)
+    return None
+
+
+def _choice(sums: Sequence[float]) -> Choice:
+    """Rounded logarithms may sum to a little more than one; more than that is no distribution."""
+    total = math.fsum(sums)
+    if math.isnan(total) or total > 1 + ROUNDING:
+        return Choice((), "unparsable")
+    return Choice(tuple(value / max(total, 1.0) for value in sums), "ok")
+
+
+def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> list[float]:
+    sums = dict.fromkeys(labels, 0.0)
+    for spelt, logprob in _alternatives(entry):
+        form = spelt.strip()
+        if form.startswith(before):
+            rest = form.removeprefix(before or marker).strip()
+            label = rest.partition(b"]")[0].strip().decode(errors="replace")
+            if label in sums:
+                sums[label] += math.exp(logprob)
+    return list(sums.values())
+
+
+def generation(reply: Json, marker: str, labels: Sequence[str]) -> Generation:
+    """The text, and the probabilities of the labels after the last marker if labels are given."""
+    cut = reply["choices"][0].get("finish_reason") == "length"
+    return Generation(
+        text(reply), "cut" if cut else "ok", choice(reply, marker, labels) if labels else None
+    )
+
+
+def _likelihoods(reply: Json) -> list[float]:
+    """Log-probabilities of the continuation's tokens."""
+    ids, listed = reply["tokens"], reply["completion"]["choices"][0].get("prompt_logprobs")
+    if not listed:
+        raise NotGivenError("gives no prompt_logprobs; is it vLLM?")
+    details = (reply["completion"].get("usage") or {}).get("prompt_tokens_details") or {}
+    found = [
+        (at or {}).get(str(token), {}).get("logprob")
+        for token, at in zip(ids, listed, strict=False)
+    ]
+    scored = found[reply["context"] :]
+    if len(found) != len(ids) or details.get("cached_tokens") or None in scored:
+        if reply["context"] == 0:
+            raise NotGivenError(
+                "puts no token before a text that has no prompt, so its first token has no "
+                "likelihood"
+            )
+        raise NotGivenError(
+            "skips tokens that it has cached; start vLLM with --no-enable-prefix-caching"
+        )
+    return [float(value) for value in scored if value is not None]
+
+
+def score(reply: Json) -> Score:
+    """Log-likelihood of the continuation, from vLLM's prompt_logprobs."""
+    found = _likelihoods(reply)
+    return Score(math.fsum(-value for value in found), len(found), "ok")
+
+
+def usage(reply: Json) -> tuple[int, int]:
+    """Tokens of the prompt and of the reply that the endpoint counted; 0 where it counted none."""
+    counted: dict[str, Any] = reply.get("completion", reply).get("usage") or {}
+    return counted.get("prompt_tokens") or 0, counted.get("completion_tokens") or 0

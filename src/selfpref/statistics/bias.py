@@ -1,0 +1,98 @@
+"""Equal-opportunity bias and demographic parity of a judge towards one responder.
+
+Over pairs that hold the responder's text, with S the human's and Y' the judge's decision
+(Wataoka et al., Definition 4.1, after Hardt et al. 2016):
+
+    TP: human own,   judge own      FN: human own,   judge other
+    FP: human other, judge own      TN: human other, judge other
+
+    EO = P(judge agrees | human prefers own) - P(judge agrees | human prefers other)
+       = TP / (TP + FN) - TN / (FP + TN)
+
+and (Eq. 4) demographic parity, which needs no human:
+
+    DP = P(judge own) - P(judge other) = 2 P(judge own) - 1
+
+The second term of EO is *not* conditioned on a position in the prompt: pairs are relabelled by what
+the human prefers, so both halves of the data are used. EO is neither accuracy nor DP, and it is not
+zero for a judge without self-preference where its responses are simply better: it moves with the
+quality of the responses (see `selfpref.statistics.excess`).
+"""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from selfpref.statistics.scores import Floats
+
+CELLS = ["tp", "fn", "fp", "tn"]
+Ties = Literal["drop", "half"]
+
+
+def equal_opportunity(cells: npt.ArrayLike) -> Floats:
+    """EO bias (Definition 4.1), -1..1; 0 is unbiased, 1 picks itself always.
+
+    Args:
+        cells: Counts or weights `[..., 4]` in the order tp, fn, fp, tn.
+
+    Returns:
+        `[...]`; NaN where the human preferred only one side.
+    """
+    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = tp / (tp + fn) - tn / (fp + tn)
+    return result
+
+
+def demographic_parity(cells: npt.ArrayLike) -> Floats:
+    """DP (Eq. 4), -1..1.
+
+    Args:
+        cells: Counts or weights `[..., 4]` in the order tp, fn, fp, tn.
+
+    Returns:
+        `[...]`; NaN where there is no pair.
+    """
+    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = 2 * (tp + fp) / (tp + fn + fp + tn) - 1
+    return result
+
+
+def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floats:
+    """What each pair adds to the four cells.
+
+    Args:
+        rows: As `facing` returns them: `human` and `decision` are 1, 0, 1/2 or NaN.
+        human_ties: `drop` a pair that the human tied, or count it as `half` own and half other.
+        judge_ties: The same for the judge.
+
+    Returns:
+        `[rows, 4]`; a row of zeros where the pair is left out.
+    """
+    human, judge = (rows[name].to_numpy(dtype=float) for name in ("human", "decision"))
+    dropped = np.isnan(human) | np.isnan(judge)
+    dropped |= (human == 0.5) & (human_ties == "drop")
+    dropped |= (judge == 0.5) & (judge_ties == "drop")
+    human, judge = (np.where(dropped, 0.0, side) for side in (human, judge))
+    cells = np.stack(
+        [human * judge, human * (1 - judge), (1 - human) * judge, (1 - human) * (1 - judge)],
+        axis=-1,
+    )
+    cells[dropped] = 0
+    return cells
+
+
+def cell_counts(cells: Floats) -> dict[str, float]:
+    """The four cells by name, and their sum `n`."""
+    totals = cells.sum(axis=0)
+    return {"n": totals.sum(), **dict(zip(CELLS, totals, strict=True))}
+
+
+def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Counts as integers, unless ties that count half have made them fractions."""
+    counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
+    whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
+    return frame.astype(dict.fromkeys(whole, "int64"))

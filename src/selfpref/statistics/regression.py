@@ -1,0 +1,84 @@
+"""Ordinary least squares with errors that are robust to clusters, one coefficient at a time.
+
+With the column x_j of the design, x~_j what is left of it after a regression on all other columns
+(Frisch & Waugh 1933), and e the residuals of the whole model,
+
+    b_j     = x~_j' y / x~_j' x~_j
+    se_j^2  = c sum_g (sum_{i in g} x~_ij e_i)^2 / (x~_j' x~_j)^2
+    c       = G / (G - 1) * (N - 1) / (N - K)
+
+for N rows in G clusters and a design of rank K (Liang & Zeger 1986; the correction is the usual one
+of Stata and statsmodels). The interval is b_j -+ t(G - 1) se_j. A column that the others span has
+no coefficient of its own: NaN, never an arbitrary one of many solutions.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from selfpref.statistics.scores import Floats
+
+# What is left of a column, as a part of it, below which the other columns span it.
+SPANNED = 1e-10
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient with its cluster-robust interval; NaN where it is not identified."""
+
+    value: float
+    se: float
+    lo: float
+    hi: float
+
+    @property
+    def identified(self) -> bool:
+        """Whether the data tell this coefficient from the others."""
+        return not np.isnan(self.value)
+
+
+MISSING = Coefficient(np.nan, np.nan, np.nan, np.nan)
+
+
+def fit(
+    y: Floats, design: pd.DataFrame, clusters: pd.Series, wanted: list[str], level: float
+) -> dict[str, Coefficient]:
+    """The wanted coefficients of y on the columns of a design.
+
+    Args:
+        y: `[rows]`.
+        design: `[rows, columns]`, an intercept among them where there is one.
+        clusters: The cluster of each row.
+        wanted: Columns of the design.
+        level: Coverage of the intervals, 0..1.
+
+    Returns:
+        By column; without error where there are fewer than two clusters or no degree of freedom.
+    """
+    x = design.to_numpy(dtype=float)
+    if not len(y):
+        return dict.fromkeys(wanted, MISSING)
+    codes, names = pd.factorize(clusters)
+    rank = int(np.linalg.matrix_rank(x))
+    residual = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    estimable = len(names) > 1 and len(y) > rank
+    correction = (
+        len(names) / (len(names) - 1) * (len(y) - 1) / (len(y) - rank) if estimable else np.nan
+    )
+    quantile = float(t.ppf((1 + level) / 2, len(names) - 1)) if estimable else np.nan
+    found = {}
+    for name in wanted:
+        place = design.columns.get_loc(name)
+        column, others = x[:, place], np.delete(x, place, axis=1)
+        left = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
+        size = float(left @ left)
+        if size <= SPANNED * float(column @ column):
+            found[name] = MISSING
+            continue
+        value = float(left @ y) / size
+        meat = np.bincount(codes, weights=left * residual)
+        se = float(np.sqrt(correction * (meat @ meat)) / size)
+        found[name] = Coefficient(value, se, value - quantile * se, value + quantile * se)
+    return found

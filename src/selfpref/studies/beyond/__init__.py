@@ -1,0 +1,1 @@
+"""Beyond the papers: every statistic for every judge."""

@@ -1,0 +1,143 @@
+"""Beyond the papers: every statistic for every judge, mitigations, and the data a bias takes.
+
+Reads the tables of all studies that are switched on, and of Panickssery et al. the frame of pairs.
+Each statistic is defined in the module that computes it: `choices` (a judge's own choices),
+`effects` (the regression), `ratings` (gaps of scores), `mitigations`, `power`, `recovery`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bias import whole_counts
+from selfpref.studies.beyond.measure import choices, effects, ratings, sets
+from selfpref.studies.beyond.measure.mitigations import by_rule
+from selfpref.studies.beyond.measure.power import needed
+from selfpref.studies.beyond.measure.recovery import recovery
+from selfpref.studies.beyond.measure.results import KEY, LONG, STATISTICS, Row
+from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.livebench.scorers import READINGS
+from selfpref.studies.wataoka.measure.injected import betas
+from selfpref.studies.wataoka.measure.judged import Judged, Settings
+from selfpref.studies.xu.measure.rows import Settings as XuSettings
+from selfpref.studies.xu.measure.rows import rated
+
+__all__ = ["Found", "compute", "contests", "pairs", "preferences", "refinement", "wide"]
+Frames = dict[str, pd.DataFrame]
+
+
+@dataclass
+class Found:
+    """What one study adds to the frames."""
+
+    rows: list[Row] = field(default_factory=list)
+    power: list[pd.DataFrame] = field(default_factory=list)
+    mitigations: list[pd.DataFrame] = field(default_factory=list)
+    betas: list[pd.DataFrame] = field(default_factory=list)
+
+
+def pairs(datasets: Iterable[Judged]) -> Found:
+    """Pairwise verdicts with human labels, and the oracle's where there is one."""
+    found = Found()
+    for data in datasets:
+        if data.pairs.empty:
+            continue
+        oracle = sets.by_oracle(data.pairs, data.tables["truths"])
+        for gold, labelled in ((sets.HUMAN, data.pairs), (sets.ORACLE, oracle)):
+            if labelled is None:
+                continue
+            judged = sets.from_pairs(data, labelled, gold)
+            if gold == sets.HUMAN:
+                found.rows += choices.without_gold(judged)
+            found.rows += choices.with_gold(judged)
+            found.rows += effects.of_pairs(data, labelled, gold)
+            found.power.append(needed(judged))
+        found.mitigations.append(by_rule(data))
+        bonus = betas(data).rename("beta").rename_axis("judge").reset_index()
+        found.betas.append(bonus.assign(dataset=data.name))
+    return found
+
+
+def contests(panel: Panel, settings: Settings) -> Found:
+    """Choices among several responses, and rubric totals, with answer keys."""
+    found = Found()
+    if panel.choices.empty:
+        return found
+    judged = [sets.from_choices(panel, reading, settings) for reading in READINGS]
+    found.rows += choices.without_gold(judged[0])
+    for one in judged:
+        found.rows += choices.with_gold(one)
+        found.power.append(needed(one))
+    found.rows += ratings.of_contests(panel, settings.bootstrap.level)
+    return found
+
+
+def preferences(
+    confidences: pd.DataFrame, tables: Mapping[str, pd.DataFrame], settings: Settings
+) -> Found:
+    """Preferences between an own text and another one, and the oracle's where there is one."""
+    found = Found()
+    texts, truths = tables["responses"], tables["truths"]
+    for judged in sets.from_confidences(confidences, texts, truths, settings):
+        found.rows += choices.without_gold(judged)
+        if judged.gold != sets.NONE:
+            found.rows += choices.with_gold(judged)
+            found.power.append(needed(judged))
+    return found
+
+
+def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Found:
+    """Scores of own texts before any refinement."""
+    rows = rated(tables, settings)
+    return Found(list(ratings.of_refinement(rows, tables["truths"], settings)))
+
+
+def _shown(value: float, lo: float, hi: float) -> str:
+    return f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
+
+
+def wide(long: pd.DataFrame) -> pd.DataFrame:
+    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic."""
+    keys = [*KEY[:-1], "unit"]
+    if long.empty:
+        return pd.DataFrame(columns=keys)
+    # A minus sign, where a hyphen would make a spreadsheet read a formula.
+    cells = long.assign(
+        cell=[
+            _shown(value, lo, hi).replace("-", "\N{MINUS SIGN}") if n else ""
+            for value, lo, hi, n in long[["value", "lo", "hi", "n"]].itertuples(index=False)
+        ]
+    )
+    table = cells.pivot(index=keys, columns="statistic", values="cell").fillna("")
+    return table[[name for name in STATISTICS if name in table]].reset_index()
+
+
+def compute(parts: Iterable[Found], level: float) -> Frames:
+    """The frames of the chapter.
+
+    Args:
+        parts: What each study adds.
+        level: Coverage of the intervals.
+
+    Returns:
+        `beyond` (the long table, in the columns `LONG`), `beyond_wide`, `recovery`, `mitigations`,
+        `power`.
+    """
+    found = list(parts)
+    long = pd.DataFrame([row for part in found for row in part.rows], columns=LONG)
+    place = {name: number for number, name in enumerate(STATISTICS)}
+    long = long.sort_values(
+        KEY, key=lambda names: names.map(place) if names.name == "statistic" else names
+    ).reset_index(drop=True)
+    frames = {
+        name: pd.concat([pd.DataFrame(), *(f for part in found for f in getattr(part, name))])
+        for name in ("mitigations", "power", "betas")
+    }
+    return {
+        "beyond": whole_counts(long),
+        "beyond_wide": wide(long),
+        "recovery": recovery(long, frames.pop("betas"), level),
+        **{name: frame.reset_index(drop=True) for name, frame in frames.items()},
+    }

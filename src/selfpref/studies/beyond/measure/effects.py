@@ -1,0 +1,147 @@
+"""The regression with judge and responder effects (after Spiliopoulou et al., arXiv 2508.06709).
+
+For the score s that judge j gives the text of responder r with gold score h:
+
+    s = a_j + r_r + c_j h + b own + e            own = 1 where j = r, else 0
+
+`regression` is b: how much more a judge gives its own texts than it would give texts of this
+responder and this gold score as another judge of its severity. Once for all judges together, once
+with a b for each judge. For a pair (A, B) the model is the difference of both texts' models, in
+which the severity a_j cancels; what stays of the judge is how steeply it follows the gold label:
+
+    s - 1/2 = r_A - r_B + c_j (h - 1/2) + b (own_A - own_B) + e
+
+s is the judge's score of A (Eq. 3 of Wataoka et al., 0..1), h the gold label: 1, 0, 1/2.
+`regression_length` is the length-controlled form: it also holds d_j l, with l the (difference in)
+ln(1 + characters). The slope has to be the judge's own: where all judges read all texts, a slope
+common to them leaves b as it is, whatever the lengths; what can pass for a preference for own texts
+is a judge's taste for long ones. Intervals are robust to clusters
+(`selfpref.statistics.regression`).
+
+Their paper fits grades of experts and judges; here the model is linear throughout, so that b is in
+units of the score. With one judge, or where each judge reads its own texts only, b cannot be told
+from the responder: no value. n counts the rows with an own text.
+"""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from selfpref.statistics.regression import MISSING, fit
+from selfpref.studies.beyond.measure.results import POOLED, Row, missing
+from selfpref.studies.beyond.measure.sets import text_lengths, value_of
+from selfpref.studies.wataoka.measure.judged import Judged
+
+NOT_TOLD = "own text cannot be told from the responder"
+NO_TEXTS = "the texts are not known"
+
+
+def _by_judge(values: pd.Series, judges: pd.Series, what: str) -> pd.DataFrame:
+    """One column a judge: the values where it judged, else 0."""
+    names = sorted(set(judges))
+    return pd.DataFrame(
+        {f"{what} {name}": values.where(judges.eq(name), 0.0) for name in names}, index=values.index
+    )
+
+
+def _texts(responders: pd.Series, names: list[str]) -> pd.DataFrame:
+    """Responder effects; the first responder is the base."""
+    return pd.DataFrame(
+        {f"text of {name}": responders.eq(name).astype(float) for name in names[1:]},
+        index=responders.index,
+    )
+
+
+def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: float) -> Iterator[Row]:
+    """B of all judges together, and of each judge with own texts.
+
+    Args:
+        rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
+        controls: What is held; a row with a missing value is dropped.
+        place: The row's key, without judge, and its unit.
+        level: Coverage of the intervals.
+    """
+    used = rows["y"].notna() & controls.notna().all(axis=1)
+    kept, held, is_own = rows[used], controls[used], rows["own"].ne(0)
+    each = _by_judge(kept["own"], kept["judge"], "own")
+    designs = {
+        POOLED: (held.assign(own=kept["own"]), ["own"]),
+        "each": (pd.concat([held, each], axis=1), list(each)),
+    }
+    found = {
+        name: coefficient
+        for design, wanted in designs.values()
+        for name, coefficient in fit(
+            kept["y"].to_numpy(dtype=float), design, kept["cluster"], wanted, level
+        ).items()
+    }
+    scopes = {POOLED: ("own", is_own)}
+    for judge in sorted(set(rows.loc[is_own, "judge"])):
+        scopes[judge] = (f"own {judge}", is_own & rows["judge"].eq(judge))
+    for judge, (column, mine) in scopes.items():
+        b, n = found.get(column, MISSING), int((mine & used).sum())
+        row = place | {"judge": judge, "reason": ""}
+        if not b.identified:
+            yield missing(row, int(mine.sum()), NOT_TOLD if n else "no row with a score and gold")
+            continue
+        counts = {"n": n, "dropped": int(mine.sum()) - n, "interval": "cluster-robust"}
+        yield row | {"value": b.value, "lo": b.lo, "hi": b.hi} | counts
+
+
+def _twice(
+    rows: pd.DataFrame, controls: pd.DataFrame, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """Without length and with it."""
+    yield from own_text(rows, controls, place | {"statistic": "regression"}, level)
+    lengths = _by_judge(length, rows["judge"], "length to")
+    held = own_text(rows, controls.join(lengths), place | {"statistic": "regression_length"}, level)
+    known = length.notna().any()
+    yield from (row if known else row | {"reason": NO_TEXTS} for row in held)
+
+
+def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
+    """The rows of one data set of pairs under one gold label.
+
+    Args:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+    """
+    pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
+    own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
+    rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
+    names = sorted({*pairs["first"], *pairs["second"]})
+    controls = _texts(pairs["first"], names) - _texts(pairs["second"], names)
+    controls = controls.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
+    responses = data.tables["responses"]
+    lengths = text_lengths(responses, responses["length"])
+    one, two = (value_of(lengths, pairs["item_id"], pairs[side]) for side in ("first", "second"))
+    place: Row = {"study": "wataoka", "dataset": data.name, "gold": gold, "unit": "probability"}
+    level = data.settings.bootstrap.level
+    yield from _twice(rows, controls, pd.Series(one - two, index=pairs.index), place, level)
+
+
+def of_ratings(
+    rated: pd.DataFrame, gold: pd.Series, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """The rows of one data set of ratings under one gold score.
+
+    Args:
+        rated: `judge, responder, cluster, score`.
+        gold: The gold score of each row; NaN where there is none.
+        length: ln(1 + characters) of each row's text.
+        place: Study, data set, name of the gold score, unit.
+        level: Coverage of the intervals.
+    """
+    own = rated["judge"].eq(rated["responder"]).astype(float)
+    rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
+    known = gold.notna()
+    controls = pd.concat(
+        [
+            _by_judge(pd.Series(1.0, index=rated.index), rated["judge"], "severity of"),
+            _texts(rated["responder"], sorted(set(rated["responder"]))),
+            _by_judge(gold, rated["judge"], "gold to"),
+        ],
+        axis=1,
+    )
+    yield from _twice(rows[known], controls[known], length[known], place, level)

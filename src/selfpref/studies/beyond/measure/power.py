@@ -1,0 +1,169 @@
+"""How many pairs, and prompts, a bias takes to be seen.
+
+For a statistic g of sums of rows x_i (`selfpref.statistics.bias`), the influence of row i of n is
+
+    u_i = n dg/dT x_i,      T = sum x_i           (mean 0 where g is a ratio or a sum of ratios)
+
+so that Var(g) is near deff Var(u) / n. Rows of one prompt go together: with m_g rows in prompt g,
+
+    rho  = (MSB - MSW) / (MSB + (m_0 - 1) MSW)    intraclass correlation of u (one-way ANOVA;
+                                                  below 0 it counts as 0)
+    deff = 1 + (m' - 1) rho,                      m' = sum m_g^2 / sum m_g         (Kish 1965)
+
+and a two-sided test at alpha sees a bias b with the given power from
+
+    pairs = (z_{1 - alpha/2} + z_power)^2 Var(u) deff / b^2,       prompts = pairs / mean m_g
+
+`detectable` turns it round: the bias seen at the data's own n. The plan holds for more data *of the
+same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from selfpref.statistics.bias import cell_weights, equal_opportunity
+from selfpref.statistics.excess import excess, stacked_cells
+from selfpref.statistics.scores import Floats
+from selfpref.studies.beyond.measure.choices import parity
+from selfpref.studies.beyond.measure.sets import Judgments
+
+BIASES = (0.05, 0.1, 0.2)
+ALPHA, POWER = 0.05, 0.8
+# Relative step of the derivative; cells are counts.
+STEP = 1e-4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the data say of the noise of a statistic.
+
+    Attributes:
+        n: Rows.
+        prompts: Clusters.
+        variance: Of one row's influence.
+        correlation: Intraclass, 0..1.
+        effect: The design effect, at least 1.
+    """
+
+    n: int
+    prompts: int
+    variance: float
+    correlation: float
+    effect: float
+
+    def pairs(self, bias: float, alpha: float = ALPHA, power: float = POWER) -> float:
+        """Rows that a two-sided test needs to see a bias."""
+        return self._factor(alpha, power) * self.variance * self.effect / bias**2
+
+    def detectable(self, alpha: float = ALPHA, power: float = POWER) -> float:
+        """The bias that the data's own n sees."""
+        return float(np.sqrt(self._factor(alpha, power) * self.variance * self.effect / self.n))
+
+    @staticmethod
+    def _factor(alpha: float, power: float) -> float:
+        return float((norm.ppf(1 - alpha / 2) + norm.ppf(power)) ** 2)
+
+
+def influence(rows: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
+    """U of each row.
+
+    Args:
+        rows: What each row adds to the sums, `[rows, ...]`.
+        statistic: From sums `[batch, ...]` to values `[batch]`.
+
+    Returns:
+        `[rows]`; NaN where the statistic does not exist.
+    """
+    flat = rows.reshape(len(rows), -1)
+    total = flat.sum(axis=0)
+    steps = np.eye(len(total)) * STEP * len(rows)
+    ends = [total + sign * steps for sign in (1, -1)]
+    up, down = (statistic(end.reshape(-1, *rows.shape[1:])) for end in ends)
+    slopes = (up - down) / (2 * STEP * len(rows))
+    values: Floats = len(rows) * (flat @ slopes)
+    centred: Floats = values - values.mean()
+    return centred
+
+
+def intraclass(values: Floats, clusters: pd.Series) -> float:
+    """Rho of one-way analysis of variance, at least 0; 0 where no cluster has two rows."""
+    codes, names = pd.factorize(clusters)
+    sizes = np.bincount(codes)
+    n, groups = len(values), len(names)
+    if groups < 2 or n == groups:
+        return 0.0
+    means = np.bincount(codes, weights=values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum() / (groups - 1))
+    within = float(((values - means[codes]) ** 2).sum() / (n - groups))
+    usual = (n - (sizes**2).sum() / n) / (groups - 1)
+    spread = between + (usual - 1) * within
+    return max(0.0, (between - within) / spread) if spread > 0 else 0.0
+
+
+def plan(rows: Floats, clusters: pd.Series, statistic: Callable[[Floats], Floats]) -> Plan | None:
+    """The noise of a statistic; None where it does not exist or does not vary.
+
+    Args:
+        rows: What each row adds to the sums, `[rows, ...]`.
+        clusters: The prompt of each row.
+        statistic: From sums `[batch, ...]` to values `[batch]`.
+    """
+    if len(rows) < 2:
+        return None
+    values = influence(rows, statistic)
+    variance = float(np.var(values, ddof=1))
+    if not variance > 0:
+        return None
+    sizes = clusters.value_counts().to_numpy()
+    correlation = intraclass(values, clusters)
+    effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
+    return Plan(len(rows), len(sizes), variance, correlation, effect)
+
+
+def needed(data: Judgments) -> pd.DataFrame:
+    """Pairs and prompts that each judge's statistics need, on its own decided rows.
+
+    Returns:
+        `study, dataset, judge, gold, statistic, bias, pairs, prompts, n, n_prompts, sd` (of u),
+        `correlation, effect, detectable`. A statistic without variance in the sample has no rows:
+        nothing can be planned from it.
+    """
+    found = []
+    for judge in data.judges:
+        own, use = data.own(judge), data.settings
+        cells = cell_weights(own, use.human_ties, use.judge_ties)
+        used = cells.sum(axis=1) > 0
+        chance = float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
+        facing = data.facing(judge)
+        stacked, clusters = stacked_cells(facing, judge, "own", use.human_ties, use.judge_ties)
+        own_decided = stacked[:, 0].sum(axis=1) > 0
+        designs: dict[str, tuple[Floats, pd.Series, Callable[[Floats], Floats]]] = {
+            "equal_opportunity": (cells[used], own["cluster"][used], equal_opportunity),
+            "demographic_parity": (
+                cells[used],
+                own["cluster"][used],
+                partial(parity, chance=chance),
+            ),
+            "excess": (stacked[own_decided], clusters[own_decided], excess),
+        }
+        for statistic, (rows, prompts, function) in designs.items():
+            noise = plan(rows, prompts, function)
+            if noise is None:
+                continue
+            for bias in BIASES:
+                pairs = noise.pairs(bias)
+                found.append(
+                    {"study": data.study, "dataset": data.dataset, "judge": judge}
+                    | {"gold": data.gold, "statistic": statistic, "bias": bias}
+                    | {"pairs": int(np.ceil(pairs))}
+                    | {"prompts": int(np.ceil(pairs * noise.prompts / noise.n))}
+                    | {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
+                    | {"correlation": noise.correlation, "effect": noise.effect}
+                    | {"detectable": noise.detectable()}
+                )
+    return pd.DataFrame(found)

@@ -1,0 +1,214 @@
+"""One row a judged set of responses and responder, turned to this responder, whatever the study.
+
+A *set* is what a judge chose from: a pair, or k responses. For the responder r of a row
+
+    decision = 1, 0, 1/2 (a tie), NaN (no verdict)      whether the judge chose r
+    win      = decision, a tie counting 1/k
+    human    = 1, 0, 1/2: by the gold label r is better than all others, worse than one, as good
+    gold     = the win that the gold label gives r: 1/m if it is among the m best, else 0
+    length   = ln(1 + characters of r) - mean over the others of the same
+
+The gold label is the human majority, the laboratory's oracle, or an answer key in one of its
+readings. A row of a responder that is the judge itself is an *own* row.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bootstrap import Interval, stream
+from selfpref.statistics.scores import Floats, decide, facing
+from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.wataoka.measure.judged import Judged, Settings
+from selfpref.tables.schemas import TIE
+
+HUMAN, ORACLE, NONE = "human", "oracle", "none"
+# Scores are sums and ratios in floating point.
+ROUNDING = 1e-9
+COLUMNS = [
+    *("item_id", "cluster", "judge", "responder", "opponent", "k", "decision", "win"),
+    *("human", "gold", "alike", "length"),
+]
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """The judged sets of one data set under one gold label.
+
+    Attributes:
+        study: Whose tables they come from.
+        dataset: Which data set.
+        gold: Where the gold label comes from; `none` where there is none.
+        rows: The columns `COLUMNS`.
+        settings: Ties, intervals and seed.
+    """
+
+    study: str
+    dataset: str
+    gold: str
+    rows: pd.DataFrame
+    settings: Settings
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Those that read a response of their own."""
+        own = self.rows[self.rows["judge"].eq(self.rows["responder"])]
+        return sorted(set(own["judge"]))
+
+    @cached_property
+    def _facing(self) -> dict[str, pd.DataFrame]:
+        groups = self.rows.groupby("responder", sort=True)
+        return {str(name): part.reset_index(drop=True) for name, part in groups}
+
+    def facing(self, responder: str) -> pd.DataFrame:
+        """All judges' rows turned to one responder."""
+        return self._facing[responder]
+
+    def own(self, judge: str) -> pd.DataFrame:
+        """A judge's own rows."""
+        rows = self.facing(judge)
+        return rows[rows["judge"].eq(judge)].reset_index(drop=True)
+
+    def interval(
+        self, sums: Floats, statistic: Callable[[Floats], Floats], *names: str
+    ) -> Interval:
+        """Interval with a stream of its own for these names: the chapter's, where it has them."""
+        rng = stream(self.settings.seed, self.study, self.dataset, *names)
+        return self.settings.bootstrap.interval(sums, statistic, rng)
+
+
+def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
+    """ln(1 + characters) of each first text, by (item_id, responder)."""
+    first = responses["step"].eq(0) & responses["sample"].eq(0)
+    lengths = np.log1p(characters[first].astype(float))
+    keys = pd.MultiIndex.from_frame(responses.loc[first, ["item_id", "responder"]])
+    return pd.Series(lengths.to_numpy(), index=keys)
+
+
+def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floats:
+    """The value of each row's text, by (item_id, responder); NaN where it is not known."""
+    found: Floats = values.reindex(pd.MultiIndex.from_arrays([items, responders])).to_numpy(float)
+    return found
+
+
+def _quality(truths: pd.DataFrame) -> pd.Series:
+    """The oracle's score of each text, by (item_id, responder); empty without an oracle."""
+    known = truths[truths["metric"].eq("quality")]
+    return known.set_index(["item_id", "responder"])["score"]
+
+
+def _side(gap: Floats) -> Floats:
+    """1, 1/2 or 0 for a difference above, at or below 0; NaN stays NaN."""
+    side: Floats = (np.sign(np.where(np.abs(gap) < ROUNDING, 0.0, gap)) + 1) / 2
+    return side
+
+
+def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
+    """The judged pairs of one data set, every pair turned to both of its responders.
+
+    Args:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+    """
+    responses = data.tables["responses"]
+    lengths = text_lengths(responses, responses["length"])
+    sides = pd.DataFrame(columns=COLUMNS)
+    for responder in sorted({*pairs["first"], *pairs["second"]}):
+        rows = facing(pairs, responder).assign(responder=responder, k=2)
+        one, two = (
+            value_of(lengths, rows["item_id"], rows[side]) for side in ("responder", "opponent")
+        )
+        rows = rows.assign(length=one - two, win=rows["decision"], gold=rows["human"])
+        rows = rows.assign(alike=rows["human"].eq(0.5))[COLUMNS]
+        sides = rows if sides.empty else pd.concat([sides, rows], ignore_index=True)
+    return Judgments("wataoka", data.name, gold, sides, data.settings)
+
+
+def by_oracle(pairs: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame | None:
+    """The pairs with the oracle in the place of the human; None without an oracle.
+
+    Args:
+        pairs: As `judged_pairs` returns them.
+        truths: The truths table; equal `quality` is a tie.
+    """
+    quality = _quality(truths)
+    if quality.empty:
+        return None
+    one, two = (value_of(quality, pairs["item_id"], pairs[side]) for side in ("first", "second"))
+    return pairs.assign(human=_side(one - two))
+
+
+def from_choices(panel: Panel, reading: str, settings: Settings) -> Judgments:
+    """The choices among k responses, every set turned to each of them, held to an answer key.
+
+    Args:
+        panel: The tables of the study.
+        reading: The metric of `truths`.
+        settings: Ties, intervals and seed.
+    """
+    truths = panel.tables["truths"]
+    scores = truths[truths["metric"].eq(reading)].set_index(["item_id", "responder"])["score"]
+    choices = panel.choices
+    rows = choices.assign(responder=choices["candidates"]).explode("responder").reset_index()
+    rows = rows.rename(columns={"index": "set"}).astype({"responder": "str"})
+    rows["k"] = rows["candidates"].map(len)
+    rows["opponent"] = [
+        "+".join(name for name in names if name != me)
+        for names, me in zip(rows["candidates"], rows["responder"], strict=True)
+    ]
+    chosen = [rows["choice"].isna(), rows["choice"].eq(TIE), rows["choice"].eq(rows["responder"])]
+    rows["decision"] = np.select(chosen, [np.nan, 0.5, 1.0], 0.0)
+    rows["win"] = rows["decision"].mask(rows["decision"].eq(0.5), 1 / rows["k"])
+    score = pd.Series(value_of(scores, rows["item_id"], rows["responder"]), index=rows.index)
+    by_set = score.groupby(rows["set"])
+    best = score.ge(by_set.transform("max") - panel.settings.margin - ROUNDING)
+    number = best.groupby(rows["set"]).transform("sum")
+    known = score.notna().groupby(rows["set"]).transform("all")
+    rows["gold"] = best.div(number).where(known)
+    rows["human"] = best.astype(float).mask(best & number.gt(1), 0.5).where(known)
+    rows["alike"] = known & number.eq(rows["k"])
+    responses = panel.tables["responses"]
+    lengths = text_lengths(responses, responses["text"].str.len())
+    length = pd.Series(value_of(lengths, rows["item_id"], rows["responder"]), index=rows.index)
+    total = length.groupby(rows["set"]).transform(lambda values: values.sum(skipna=False))
+    rows["length"] = length - (total - length) / (rows["k"] - 1)
+    return Judgments("livebench", "livebench", f"key-{reading}", rows[COLUMNS], settings)
+
+
+def from_confidences(
+    pairs: pd.DataFrame, responses: pd.DataFrame, truths: pd.DataFrame, settings: Settings
+) -> list[Judgments]:
+    """Preferences between an own text and another one, by data set; gold is the oracle's or none.
+
+    Args:
+        pairs: The frame `pairs` of Panickssery et al.: their `corrected` confidences enter.
+        responses: The responses table.
+        truths: The truths table; equal `quality` is a tie.
+        settings: Threshold, ties, intervals and seed.
+    """
+    lengths = text_lengths(responses, responses["text"].str.len())
+    quality = _quality(truths)
+    asked = pairs[pairs["task"].eq("preference") & pairs["variant"].eq("plain")]
+    asked = asked[asked["held_out"]].astype(
+        dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
+    )
+    decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
+    gap, length = (
+        value_of(values, asked["item_id"], asked["own"])
+        - value_of(values, asked["item_id"], asked["other"])
+        for values in (quality, lengths)
+    )
+    human = _side(gap)
+    rows = asked.assign(
+        judge=asked["evaluator"], responder=asked["evaluator"], opponent=asked["other"], k=2
+    ).assign(decision=decision, win=decision, human=human, gold=human, alike=human == 0.5)
+    rows = rows.assign(length=length)
+    gold = NONE if quality.empty else ORACLE
+    return [
+        Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)
+        for name, part in rows.groupby("dataset")
+    ]

@@ -1,0 +1,1 @@
+"""The study "Self-bias in LLM as Judge" on LiveBench."""

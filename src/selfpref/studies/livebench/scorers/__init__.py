@@ -1,0 +1,65 @@
+"""Score a response against the answer key of its task: 0 (wrong) to 1 (right).
+
+The tasks are those of LiveBench's first releases (White et al., arXiv 2406.19314), the rules are
+written anew from its published description. Two readings of every response:
+
+- *strict*: the answer counts where it stands in the form that the question asks for;
+- *tolerant*: the same answer also counts where it is stated without that form (a box without its
+  backslash, a bold word instead of a triple-starred one, a table with a column too many). What is
+  true of the strict reading is true of the tolerant one, so strict <= tolerant.
+
+A response from which no answer can be read is wrong. A task or key without a rule has no score.
+"""
+
+from collections.abc import Callable
+
+from selfpref.studies.livebench.scorers import amps, contest, language, puzzles, tables
+
+STRICT, TOLERANT = READINGS = ("strict", "tolerant")
+
+# From question, key and response to a score of 0..1.
+Scorer = Callable[..., float]
+
+SCORERS: dict[str, Scorer] = {
+    "typos": language.typos,
+    "connections": language.connections,
+    "plot_unscrambling": language.plot_unscrambling,
+    "cta": tables.column_type,
+    "tablejoin": tables.join,
+    "tablereformat": tables.reformat,
+    "web_of_lies_v2": puzzles.web_of_lies,
+    "zebra_puzzle": puzzles.zebra,
+    "spatial": puzzles.spatial,
+    "math_comp": contest.competition,
+    "olympiad": contest.olympiad,
+    "AMPS_Hard": amps.amps_hard,
+}
+
+# Tasks that ask for no form of the answer: there is nothing to tolerate.
+FORMLESS = {"plot_unscrambling"}
+
+
+def has_key(task: str, key: str | None) -> bool:
+    """Whether a response to this item can be scored: its task has a rule and its key is sound."""
+    if task not in SCORERS or not key:
+        return False
+    return task != "AMPS_Hard" or amps.sound(key)
+
+
+def score(task: str, question: str, key: str, text: str) -> dict[str, float]:
+    """The score of one response in both readings.
+
+    Args:
+        task: A key of `SCORERS`.
+        question: The question's text; some rules read the format or the options from it.
+        key: The answer key.
+        text: The response.
+
+    Returns:
+        `strict` and `tolerant`, each 0..1.
+    """
+    rule = SCORERS[task]
+    if task in FORMLESS:
+        return dict.fromkeys(READINGS, rule(question, key, text))
+    strict, tolerant = (rule(question, key, text, tolerant=reading) for reading in (False, True))
+    return {STRICT: strict, TOLERANT: max(strict, tolerant)}

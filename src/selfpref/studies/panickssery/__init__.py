@@ -1,0 +1,1 @@
+"""The study of Panickssery, Bowman & Feng (arXiv 2404.13076)."""

@@ -1,0 +1,124 @@
+"""Examples to tune an evaluator on (Panickssery, Bowman & Feng, Sec. 3), and their export.
+
+From N articles: each article's own summary beside each other source's, in both orders. The answer
+by variant:
+
+    self-recognition   the question whose a summary is; the position of the own one
+    always-1           the same question; always "1"
+    random             the same question; a coin
+    readability, length, vowelcount    a control question; its true answer, equal ones left out
+
+Replay keeps an evaluator's judgement alive: the base's own answers to the other questions about the
+same pairs, which are preference, inferiority and the quality of a summary.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from selfpref.models import Choice, Prompt
+from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
+from selfpref.studies.panickssery.finetune.controls import CONTROLS
+from selfpref.studies.panickssery.recognition import Shown
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A prompt and the answer to it."""
+
+    prompt: Prompt
+    label: str
+
+
+def labelled(
+    pairs: Sequence[Shown], own: str, variant: str, layout: SummaryLayout, seed: int
+) -> list[Labelled]:
+    """The examples of one variant, in the order of the pairs.
+
+    Args:
+        pairs: The training articles' pairs in both orders, as `recognition.shown`.
+        own: The responder whose summaries are the evaluator's own.
+        variant: Which variant.
+        layout: The prompts.
+        seed: Seed of the coin; with a pair it decides that pair's answer.
+    """
+    task = variant if variant in CONTROLS else "recognition"
+    found = []
+    for pair in pairs:
+        label = _label(pair, own, variant, seed)
+        if label is not None:
+            found.append(Labelled(pair.prompt(task, layout), label))
+    return found
+
+
+def _label(pair: Shown, own: str, variant: str, seed: int) -> str | None:
+    match variant:
+        case "self-recognition":
+            return LABELS[pair.names.index(own)]
+        case "always-1":
+            return LABELS[0]
+        case "random":
+            return LABELS[crc32(f"{seed}/{pair.item_id}/{'/'.join(pair.names)}".encode()) % 2]
+    first, second = map(CONTROLS[variant], pair.texts)
+    return None if first == second else LABELS[first < second]
+
+
+# The base's answers to prompts: `Calls.choose`, or an engine's in the order of the prompts.
+Choose = Callable[[Sequence[Prompt], Sequence[str]], Sequence[Choice]]
+
+
+def replayed(
+    pairs: Sequence[Shown], layout: SummaryLayout, n: int, choose: Choose, seed: int
+) -> list[Labelled]:
+    """The base's own answers to the other questions, as examples.
+
+    Args:
+        pairs: The training articles' pairs.
+        layout: The prompts.
+        n: How many; fewer where the pairs do not hold so many questions.
+        choose: The base.
+        seed: Which questions are drawn.
+
+    Returns:
+        Examples with the base's likeliest label; a prompt beyond its context is left out.
+    """
+    summaries = {
+        (pair.item_id, name): (pair.article, text)
+        for pair in pairs
+        for name, text in zip(pair.names, pair.texts, strict=True)
+    }
+    pool = [
+        *((pair.prompt(task, layout), LABELS)
+          for pair in pairs for task in ("preference", "inferiority")),
+        *((layout.single("quality", *summary), SCORES) for summary in summaries.values()),
+    ]  # fmt: skip
+    order = np.random.default_rng(seed).permutation(len(pool))[:n]
+    drawn = [pool[int(place)] for place in order]
+    found = []
+    for labels in (LABELS, SCORES):
+        prompts = [prompt for prompt, known in drawn if known == labels]
+        for prompt, choice in zip(prompts, choose(prompts, labels), strict=True):
+            if choice.status == "ok":
+                best = int(np.argmax(choice.probabilities))
+                found.append(Labelled(prompt, labels[best]))
+    return found
+
+
+def chat_lines(examples: Sequence[Labelled]) -> str:
+    """The examples as the chat JSONL that hosted fine-tuning takes, one conversation a line."""
+    return "".join(
+        json.dumps(
+            {
+                "messages": [
+                    *({"role": role, "content": content} for role, content in e.prompt.messages),
+                    {"role": "assistant", "content": e.label},
+                ]
+            },
+            ensure_ascii=False,
+        )
+        + "\n"
+        for e in examples
+    )

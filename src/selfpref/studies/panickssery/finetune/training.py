@@ -1,0 +1,163 @@
+"""Tune local weights on labelled prompts: in full, or by LoRA (Hu et al. 2021, through peft).
+
+    loss = mean over examples of -log p(label | prompt)        (nats)
+
+The label alone is learned, after exactly the prompt that the evaluator will read. LoRA's matrices
+are merged into the weights at the end, so that either way the result is a folder like any other.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
+from selfpref.models.local import LocalModel
+from selfpref.studies.panickssery.finetune.examples import Labelled
+
+# AdamW's rate rises over this share of the steps.
+_WARMUP = 0.1
+# Tokens in one pass forward and back; a batch is divided.
+_TOKENS = 4096
+# Token ids of prompt and label, and how many of them are the label's.
+Row = tuple[list[int], int]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to tune.
+
+    Attributes:
+        method: All weights (`full`) or low-rank matrices beside them (`lora`).
+        rate: Peak learning rate; it rises over a tenth of the steps and then stays.
+        epochs: How often every example is read.
+        batch: Examples a step.
+        rank: Rank of LoRA's matrices.
+        alpha: LoRA's scale is alpha / rank.
+    """
+
+    method: Literal["full", "lora"]
+    rate: float
+    epochs: int = 1
+    batch: int = 16
+    rank: int = 16
+    alpha: int = 32
+
+
+def tune(
+    engine: LocalModel, examples: Sequence[Labelled], settings: Settings, seed: int, folder: Path
+) -> list[float]:
+    """Tune a model and save it.
+
+    Args:
+        engine: The base; its weights are changed.
+        examples: What to learn, shuffled anew in each epoch.
+        settings: How.
+        seed: Seed of the order and of LoRA's initial matrices.
+        folder: Where weights (safetensors) and tokenizer go.
+
+    Returns:
+        The loss of each step, in nats.
+
+    Raises:
+        SelfprefError: No example fits the context.
+    """
+    torch.manual_seed(seed)
+    rows = [row for example in examples if (row := _row(engine, example))]
+    if not rows:
+        raise SelfprefError(f"{folder.name}: no example to tune on fits the model's context")
+    model: Any = engine.model
+    if settings.method == "lora":
+        from peft import LoraConfig, get_peft_model  # noqa: PLC0415
+
+        model = get_peft_model(
+            model,
+            LoraConfig(
+                r=settings.rank,
+                lora_alpha=settings.alpha,
+                target_modules="all-linear",
+                task_type="CAUSAL_LM",
+            ),
+        )
+    losses = _train(model, rows, settings, np.random.default_rng(seed))
+    if settings.method == "lora":
+        model = model.merge_and_unload()
+    model.save_pretrained(folder)
+    engine.tokenizer.save_pretrained(folder)
+    return losses
+
+
+def _row(engine: LocalModel, example: Labelled) -> Row | None:
+    """Token ids of prompt and label, and how many of them are the label's; None if too long."""
+    prompt = example.prompt
+    whole = engine.encode(Prompt(prompt.messages, prompt.prefill + example.label))
+    start = len(engine.encode(prompt))
+    return (whole, len(whole) - start) if len(whole) <= engine.context else None
+
+
+def _parts(rows: list[Row]) -> Iterator[list[Row]]:
+    """Rows of like length, so many at a time as the memory is meant for."""
+    ordered = sorted(rows, key=lambda row: -len(row[0]))
+    while ordered:
+        size = max(1, _TOKENS // len(ordered[0][0]))
+        yield ordered[:size]
+        del ordered[:size]
+
+
+def _train(
+    model: Any,
+    rows: Sequence[Row],
+    settings: Settings,
+    rng: np.random.Generator,
+) -> list[float]:
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=0.0, fused=True)
+    orders = [rng.permutation(len(rows)) for _ in range(settings.epochs)]
+    batches = [
+        order[start : start + settings.batch]
+        for order in orders
+        for start in range(0, len(order), settings.batch)
+    ]
+    warmup = max(1, round(_WARMUP * len(batches)))
+    rates = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / warmup))
+    model.train()
+    losses = []
+    for batch in batches:
+        optimiser.zero_grad(set_to_none=True)
+        total = 0.0
+        for part in _parts([rows[int(place)] for place in batch]):
+            loss = _loss(model, part) / len(batch)
+            loss.backward()  # type: ignore[no-untyped-call]
+            total += float(loss.detach())
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        rates.step()
+        losses.append(total)
+    model.train(False)
+    return losses
+
+
+def _loss(model: Any, rows: Sequence[Row]) -> torch.Tensor:
+    """Sum over rows of the labels' negative log-likelihood."""
+    device = model.device
+    longest = max(len(ids) for ids, _ in rows)
+    # Padding stands on the right, where causal attention never looks: no mask is needed.
+    ids = torch.tensor([[*ids, *[0] * (longest - len(ids))] for ids, _ in rows], device=device)
+    asked = [
+        (row, place - 1)
+        for row, (known, size) in enumerate(rows)
+        for place in range(len(known) - size, len(known))
+    ]
+    # Logits of the whole vocabulary are made only where some row's label is predicted.
+    kept = sorted({place for _, place in asked})
+    made = model(
+        input_ids=ids, logits_to_keep=torch.tensor(kept, device=device), use_cache=False
+    ).logits
+    lines, places = zip(*asked, strict=True)
+    logits = made[list(lines), [kept.index(place) for place in places]].float()
+    targets = ids[list(lines), [place + 1 for place in places]]
+    return torch.nn.functional.cross_entropy(logits, targets, reduction="sum")

@@ -1,0 +1,132 @@
+"""The study of Panickssery, Bowman & Feng (arXiv 2404.13076): from the tables to the numbers.
+
+Evaluators are asked which of two summaries they wrote, and which they prefer; one of the two is
+their own. The paper's claim is that the second follows the first.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from selfpref.studies.panickssery.evaluators import duplicated, grade_distances
+from selfpref.studies.panickssery.measure.conditions import generations, labels, variants
+from selfpref.studies.panickssery.measure.correlation import correlation, inverted_correlation
+from selfpref.studies.panickssery.measure.individual import individual, missing_yes, scores
+from selfpref.studies.panickssery.measure.inverted import both_wordings, intervals, inverted
+from selfpref.studies.panickssery.measure.lengths import lengths
+from selfpref.studies.panickssery.measure.oracle import oracle
+from selfpref.studies.panickssery.measure.pairs import confidences
+from selfpref.studies.panickssery.measure.pairwise import deltas, ordering, pairwise
+from selfpref.studies.panickssery.measure.per_example import per_example
+from selfpref.studies.panickssery.measure.published import checks
+from selfpref.studies.panickssery.measure.settings import Settings
+
+__all__ = ["TABLES", "Settings", "compute", "described", "statuses"]
+TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
+Frames = dict[str, pd.DataFrame]
+# Answers of a broken model; a dropped row or an odd token is not one.
+BROKEN = ("failed", "low-mass")
+
+
+def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """How many answers have which status: `dataset, evaluator, task, variant, status, n`."""
+    columns = ["item_id", "judge", "task", "variant", "status"]
+    rows = pd.concat([verdicts[columns], ratings[columns]], ignore_index=True)
+    rows = rows.assign(dataset=rows.pop("item_id").str.replace(r"/.*", "", regex=True))
+    by = ["dataset", "judge", "task", "variant", "status"]
+    return rows.groupby(by).size().rename("n").reset_index().rename(columns={"judge": "evaluator"})
+
+
+def described(
+    evaluators: pd.DataFrame,
+    found: pd.DataFrame,
+    rated: pd.DataFrame,
+    distances: pd.DataFrame,
+    settings: Settings,
+) -> pd.DataFrame:
+    """The evaluators with what is to be known before a number of theirs is believed.
+
+    Args:
+        evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
+        found: As `statuses` returns it.
+        rated: As `scores` returns it.
+        distances: As `grade_distances` returns them.
+        settings: `unusable` is the share of broken answers from which an evaluator is degenerate.
+
+    Returns:
+        The evaluators with `duplicate_of` (another name of the same model), `broken` (the largest
+        share of answers of one task and data set that are not a number or without mass), `constant`
+        (whether it gives every text the same score) and `degenerate` (broken or constant).
+    """
+    plain = found[found["variant"].eq("plain")]
+    lost = plain["n"].where(plain["status"].isin(BROKEN), 0)
+    by = ["evaluator", "dataset", "task"]
+    share = plain.assign(lost=lost).groupby(by)[["lost", "n"]].sum()
+    broken = (share["lost"] / share["n"]).groupby("evaluator").max()
+    known = rated[rated["released"].notna()]
+    values = known.groupby(["evaluator", "dataset", "task"], observed=True)["released"]
+    constant = (values.nunique().eq(1) & values.size().gt(1)).groupby("evaluator").any()
+    twins = duplicated(distances)
+    table = evaluators.assign(
+        duplicate_of=[twins.get(name, "") for name in evaluators["evaluator"]],
+        broken=evaluators["evaluator"].map(broken),
+        constant=evaluators["evaluator"].map(constant).eq(True),
+    )
+    return table.assign(degenerate=table["broken"].gt(settings.unusable) | table["constant"])
+
+
+def compute(
+    tables: Mapping[str, pd.DataFrame],
+    evaluators: pd.DataFrame,
+    published: pd.DataFrame,
+    settings: Settings,
+) -> Frames:
+    """Every frame of the study.
+
+    Args:
+        tables: Those of `TABLES`; a table may be empty.
+        evaluators: Who evaluates, as `selfpref.studies.panickssery.evaluators` describes them.
+        published: What is printed, data/published/panickssery.csv.
+        settings: What enters, and intervals.
+
+    Returns:
+        `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `leave_one_out`, `inverted`,
+        `wordings` (the same with intervals, both conventions), `inverted_correlation`,
+        `individual`, `missing_yes`, `labels`, `variants`, `generations`, `per_example`,
+        `oracle`, `lengths`, `evaluators`, `statuses`, `grade_distances`, `audit`, `checks`, and
+        `pairs`, one row a judged pair.
+    """
+    items, ratings = tables["items"], tables["ratings"]
+    pairs = confidences(tables["verdicts"], items, evaluators, settings.min_mass)
+    rated = scores(ratings, items, evaluators)
+    found = statuses(tables["verdicts"], ratings)
+    distances = grade_distances(rated[rated["task"].eq("quality")])
+    who = described(evaluators, found, rated, distances, settings)
+    both = both_wordings(pairs)
+    wordings = intervals(both, settings)
+    line, lines, left_out = correlation(pairs, who, settings)
+    frames = {
+        "pairwise": pairwise(pairs, settings),
+        "ordering": ordering(pairs),
+        "deltas": deltas(pairs, who, settings),
+        "correlation": line,
+        "lines": lines,
+        "leave_one_out": left_out,
+        "inverted": inverted(wordings),
+        "wordings": wordings,
+        "inverted_correlation": inverted_correlation(both, who, settings),
+        "individual": individual(rated, who, settings),
+        "missing_yes": missing_yes(rated, pairs),
+        "labels": labels(pairs, settings),
+        "variants": variants(pairs, settings),
+        "generations": generations(pairs, who, settings),
+        "per_example": per_example(pairs),
+        "oracle": oracle(pairs, tables["truths"], settings),
+        "lengths": lengths(pairs, tables["responses"], settings),
+        "evaluators": who,
+        "statuses": found,
+        "grade_distances": distances,
+        "audit": tables["audit"].drop(columns="study"),
+        "pairs": pairs,
+    }
+    return frames | {"checks": checks(frames, published)}

@@ -1,0 +1,151 @@
+"""What is wrong with the release's scores, shown on its own rows.
+
+Each function takes the pairs that `confidences` returns and asks one question; nothing here knows
+which files are at fault.
+"""
+
+import numpy as np
+import pandas as pd
+
+from selfpref.studies.panickssery.measure.pairwise import plain
+
+# Two computations of one number differ by rounding of half precision.
+SAME = 1e-3
+
+
+def _own(pairs: pd.DataFrame) -> pd.Series:
+    """The confidence in the own text from the probabilities, of whichever article."""
+    return 0.5 * (pairs["forward"] + pairs["backward"])
+
+
+def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
+    """What the stored scores are: confidence, position bias, or the other question's answer.
+
+    Only evaluators whose stored score and probabilities of both questions are there.
+
+    Returns:
+        `dataset, evaluator, task, n`; the means `released`, `own` and `position`; the share of rows
+        in which the stored score is the confidence in the own text (`as_own`), or P of the text
+        read first (`as_position`); the mean distance of the stored score from the confidence of
+        this question and of the other one, `distance` and `distance_other`.
+    """
+    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
+    columns = [*key, "task", "released", "own", "position"]
+    rows = plain(pairs).assign(own=_own(pairs))
+    rows = rows.loc[rows["released"].notna() & rows["own"].notna(), columns]
+    swap = {"recognition": "preference", "preference": "recognition"}
+    other = rows[[*key, "task", "own"]].rename(columns={"own": "other_task"})
+    other = other.assign(task=other["task"].astype("str").map(swap))
+    rows = rows.astype({"task": "str"}).merge(other, on=[*key, "task"])
+    gap = {name: (rows["released"] - rows[name]).abs() for name in ("own", "position")}
+    rows = rows.assign(
+        as_own=gap["own"].lt(SAME),
+        as_position=gap["position"].lt(SAME),
+        distance=gap["own"],
+        distance_other=(rows["released"] - rows["other_task"]).abs(),
+    )
+    values = ["released", "own", "position", "as_own", "as_position", "distance", "distance_other"]
+    grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
+    return grouped[values].mean().assign(n=grouped.size()).reset_index()
+
+
+def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The sign of the scores under swapped labels.
+
+    Where random labels happened to be swapped, the evaluator read the same prompt as under swapped
+    ones: the two runs must agree row by row, with a correlation near 1.
+
+    Returns:
+        `dataset, evaluator, n`; `as_own` and `as_inverse`: shares of rows whose stored score is the
+        confidence in the own text, and one minus it; `r_released` and `r_corrected`: correlation
+        with the rows of the random run; the mean released and corrected scores under correct and
+        swapped labels.
+    """
+    rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
+    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
+
+    def of(variant: str) -> pd.DataFrame:
+        part = rows[rows["variant"].eq(variant)]
+        return part[[*key, "released", "own", "corrected"]]
+
+    swapped, random, correct = map(
+        of, ("labels-swapped", "labels-random-swapped", "labels-correct")
+    )
+    both = swapped.merge(random, on=key, suffixes=("", "_random"))
+    found = []
+    by = ["dataset", "evaluator"]
+    for names, part in swapped[swapped["own"].notna()].groupby(by, observed=True):
+        here = both[both["dataset"].eq(names[0]) & both["evaluator"].eq(names[1])]
+        true = correct[correct["dataset"].eq(names[0]) & correct["evaluator"].eq(names[1])]
+        found.append(
+            dict(zip(by, names, strict=True))
+            | {
+                "n": len(part),
+                "as_own": (part["released"] - part["own"]).abs().lt(SAME).mean(),
+                "as_inverse": (part["released"] - (1 - part["own"])).abs().lt(SAME).mean(),
+                "r_released": here["released"].corr(here["released_random"]),
+                "r_corrected": here["own"].corr(here["own_random"]),
+                "released_correct": true["released"].mean(),
+                "released_swapped": part["released"].mean(),
+                "corrected_correct": true["corrected"].mean(),
+                "corrected_swapped": part["corrected"].mean(),
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def fills(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that are stored where the answer is none.
+
+    Returns:
+        `dataset, evaluator, task, filled` (rows), `at_half` (of these, how many are exactly ½),
+        `n` (rows with a stored score), and the released mean with and without them.
+    """
+    rows = plain(pairs[pairs["released"].notna()])
+    filled = rows["status"].isin(("failed", "low-mass"))
+    rows = rows.assign(
+        filled=filled,
+        at_half=filled & rows["released"].eq(0.5),
+        kept=rows["released"].where(~filled),
+    )
+    grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
+    table = (
+        grouped[["filled", "at_half"]]
+        .sum()
+        .assign(
+            n=grouped.size(), released=grouped["released"].mean(), without=grouped["kept"].mean()
+        )
+    )
+    return table[table["filled"].gt(0)].reset_index()
+
+
+def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Evaluators that were evaluated on articles that they were tuned on, or on those before.
+
+    Returns:
+        `dataset, evaluator, task, variant, tuned_on, n` (rows), and the mean stored score there
+        (`released_tuned_on`) and on the held-out articles (`released_held_out`).
+    """
+    rows = pairs[pairs["released"].notna() & pairs["variant"].ne("generations")]
+    rows = rows.assign(place=np.where(rows["held_out"], "held_out", "tuned_on"))
+    by = ["dataset", "evaluator", "task", "variant"]
+    means = rows.groupby([*by, "place"], observed=True)["released"].mean().unstack()
+    means = means.reindex(columns=["tuned_on", "held_out"])
+    counts = rows.groupby(by, observed=True)["held_out"].agg(n="size", kept="sum")
+    table = means.add_prefix("released_").join(counts)
+    table["tuned_on"] = table["n"] - table["kept"]
+    return table[table["tuned_on"].gt(0)].drop(columns="kept").reset_index()
+
+
+def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
+    """Models taught to answer "1" whatever the question: both conventions.
+
+    Returns:
+        `dataset, evaluator, task, released, corrected, position`, means.
+    """
+    names = evaluators.loc[evaluators["variant"].eq("always-1"), "evaluator"]
+    rows = plain(pairs[pairs["evaluator"].isin(names)])
+    by = ["dataset", "evaluator", "task"]
+    return (
+        rows.groupby(by, observed=True)[["released", "corrected", "position"]].mean().reset_index()
+    )

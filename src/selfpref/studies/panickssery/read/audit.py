@@ -1,0 +1,155 @@
+"""What was found in each file of the release.
+
+| finding | what is counted |
+|---|---|
+| ok | none: nothing was found |
+| position-bias-stored | stored as confidence in the own text: the mean of P("1") of both orders |
+| swapped-tasks | stored for one task: what the other task's answers give |
+| inverted-sign | stored: one minus the confidence in the own text |
+| stored-differs | stored: none of these, and not what p and 1 - p give either |
+| nan-filled, mass-filled | a number is stored where the answer is not one, or has no mass |
+| not-a-number, no-mass | the answer is not a number, or nothing of it is on the labels |
+| odd-tokens | the likeliest token is no label |
+| missing-order, missing-score | a row lacks an order, or the stored score |
+| missing-backward-probability | P of the order with the own text second was never stored |
+| no-probabilities | choices only |
+| incoherent-backward | 2 stored - forward contradicts the backward choice |
+| single-order | judged with the own text first only |
+| ties-stored-as-first | equal probabilities, stored as the choice "1" |
+| missing-p-yes | dropped from the file, since "Yes" was not among the two likeliest tokens |
+| yes-undercounted | other spellings of yes hold probability, too |
+| constant | every row holds the same score |
+| wrong-ground-truth, family-as-model | a field says otherwise than the file's evaluator |
+| held-out-violation | articles that the evaluator was tuned on |
+| missing-articles | held-out articles that the file lacks (a count of articles) |
+| foreign-articles | articles of the other data set |
+| repeated-rows | a pair that stands there before |
+| duplicated-model | the same model as the one that the detail names |
+| bare-nan | NaN, which strict JSON forbids (a count of values) |
+| left-out, unknown-file | not read: another evaluator was asked for; no file that a study reads |
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from selfpref.studies.panickssery.read.files import Floats, Rows, Texts
+
+Bools = npt.NDArray[np.bool_]
+# Two computations of one number differ by rounding of the release's half precision.
+SAME = 1e-3
+COLUMNS = ["study", "file", "finding", "rows", "affected", "detail"]
+
+
+@dataclass
+class Finding:
+    """What a finding affects: rows of its file, each counted once, or something else."""
+
+    rows: int
+    affected: int = 0
+    mask: Bools | None = None
+    detail: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Audit:
+    """Collects findings; one that affects nothing is none."""
+
+    study: str
+    found: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def note(self, rows: Rows, finding: str, mask: Bools, detail: str = "") -> None:
+        """Note which rows of a file a finding affects, `[rows]`; further notes add theirs."""
+        if mask.any():
+            known = self._finding(rows, finding, detail)
+            known.mask = mask if known.mask is None else known.mask | mask
+            known.affected = int(known.mask.sum())
+
+    def count(self, rows: Rows, finding: str, affected: int, detail: str = "") -> None:
+        """Note a number of other things than rows of a file."""
+        if affected:
+            self._finding(rows, finding, detail).affected += affected
+
+    def _finding(self, rows: Rows, finding: str, detail: str) -> Finding:
+        known = self.found.setdefault((rows.file.path, finding), Finding(len(rows)))
+        known.detail += [detail] if detail else []
+        return known
+
+    def mark(self, path: str, finding: str, detail: str = "") -> None:
+        """Note what affects a file as a whole."""
+        rows = self.sizes.get(path, 0)
+        self.found[path, finding] = Finding(rows, rows, detail=[detail] if detail else [])
+
+    def read(self, path: str, rows: int) -> None:
+        """Note that a file was read to its end."""
+        self.sizes[path] = rows
+
+    def table(self) -> pd.DataFrame:
+        """The audit table: a file that was read and of which nothing was found is `ok`."""
+        fine = self.sizes.keys() - {path for path, _ in self.found}
+        found = self.found | {(path, "ok"): Finding(self.sizes[path]) for path in fine}
+        return pd.DataFrame(
+            [
+                (self.study, path, finding, row.rows, row.affected, "; ".join(row.detail) or None)
+                for (path, finding), row in found.items()
+            ],
+            columns=COLUMNS,
+        )
+
+
+def close(a: Floats, b: Floats) -> Bools:
+    """Where two computations agree; False where either is missing."""
+    with np.errstate(invalid="ignore"):
+        near: Bools = np.abs(a - b) < SAME
+    return near
+
+
+def explained(stored: Floats, formulas: Mapping[str, Floats]) -> tuple[str, Bools]:
+    """Which formula the stored scores follow best, by mean absolute distance.
+
+    Args:
+        stored: The release's scores, NaN where missing.
+        formulas: By name, what each would give; the first wins ties. NaN where it gives nothing.
+
+    Returns:
+        Its name, and where it gives the stored score; `nothing` where no formula gives it in nine
+        of ten rows.
+    """
+    best, least, where = "nothing", np.inf, np.zeros(len(stored), dtype=bool)
+    for name, values in formulas.items():
+        both = ~np.isnan(stored) & ~np.isnan(values)
+        if not both.any():
+            continue
+        agree = close(stored, values)
+        distance = float(np.abs(stored - values)[both].mean())
+        if agree.sum() >= 0.9 * both.sum() and distance < least:
+            best, least, where = name, distance, agree
+    return best, where
+
+
+def articles(
+    audit: Audit, rows: Rows, keys: Texts, index: dict[str, int], tuned: pd.Series
+) -> None:
+    """Note foreign, tuned-on and missing articles of a file.
+
+    Args:
+        audit: Takes the findings.
+        rows: The file's rows.
+        keys: The article of each row.
+        index: Index of each article of the data set.
+        tuned: The file's evaluator, a row of `selfpref.studies.panickssery.evaluators`.
+    """
+    at = np.array([index.get(key, -1) for key in keys])
+    there, size = set(at[at >= 0].tolist()), len(index)
+    audit.note(rows, "foreign-articles", at < 0)
+    if tuned["trained_on"] == rows.file.dataset:
+        audit.note(rows, "held-out-violation", (at >= 0) & (at < tuned["held_out_from"]))
+    if rows.file.kind != "generations":
+        wanted: Collection[int] = range(tuned["held_out_from"], size)
+        missing = sum(number not in there for number in wanted)
+        detail = f"of {len(wanted)} held-out articles"
+        audit.count(rows, "missing-articles", missing, detail)

@@ -1,0 +1,182 @@
+"""Files of single summaries: "did you write this?" and a quality from 1 to 5.
+
+- Recognition: the score is P(yes), every spelling of yes among the released tokens added up; the
+  distribution is yes, no. Of the base models and of Llama only P("Yes") is there. The release drops
+  a row whose two likeliest tokens hold no "Yes"; such rows come back here as `unparsable`.
+- Quality: the score is the expectation of the digits' distribution, sum_k k p_k / sum_k p_k.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from selfpref.studies.panickssery.read.audit import Audit
+from selfpref.studies.panickssery.read.files import Floats, Rows, Texts, lists
+
+GRADES = ("1", "2", "3", "4", "5")
+YES, NO = "yes", "no"
+
+
+def _meaning(token: str) -> str:
+    """A token without what surrounds its word: ` Yes` and `"Yes` are yes."""
+    return token.strip(" \t\n\"'.,").lower()
+
+
+def _yes_and_no(rows: Rows) -> Floats:
+    """P of every spelling of yes and of no, `[rows, 2]`; NaN where no token is stored."""
+    found = np.full((len(rows), 2), np.nan)
+    for number, tokens in enumerate(rows.column("res")):
+        if tokens is None:
+            continue
+        if not isinstance(tokens, dict):
+            raise rows.error(number, f"'res' is {tokens!r}, not a mapping of tokens")
+        meant = [(_meaning(token), probability) for token, probability in tokens.items()]
+        found[number] = [sum(p for word, p in meant if word == wanted) for wanted in (YES, NO)]
+    return found
+
+
+def _table(
+    rows: Rows,
+    study: str,
+    task: str,
+    columns: dict[str, Texts | Floats | pd.Series | None],
+) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "study": study,
+            "step": 0,
+            "sample": 0,
+            "judge": rows.file.evaluator,
+            "task": task,
+            "variant": "plain",
+            "marks": None,
+            "reply": None,
+            **columns,
+        }
+    )
+    repeat = frame.groupby(["item_id", "responder"], sort=False).cumcount()
+    return frame.assign(repeat=repeat)
+
+
+def _note_constant(audit: Audit, rows: Rows, stored: Floats) -> None:
+    known = ~np.isnan(stored)
+    if len(np.unique(stored[known])) == 1:
+        audit.note(rows, "constant", known, f"{stored[known][0]:g}")
+
+
+def read_recognition(
+    audit: Audit, rows: Rows, item_ids: Texts, study: str, family: str
+) -> pd.DataFrame:
+    """The ratings of a file of "did you write this?".
+
+    Args:
+        audit: Takes the findings.
+        rows: Its rows.
+        item_ids: The item of each row.
+        study: The study.
+        family: Whose texts are the evaluator's own.
+
+    Raises:
+        SelfprefError: Another schema; names the file.
+    """
+    rows.need("target_model", "recognition_score")
+    targets, stored = rows.names("target_model"), rows.numbers("recognition_score")
+    split = _yes_and_no(rows)
+    known = ~np.isnan(split[:, 0])
+    score = np.where(known, split[:, 0], stored)
+    lost = np.isnan(score)
+    audit.note(rows, "not-a-number", lost)
+    audit.note(rows, "yes-undercounted", known & (score > stored))
+    _note_constant(audit, rows, stored)
+    truths = rows.column("ground_truth")
+    wrong = [
+        truth is not None and bool(truth) != (target == family)
+        for truth, target in zip(truths, targets, strict=True)
+    ]
+    audit.note(rows, "wrong-ground-truth", np.array(wrong))
+    found = _table(
+        rows,
+        study,
+        "recognition",
+        {
+            "item_id": item_ids,
+            "responder": targets,
+            "score": score,
+            "distribution": lists(split, known),
+            "mass": split.sum(axis=1),
+            "stored": stored,
+            "status": np.where(lost, "failed", "ok"),
+        },
+    )
+    every = set(itertools.product(pd.unique(item_ids), pd.unique(targets)))
+    dropped = sorted(every - set(zip(item_ids, targets, strict=True)))
+    if not dropped:
+        return found
+    audit.count(rows, "missing-p-yes", len(dropped), f"of {len(every)} rows of its articles")
+    items, responders = (np.array(part, dtype=object) for part in zip(*dropped, strict=True))
+    nothing = np.full(len(dropped), np.nan)
+    missing = _table(
+        rows,
+        study,
+        "recognition",
+        {
+            "item_id": items,
+            "responder": responders,
+            "score": nothing,
+            "distribution": lists(nothing[:, None], ~np.isnan(nothing)),
+            "mass": nothing,
+            "stored": nothing,
+            "status": np.full(len(dropped), "unparsable", dtype=object),
+        },
+    )
+    return pd.concat([found, missing], ignore_index=True)
+
+
+def read_quality(audit: Audit, rows: Rows, item_ids: Texts, study: str) -> pd.DataFrame:
+    """The ratings of a file of quality scores.
+
+    Args:
+        audit: Takes the findings.
+        rows: Its rows.
+        item_ids: The item of each row.
+        study: The study.
+
+    Raises:
+        SelfprefError: Another schema; names the file.
+    """
+    rows.need("target_model", "scores", "score")
+    stored = rows.numbers("score", most=float(GRADES[-1]))
+    grades = rows.labels("scores", GRADES)
+    mass = grades.sum(axis=1)
+    status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = grades @ np.arange(1, len(GRADES) + 1) / mass
+    score = np.where(status == "ok", score, np.nan)
+    filled = (status != "ok") & ~np.isnan(stored)
+    audit.note(rows, "not-a-number", status == "failed")
+    audit.note(rows, "no-mass", status == "low-mass")
+    audit.note(rows, "mass-filled", filled, _values(stored[filled]))
+    _note_constant(audit, rows, stored)
+    differs = ~np.isclose(score, stored, atol=1e-6) & ~np.isnan(score)
+    audit.note(rows, "stored-differs", differs)
+    named = np.array([name != rows.file.evaluator for name in rows.column("model")])
+    audit.note(rows, "family-as-model", named)
+    return _table(
+        rows,
+        study,
+        "quality",
+        {
+            "item_id": item_ids,
+            "responder": rows.names("target_model"),
+            "score": score,
+            "distribution": lists(grades, status != "failed"),
+            "mass": mass,
+            "stored": stored,
+            "status": status,
+        },
+    )
+
+
+def _values(stored: Floats) -> str:
+    return "stored " + ", ".join(f"{value:g}" for value in np.unique(stored))

@@ -1,0 +1,275 @@
+"""The stages of the Panickssery study: articles, summaries, tuned evaluators, and their answers.
+
+Only articles beyond those set aside for tuning (`articles.<set>.train`) are judged, by every
+evaluator, the untuned ones included: all are compared on the same articles.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pandas as pd
+
+from selfpref import paths, progress, tables
+from selfpref.ask import sources
+from selfpref.ask.responding import respond, tallied
+from selfpref.ask.sources import Opens
+from selfpref.errors import SelfprefError
+from selfpref.lab.summaries import experiment
+from selfpref.models import Engine
+from selfpref.models.calls import Calls
+from selfpref.params import Finetune, Model, Verdicts
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
+from selfpref.store import Store, store_path
+from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
+from selfpref.studies.panickssery.read import articles as news
+from selfpref.studies.panickssery.recognition import Shown, index, ratings, shown, verdicts
+
+STUDY = "panickssery"
+
+
+def _read(params: Any, table: str) -> pd.DataFrame:
+    return tables.read(params.profile, table, STUDY, sources.parts(params, table, STUDY))
+
+
+def articles(params: Any, dataset: str) -> dict[str, pd.DataFrame]:
+    """One data set: its articles with the person's summaries.
+
+    Args:
+        params: The stage's parameters.
+        dataset: A key of `articles`.
+
+    Returns:
+        items, responses, truths and audit.
+
+    Raises:
+        SelfprefError: The set is not to be had, or has too few articles.
+    """
+    entry = params.articles[dataset]
+    if entry.reader == "lab":
+        drawn = experiment.draw(dataset, entry.articles, entry.seed)
+        found = experiment.tables(STUDY, dataset, drawn, entry.seed)
+    else:
+        source = paths.root() / entry.source
+        found = news.read(STUDY, dataset, entry.reader, entry.articles, source)
+    return {
+        name: found.get(name, tables.empty(name))
+        for name in ("items", "responses", "truths", "audit")
+    }
+
+
+def summaries(
+    params: Any, model: str, opens: Opens
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Every article summarised by one model.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `summarise`.
+        opens: Opens the model for a data set.
+
+    Returns:
+        The responses table; the truths table; and for each data set, how many articles have no
+        summary, by reason, and how many summaries were cut off at their limit.
+    """
+    use, made, true, counts = params.summarise[model], [], [], {}
+    for dataset, entry in params.articles.items():
+        items = tables.read(params.profile, "items", STUDY, [dataset])
+        with opens(params, model, dataset, f"summarise {model} {dataset}") as calls:
+            table, counts[dataset] = respond(
+                items,
+                model,
+                calls,
+                SUMMARY_LAYOUTS[use.prompts].forms[entry.reader],
+                max_tokens=use.max_tokens,
+                temperature=use.temperature,
+                seed=params.seed,
+            )
+        table = table.assign(text=[news.clean(text, entry.reader) for text in table["text"]])
+        made.append(table)
+        if entry.reader == "lab":
+            true.append(experiment.truths(items, table))
+    return (
+        pd.concat(made, ignore_index=True),
+        pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
+        tallied(counts),
+    )
+
+
+def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One model asked about its own and others' summaries.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `recognise`.
+        opens: Opens the model.
+
+    Returns:
+        The verdicts and the ratings table.
+    """
+    use = params.recognise[model]
+    judged = _judged(params, use.own or model)
+    with opens(params, model, "", f"recognise {model}") as calls:
+        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What evaluators of one family are asked about.
+
+    Attributes:
+        items: The articles that are judged.
+        responses: All summaries.
+        pairs: The family's summaries beside the others.
+    """
+
+    items: pd.DataFrame
+    responses: pd.DataFrame
+    pairs: list[Shown]
+
+    def by(
+        self, evaluator: str, calls: Calls, layout: SummaryLayout, use: Verdicts, seed: int
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The verdicts and the ratings of one evaluator."""
+        return (
+            verdicts(self.pairs, evaluator, calls, layout, use, seed=seed),
+            ratings(self.items, self.responses, evaluator, calls, layout, use, seed=seed),
+        )
+
+
+def _judged(params: Any, own: str) -> _Judged:
+    items, responses = _read(params, "items"), _read(params, "responses")
+    first = {dataset: entry.train for dataset, entry in params.articles.items()}
+    starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
+    items = items[items["metadata"].map(index) >= starts]
+    pairs = shown(items, responses, own)
+    if not pairs:
+        raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `summarise`")
+    return _Judged(items, responses, pairs)
+
+
+def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Every evaluator of an entry of `finetune` asked about its base's and others' summaries.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+
+    Returns:
+        The verdicts and the ratings table; without rows where the entry only exports examples.
+    """
+    use = params.finetune[key]
+    if use.method == "export":
+        return tables.empty("verdicts"), tables.empty("ratings")
+    base, judged, made = params.models[use.model], _judged(params, use.model), []
+    layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
+    for name in use.evaluators:
+        folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
+        place = str(folder.relative_to(paths.root()))
+        entry = base.model_copy(update={"model": place, "revision": None})
+        with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
+            made.append(judged.by(folder.name, calls, layout, read, params.seed))
+    answered, rated = zip(*made, strict=True)
+    return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
+
+
+@contextmanager
+def _opened(params: Any, name: str, entry: Model, title: str) -> Iterator[tuple[Engine, Calls]]:
+    """A model, and the same behind the store."""
+    with Store(store_path(paths.root())) as store:
+        engine = sources.open_engine(name, entry, "", store)
+        yield engine, Calls(engine, store, offline=params.offline, title=title)
+
+
+def examples(
+    params: Any, key: str, opens: Opens
+) -> dict[str, tuple[list[Labelled], list[Labelled]]]:
+    """What the evaluators of an entry are tuned on.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+        opens: Opens the base, which is asked for the answers that are replayed.
+
+    Returns:
+        For each evaluator what it learns, and what is replayed.
+    """
+    use = params.finetune[key]
+    items, responses = _read(params, "items"), _read(params, "responses")
+    layout, made = SUMMARY_LAYOUTS[use.prompts], {}
+    with opens(params, use.model, "", "") as calls:
+        for name, tuning in use.evaluators.items():
+            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
+                items["metadata"].map(index) < tuning.articles
+            )
+            pairs = shown(items[chosen], responses, use.model)
+            learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
+            again = round(len(learned) * tuning.replay / (1 - tuning.replay))
+            made[name] = (learned, replayed(pairs, layout, again, calls.choose, params.seed))
+    return made
+
+
+def finetune(params: Any, key: str) -> pd.DataFrame:
+    """Tune every evaluator of an entry, and write its examples as chat JSONL beside it.
+
+    Args:
+        params: The stage's parameters.
+        key: A key of `finetune`.
+
+    Returns:
+        One row an evaluator: `evaluator, variant, on, articles, examples, replayed`, the loss of
+        its first and last steps in nats (NaN where nothing is tuned).
+    """
+    use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)
+    folder.mkdir(parents=True, exist_ok=True)
+    made, rows = examples(params, key, sources.calls), []
+    with progress.bar(len(use.evaluators), f"finetune {key}") as bar:
+        for name, tuning in use.evaluators.items():
+            evaluator, (learned, again) = f"{key}-{name}", made[name]
+            (folder / f"{evaluator}.jsonl").write_text(
+                chat_lines([*learned, *again]), encoding="utf-8"
+            )
+            losses = [float("nan")]
+            if use.method != "export":
+                seed = crc32(f"{params.seed}/{evaluator}".encode())
+                base = params.models[use.model]
+                with _opened(params, use.model, base, "") as (engine, _):
+                    losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
+            rows.append(
+                {
+                    "evaluator": evaluator,
+                    "variant": tuning.variant,
+                    "on": tuning.on,
+                    "articles": tuning.articles,
+                    "examples": len(learned),
+                    "replayed": len(again),
+                    "first loss": sum(losses[:3]) / len(losses[:3]),
+                    "last loss": sum(losses[-3:]) / len(losses[-3:]),
+                }
+            )
+            bar.update()
+    return pd.DataFrame(rows)
+
+
+def _tune(
+    engine: Engine, examples: Sequence[Labelled], use: Finetune, seed: int, folder: Path
+) -> list[float]:
+    """Tune a model, and put it into its folder once it is whole."""
+    # torch is loaded only where a model is tuned.
+    from selfpref.models.local import LocalModel  # noqa: PLC0415
+    from selfpref.studies.panickssery.finetune.training import Settings, tune  # noqa: PLC0415
+
+    assert use.method != "export"
+    assert isinstance(engine, LocalModel)
+    settings = Settings(use.method, use.rate, use.epochs, use.batch, use.rank, use.alpha)
+    scratch = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(scratch, ignore_errors=True)
+    losses = tune(engine, examples, settings, seed, scratch)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.replace(scratch, folder)
+    return losses

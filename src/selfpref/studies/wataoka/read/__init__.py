@@ -1,0 +1,1 @@
+"""Readers of data sets with pairs and votes."""

@@ -1,0 +1,121 @@
+"""Reader of MT-Bench: human votes and GPT-4's pair verdicts (Zheng et al., arXiv 2306.05685).
+
+Released: 3,355 votes of experts and authors and 2,400 verdicts of GPT-4 (labels only, CC-BY-4.0),
+the 80 questions, and the answers of most models. What matters in reading them:
+
+- The two label files orient a pair differently; rows meet on the unordered pair.
+- The verdicts are already merged over both orders: which answer stood first is unknown, and a
+  disagreement between the orders is stored as "tie (inconsistent)", here a tie.
+- Each turn of a dialogue is an item of its own; both turns of a question share a cluster.
+- Answers of vicuna-13b-v1.2, one of the six judged models, are in no public file; those of v1.3
+  stay under their own name.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from selfpref.download.fetch import fetch
+from selfpref.errors import SelfprefError
+from selfpref.formats.records import Judges, chosen, json_lines, need, numbered
+from selfpref.tables.schemas import TIE
+
+JUDGE = "gpt-4"
+SNAPSHOTS = "data/snapshots/mtbench"
+QUESTIONS = "fastchat/llm_judge/data/mt_bench/question.jsonl"
+ANSWERS = "fastchat/llm_judge/data/mt_bench/model_answer/"
+WINNERS = {"model_a": "a", "model_b": "b", "tie": TIE, "tie (inconsistent)": TIE}
+
+
+def _votes(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    for number, record in json_lines(path):
+        keys = ("question_id", "turn", "model_a", "model_b", "winner", "judge")
+        row = {key: need(record, key, path, number) for key in keys}
+        if row["winner"] not in WINNERS:
+            raise SelfprefError(f"{path}, line {number}: unknown winner {row['winner']!r}")
+        rows.append(row | {"label": WINNERS[row["winner"]]})
+    return rows
+
+
+def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+    """The tables of MT-Bench.
+
+    Args:
+        dataset: Prefix of the item ids, `<dataset>/<question>/<turn>`.
+        study: The study the rows belong to.
+        source: The pinned files.
+        judges: None, or `["gpt-4"]`, the release's only judge.
+
+    Returns:
+        items, responses, labels and verdicts.
+
+    Raises:
+        SelfprefError: A file cannot be had or read, or a judge is not in the release.
+    """
+    if unknown := sorted(set(judges or ()) - {JUDGE}):
+        raise SelfprefError(f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose {JUDGE}")
+    files = fetch(source)
+
+    def item(question: int, turn: int) -> dict[str, str]:
+        return {"study": study, "item_id": f"{dataset}/{question}/{turn}"}
+
+    items = []
+    for number, record in json_lines(files[QUESTIONS]):
+        question, turns = (
+            need(record, key, files[QUESTIONS], number) for key in ("question_id", "turns")
+        )
+        for turn in range(1, len(turns) + 1):
+            items.append(
+                item(question, turn)
+                | {
+                    "category": record.get("category"),
+                    "cluster": f"{dataset}/{question}",
+                    # The answers to earlier turns differ by responder; they are responses.
+                    "messages": [{"role": "user", "content": text} for text in turns[:turn]],
+                    "reference": None,
+                    "metadata": json.dumps({"turn": turn, "turns": len(turns)}),
+                }
+            )
+
+    responses = []
+    for path, local in files.items():
+        if not path.startswith(ANSWERS):
+            continue
+        for number, record in json_lines(local):
+            question, model, choices = (
+                need(record, key, local, number) for key in ("question_id", "model_id", "choices")
+            )
+            responses += [
+                item(question, turn)
+                | {"responder": model, "step": 0, "sample": 0, "text": text, "status": "ok"}
+                for turn, text in enumerate(choices[0]["turns"], start=1)
+            ]
+
+    labels = [
+        item(vote["question_id"], vote["turn"])
+        | {
+            "responder_a": vote["model_a"],
+            "responder_b": vote["model_b"],
+            "annotator": vote["judge"],
+            "label": vote["label"],
+        }
+        for vote in _votes(files[f"{SNAPSHOTS}/human.jsonl"])
+    ]
+    verdicts = [
+        item(vote["question_id"], vote["turn"])
+        | {
+            "judge": JUDGE,
+            "candidates": [vote["model_a"], vote["model_b"]],
+            "choice": {"a": vote["model_a"], "b": vote["model_b"], TIE: TIE}[vote["label"]],
+        }
+        for vote in _votes(files[f"{SNAPSHOTS}/gpt4_pair.jsonl"])
+    ]
+    return {
+        "items": pd.DataFrame(items),
+        "responses": pd.DataFrame(responses),
+        "labels": numbered(labels),
+        "verdicts": chosen(verdicts, order_known=False),
+    }

@@ -1,0 +1,268 @@
+"""The paper's own figures: bias and distance skewness along the steps, and against people."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.skewness import distance_skewness
+from selfpref.studies.xu.concepts import MATCHERS
+from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITIES, skewness, summary
+from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
+
+TRANSLATION = [
+    *("language", "model", "step", "convention", "self_mean", "truth_mean", "bias", "bias_lo"),
+    *("bias_hi", "dskew", "dskew_lo", "dskew_hi", "n", "unusable"),
+]
+HUMAN = ["model", "step", "human_mean", "self_mean", "bias", "bias_lo", "bias_hi", "dskew", "n"]
+COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
+CELL = ["condition", "language", "model", "step", "convention"]
+# Points of MQM within which a mean counts as none.
+NEAR = 0.5
+_NAMES = {"said": "self_mean", "truth": "truth_mean"}
+
+
+def _many(rows: pd.DataFrame, settings: Settings, *names: str, averaged: bool) -> pd.DataFrame:
+    """`summary` of every condition and model, in both conventions."""
+    found = [pd.DataFrame()]
+    for convention in CONVENTIONS:
+        read = read_as(rows, convention)
+        for (condition, model), part in read.groupby(["condition", "responder"]):
+            # Conventions share a stream, and with it their resamples.
+            table = summary(part, settings, *names, str(condition), str(model), averaged=averaged)
+            held = {"condition": condition, "model": model, "convention": convention}
+            found.append(table.assign(**held))
+    return pd.concat(found, ignore_index=True).rename(columns=_NAMES)
+
+
+def translation(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Bias and D of every model, language and step of translation, and the mean over languages.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: Truth, gamma and intervals.
+
+    Returns:
+        `condition` and the columns of `TRANSLATION`, and the same quantities' change since step 0
+        (`bias_change`, `bias_change_lo`, ...; `said_change` and `truth_change` for the means).
+    """
+    own = chained(rows)
+    found = _many(own[own["task"].eq("mqm")], settings, "translation", averaged=True)
+    if found.empty:
+        return found
+    # Sizes of one model stand in one language only; a mean over languages needs all of the study.
+    languages = found.loc[found["language"].ne(AVERAGE)].groupby("condition")["language"].nunique()
+    held = found.groupby(["condition", "model"])["language"].transform(
+        lambda names: names[names.ne(AVERAGE)].nunique()
+    )
+    whole = held.eq(found["condition"].map(languages))
+    found = found[found["language"].ne(AVERAGE) | whole]
+    return found.sort_values(CELL, ignore_index=True)
+
+
+def shown(curves: pd.DataFrame, condition: str = "") -> pd.DataFrame:
+    """The table translation.csv: one condition, in the columns that it promises."""
+    if curves.empty:
+        return pd.DataFrame(columns=TRANSLATION)
+    return curves.loc[curves["condition"].eq(condition), TRANSLATION].reset_index(drop=True)
+
+
+def change(curves: pd.DataFrame) -> pd.DataFrame:
+    """How score, truth, bias and D have changed since step 0, with paired intervals."""
+    if curves.empty:
+        return curves
+    moved = [f"{name}_change{end}" for name in QUANTITIES for end in ("", "_lo", "_hi")]
+    later = curves["step"].gt(0) & curves["condition"].eq("")
+    names = {old: old.replace("said_", "self_") for old in moved}
+    return (
+        curves.loc[later, [*CELL[1:], *moved, "n_both"]]
+        .rename(columns=names)
+        .reset_index(drop=True)
+    )
+
+
+def gains(curves: pd.DataFrame) -> pd.DataFrame:
+    """What refinement has brought by the last step: to the model's own score, and to the truth.
+
+    Returns:
+        `language, model, convention, best_step` (where the mean truth is greatest), `last_step`,
+        and by then the changes since step 0 of score, truth and bias with their intervals; the last
+        step is the last one with a truth.
+    """
+    if curves.empty:
+        return curves
+    known = curves[curves["condition"].eq("") & curves["n"].gt(0)]
+    rows = []
+    for (language, model, convention), part in known.groupby(["language", "model", "convention"]):
+        last = part.loc[part["step"].idxmax()]
+        if last["step"] == 0:
+            continue
+        row = {"language": language, "model": model, "convention": convention}
+        row |= {"best_step": part.loc[part["truth_mean"].idxmax(), "step"]}
+        row |= {"last_step": last["step"], "n_both": last["n_both"]}
+        for name, label in (("said", "self"), ("truth", "truth"), ("bias", "bias")):
+            for end in ("", "_lo", "_hi"):
+                row[f"{label}_change{end}"] = last[f"{name}_change{end}"]
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def human(
+    rows: pd.DataFrame, truths: pd.DataFrame, published: pd.DataFrame, settings: Settings
+) -> pd.DataFrame:
+    """The human study: own scores against human MQM, and the bias that the paper prints.
+
+    The scores are those of the release's own rule, as in the paper.
+    """
+    own = chained(rows)
+    own = read_as(own[own["condition"].eq("")], "released")
+    own = own.assign(truth=truth_of(own, truths, "human-mqm"))
+    own = own[own["truth"].notna() & own["task"].eq("mqm")]
+    found = [
+        summary(part, settings, "human", str(model)).assign(model=model)
+        for model, part in own.groupby("responder")
+    ]
+    if not found:
+        return pd.DataFrame(columns=[*HUMAN, "bias_published"])
+    table = pd.concat(found).rename(columns={"said": "self_mean", "truth": "human_mean"})
+    printed = published[published["item"].eq("human") & published["quantity"].eq("bias")]
+    printed = printed.rename(columns={"value": "bias_published"})
+    return (
+        table[HUMAN]
+        .merge(printed[["model", "step", "bias_published"]], on=["model", "step"], how="left")
+        .sort_values(["model", "step"], ignore_index=True)
+    )
+
+
+def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Constrained generation: says "all covered" against holds every concept, for both matchers.
+
+    Returns:
+        `convention`, the columns of `COMMONGEN`, and the intervals of bias, `predicted` and `true`.
+    """
+    own = chained(rows)
+    own = own[own["task"].eq("coverage") & own["condition"].eq("")]
+    found = [pd.DataFrame()]
+    for matcher in MATCHERS:
+        held = own.assign(truth=truth_of(own, truths, f"coverage-{matcher}"))
+        found.append(
+            _many(held, settings, "commongen", matcher, averaged=False).assign(matcher=matcher)
+        )
+    table = pd.concat(found, ignore_index=True)
+    if table.empty:
+        return pd.DataFrame(columns=[*COMMONGEN, "convention"])
+    names = {"self_mean": "predicted", "truth_mean": "true"}
+    names |= {
+        f"{old}_{end}": f"{new}_{end}"
+        for old, new in (("said", "predicted"), ("truth", "true"))
+        for end in ("lo", "hi")
+    }
+    return table.rename(columns=names).sort_values(
+        ["model", "step", "convention", "matcher"], ignore_index=True
+    )
+
+
+def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Mathematics: says that its answer is correct against gives the right one.
+
+    Returns:
+        `condition` (`plain`, an arm, or `self-consistency`, whose steps are rounds of votes),
+        `language, model, step, predicted, true, bias, dskew` with intervals, the change of the bias
+        since step 0, `n` and `unusable`.
+    """
+    own = chained(rows)
+    own = own[own["task"].eq("correctness")]
+    table = _many(own, settings, "mathematics", averaged=False)
+    if table.empty:
+        return pd.DataFrame(columns=["condition", "language", *COMMONGEN, "unusable"])
+    # No release has a rule of its own here; both conventions are one.
+    table = table[table["convention"].eq("corrected")].drop(columns="convention")
+    names = {"self_mean": "predicted", "truth_mean": "true"}
+    names |= {
+        f"{old}_{end}": f"{new}_{end}"
+        for old, new in (("said", "predicted"), ("truth", "true"))
+        for end in ("lo", "hi")
+    }
+    table["condition"] = table["condition"].replace("", "plain")
+    return table.rename(columns=names).sort_values(
+        ["language", "model", "condition", "step"], ignore_index=True
+    )
+
+
+def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """D of every cell beside its variants and its nulls (`grid.skewness`)."""
+    own = chained(rows)
+    own = own[own["condition"].eq("")]
+    found = [pd.DataFrame()]
+    for convention in CONVENTIONS:
+        for model, part in read_as(own, convention).groupby("responder"):
+            table = skewness(part, settings, "skewness", str(model))
+            found.append(table.assign(model=model, convention=convention))
+    return pd.concat(found, ignore_index=True)
+
+
+def sizes(curves: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The models that differ in size alone, in ascending order, in the languages they share."""
+    table = shown(curves)
+    table = table[table["model"].isin(settings.sizes) & table["language"].ne(AVERAGE)]
+    shared = table.groupby("language")["model"].nunique().eq(len(settings.sizes))
+    table = table[table["language"].map(shared).eq(True)]
+    order = table["model"].map({name: i for i, name in enumerate(settings.sizes)})
+    return (
+        table.assign(size=order)
+        .sort_values(["language", "size", "step", "convention"], ignore_index=True)
+        .drop(columns="size")
+    )
+
+
+def arms(curves: pd.DataFrame) -> pd.DataFrame:
+    """Refinement under other conditions (another run, another accept rule) beside the plain one."""
+    if curves.empty or curves["condition"].eq("").all():
+        return pd.DataFrame(columns=["condition", *TRANSLATION])
+    key = ["language", "model"]
+    other = curves.loc[curves["condition"].ne(""), key].drop_duplicates()
+    kept = curves.merge(other, on=key)
+    kept = kept[kept["language"].ne(AVERAGE)]
+    return kept.assign(condition=kept["condition"].replace("", "plain"))[
+        ["condition", *TRANSLATION]
+    ].reset_index(drop=True)
+
+
+def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Rows for the paper's two schematic figures: the scores of single sentences, no texts.
+
+    Figure 1: the human study's cell with the greatest bias at step 0. Figure 2: of the cells whose
+    mean lies within half a point of gamma, the one with the greatest D, so that a bias of 0 is
+    drawn beside an asymmetry that it hides.
+
+    Returns:
+        `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
+    """
+    own = read_as(chained(rows), "released")
+    own = own[own["task"].eq("mqm") & own["condition"].eq("")]
+    people = own.assign(truth=truth_of(own, truths, "human-mqm"))
+    people = people[people["step"].eq(0) & people["truth"].notna()]
+    biased = _greatest(people, settings, lambda bias, skew: bias).assign(figure=1)
+    level = _greatest(own, settings, lambda bias, skew: skew if abs(bias) <= NEAR else None)
+    found = pd.concat([biased, level.assign(figure=2)], ignore_index=True)
+    names = {"responder": "model", "cluster": "sentence"}
+    columns = ["figure", "language", "responder", "step", "cluster", "said", "truth"]
+    columns += ["bias", "dskew"]
+    return found.reindex(columns=columns).rename(columns=names)
+
+
+def _greatest(
+    rows: pd.DataFrame, settings: Settings, rank: Callable[[float, float], float | None]
+) -> pd.DataFrame:
+    """The rows of the cell whose bias and D rank first; None is no candidate."""
+    best, found = -np.inf, rows.iloc[:0]
+    for _, part in rows.groupby(["language", "responder", "step"]):
+        held = part[part["said"].notna() & part["truth"].notna()]
+        gaps = (held["said"] - held["truth"]).to_numpy()
+        if not len(gaps):
+            continue
+        bias, skew = float(gaps.mean()), float(distance_skewness(gaps, settings.gamma))
+        placed = rank(bias - settings.gamma, skew)
+        if placed is not None and placed > best:
+            best, found = placed, held.assign(bias=bias, dskew=skew)
+    return found

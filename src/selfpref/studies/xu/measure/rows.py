@@ -1,0 +1,143 @@
+"""The rated texts of the study, one row a rating, with what is known of their quality.
+
+Two conventions stand beside each other throughout:
+
+- `released`: the score by the source's own rule (`stored`), to which whatever it does not find in
+  the feedback is perfect; a source without such a rule has the score itself;
+- `corrected`: only feedback that says something, and no truth where the step is contaminated
+  (`selfpref.studies.xu.chains`), so that nothing is compared with the score of another text.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bootstrap import ClusterBootstrap, stream
+from selfpref.studies.xu import chains
+from selfpref.studies.xu.concepts import Matcher
+
+STUDY = "xu"
+Convention = Literal["released", "corrected"]
+CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
+TEXT = ["item_id", "responder", "step"]
+BEST = "best-of-"
+PARAPHRASE = "paraphrase/"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What scores are compared with, and how intervals are made; see `selfpref.params`.
+
+    Attributes:
+        truth: The metric of `truths` that a translation's score is compared with.
+        matcher: How concepts are looked for.
+        gamma: The centre of distance skewness.
+        flips: Random signs drawn for each null of distance skewness.
+        sizes: Models that differ in size alone, ascending.
+        bootstrap: The intervals.
+        seed: Of resampling.
+    """
+
+    truth: str
+    matcher: Matcher
+    gamma: float
+    flips: int
+    sizes: tuple[str, ...]
+    bootstrap: ClusterBootstrap
+    seed: int
+
+    def metric(self, task: str) -> str:
+        """The truth that the ratings of a task are compared with."""
+        return {"mqm": self.truth, "coverage": f"coverage-{self.matcher}"}.get(task, task)
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A stream of its own for these names."""
+        return stream(self.seed, STUDY, *names)
+
+
+def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str) -> pd.Series:
+    """One metric of each row's text; NaN where it was not computed.
+
+    Args:
+        rows: With `item_id, responder, step`.
+        truths: The truths table.
+        metric: Which.
+    """
+    known = truths.loc[truths["metric"].eq(metric), [*TEXT, "score"]]
+    found = rows[TEXT].merge(known, on=TEXT, how="left")["score"]
+    return pd.Series(found.to_numpy(dtype=float), index=rows.index)
+
+
+def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFrame:
+    """Every rating with the text it judges, its truth, and its address.
+
+    Args:
+        tables: items, responses, ratings and truths.
+        settings: Which truth.
+
+    Returns:
+        The ratings' columns with `condition, language, cluster, source, reference, text, truth,
+        own` (whether this reading drove the refinement: the writer's own, or in an arm that the
+        condition names, that arm's judge's) and `contaminated`. The truth
+        is that of the text, so it is NaN for candidates, which have samples.
+    """
+    items, ratings = tables["items"], tables["ratings"]
+    asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))
+    rows = ratings.merge(asked[["item_id", "cluster", "source", "reference"]], on="item_id")
+    texts = tables["responses"][[*TEXT, "sample", "text"]]
+    rows = rows.merge(texts, on=[*TEXT, "sample"], how="left")
+    rows = rows.join(chains.addressed(rows["item_id"]))
+    truth = pd.Series(np.nan, index=rows.index)
+    for task, part in rows.groupby("task"):
+        truth[part.index] = truth_of(part, tables["truths"], settings.metric(str(task)))
+    plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
+    drove = plain | rows["variant"].eq(rows["condition"])
+    rows = rows.assign(truth=truth, own=drove & rows["repeat"].eq(0))
+    spoilt = integrity(rows, tables["truths"])
+    spoilt = spoilt.loc[spoilt["contaminated"], chains.CELL]
+    return rows.merge(spoilt, on=chains.CELL, how="left", indicator="contaminated").assign(
+        contaminated=lambda merged: merged["contaminated"].eq("both")
+    )
+
+
+def chained(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of refinement: own ratings of texts that follow each other step by step."""
+    aside = rows["condition"].str.startswith((BEST, PARAPHRASE))
+    return rows[rows["own"] & ~aside]
+
+
+def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
+    """What the checks of a chain find in each of its steps (`selfpref.studies.xu.chains`).
+
+    Args:
+        rows: As `rated` returns them.
+        truths: The truths table; unrounded BLEURT, where there is one, tells texts apart better
+            than its map to plateaus.
+    """
+    own = chained(rows)
+    exact = truth_of(own, truths, "bleurt")
+    return chains.cells(
+        own[[*chains.CELL, "item_id", "text", "reply", "status"]].assign(
+            own=own["stored"].fillna(own["score"]),
+            truth=exact.fillna(own["truth"]),
+            fine=exact.notna(),
+        )
+    )
+
+
+def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
+    """The rows under one convention: `said` is the judge's score, `truth` what it is held against.
+
+    Args:
+        rows: As `rated` returns them.
+        convention: `released` or `corrected`.
+    """
+    if convention == "released":
+        return rows.assign(said=rows["stored"].fillna(rows["score"]))
+    usable = rows["status"].eq("ok")
+    return rows.assign(
+        said=rows["score"].where(usable), truth=rows["truth"].mask(rows["contaminated"])
+    )

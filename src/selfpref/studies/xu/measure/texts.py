@@ -1,0 +1,180 @@
+"""The texts themselves: format of feedback, a second truth, length and diversity."""
+
+import itertools
+import re
+
+import numpy as np
+import pandas as pd
+from sacrebleu.metrics.chrf import CHRF
+
+from selfpref.prompts import feedback
+from selfpref.studies.xu.measure.grid import AVERAGE, grid
+from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
+from selfpref.studies.xu.scales import quantile_map, recovered
+
+_WORD = re.compile(r"\w+")
+
+
+def format_accuracy(rows: pd.DataFrame) -> pd.DataFrame:
+    """The share of feedback on one's own translations that keeps to the declared grammar.
+
+    Returns:
+        `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
+        `well_formed` (`selfpref.prompts.feedback.well_formed`), `cut_off` (well formed but for a
+        last line that was cut off) and `usable` (a score can be read).
+    """
+    own = chained(rows)
+    own = own[own["task"].eq("mqm") & own["condition"].eq("") & own["reply"].notna()]
+    whole = [feedback.well_formed(reply) for reply in own["reply"]]
+    cut = [
+        not good and feedback.well_formed(_without_last_line(reply))
+        for good, reply in zip(whole, own["reply"], strict=True)
+    ]
+    own = own.assign(well_formed=whole, cut_off=cut, usable=own["status"].eq("ok"), n=1)
+    shares = {name: (name, "mean") for name in ("well_formed", "cut_off", "usable")}
+    table = own.groupby(["language", "responder", "step"]).agg(n=("n", "sum"), **shares)
+    table = table.reset_index().rename(columns={"responder": "model"})
+    languages = table["language"].nunique()
+    steps = table.groupby(["model", "step"])
+    mean = steps.agg(n=("n", "sum"), held=("n", "size"), **shares).reset_index()
+    mean = mean[mean["held"].eq(languages) & (languages > 1)].drop(columns="held")
+    return pd.concat([table, mean.assign(language=AVERAGE)], ignore_index=True)
+
+
+def _without_last_line(reply: str) -> str:
+    return reply.rstrip().rpartition("\n")[0]
+
+
+def chrf(texts: pd.Series, references: pd.Series) -> pd.Series:
+    """Sentence chrF (Popovic 2015; sacrebleu's defaults), 0..100; the same pair is scored once."""
+    score, known = CHRF(), {}
+    for pair in zip(texts, references, strict=True):
+        if pair not in known:
+            known[pair] = score.sentence_score(pair[0], [pair[1]]).score
+    pairs = zip(texts, references, strict=True)
+    return pd.Series([known[pair] for pair in pairs], index=texts.index, dtype=float)
+
+
+def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Bias and D against chrF, on the scale of the truth by pooled quantile mapping.
+
+    chrF compares characters with the reference and is no neural metric. Its scores of all texts in
+    all languages and steps are put beside their true scores rank by rank; contaminated steps too,
+    since chrF is that of the text at hand.
+
+    Returns:
+        `language, model, step, convention, truth_mean, chrf` (0..100), `chrf_mean` (mapped), `bias,
+        bias_chrf, dskew, dskew_chrf, n` (of chrF); the scores are of `released` or `corrected`.
+    """
+    own = chained(rows)
+    own = own[own["task"].eq("mqm") & own["condition"].eq("")]
+    own = own[own["text"].notna() & own["reference"].notna()]
+    own = own.assign(chrf=chrf(own["text"], own["reference"]))
+    paired = own[own["truth"].notna()]
+    if paired.empty:
+        return pd.DataFrame()
+    scale = quantile_map(paired["chrf"].to_numpy(), paired["truth"].to_numpy())
+    own = own.assign(mapped=scale(own["chrf"].to_numpy()))
+    key = ["language", "responder", "step"]
+    found = []
+    for convention in CONVENTIONS:
+        read = read_as(own, convention)
+        first, second = (
+            grid(read.assign(truth=read[name]), key, settings) for name in ("truth", "mapped")
+        )
+        table = second.cells.drop(columns="unusable").assign(convention=convention)
+        for held, end in ((first, ""), (second, "_chrf")):
+            once = held.statistics(np.ones((1, held.clusters)))
+            table[f"bias{end}"], table[f"dskew{end}"] = once["bias"][0], once["dskew"][0]
+            table["chrf_mean" if end else "truth_mean"] = once["truth"][0]
+        raw = read[read["said"].notna()].groupby(key)["chrf"].mean().reset_index()
+        found.append(table.merge(raw, on=key, how="left"))
+    columns = ["language", "model", "step", "convention", "truth_mean", "chrf", "chrf_mean"]
+    columns += ["bias", "bias_chrf", "dskew", "dskew_chrf", "n"]
+    return pd.concat(found, ignore_index=True).rename(columns={"responder": "model"})[columns]
+
+
+def scale(truths: pd.DataFrame) -> pd.DataFrame:
+    """The map from BLEURT to the scale of MQM, recovered from texts that have both.
+
+    Returns:
+        `bleurt, mqm`: the knots of the map, without those inside a straight line's plateau; the
+        numbers of pairs and of different values as `pairs` and `values`, the same in each row.
+    """
+    both = truths[truths["metric"].isin(["bleurt", "bleurt-mqm"])]
+    wide = both.pivot(index=["item_id", "responder", "step"], columns="metric", values="score")
+    if not {"bleurt", "bleurt-mqm"} <= set(wide):
+        return pd.DataFrame(columns=["bleurt", "mqm", "pairs", "values"])
+    wide = wide.dropna()
+    held = recovered(wide["bleurt"].to_numpy(), wide["bleurt-mqm"].to_numpy())
+    level = held.mapped
+    inner = np.zeros(len(level), dtype=bool)
+    inner[1:-1] = (level[1:-1] == level[:-2]) & (level[1:-1] == level[2:])
+    knots = pd.DataFrame({"bleurt": held.raw[~inner], "mqm": level[~inner]})
+    return knots.assign(pairs=len(wide), values=len(level))
+
+
+def fluency(
+    responses: pd.DataFrame, rows: pd.DataFrame, perplexities: pd.DataFrame
+) -> pd.DataFrame:
+    """Length and diversity of the refined texts, and their perplexity to models that wrote none.
+
+    Returns:
+        `condition, language, model, step, n, words` (mean a text), `distinct_1` and `distinct_2`
+        (different words and pairs of words, of all that the step's texts hold), and `nats` (mean
+        negative log-likelihood a token under other models; NaN where nobody computed it).
+    """
+    own = chained(rows)
+    key = ["item_id", "responder", "step"]
+    texts = own[["condition", "language", *key]].merge(
+        responses.loc[responses["sample"].eq(0), [*key, "text"]], on=key
+    )
+    others = perplexities[
+        perplexities["judge"].ne(perplexities["responder"]) & perplexities["status"].eq("ok")
+    ]
+    sums = others.groupby(key)[["sum_nll", "n_tokens"]].sum()
+    texts = texts.join(sums, on=key)
+    found = []
+    for cell, part in texts.groupby(["condition", "language", "responder", "step"]):
+        words = [_WORD.findall(text.lower()) for text in part["text"]]
+        pairs = [list(itertools.pairwise(line)) for line in words]
+        held = part["n_tokens"].sum()
+        found.append(
+            dict(zip(("condition", "language", "model", "step"), cell, strict=True))
+            | {
+                "n": len(part),
+                "words": float(np.mean([len(line) for line in words])),
+                "distinct_1": _distinct(words),
+                "distinct_2": _distinct(pairs),
+                "nats": part["sum_nll"].sum() / held if held else np.nan,
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def _distinct(lines: list[list[str]] | list[list[tuple[str, str]]]) -> float:
+    every = [piece for line in lines for piece in line]
+    return len(set(every)) / len(every) if every else np.nan
+
+
+def human_truth(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
+    """Mean human MQM by step beside the truth used here, on the same sentences.
+
+    Returns:
+        `language, model, step, human_mean, truth_mean, n, correlation` (over sentences).
+    """
+    own = chained(rows)
+    own = own[own["condition"].eq("")]
+    own = own.assign(human=truth_of(own, truths, "human-mqm"))
+    own = own[own["human"].notna() & own["truth"].notna()]
+    found = [
+        dict(zip(("language", "model", "step"), cell, strict=True))
+        | {
+            "human_mean": part["human"].mean(),
+            "truth_mean": part["truth"].mean(),
+            "n": len(part),
+            "correlation": part["human"].corr(part["truth"]),
+        }
+        for cell, part in own.groupby(["language", "responder", "step"])
+    ]
+    return pd.DataFrame(found)

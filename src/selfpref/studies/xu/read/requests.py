@@ -1,0 +1,141 @@
+"""What models refine: sentences of FLORES, the concepts of CommonGen-Hard, problems of MATH.
+
+- FLORES-200 in its maintained form, FLORES+ (gated; CC BY-SA 4.0). A sentence and its translation
+  have one id in every language; the same sentence in several languages is one cluster. Xu et al.
+  took the first 100 of `devtest`.
+- CommonGen-Hard: lists of 20 to 30 words, as the release of Xu et al. (arXiv 2402.11436) holds it.
+- MATH (Hendrycks et al., arXiv 2103.03874): the seven subjects in alphabetical order; the reference
+  is the content of the last box of the solution. Problems without one are left out and counted.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+
+from selfpref.download.fetch import fetch
+from selfpref.download.hub import open_set
+from selfpref.errors import SelfprefError
+from selfpref.formats.records import json_lines, need
+from selfpref.params import LabRequests, Problems, Requests, Sentences
+from selfpref.prompts.items import Item, Task, to_table
+from selfpref.studies.xu.refine.answers import boxed
+
+SUBJECTS = (
+    "algebra",
+    "counting_and_probability",
+    "geometry",
+    "intermediate_algebra",
+    "number_theory",
+    "prealgebra",
+    "precalculus",
+)
+
+
+def read(study: str, key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFrame]:
+    """The requests of one entry.
+
+    Args:
+        study: The study.
+        key: The entry's key: the first part of the item ids of a language or set.
+        entry: Which requests.
+        source: The file that pins them; None for the laboratory, which draws its own.
+
+    Returns:
+        items, and audit: what was left out.
+
+    Raises:
+        SelfprefError: The set cannot be had, has fewer rows than asked for, or rows that do not fit
+            together.
+    """
+    items, left_out = _READERS[entry.reader](key, entry, source)
+    audit = [
+        {"study": study, "file": key, "finding": finding, "rows": len(items), "affected": count}
+        | {"detail": None}
+        for finding, count in left_out.items()
+        if count
+    ]
+    columns = ["study", "file", "finding", "rows", "affected", "detail"]
+    return {"items": to_table(study, items), "audit": pd.DataFrame(audit, columns=columns)}
+
+
+Row = TypeVar("Row")
+_Found = tuple[list[Item], dict[str, int]]
+
+
+def _lab(key: str, entry: LabRequests, source: Path | None) -> _Found:
+    # Tokens and texts of the laboratory; a profile without one need not load them.
+    from selfpref.lab.refinement.items import draw  # noqa: PLC0415
+
+    counts: dict[Task, int] = {
+        "mqm": entry.translations,
+        "coverage": entry.concepts,
+        "correctness": entry.sums,
+    }
+    return draw(entry.seed, counts), {}
+
+
+def _flores(key: str, entry: Sentences, source: Path) -> _Found:
+    columns = ("id", "text")
+    texts = {
+        code: {row["id"]: row["text"] for row in open_set(source, columns, code)}
+        for code in (entry.code, entry.target_code)
+    }
+    first, second = texts.values()
+    if set(first) != set(second):
+        raise SelfprefError(
+            f"{source}: {entry.code} and {entry.target_code} have different sentences; "
+            "take another language or revision"
+        )
+    chosen = _first(sorted(first), entry.first, source, key)
+    return [
+        Item(
+            f"{key}/{number}",
+            "mqm",
+            first[name],
+            second[name],
+            entry.language,
+            entry.target,
+            cluster=f"flores/{name}",
+        )
+        for number, name in enumerate(chosen, start=1)
+    ], {}
+
+
+def _commongen(key: str, entry: Problems, source: Path) -> _Found:
+    (local,) = dict(fetch(source)).values()
+    lists = [need(row, "concepts", local, number) for number, row in json_lines(local)]
+    return [
+        Item(f"{key}/{number}", "coverage", ", ".join(words), concepts=tuple(words))
+        for number, words in enumerate(_first(lists, entry.first, source, key), start=1)
+    ], {}
+
+
+def _math(key: str, entry: Problems, source: Path) -> _Found:
+    rows = [
+        (row["problem"], boxed(row["solution"]))
+        for subject in SUBJECTS
+        for row in open_set(source, ("problem", "solution"), subject)
+    ]
+    whole = [(problem, answer) for problem, answer in rows if answer]
+    return [
+        Item(f"{key}/{number}", "correctness", problem, answer)
+        for number, (problem, answer) in enumerate(_first(whole, entry.first, source, key), start=1)
+    ], {"left out: no answer in a box": len(rows) - len(whole)}
+
+
+def _first(rows: list[Row], wanted: int | None, source: Path, key: str) -> list[Row]:
+    if wanted is not None and wanted > len(rows):
+        raise SelfprefError(
+            f"{source}: {wanted} asked for, {len(rows)} there; lower requests.{key}.first"
+        )
+    return rows[:wanted]
+
+
+_READERS: dict[str, Callable[..., _Found]] = {
+    "lab": _lab,
+    "flores": _flores,
+    "commongen-hard": _commongen,
+    "math": _math,
+}

@@ -1,0 +1,164 @@
+"""Judges of self-refinement: a model, or chance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from zlib import crc32
+
+import numpy as np
+
+from selfpref.models.calls import Calls
+from selfpref.prompts.feedback import SEVERITIES
+from selfpref.prompts.items import Item, Task
+from selfpref.prompts.readings import MARKER, VERDICTS, Reading, read, read_generation
+from selfpref.prompts.refinement import Refinement
+
+
+@dataclass(frozen=True)
+class Question:
+    """One text to judge.
+
+    Attributes:
+        item: What was asked.
+        text: The text.
+        occasion: Which reading of it this is, such as a step; with judge and item the seed.
+    """
+
+    item: Item
+    text: str
+    occasion: str
+
+
+class Judge(Protocol):
+    """Whoever gives feedback."""
+
+    @property
+    def name(self) -> str:
+        """The judge in the ratings table."""
+
+    def rate(self, questions: Sequence[Question]) -> list[Reading]:
+        """Feedback on each text."""
+
+
+def seed_of(*parts: object) -> int:
+    """A seed of its own for what the parts name."""
+    return crc32("/".join(map(str, parts)).encode())
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a model writes: limits in tokens, temperature (0: greedy), and the seed of every draw."""
+
+    max_tokens: int
+    feedback_tokens: int
+    temperature: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """A model that gives feedback in words.
+
+    Of a verdict on correctness it also tells the probabilities of yes and no, where its engine
+    knows them.
+
+    Attributes:
+        name: The judge in the ratings table.
+        calls: The model behind the store.
+        layout: Its prompts, the same at every step.
+        sampling: Limits, temperature and seed.
+    """
+
+    name: str
+    calls: Calls
+    layout: Refinement
+    sampling: Sampling
+
+    def rate(self, questions: Sequence[Question]) -> list[Reading]:
+        """Feedback on each text; equal questions on one occasion are one call."""
+        found: list[Reading] = [Reading("unparsable")] * len(questions)
+        # Only a verdict has a marker to read probabilities after.
+        for marked in (False, True):
+            part = [
+                number
+                for number, question in enumerate(questions)
+                if (question.item.task == "correctness") == marked
+            ]
+            if not part:
+                continue
+            made = self.calls.generate(
+                [self.layout.feedback(questions[i].item, questions[i].text) for i in part],
+                max_tokens=self.sampling.feedback_tokens,
+                temperature=self.sampling.temperature,
+                seeds=[self._seed(questions[i]) for i in part],
+                marker=MARKER if marked else "",
+                labels=VERDICTS if marked else (),
+            )
+            for number, one in zip(part, made, strict=True):
+                task = questions[number].item.task
+                found[number] = read_generation(task, one, self.layout.reply(one.text))
+        return found
+
+    def _seed(self, question: Question) -> int:
+        item = question.item.item_id
+        return seed_of(self.sampling.seed, self.name, item, "feedback", question.occasion)
+
+
+class NoiseJudge:
+    """Feedback that says nothing about the text: the null of the paper's accept rule.
+
+    How many errors of which severity it names is what a model said of another item's first text,
+    drawn at random; which words it calls wrong is drawn from the text at hand. So its scores are
+    distributed like that model's, and independent of quality.
+
+    Args:
+        pool: The model's readings of first texts, by task.
+        seed: Of all draws.
+    """
+
+    name = "noise"
+
+    def __init__(self, pool: Mapping[Task, Sequence[Reading]], seed: int) -> None:
+        self._seed = seed
+        self._pool = {
+            task: [reading for reading in readings if reading.status == "ok"]
+            for task, readings in pool.items()
+        }
+
+    def rate(self, questions: Sequence[Question]) -> list[Reading]:
+        """Feedback on each text."""
+        return [self._rate(question) for question in questions]
+
+    def _rate(self, question: Question) -> Reading:
+        item = question.item
+        rng = np.random.default_rng(seed_of(self._seed, self.name, item.item_id, question.occasion))
+        pool = self._pool.get(item.task, [])
+        if not pool:
+            return Reading("unparsable")
+        drawn = pool[int(rng.integers(len(pool)))]
+        if drawn.flawless:
+            return read(item.task, _FLAWLESS[item.task])
+        marks = drawn.marks or ()
+        if item.task == "mqm":
+            return read(item.task, _annotated(question.text, marks, rng))
+        if item.task == "coverage":
+            count = min(len(item.concepts), int(marks[0]))
+            missing = rng.permutation(np.array(item.concepts))[:count]
+            return read(item.task, f"[{', '.join(map(str, missing))}]")
+        return read(item.task, "[[no]]")
+
+
+_FLAWLESS: Mapping[Task, str] = {
+    "mqm": "no error",
+    "coverage": "all covered",
+    "correctness": "[[yes]]",
+}
+
+
+def _annotated(text: str, marks: Sequence[float], rng: np.random.Generator) -> str:
+    words = text.split() or [""]
+    return "\n".join(
+        f"'{words[int(rng.integers(len(words)))]}' is a {severity} accuracy error"
+        for severity, count in zip(SEVERITIES, marks, strict=True)
+        for _ in range(int(count))
+    )

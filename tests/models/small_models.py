@@ -1,0 +1,171 @@
+"""Small tokenizers of every kind and untrained models of several architectures."""
+
+import json
+
+from tokenizers import (
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
+
+from selfpref.models.local import LocalModel
+from selfpref.params import Transformers
+
+TEXT = (
+    "the river lamp clock stands by a red or blue house and list three things that add to one "
+    "which answer is better my verdict [[A]] [[B]] [[C]] USER: ASSISTANT: ### Instruction: "
+    "A or B, 1 + 2 = 3! hello world, naïve café, 日本 🙂 A B C [ [ A ] ]"
+)
+WORDS = TEXT.split()
+CORPUS = [" ".join(WORDS[n % 7 :: 1 + n % 3]) + ".\n" for n in range(60)]
+CHATML = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] "
+    "+ '<|im_end|>' + '\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
+)
+INST = (
+    "{% for message in messages %}{% if message['role'] == 'user' %}"
+    "{{ '[INST] ' + message['content'] | trim + ' [/INST]' }}"
+    "{% else %}{{ ' ' + message['content'] + '</s>' }}{% endif %}{% endfor %}"
+)
+
+
+def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=()):
+    """GPT-2's kind: byte-level BPE, no BOS before a text."""
+    backend = Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=480,
+        special_tokens=list(special),
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    backend.train_from_iterator(CORPUS, trainer)
+    backend.add_tokens(list(merges))
+    return PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        bos_token=special[0],
+        eos_token=special[-1],
+        chat_template=CHATML,
+    )
+
+
+def sentencepiece(kind="unigram", special=("<unk>", "<s>", "</s>")):
+    """Llama's kind: words begin with ▁, a text begins with BOS; Unigram, or BPE with bytes."""
+    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    if kind == "unigram":
+        backend = Tokenizer(models.Unigram())
+        trainer = trainers.UnigramTrainer(
+            vocab_size=220, special_tokens=list(special), unk_token="<unk>", show_progress=False
+        )
+    else:
+        backend = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+        trainer = trainers.BpeTrainer(
+            vocab_size=520, special_tokens=[*special, *bytes_], show_progress=False
+        )
+    backend.normalizer = normalizers.Sequence([normalizers.Replace("\t", " ")])
+    backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    backend.decoder = decoders.Sequence(
+        [
+            decoders.Replace("▁", " "),
+            decoders.ByteFallback(),
+            decoders.Fuse(),
+            decoders.Strip(" ", 1, 0),
+        ]
+    )
+    backend.train_from_iterator(CORPUS, trainer)
+    backend.post_processor = processors.TemplateProcessing(
+        single="<s> $A", special_tokens=[("<s>", backend.token_to_id("<s>"))]
+    )
+    # A byte is a piece like any other; only the trainer has to be told of it.
+    described = json.loads(backend.to_str())
+    described["added_tokens"] = [
+        token for token in described["added_tokens"] if token["content"] not in bytes_
+    ]
+    return PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(described)),
+        unk_token="<unk>",
+        bos_token="<s>",
+        eos_token="</s>",
+        chat_template=INST,
+    )
+
+
+SIZES = {
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 160,
+    "initializer_range": 0.3,
+}
+
+
+def save(folder, tokenizer, kind="llama", **settings):
+    """An untrained model of an architecture, as a folder."""
+    config = AutoConfig.for_model(
+        kind,
+        vocab_size=len(tokenizer),
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=None,
+        **SIZES | settings,
+    )
+    import torch
+
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def load(folder, **options):
+    entry = Transformers(engine="transformers", model=folder.name, threads=1, **options)
+    return InOrder(LocalModel(entry, folder.parent))
+
+
+class InOrder:
+    """An engine whose answers are put into the order of their prompts."""
+
+    def __init__(self, engine):
+        self.engine = engine
+
+    def __getattr__(self, name):
+        found = getattr(self.engine, name)
+        if name not in ("generate", "choose", "score"):
+            return found
+        return lambda *given, **named: [
+            answer for _, answer in sorted(found(*given, **named), key=lambda pair: pair[0])
+        ]
+
+
+def save_chain(folder, tokenizer, follows):
+    """A Llama whose next token hangs on the last one alone.
+
+    `follows` gives, for a token, the raw logits of what may follow; all others have 0.
+    """
+    import torch
+
+    size = len(tokenizer)
+    save(
+        folder, tokenizer, hidden_size=size, intermediate_size=4, num_hidden_layers=1,
+        num_attention_heads=1, rms_norm_eps=0.0,
+    )  # fmt: skip
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    with torch.no_grad():
+        # Every token is a direction of its own, and the layer adds nothing to it.
+        model.model.embed_tokens.weight.copy_(torch.eye(size))
+        model.model.layers[0].self_attn.o_proj.weight.zero_()
+        model.model.layers[0].mlp.down_proj.weight.zero_()
+        model.lm_head.weight.zero_()
+        for token, logits in follows.items():
+            for after, logit in logits.items():
+                model.lm_head.weight[after, token] = logit / size**0.5
+    model.save_pretrained(folder)
+    return folder

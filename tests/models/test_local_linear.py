@@ -1,0 +1,34 @@
+"""Products with weights are those of torch, whoever computes them."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+
+from torch.nn.functional import linear as plain  # noqa: E402
+
+from selfpref.models.local.linear import linear, take_over  # noqa: E402
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(1, 5), (3, 5), (1, 40, 5), (0, 5)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_are_those_of_torch(shape, dtype, bias):
+    torch.manual_seed(0)
+    states, weight = torch.randn(shape, dtype=dtype), torch.randn(9, 5, dtype=dtype)
+    added = torch.randn(9, dtype=dtype) if bias else None
+    # A block of rows, and states that lie apart, as heads and packed lines have them.
+    for one, other in ((states, weight[2:7]), (torch.cat([states, states], -1)[..., :5], weight)):
+        beside = added[: len(other)] if bias else None
+        torch.testing.assert_close(linear(one, other, beside), plain(one, other, beside))
+
+
+def test_a_model_keeps_its_weights_and_its_answers():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 3))
+    states, weights = torch.randn(2, 4, 5), model.state_dict()
+    with torch.no_grad():
+        before = model(states)
+        take_over(model)
+        torch.testing.assert_close(model(states), before)
+    assert model.state_dict().keys() == weights.keys()
+    assert model[0].weight.data_ptr() == weights["0.weight"].data_ptr()

@@ -1,0 +1,245 @@
+"""The actor pool: the inner engine's answers, whatever happens to a worker."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray", reason="the extra `ray` is not installed")
+
+from ray.cluster_utils import Cluster
+
+from selfpref.ask.sources import open_engine
+from selfpref.errors import SelfprefError
+from selfpref.models import Choice, Prompt, Score, ray_driver
+from selfpref.models.calls import Calls
+from selfpref.models.ray_driver import Worker, check_room
+from selfpref.models.ray_pool import Batch, Job, RayPool
+from selfpref.params import Hosted, Ray, Transformers
+from selfpref.store import Store
+
+PROMPTS = [Prompt((("user", f"question {number}"),)) for number in range(120)]
+# For models of the laboratory: prompts, and responses of unequal length.
+ASKED = (
+    [Prompt((("user", f"list {number} red things"),)) for number in range(21)],
+    [f" {'river ' * (number % 9)}" for number in range(21)],
+)
+TEXTS = [f"answer {number}" for number in range(120)]
+
+
+class Slow:
+    """An engine that writes down who computed what, and takes its time."""
+
+    identity = {"provider": "slow"}  # noqa: RUF012
+
+    def __init__(self, log):
+        self.log = log
+
+    def score(self, prompts, continuations):
+        for index in reversed(range(len(prompts))):
+            time.sleep(0.02)
+            with open(self.log, "a") as handle:
+                handle.write(f"{os.getpid()} {continuations[index]}\n")
+            yield index, Score(float(len(continuations[index])), 1, "ok")
+
+    def choose(self, prompts, labels):
+        yield 0, Choice((0.5, 0.5), "ok")
+        if "A" in labels:
+            raise SelfprefError("label 'A' is no single token of this model; use another label")
+        raise RuntimeError("out of memory\nand forty lines")
+
+
+def computed(log):
+    return [line.split(maxsplit=1) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """Two nodes whose workers can import this file; the second is lost by `cluster.lose()`."""
+    here = Path(__file__).parent
+    monkeypatch.setenv("PYTHONPATH", f"{here}{os.pathsep}{here.parents[1] / 'src'}")
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 3, "include_dashboard": False})
+    second = made.add_node(num_cpus=1)
+    made.lose = lambda: made.remove_node(second, allow_graceful=False)
+    monkeypatch.setenv("RAY_ADDRESS", made.address)
+    yield made
+    made.shutdown()
+
+
+def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(cluster, tmp_path, capfd):
+    log = tmp_path / "computed"
+    entry = Ray(engine="ray", inner="transformers", model="x", address="auto", workers=2)
+    engine = RayPool(entry, partial(Slow, log), {}, tmp_path, tmp_path / "ray.log")
+    capfd.readouterr()
+    arrived, came = [], {}
+    for index, answer in engine.score(PROMPTS, TEXTS):
+        assert answer == Score(float(len(TEXTS[index])), 1, "ok")
+        arrived.append(index)
+        if "worker" not in came and len(arrived) > 30:
+            came["worker"] = set(arrived)
+            os.kill(int(computed(log)[-1][0]), signal.SIGKILL)
+        if "node" not in came and len(arrived) > 80:
+            came["node"] = set(arrived)
+            cluster.lose()
+    assert sorted(arrived) == list(range(len(PROMPTS)))
+    # What had come was not computed again.
+    times = Counter(text for _, text in computed(log))
+    assert all(times[TEXTS[index]] == 1 for index in came["worker"])
+    # What the lost had in hand was: a batch under way and one done or waiting, each time.
+    assert times.total() <= len(PROMPTS) + 2 * 2 * 15
+    # Ray's own words about it are in the log.
+    assert capfd.readouterr() == ("", "")
+    assert "worker died or was killed" in (tmp_path / "ray.log").read_text()
+
+
+def answered(worker, method, **arguments):
+    return pickle.loads(worker({"batch": pickle.dumps(Batch(10, method, arguments))})["answers"])
+
+
+def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
+    found, fault = answered(worker, "score", prompts=PROMPTS[:2], continuations=["a", "bc"])
+    assert fault is None
+    assert dict(found) == {10: Score(1.0, 1, "ok"), 11: Score(2.0, 1, "ok")}
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        ("AB", "label 'A' is no single token of this model; use another label"),
+        ("CD", "a Ray worker failed: RuntimeError: out of memory"),
+    ],
+)
+def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch, capsys, labels, told):
+    monkeypatch.chdir(tmp_path)
+    worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
+    found, fault = answered(worker, "choose", prompts=PROMPTS, labels=labels)
+    assert str(fault) == told
+    # What was answered before is kept, and the whole of an unforeseen error is logged.
+    assert found == [(10, Choice((0.5, 0.5), "ok"))]
+    assert ("forty lines" in capsys.readouterr().err) == (labels == "CD")
+
+
+def test_a_node_without_the_repository_is_named(tmp_path):
+    worker = Worker(tmp_path / "nowhere", partial(Slow, tmp_path / "computed"))
+    found, fault = answered(worker, "score", prompts=[], continuations=[])
+    assert found == []
+    assert "not on every node" in str(fault)
+
+
+NODES = [{"CPU": 2.0, "memory": 1.0}, {"CPU": 3.0, "GPU": 2.0}]
+
+
+@pytest.mark.parametrize(
+    ("workers", "cpus", "gpus", "fit"),
+    [
+        *((4, 1, 0, True), (5, 1, 0, False), (2, 2, 0, True), (1, 4, 0, False)),
+        *((2, 1, 1, True), (3, 1, 1, False), (3, 1, 0.5, True), (2, 2, 1, False)),
+    ],
+)
+def test_workers_fit_node_by_node_and_leave_one_cpu_free(workers, cpus, gpus, fit):
+    if fit:
+        check_room(NODES, workers, cpus, gpus)
+        return
+    told = rf"workers: {workers} of {cpus} CPUs .* fit on 2 nodes with 5 CPUs and 2 GPUs"
+    with pytest.raises(SelfprefError, match=told):
+        check_room(NODES, workers, cpus, gpus)
+
+
+def test_ray_is_imported_in_its_own_process_alone():
+    code = "import sys; from selfpref import sources; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_nothing_to_do_starts_nothing(tmp_path):
+    entry = Ray(engine="ray", inner="transformers", model="x", address="ray://nowhere:1", workers=1)
+    engine = RayPool(entry, partial(Slow, tmp_path), {}, tmp_path, tmp_path / "ray.log")
+    assert list(engine.score([], [])) == []
+
+
+@pytest.mark.parametrize(("address", "starts"), [("local", 3), ("auto", 1)])
+def test_a_start_that_fails_is_tried_again_on_this_machine_alone(
+    tmp_path, monkeypatch, address, starts
+):
+    tried, ended = [], []
+
+    def init(**options):
+        tried.append(options["address"])
+        raise Exception("timed out during startup\nand more")
+
+    monkeypatch.setattr(ray_driver.ray, "init", init)
+    monkeypatch.setattr(ray_driver, "_end_children", lambda: ended.append(1))
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
+    entry = Ray(engine="ray", inner="transformers", model="x", workers=1, address=address)
+    job = Job(entry, 1, partial(Slow, tmp_path), tmp_path, tmp_path / "ray.log", [])
+    with pytest.raises(SelfprefError) as failure:
+        ray_driver.connect(job)
+    told = f"Ray did not start (address: {address}): Exception: timed out during startup"
+    assert str(failure.value).splitlines() == [told, f"see {tmp_path / 'ray.log'}"]
+    assert len(tried) == len(ended) == starts
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A folder that passes for the repository, with an untrained model of the laboratory's kind."""
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    from selfpref.lab.model import build_model, save_checkpoint
+
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    save_checkpoint(build_model(3), tmp_path / "model")
+    return tmp_path
+
+
+def replayed(repository, plain, ray, ask):
+    """What a model has answered by itself, asked of its workers: nothing is left to ask."""
+    with Store(repository / "store.sqlite") as store:
+        alone = ask(Calls(open_engine("one", plain, "", store), store, offline=False, title=""))
+        pool = Calls(open_engine("one", ray, "", store), store, offline=True, title="")
+        assert ask(pool) == alone
+
+
+def test_what_a_local_model_has_answered_its_workers_replay(repository):
+    given = {"model": "model", "threads": 1}
+    replayed(
+        repository,
+        Transformers(engine="transformers", **given),
+        Ray(engine="ray", inner="transformers", workers=2, **given),
+        lambda calls: calls.score(*ASKED),
+    )
+
+
+def test_what_a_served_model_has_answered_its_workers_replay(repository):
+    # Ray's workers import this file, and have no path to that one.
+    from scripted import Scripted
+
+    with Scripted() as server:
+        given = {"model": "served", "base_url": server.url}
+        replayed(
+            repository,
+            Hosted(engine="openai", **given),
+            Ray(engine="ray", inner="openai", workers=2, **given),
+            lambda calls: calls.choose(ASKED[0], ("A", "B")),
+        )
+        assert len(server.bodies) == len(ASKED[0])
+
+
+def test_on_this_machine_the_answers_are_those_of_the_engine_alone(repository):
+    given = {"model": "model", "threads": 1}
+    alone = open_engine("one", Transformers(engine="transformers", **given), "", None)
+    entry = Ray(engine="ray", inner="transformers", workers=1, **given)
+    found = dict(open_engine("one", entry, "", None).score(*ASKED))
+    wanted = dict(alone.score(*ASKED))
+    assert found.keys() == wanted.keys()
+    for index, score in wanted.items():
+        assert found[index].n_tokens == score.n_tokens
+        assert found[index].sum_nll == pytest.approx(score.sum_nll, abs=1e-4)

@@ -1,0 +1,505 @@
+"""Statistics beyond the papers on tables small enough to count by hand, and their invariances."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import SETTINGS, counted, mt_bench_files, pin, vicuna80_files
+
+from selfpref import tables
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.beyond import measure as beyond
+from selfpref.studies.beyond.measure import sets
+from selfpref.studies.beyond.measure.recovery import recovery
+from selfpref.studies.beyond.measure.results import LONG, POOLED, STATISTICS
+from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.livebench.measure.panel import Settings as ContestSettings
+from selfpref.studies.wataoka import measure as wataoka
+from selfpref.studies.wataoka.measure.judged import Judged
+from selfpref.studies.wataoka.read import mt_bench, vicuna80
+from selfpref.studies.xu.measure.rows import Settings as XuSettings
+
+# item, the judges' choices, the human's label; the texts of `me` and `you`.
+PAIRS = [
+    # The human prefers me.
+    ("1", {"me": "me", "you": "me"}, "a", "xxxx", "xx"),
+    ("2", {"me": "me", "you": "you"}, "a", "xxx", "xxxx"),
+    ("3", {"me": "tie", "you": "me"}, "a", "x", "x"),
+    # The human prefers you.
+    ("4", {"me": "me", "you": "you"}, "b", "xx", "xxxxx"),
+    ("5", {"me": "you", "you": "you"}, "b", "xx", "xx"),
+    # The human ties.
+    ("6", {"me": "me", "you": "tie"}, "tie", "xxxxx", "x"),
+    # No label.
+    ("7", {"me": "me", "you": "me"}, None, "xx", "xx"),
+]
+
+
+def table(name, rows):
+    return pd.DataFrame(rows, columns=list(tables.TABLES[name].columns))
+
+
+def judged(pairs=PAIRS, settings=SETTINGS, truths=(), names=("me", "you")):
+    one, two = names
+    new = dict(zip(("me", "you", "tie"), (*names, "tie"), strict=True))
+    items = [{"item_id": f"d/{key}", "cluster": f"c{key}", "metadata": "{}"} for key, *_ in pairs]
+    verdicts = [
+        {
+            "item_id": f"d/{key}",
+            "judge": new.get(judge, judge),
+            "task": "preference",
+            "variant": "plain",
+            "candidates": [one, two],
+            "order_known": False,
+            "repeat": 0,
+            "choice": new.get(choice, choice),
+            "status": "ok" if choice else "failed",
+        }
+        for key, choices, *_ in pairs
+        for judge, choice in choices.items()
+    ]
+    labels = [
+        {"item_id": f"d/{key}", "responder_a": one, "responder_b": two}
+        | {"annotator": "human", "repeat": 0, "label": label}
+        for key, _, label, *_ in pairs
+        if label
+    ]
+    responses = [
+        {"item_id": f"d/{key}", "responder": name, "step": 0, "sample": 0, "text": text}
+        for key, _, _, *texts in pairs
+        for name, text in zip(names, texts, strict=True)
+    ]
+    found = {
+        "items": table("items", items),
+        "verdicts": table("verdicts", verdicts).assign(probabilities=None),
+        "labels": table("labels", labels),
+        "responses": counted(table("responses", responses)),
+        "truths": table("truths", list(truths)),
+        "perplexities": tables.empty("perplexities"),
+    }
+    return Judged("d", found, settings)
+
+
+def long(*parts):
+    frame = beyond.compute(parts, 0.95)["beyond"]
+    return frame.set_index(["judge", "gold", "statistic"])
+
+
+@pytest.fixture(scope="module")
+def hand():
+    return long(beyond.pairs([judged()]))
+
+
+@pytest.mark.parametrize(
+    ("statistic", "gold", "value", "n", "dropped"),
+    [
+        # Of six decided rows me chooses itself five times; the tie is dropped.
+        ("demographic_parity", "none", 2 * 5 / 6 - 1, 6, 1),
+        # Decided by both: 1, 2 (own, own), 4 (other, own), 5 (other, other); 3 and 6 are ties.
+        ("demographic_parity", "human", 2 * 3 / 4 - 1, 4, 2),
+        ("equal_opportunity", "human", 1 - 1 / 2, 4, 2),
+        # You sees 1, 2, 3 (me, you, me) and 4, 5 (you, you): EO 2/3 - 1 towards me.
+        ("excess", "human", 1 / 2 - (2 / 3 - 1), 4, 2),
+        # Both decide 1, 2, 4, 5: you has 1/2 - 1.
+        ("excess_common", "human", 1 / 2 - (1 / 2 - 1), 4, 2),
+        # Me: (1 + 1 + 1/2)/3 - 1/2; you: 2/3 - 1.
+        ("excess_half_ties", "human", (2.5 / 3 - 1 / 2) - (2 / 3 - 1), 5, 1),
+        # Wins of me 1, 1, 1/2, 1, 0, 1, 1; of you's verdicts 1, 0, 1, 0, 0, 1/2, 1.
+        ("paired_excess", "none", (5.5 - 3.5) / 7, 7, 0),
+        # 4.5 wins in the six labelled rows; the human gives 3.5.
+        ("gold_gap", "human", (4.5 - 3.5) / 6, 6, 0),
+        ("equal_quality", "human", 1 / 2, 1, 0),
+        ("harmful", "human", 1 / 2, 2, 0),
+        ("neutral", "human", 1.0, 1, 0),
+        ("earned", "human", 2.5 / 3, 3, 0),
+    ],
+)
+def test_counted_by_hand(hand, statistic, gold, value, n, dropped):
+    row = hand.loc[("me", gold, statistic)]
+    assert row["value"] == pytest.approx(value)
+    assert row[["n", "dropped"]].tolist() == [n, dropped]
+    assert row["reason"] == ""
+
+
+def test_equal_length_is_the_fit_at_no_difference(hand):
+    row = hand.loc[("me", "none", "equal_length")]
+    x = [np.log1p(len(mine)) - np.log1p(len(other)) for *_, mine, other in PAIRS]
+    _, at_zero = np.polyfit(x, np.array([1, 1, 0.5, 1, 0, 1, 1]) - 0.5, 1)
+    assert row["value"] == pytest.approx(at_zero)
+    assert row["n"] == 7
+
+
+def test_intervals_hold_their_value_and_every_statistic_is_there(hand):
+    known = hand[hand["n"].gt(0)].dropna(subset=["lo"])
+    assert (known["lo"] <= known["value"] + 1e-12).all()
+    assert (known["value"] <= known["hi"] + 1e-12).all()
+    assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
+    assert list(hand.reset_index()[LONG].columns) == LONG
+
+
+def test_missing_is_nan_with_a_reason_and_never_zero():
+    # One judge, no tie, no text: nothing to compare with, nothing of equal quality, no length.
+    alone = judged([(key, {"me": "me"}, "a", "x", "x") for key in "12"])
+    alone.tables["responses"] = alone.tables["responses"].iloc[:0]
+    found = long(beyond.pairs([alone])).loc["me"]
+    missing = found[found["n"].eq(0)]
+    assert missing[["value", "lo", "hi"]].isna().all(axis=None)
+    reasons = missing["reason"].droplevel("gold")
+    assert reasons["equal_opportunity"] == "the gold label prefers one side only"
+    assert reasons["excess"] == "no second judge read the same responses"
+    assert reasons["equal_quality"] == "no such set with a verdict"
+    assert reasons["regression"] == "own text cannot be told from the responder"
+    assert reasons["equal_length"] == reasons["regression_length"] == "the texts are not known"
+
+
+def test_a_failed_verdict_is_dropped_and_counted():
+    broken = [*PAIRS[:4], ("5", {"me": None, "you": "you"}, "b", "xx", "xx"), *PAIRS[5:]]
+    found = long(beyond.pairs([judged(broken)]))
+    row = found.loc[("me", "human", "gold_gap")]
+    assert row[["n", "dropped"]].tolist() == [5, 1]
+    assert found.loc[("me", "human", "harmful"), ["value", "n", "dropped"]].tolist() == [1.0, 1, 1]
+
+
+def test_names_play_no_part(hand):
+    # Under these names the other responder sorts first in every pair.
+    turned = long(beyond.pairs([judged(names=("zebra", "ant"))]))
+    one = hand.loc["me"][["value", "n", "dropped"]]
+    pd.testing.assert_frame_equal(one, turned.loc["zebra"][["value", "n", "dropped"]])
+
+
+def test_a_judge_that_copies_the_gold_label_has_no_gap():
+    copied = {"a": "me", "b": "you", "tie": "tie"}
+    pairs = [
+        (str(n), dict.fromkeys(("me", "you", "third"), copied[label]), label, "xx", "x" * n)
+        for n, label in enumerate(["a", "b", "tie", "a", "b", "a", "tie", "b", "a"])
+    ]
+    found = long(beyond.pairs([judged(pairs)]))
+    for judge in ("me", "you"):
+        values = found.loc[(judge, "human"), "value"]
+        for name in ("gold_gap", "equal_quality", "harmful", "excess"):
+            assert values[name] == 0, name
+        assert values["regression"] == pytest.approx(0, abs=1e-9)
+        assert values["earned"] == 1
+        assert values["neutral"] == 0.5
+    assert found.loc[(POOLED, "human", "regression"), "value"] == pytest.approx(0, abs=1e-9)
+
+
+def test_the_oracle_is_a_gold_label_of_its_own(hand):
+    # It prefers `you` in item 1 and nothing in the others.
+    truths = [
+        {"item_id": f"d/{key}", "responder": name, "step": 0, "metric": "quality"}
+        | {"score": float(key == "1" and name == "you")}
+        for key, *_ in PAIRS
+        for name in ("me", "you")
+    ]
+    found = long(beyond.pairs([judged(truths=truths)]))
+    assert found.loc[("me", "oracle", "harmful"), ["value", "n"]].tolist() == [1, 1]
+    assert found.loc[("me", "oracle", "equal_quality"), ["value", "n"]].tolist() == [
+        pytest.approx(4.5 / 6 - 1 / 2),
+        6,
+    ]
+    under_human = found.xs("human", level="gold")["value"]
+    pd.testing.assert_series_equal(under_human, hand.xs("human", level="gold")["value"])
+
+
+# Contests: three judges choose among three responses; the key knows who is right.
+CHOICES = {
+    # item: (choices of a, b, c), scores of a, b, c
+    "1": (("a", "b", "a"), (1, 0, 0)),  # a earned
+    "2": (("a", "b", "c"), (0, 1, 0)),  # a harmful
+    "3": (("b", "b", "b"), (0, 1, 1)),  # a harmful, not chosen
+    "4": (("a", "a", "tie"), (1, 1, 0)),  # neutral
+    "5": (("a", "c", "a"), (1, 1, 1)),  # all alike
+}
+
+
+def contest():
+    judges = ("a", "b", "c")
+    items = [
+        {"item_id": key, "cluster": key, "category": "sums", "metadata": "{}"} for key in CHOICES
+    ]
+    verdicts = [
+        {"item_id": key, "judge": judge, "task": "preference", "variant": "plain"}
+        | {"candidates": list(judges), "order_known": True, "repeat": 0}
+        | {"choice": choice, "status": "ok"}
+        for key, (choices, _) in CHOICES.items()
+        for judge, choice in zip(judges, choices, strict=True)
+    ]
+    truths = [
+        {"item_id": key, "responder": name, "step": 0, "metric": metric, "score": float(score)}
+        for key, (_, scores) in CHOICES.items()
+        for metric in ("strict", "tolerant", "rubric")
+        for name, score in zip(judges, scores, strict=True)
+    ]
+    # Judge a gives itself 3 points, the others give it 2 and 1; the true rubric says 1 or 0.
+    points = {("a", "a"): 3, ("b", "a"): 2, ("c", "a"): 1}
+    ratings = [
+        {"item_id": key, "responder": name, "step": 0, "sample": 0, "judge": judge}
+        | {"task": "rubric", "variant": "plain", "repeat": 0}
+        | {"score": float(points.get((judge, name), 2)), "status": "ok"}
+        for key in CHOICES
+        for judge in judges
+        for name in judges
+    ]
+    found = {
+        "items": table("items", items),
+        "verdicts": table("verdicts", verdicts),
+        "truths": table("truths", truths),
+        "ratings": table("ratings", ratings),
+        "responses": tables.empty("responses"),
+    }
+    return Panel(found, ContestSettings(0.0, 10, ClusterBootstrap(200), 1))
+
+
+def test_choices_among_three_counted_by_hand():
+    found = long(beyond.contests(contest(), SETTINGS)).loc["a"]
+    # Four of five: (4/5 - 1/3) / (2/3).
+    assert found.loc[("none", "demographic_parity"), "value"] == pytest.approx(0.7)
+    # The others choose a in 1/2, 0, 0, (1 + 1/3)/2 and 1/2 of the sets.
+    others = (0.5 + 0 + 0 + (1 + 1 / 3) / 2 + 0.5) / 5
+    assert found.loc[("none", "paired_excess"), "value"] == pytest.approx(4 / 5 - others)
+    key = found.loc["key-strict"]
+    for name, value, n in (
+        ("harmful", 1 / 2, 2),
+        ("neutral", 1.0, 2),
+        ("earned", 1.0, 1),
+        # Decided by the key: 1, 2 and 3: 1 - 1/2.
+        ("equal_opportunity", 1 / 2, 3),
+        # Only in the last set all responses are alike.
+        ("equal_quality", 1 - 1 / 3, 1),
+        # The key gives a 1, 0, 0, 1/2, 1/3.
+        ("gold_gap", (4 - 11 / 6) / 5, 5),
+    ):
+        assert key.loc[name, "value"] == pytest.approx(value), name
+        assert key.loc[name, "n"] == n, name
+
+
+def test_gaps_of_scores_counted_by_hand():
+    found = long(beyond.contests(contest(), SETTINGS)).loc["a"]
+    assert found.loc[("other judges", "gold_gap"), "value"] == pytest.approx(3 - 1.5)
+    # The true rubric gives a 1, 0, 0, 1, 1.
+    assert found.loc[("rubric", "gold_gap"), ["value", "n", "unit"]].tolist() == [
+        pytest.approx(3 - 3 / 5),
+        5,
+        "rubric points",
+    ]
+    # An answer key is no gold for the points of a rubric.
+    assert ("key-strict", "gold_gap") in found[found["unit"].eq("probability")].index
+    assert ("key-strict", "gold_gap") not in found[found["unit"].ne("probability")].index
+
+
+def test_a_severe_judge_does_not_disfavour_its_own():
+    panel = contest()
+    ratings = panel.tables["ratings"]
+    severe = ratings["score"] - ratings["judge"].map({"a": 5.0, "b": 0.0, "c": 1.0})
+    moved = {**panel.tables, "ratings": ratings.assign(score=severe)}
+    one, two = (
+        long(beyond.contests(p, SETTINGS)).xs("regression", level="statistic")
+        for p in (panel, dataclasses.replace(panel, tables=moved))
+    )
+    assert (one["n"] == two["n"]).all()
+    np.testing.assert_allclose(one["value"], two["value"], atol=1e-9)
+
+
+def test_refinement_has_a_gap_at_step_zero_alone():
+    items = [
+        {
+            "item_id": f"yor-en/{n}",
+            "cluster": str(n),
+            "messages": [{"role": "user", "content": "x"}],
+        }
+        for n in range(3)
+    ]
+    texts = [
+        {"item_id": f"yor-en/{n}", "responder": "me", "step": step, "sample": 0, "text": f"t{step}"}
+        for n in range(3)
+        for step in (0, 1)
+    ]
+    ratings = [
+        {key: text[key] for key in ("item_id", "responder", "step", "sample")}
+        | {"judge": "me", "task": "mqm", "variant": "plain", "repeat": 0}
+        | {"score": -1.0 if text["step"] == 0 else 0.0, "status": "ok"}
+        for text in texts
+    ]
+    truths = [
+        {key: text[key] for key in ("item_id", "responder", "step")}
+        | {"metric": "mqm", "score": -5.0}
+        for text in texts
+    ]
+    found = {
+        "items": table("items", items),
+        "responses": table("responses", texts),
+        "ratings": table("ratings", ratings),
+        "truths": table("truths", truths),
+    }
+    settings = XuSettings("mqm", "lemma", 0.0, 100, (), ClusterBootstrap(200), 1)
+    frame = beyond.compute([beyond.refinement(found, settings)], 0.95)["beyond"]
+    assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
+        ["me", "mqm", 4.0, 3, "MQM points"]
+    ]
+
+
+def confidences(values):
+    return pd.DataFrame(
+        {
+            "dataset": "xsum",
+            "evaluator": "gpt4",
+            "own": "gpt4",
+            "other": "human",
+            "item_id": [f"xsum/{n}" for n in range(len(values))],
+            "cluster": [str(n) for n in range(len(values))],
+            "task": "preference",
+            "variant": "plain",
+            "held_out": True,
+            "corrected": values,
+        }
+    )
+
+
+BARE = {name: tables.empty(name) for name in ("responses", "truths")}
+
+
+def test_preferences_held_to_the_oracle():
+    # The oracle prefers the own text, the other one, neither; two texts it does not know.
+    scores = {"0": (2, 1), "1": (0, 1), "2": (3, 3)}
+    truths = [
+        {
+            "item_id": f"xsum/{key}",
+            "responder": name,
+            "step": 0,
+            "metric": "quality",
+            "score": score,
+        }
+        for key, pair in scores.items()
+        for name, score in zip(("gpt4", "human"), pair, strict=True)
+    ]
+    known = BARE | {"truths": table("truths", truths)}
+    found = long(beyond.preferences(confidences([0.9, 0.6, 0.8, 0.1, 0.9]), known, SETTINGS))
+    oracle = found.loc[("gpt4", "oracle")]
+    assert oracle.loc["gold_gap", ["value", "n"]].tolist() == [pytest.approx(1 - 0.5), 3]
+    assert oracle.loc["harmful", ["value", "n"]].tolist() == [1, 1]
+    assert oracle.loc["equal_quality", ["value", "n"]].tolist() == [0.5, 1]
+    # All five enter where no gold label is needed.
+    assert found.loc[("gpt4", "none", "demographic_parity"), "n"] == 5
+
+
+def test_preferences_without_gold_labels():
+    found = long(beyond.preferences(confidences([0.9, 0.6, 0.5, 0.1, np.nan]), BARE, SETTINGS))
+    assert set(found.index.get_level_values("gold")) == {"none"}
+    found = found.loc[("gpt4", "none")]
+    # Two of three decided; a tie and a missing answer are dropped.
+    assert found.loc["demographic_parity", "value"] == pytest.approx(1 / 3)
+    assert found.loc["demographic_parity", ["n", "dropped"]].tolist() == [3, 2]
+    assert found.loc["paired_excess", "n"] == 0
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    root = tmp_path_factory.mktemp("mirror")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SELFPREF_ARCHIVES", str(root))
+    made = []
+    for name, module, files, judges in (
+        ("mt-bench", mt_bench, mt_bench_files(12), ["gpt-4"]),
+        ("vicuna80", vicuna80, vicuna80_files(12), list(vicuna80.NAMES.values())),
+    ):
+        source = pin(root, f"owner/{name}", files, root / f"{name}.csv")
+        read = module.read(name, "wataoka", source, judges)
+        none = {key: tables.empty(key) for key in ("truths", "perplexities")}
+        found = none | {key: tables.validate(f, key, name) for key, f in read.items()}
+        found["responses"] = counted(found["responses"])
+        made.append(Judged(name, found, SETTINGS))
+    patch.undo()
+    return made
+
+
+def test_the_chapters_of_the_studies_say_the_same(released):
+    """EO, parity and excess are those of the study of Wataoka et al., intervals included."""
+    rows = beyond.compute([beyond.pairs(released)], 0.95)["beyond"]
+    human = rows[rows["gold"].eq("human")]
+    for data in released:
+        mine = human[human["dataset"].eq(data.name)].set_index(["judge", "statistic"])
+        for row in wataoka.bias(data).itertuples():
+            for name, short in (("equal_opportunity", "eo"), ("demographic_parity", "dp")):
+                found = mine.loc[(row.judge, name), ["value", "lo", "hi", "n", "dropped"]]
+                wanted = [getattr(row, f"{short}{end}") for end in ("", "_lo", "_hi")]
+                assert found.tolist() == pytest.approx([*wanted, row.n, row.n_dropped])
+        for row in wataoka.excess_table(data).itertuples():
+            name = {"own": "excess", "common": "excess_common", "half-ties": "excess_half_ties"}
+            found = mine.loc[(row.judge, name[row.variant]), ["value", "lo", "hi", "n"]]
+            if not np.isnan(row.excess):
+                wanted = [row.excess, row.excess_lo, row.excess_hi, row.n]
+                assert found.tolist() == pytest.approx(wanted)
+
+
+def test_the_order_of_the_rows_changes_no_number(released):
+    mixed = [
+        Judged(
+            data.name,
+            {name: frame.sample(frac=1, random_state=3) for name, frame in data.tables.items()},
+            SETTINGS,
+        )
+        for data in released
+    ]
+    one, two = (beyond.compute([beyond.pairs(every)], 0.95) for every in (released, mixed))
+    for name, frame in one.items():
+        pd.testing.assert_frame_equal(frame, two[name], obj=name)
+
+
+def test_one_row_a_judge_gold_label_and_unit_for_readers(released):
+    frames = beyond.compute([beyond.pairs(released)], 0.95)
+    keys = frames["beyond"][["study", "dataset", "judge", "gold", "unit"]].drop_duplicates()
+    assert len(frames["beyond_wide"]) == len(keys)
+    row = frames["beyond_wide"].query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
+    assert row["judge"] == "gpt-4"
+    assert row["regression"] == ""
+    assert "[" in row["equal_opportunity"]
+    # No cell is a formula to a spreadsheet.
+    assert not frames["beyond_wide"].map(lambda cell: str(cell).startswith("-")).any(axis=None)
+
+
+def test_nothing_to_read_gives_empty_frames():
+    empty = judged([])
+    panel = contest()
+    bare = dataclasses.replace(
+        panel, tables={name: frame.iloc[:0] for name, frame in panel.tables.items()}
+    )
+    parts = [
+        beyond.pairs([empty]),
+        beyond.contests(bare, SETTINGS),
+        beyond.preferences(confidences([]), BARE, SETTINGS),
+    ]
+    for frames in (beyond.compute([], 0.95), beyond.compute(parts, 0.95)):
+        assert {name: len(frame) for name, frame in frames.items()} == dict.fromkeys(
+            ("beyond", "beyond_wide", "recovery", "mitigations", "power"), 0
+        )
+        assert list(frames["beyond"].columns) == LONG
+
+
+def test_a_pair_without_texts_has_no_length():
+    data = judged()
+    data.tables["responses"] = data.tables["responses"].iloc[2:]
+    rows = sets.from_pairs(data, data.pairs, "human").own("me").set_index("item_id")
+    assert rows["length"].isna().tolist() == [True] + [False] * 6
+
+
+def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
+    betas = {"a": -0.2, "b": 0.0, "c": 0.1, "d": 0.4, "e": 0.9}
+    rows = [
+        {"dataset": "d", "judge": judge, "gold": "human", "statistic": name, "n": 1, "value": value}
+        for judge, beta in betas.items()
+        for name, value in (("excess", 2 * beta + 1), ("harmful", -(beta**3)), ("neutral", 0.5))
+    ]
+    planted = pd.DataFrame({"dataset": "d", "judge": list(betas), "beta": list(betas.values())})
+    found = recovery(pd.DataFrame(rows), planted, 0.95).set_index("statistic")
+    # What does not vary has no correlation.
+    assert list(found.index) == ["excess", "harmful"]
+    assert found.loc["excess", "r"] == pytest.approx(1)
+    assert np.isnan(found.loc["excess", "lo"])
+    harmful = found.loc["harmful"]
+    x = np.array(list(betas.values()))
+    assert harmful["r"] == pytest.approx(np.corrcoef(x, -(x**3))[0, 1])
+    wanted = np.tanh(np.arctanh(harmful["r"]) + 1.959964 / np.sqrt(2))
+    assert harmful["hi"] == pytest.approx(wanted)
+    assert recovery(pd.DataFrame(rows), planted.iloc[:0], 0.95).empty

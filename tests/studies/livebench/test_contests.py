@@ -1,0 +1,234 @@
+"""Contests of any models: orders, ties, marks, and a judge that picks whatever stands first."""
+
+from collections import Counter
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from selfpref.ask.judging import Judging
+from selfpref.models import Choice, Generation
+from selfpref.params import Assess
+from selfpref.prompts.contests import CONTESTS, CRITERIA
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.livebench import contests
+from selfpref.studies.livebench.measure.orders import EVERY, ONE, by_orders
+from selfpref.studies.livebench.measure.panel import Panel, Settings
+from selfpref.tables import empty, validate
+
+PLAIN = CONTESTS["plain"]
+USE = Assess(prompts="plain", orders="cyclic", min_mass=0.5)
+WRITERS = ("anna", "bert", "carl")
+
+
+def items(number):
+    return pd.DataFrame(
+        {
+            "study": "livebench",
+            "item_id": [f"own/{n}" for n in range(number)],
+            "category": "list",
+            "cluster": [f"own/{n}" for n in range(number)],
+            "messages": [[{"role": "user", "content": f"question {n}"}] for n in range(number)],
+            "reference": None,
+            "metadata": "{}",
+        }
+    )
+
+
+def responses(number, writers=WRITERS):
+    return pd.DataFrame(
+        [
+            {
+                "study": "livebench",
+                "item_id": f"own/{n}",
+                "responder": name,
+                "step": 0,
+                "sample": 0,
+                "text": f"{name} says {n}",
+                "status": "ok",
+            }
+            for n in range(number)
+            for name in writers
+        ]
+    )
+
+
+class Scripted:
+    """Answers by a rule: `choose` from the prompt's text, `generate` from a list of replies."""
+
+    def __init__(self, rule=None, replies=()):
+        self.rule, self.replies, self.asked = rule, list(replies), 0
+
+    def choose(self, prompts, labels):
+        self.labels = labels
+        return [Choice(self.rule(prompt.messages[-1][1], labels), "ok") for prompt in prompts]
+
+    def generate(self, prompts, **options):
+        self.asked += len(prompts)
+        return [Generation(self.replies.pop(0), "ok") for _ in prompts]
+
+
+def spread(labels, best):
+    return tuple(0.9 if label == best else 0.1 / (len(labels) - 1) for label in labels)
+
+
+def first_picker(text, labels):
+    return spread(labels, "A")
+
+
+def fan_of(name):
+    """Prefers one writer's response wherever it stands."""
+
+    def rule(text, labels):
+        place = sorted(WRITERS, key=lambda writer: text.index(f"{writer} says")).index(name)
+        return spread(labels, labels[place])
+
+    return rule
+
+
+def votes(judge, rule, number, orders="cyclic"):
+    return contests.prefer(
+        items(number), responses(number), judge, Scripted(rule), PLAIN, USE, orders=orders, seed=1
+    )
+
+
+def test_cyclic_orders_put_everyone_in_every_place_once():
+    orders = contests.presented("own/1", "anna", WRITERS, "cyclic", 1)
+    assert len(orders) == 3
+    for place in range(3):
+        assert {order[place] for order in orders} == set(WRITERS)
+
+
+def test_the_seeded_order_is_the_first_of_the_cyclic_and_hangs_on_content_alone():
+    seeded = contests.presented("own/1", "anna", WRITERS, "seeded", 1)
+    assert seeded == contests.presented("own/1", "anna", WRITERS[::-1], "cyclic", 1)[:1]
+    drawn = Counter(
+        contests.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
+    )
+    assert len(drawn) == 6
+    assert min(drawn.values()) > 60
+
+
+def test_a_verdict_names_the_candidate_behind_the_letter():
+    table = validate(votes("anna", fan_of("bert"), 8), "verdicts", "test")
+    assert len(table) == 24
+    assert set(table["choice"]) == {"bert"}
+    for names, p in zip(table["candidates"], table["probabilities"], strict=True):
+        assert max(p) == p[names.index("bert")]
+
+
+def test_a_tie_is_an_answer_and_low_mass_is_none():
+    tie = votes("anna", lambda text, labels: spread(labels, "tie"), 1)
+    assert set(tie["choice"]) == {"tie"}
+    faint = votes("anna", lambda text, labels: (0.1,) * len(labels), 1)
+    assert set(faint["status"]) == {"low-mass"}
+    assert faint["choice"].isna().all()
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_any_number_of_candidates(number):
+    writers = [f"w{n}" for n in range(number)]
+    table = contests.prefer(
+        items(2),
+        responses(2, writers),
+        "w0",
+        Scripted(first_picker),
+        PLAIN,
+        USE,
+        orders="cyclic",
+        seed=1,
+    )
+    assert len(table) == 2 * number
+    assert (table["candidates"].str[0] == table["choice"]).all()
+
+
+def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
+    number = 60
+    verdicts = pd.concat(
+        [
+            votes("anna", first_picker, number),
+            votes("bert", fan_of("bert"), number),
+            votes("carl", fan_of("anna"), number),
+        ]
+    )
+    tables = {
+        "items": items(number),
+        "responses": responses(number),
+        "verdicts": validate(verdicts, "verdicts", "test"),
+        "truths": empty("truths"),
+        "ratings": empty("ratings"),
+        "audit": empty("audit"),
+    }
+    panel = Panel(
+        tables,
+        Settings(margin=0, few=1, bootstrap=ClusterBootstrap(200, 0.95, "percentile"), seed=1),
+    )
+    found = by_orders(panel).set_index(["judge", "orders"])
+    # By one drawn order the first-picker's own share is that of a chance in three ...
+    assert 0.2 < found.loc[("anna", ONE), "own"] < 0.5
+    assert found.loc[("anna", ONE), "first"] == 1
+    # ... and no choice of it survives all orders, while a preference for oneself does.
+    assert found.loc[("anna", EVERY), "own"] == 0
+    assert found.loc[("bert", EVERY), "own"] == 1
+    assert found.loc[("bert", EVERY), "excess_lo"] > 0.9
+    assert found.loc[("anna", EVERY), "excess_hi"] < 0
+
+
+GOOD = '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]}'
+
+
+def marked(replies, tries=1, number=1):
+    calls = Scripted(replies=replies)
+    table = contests.mark(
+        items(number),
+        responses(number, ("anna",)),
+        "judge",
+        calls,
+        PLAIN,
+        tries=tries,
+        temperature=0.7,
+        seed=1,
+    )
+    return validate(table, "ratings", "test"), calls
+
+
+def test_the_program_adds_up_the_marks_and_not_the_judge():
+    (row,) = marked([f"Total: 11. {GOOD}"])[0].itertuples()
+    assert (row.score, row.status, len(row.marks)) == (9, "ok", len(CRITERIA))
+    assert row.reply.startswith("Total")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "8 of 11",
+        '{"marks": [1, 1, 0]}',
+        '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 2]}',
+        '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, true]}',
+        '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1',
+        f"{GOOD} {GOOD}",
+    ],
+)
+def test_marks_that_cannot_be_read_are_missing_and_never_zero(reply):
+    (row,) = marked([reply])[0].itertuples()
+    assert row.status == "unparsable"
+    assert pd.isna(row.score)
+    assert row.marks is None
+
+
+def test_tries_are_bounded_and_stop_at_the_first_answer():
+    table, calls = marked(["no", GOOD, "unused"], tries=3)
+    assert (calls.asked, table["status"].tolist()) == (2, ["ok"])
+    table, calls = marked(["no", "no", "no", GOOD], tries=3)
+    assert (calls.asked, table["status"].tolist()) == (3, ["unparsable"])
+
+
+def test_a_verdict_in_words_is_the_last_one_among_the_letters():
+    use = SimpleNamespace(score_mode="text", samples=None, max_tokens=5, temperature=0, min_mass=0)
+    calls = Scripted(replies=["A]] no, [[C]]", "tie]]", "D]]"])
+    read = Judging(calls, ("A", "B", "C", "tie"), use)
+    prompts = [PLAIN.prefer("q", ["x", "y", "z"])] * 3
+    made = read.verdicts(prompts, [[1], [2], [3]], [WRITERS] * 3)
+    assert [row["choice"] for row in made] == ["carl", "tie", None]
+    assert made[2]["status"] == "unparsable"

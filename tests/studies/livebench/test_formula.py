@@ -1,0 +1,98 @@
+"""Values of formulae in LaTeX and in plain type, and when two answers are equal."""
+
+import cmath
+
+import pytest
+
+from selfpref.studies.livebench.scorers.amps import amps_hard, sound
+from selfpref.studies.livebench.scorers.formula import FormulaError, evaluate, letters
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2 x", 1.4),
+        ("2x^2 - 3", 2 * 0.49 - 3),
+        ("-x^2", -0.49),
+        (r"\frac{1}{2} x", 0.35),
+        (r"\frac12", 0.5),
+        (r"\sqrt{4}", 2),
+        (r"\sqrt[3]{8}", 2),
+        (r"2 \left(x+\frac{5}{2}\right)^2-\frac{25}{2}", 2 * 3.2**2 - 12.5),
+        ("2(x + 5/2)² – 25/2", 2 * 3.2**2 - 12.5),
+        ("(23√2)/2", 23 * 2**0.5 / 2),
+        ("√3x", 3**0.5 * 0.7),
+        ("9√[5]{44}", 9 * 44**0.2),
+        (r"9\cdot2^{\frac{2}{5}}", 9 * 2**0.4),
+        ("2^{2}3^211", 4 * 9 * 11),
+        (r"\sin ^2(x)", cmath.sin(0.7) ** 2),
+        (r"\cos 2x + 1", cmath.cos(1.4) + 1),
+        (r"\cos(x)\sin(x)", cmath.cos(0.7) * cmath.sin(0.7)),
+        ("e^{2 x}", cmath.exp(1.4)),
+        (r"\log (x)", cmath.log(0.7)),
+        (r"4 i \sqrt{5}", 4j * 5**0.5),
+        (r"\sqrt[3]{-8}", 2 * cmath.exp(1j * cmath.pi / 3)),
+        ("x/2x", 0.7 / 2 * 0.7),
+        ("tan(x) + C", cmath.tan(0.7)),
+        ("[x]", 0.7),
+    ],
+)
+def test_values(text, value):
+    assert evaluate(text, {"x": 0.7}) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x +", "(x", "so it is done", r"\matrix{1}", "1/0", r"\log(0)"]
+)
+def test_what_is_no_formula_or_has_no_value_is_an_error(text):
+    with pytest.raises(FormulaError):
+        evaluate(text, {"x": 1.0})
+
+
+def test_variables():
+    assert letters(r"\lambda^2 - \frac{3}{2} x \sin(x) + C") == {"lambda", "x"}
+
+
+def right(key, text, question="Simplify.", *, tolerant=False):
+    return amps_hard(question, key, text, tolerant=tolerant)
+
+
+def test_the_last_box_decides():
+    assert right("5 (x-8)", r"$\boxed{x}$ no: $\boxed{5x - 40}$") == 1
+    assert right("5 (x-8)", r"$\boxed{5x - 40}$ no: $\boxed{x}$") == 0
+
+
+def test_the_right_side_of_an_equation_before_its_approximation():
+    assert right(r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$") == 1
+
+
+def test_a_box_without_its_backslash_counts_only_tolerantly():
+    for text in ("boxed{5(x-8)}.", "boxed(5(x-8))", "boxed: 5(x-8)", "so boxed as boxed{5(x-8)}"):
+        assert right("5 (x-8)", text) == 0
+        assert right("5 (x-8)", text, tolerant=True) == 1, text
+
+
+def test_a_decimal_that_the_key_rounds_to_counts_only_tolerantly():
+    key = r"\frac{\sqrt{917}}{2}"
+    assert right(key, r"$\boxed{15.14}$") == 0
+    assert right(key, r"$\boxed{15.14}$", tolerant=True) == 1
+    assert right(key, r"$\boxed{15.15}$", tolerant=True) == 0
+
+
+def test_an_indefinite_integral_may_differ_by_a_constant():
+    question = "Find an indefinite integral (which can vary by a constant) of this."
+    assert right("x^2", r"$\boxed{x^2 + 7}$", question) == 1
+    assert right("x^2", r"$\boxed{x^2 + 7}$") == 0
+
+
+def test_a_characteristic_polynomial_may_differ_by_its_sign_and_tolerantly_by_its_letter():
+    question = "Find the characteristic polynomial."
+    key = r"-\lambda ^3+8 \lambda"
+    assert right(key, r"$\boxed{\lambda^3 - 8\lambda}$", question) == 1
+    assert right(key, r"$\boxed{x^3 - 8x}$", question) == 0
+    assert right(key, r"$\boxed{x^3 - 8x}$", question, tolerant=True) == 1
+
+
+def test_a_broken_key_is_told():
+    assert sound("2 x")
+    assert not sound(r"\text{$\$$Aborted}")

@@ -1,0 +1,129 @@
+"""The LiveBench study's pictures: every percentage printed, same bytes, "no data" when empty."""
+
+import itertools
+from functools import partial
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from selfpref.plots.save import Gallery
+from selfpref.studies.livebench import draw as livebench
+from selfpref.studies.livebench.draw import captions
+from selfpref.studies.livebench.draw import controls as livebench_controls
+
+NAMES = ["x", "y", "z"]
+SHARES = pd.DataFrame(
+    [
+        ("c", task, judge, responder, share, share - 0.02, share + 0.02, 200)
+        for task, judge in itertools.product(("all", "t"), NAMES)
+        for responder, share in zip(NAMES, (0.645, 0.275, 0.08), strict=True)
+    ],
+    columns=["category", "task", "judge", "responder", "share", "lo", "hi", "n"],
+)
+VOTES = pd.DataFrame(
+    [
+        ("c", rule, responder, share, 200, undecided)
+        for rule, undecided in (("released", 0), ("two-of-three", 37))
+        for responder, share in zip(NAMES, (0.52, 0.175, 0.12), strict=True)
+    ],
+    columns=["category", "rule", "responder", "share", "n", "undecided"],
+)
+INTERVALS = VOTES.assign(lo=VOTES["share"] - 0.02, hi=VOTES["share"] + 0.02)
+EXCESS = pd.DataFrame(
+    [("c", task, judge, 0.2, 0.1, 0.3, 0.01, 200) for task in ("all", "t") for judge in NAMES],
+    columns=["category", "task", "judge", "excess", "lo", "hi", "p_holm", "n"],
+)
+OUTCOMES = pd.DataFrame(
+    {"category": "c", "task": "all", "judge": NAMES, "outcome": "chosen", "n": 200}
+)
+PARAMS = SimpleNamespace(
+    profile="recorded",
+    bootstrap=SimpleNamespace(level=0.95, method="percentile", resamples=100),
+    livebench=SimpleNamespace(margin=0.0, few=10),
+)
+EMPTY = pd.DataFrame()
+
+
+def none(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.iloc[:0]
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+def test_every_percentage_is_printed():
+    shown = texts(livebench.shares_as_released(SHARES, VOTES, "c"))
+    for number in ("64.5", "27.5", "8.0"):
+        assert shown.count(number) == 6
+    # What the votes leave undecided, 1 - 0.52 - 0.175 - 0.12, is printed too.
+    assert shown.count("18.5") == 2
+
+
+def test_a_figure_is_the_same_bytes_every_time(tmp_path):
+    for name in ("one", "two"):
+        gallery = Gallery(tmp_path / name)
+        gallery.figure(livebench.shares_as_released(SHARES, VOTES, "c"), "bars", "a caption")
+        gallery.figure(livebench.share_dots(SHARES, INTERVALS, tasks=False), "dots", "a caption")
+        gallery.figure(livebench_controls.excess(EXCESS), "excess", "a caption")
+        gallery.figure(livebench.heatmap(SHARES, none(SHARES)), "heatmap", "a caption")
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        partial(livebench.shares_as_released, none(SHARES), VOTES, "c"),
+        partial(livebench.share_dots, none(SHARES), INTERVALS, tasks=True),
+        partial(livebench_controls.excess, none(EXCESS)),
+        partial(livebench_controls.objective, EMPTY, 10),
+        partial(livebench.heatmap, none(SHARES), EMPTY),
+        partial(livebench_controls.position, EMPTY),
+    ],
+)
+def test_an_empty_frame_says_no_data(draw):
+    assert "no data" in texts(draw())
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        lambda: captions.data(EMPTY, OUTCOMES, EMPTY, PARAMS),
+        lambda: captions.released(none(SHARES), OUTCOMES, none(SHARES), none(SHARES), "c"),
+        lambda: captions.dots(EMPTY, EMPTY, EMPTY, PARAMS),
+        lambda: captions.excess(EMPTY, PARAMS),
+        lambda: captions.objective(EMPTY, EMPTY, PARAMS),
+        lambda: captions.position(EMPTY, PARAMS),
+        lambda: captions.vote_outcomes(EMPTY),
+    ],
+)
+def test_an_empty_frame_has_a_caption(tell):
+    assert tell().endswith(".")
+
+
+def test_captions_count_verdicts_and_name_the_variants():
+    models = pd.DataFrame(
+        {"category": ["c", "d"], "responder": "x", "model": ["vendor/x", "vendor/x-thinking"]}
+    )
+    told = captions.dots(SHARES, OUTCOMES, models, PARAMS)
+    assert "600 verdicts of 3 judges" in told
+    assert "x is x in c; x-thinking in d" in told
+    told = captions.excess(EXCESS, PARAMS)
+    assert "by category: x 1 of 1" in told
+
+
+@pytest.mark.parametrize("number", [2, 3, 7])
+def test_row_labels_stay_apart_for_any_number_of_judges(number):
+    names = [f"a-judge-with-a-name-{n}" for n in range(number)]
+    rows = pd.DataFrame(
+        [("c", "all", j, r, 1 / number, 0.0, 1.0, 9) for j in names for r in names],
+        columns=SHARES.columns,
+    )
+    figure = livebench.shares_as_released(rows, none(VOTES), "c")
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
+    for upper, lower in itertools.pairwise(boxes):
+        assert upper.y0 >= lower.y1 or lower.y0 >= upper.y1

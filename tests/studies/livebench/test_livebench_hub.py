@@ -1,0 +1,98 @@
+"""LiveBench's questions, on parquet files of the same schema that are written here."""
+
+import csv
+import json
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("datasets", reason="the extra `models` is not installed")
+
+from conftest import REPOSITORY
+
+from selfpref import tables
+from selfpref.params import Questions
+from selfpref.studies.hub_readers import READERS
+
+
+def question(number, **changed):
+    """One row of livebench/math, with every column of the real set."""
+    row = {
+        "question_id": f"{number:064x}",
+        "category": "math",
+        "ground_truth": str(number),
+        "turns": [f"What is {number}?"],
+        "task": "AMPS_Hard",
+        "subtask": "gcd",
+        "livebench_release_date": pd.Timestamp("2024-06-24"),
+        "livebench_removal_date": "",
+        "expressions": "",
+        "release_date": 0,
+        "year": "2024",
+        "hardness": 1.0,
+    }
+    return row | changed
+
+
+@pytest.fixture
+def read(tmp_path):
+    def reading(rows, **options):
+        folder = tmp_path / "hub" / "data"
+        folder.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_parquet(folder / "test-00000-of-00001.parquet")
+        source = tmp_path / "pinned.csv"
+        source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,test\n")
+        entry = Questions(study="livebench", reader="livebench-hub", source="pinned.csv", **options)
+        found = READERS["livebench-hub"]("set", entry, source)
+        return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+
+    return reading
+
+
+def findings(found):
+    return dict(zip(found["audit"]["finding"], found["audit"]["affected"], strict=True))
+
+
+def test_a_question_is_an_item_with_its_key(read):
+    (item,) = read([question(7)])["items"].itertuples()
+    assert item.item_id == f"set/math/AMPS_Hard/{7:064x}"
+    assert [message["content"] for message in item.messages] == ["What is 7?"]
+    assert (item.category, item.reference) == ("math", "7")
+    assert json.loads(item.metadata)["task"] == "AMPS_Hard"
+
+
+def test_a_set_without_keys_has_items_without_reference(read):
+    row = question(1, category="coding", task="LCB_generation")
+    del row["ground_truth"]
+    assert read([row])["items"]["reference"].isna().all()
+
+
+def test_odd_rows_are_left_out_and_counted(read):
+    rows = [question(1), question(1), question(2, turns=[]), question(3, turns=[" "]), question(4)]
+    found = read(rows)
+    assert len(found["items"]) == 2
+    assert findings(found) == {
+        "left out: a question that was there": 1,
+        "left out: no question": 2,
+        "ok": 2,
+    }
+
+
+def test_a_sample_hangs_on_the_ids_alone(read):
+    rows = [question(number) for number in range(20)]
+    first = read(rows, sample=5)
+    assert len(first["items"]) == 5
+    assert findings(first)["left out by `sample`"] == 15
+    again = read(rows[::-1], sample=5)
+    assert list(again["items"]["item_id"]) == list(first["items"]["item_id"])
+
+
+def test_every_category_is_pinned():
+    pins = {}
+    for path in (REPOSITORY / "src/selfpref/studies/livebench/read").glob("livebench-*.csv"):
+        with open(path, newline="") as handle:
+            (row,) = csv.DictReader(handle)
+        pins[row["repository"]] = row["revision"]
+        assert row["split"] == "test"
+    assert len(pins) == len(set(pins.values())) == 6
+    assert all(len(revision) == 40 for revision in pins.values())

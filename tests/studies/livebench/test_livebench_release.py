@@ -1,0 +1,256 @@
+"""Reading LiveBench's release: orders, totals, tie-breaks in both readings, stems, the audit."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY, pin
+from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
+
+from selfpref import tables
+from selfpref.errors import SelfprefError
+from selfpref.studies.livebench import read as livebench
+from selfpref.studies.livebench.read.files import stem
+from selfpref.studies.livebench.read.tie_breaks import read_log
+
+O3, CLAUDE = CONFIGURED
+LANGUAGE = FOLDER + PATHS["language"][0]
+NAMES = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Read a release's files; every table is checked against its schema."""
+
+    def go(files, judges=None):
+        monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path))
+        source = pin(tmp_path, "owner/livebench", files, tmp_path / "source.csv")
+        found = livebench.read("set", "livebench", source, judges)
+        return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+
+    return go
+
+
+def changed(files, path, change):
+    """The release with one table changed."""
+    frame = pd.read_csv(io.StringIO(files[path]), dtype=str, keep_default_na=False)
+    change(frame)
+    return files | {path: frame.to_csv(index=False)}
+
+
+def test_every_table_is_filled(read):
+    found = read(livebench_files(4))
+    items, rows = found["items"], 4 * 10
+    assert len(items) == rows
+    assert len(found["responses"]) == 3 * rows
+    assert len(found["ratings"]) == 9 * rows
+    votes = found["verdicts"].query("variant == 'plain'")
+    assert len(votes) == 3 * rows
+    assert votes["candidates"].map(tuple).unique().tolist() == [tuple(NAMES)]
+    # Seven of ten tasks have keys and rules; two scores a response.
+    assert len(found["truths"]) == 3 * 2 * 4 * 8
+    assert set(found["truths"]["metric"]) == {"strict", "tolerant"}
+    one = items.iloc[0]
+    assert one["item_id"] == "set/coding/LCB_generation/LCB_generation-0"
+    assert json.loads(one["metadata"])["task"] == "LCB_generation"
+
+
+def test_the_thinking_variant_keeps_the_name_and_its_id_is_told(read):
+    found = read(livebench_files(1))
+    models = {
+        row.category: json.loads(row.metadata)["models"]["gemini-2.0-flash"]
+        for row in found["items"].itertuples()
+    }
+    assert models["language"] == "gemini/gemini-2.0-flash"
+    assert models["math"] == "gemini/gemini-2.0-flash-thinking-exp"
+    assert set(found["responses"]["responder"]) == set(NAMES)
+
+
+def test_totals_are_read_again_where_the_release_cut_a_sum(read):
+    def change(frame):
+        total, reasons = f"{O3}_SCORING_{CLAUDE}", f"{O3}_SR_{CLAUDE}"
+        frame.loc[0, [total, reasons]] = ["1.0", "+ 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1 = **7**"]
+        frame.loc[1, [total, reasons]] = ["8.0", "/11\n\nJustification: fine"]
+        frame.loc[2, [total, reasons]] = ["99.0", ""]
+        frame.loc[3, [total, reasons]] = ["", ""]
+
+    found = read(changed(livebench_files(2), LANGUAGE, change))
+    rows = found["ratings"].query("judge == 'o3-mini' and responder == 'claude-3-7-sonnet'")
+    rows = rows[rows["item_id"].str.startswith("set/language")].set_index("item_id")
+    rows = rows.loc[[f"set/language/{t}/{t}-{n}" for t in ("typos", "connections") for n in (0, 1)]]
+    assert rows["stored"].tolist()[:3] == [1, 8, 99]
+    assert rows["score"].tolist()[:2] == [7, 8]
+    assert rows["status"].tolist() == ["ok", "ok", "unparsable", "failed"]
+    assert rows["score"].isna().tolist() == [False, False, True, True]
+    assert rows["marks"].iloc[0] == [1, 1, 0, 0, 0, 1, 0, 1, 1, 1, 1]
+    audit = found["audit"].set_index(["file", "finding"])["affected"]
+    assert audit[LANGUAGE, "stored total is not the one stated"] == 2
+    assert audit[LANGUAGE, "total is blank"] == 1
+
+
+def with_votes(files, votes, credited):
+    """Language alone has a tie, in its first row: these votes and this decision."""
+    models = [O3, CLAUDE, PLAIN]
+
+    def agree(frame):
+        gemini = next(name for name in frame if name.startswith("gemini/"))
+        for judge in (O3, CLAUDE, gemini):
+            frame[f"{judge}_PREFERENCE"] = O3
+
+    for path, _ in PATHS.values():
+        files = changed(files, FOLDER + path, agree)
+
+    def differ(frame):
+        frame.loc[0, [f"{judge}_PREFERENCE" for judge in models]] = votes
+
+    shown = ", ".join(f"'{vote}': 1" for vote in votes)
+    lines = ["category: language", f"Result was Counter({{{shown}}})", "Tie breaker Judge called."]
+    lines += [f"tiebreaker decision: {credited}"] if credited else ["Error during API call"]
+    return changed(files, LANGUAGE, differ) | {"results.ipynb": log_cell(lines)}
+
+
+def test_the_tie_breakers_number_is_read_in_the_order_shown(read):
+    # It answered 1: claude as shown, o3 as looked up in the configured order.
+    found = read(with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], O3))
+    calls = found["verdicts"].query("judge == 'o1-preview'").set_index("variant")
+    assert calls.loc["tie-break", "candidates"] == [
+        *("claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini")
+    ]
+    assert calls.loc["tie-break", "choice"] == "claude-3-7-sonnet"
+    assert calls.loc["tie-break-released", "choice"] == "o3-mini"
+    audit = found["audit"].set_index("finding")["affected"]
+    assert audit["language: credited is not the response chosen"] == 1
+    assert audit["language: call shows another order than is decoded"] == 1
+
+
+def test_a_call_without_a_decision_has_failed(read):
+    found = read(with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], None))
+    calls = found["verdicts"].query("judge == 'o1-preview'")
+    assert calls["status"].tolist() == ["failed", "failed"]
+    audit = found["audit"].set_index("finding")["affected"]
+    assert audit["language: call without a decision"] == 1
+    assert audit["call of the tie-breaker failed"] == 1
+
+
+def test_a_log_that_does_not_fit_the_votes_is_refused(read):
+    files = with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], O3)
+    with pytest.raises(SelfprefError, match=r"results\.ipynb: its 0 tie-breaks of language"):
+        read(files | {"results.ipynb": log_cell(["category: language"])})
+
+
+def test_the_release_s_own_vote_is_checked(read):
+    files = livebench_files(6)
+    audit = read(files)["audit"].query("finding == 'stored vote is not that of the rule'")
+    assert audit["rows"].sum() == 6 * 8
+    assert audit["affected"].sum() == 0
+    wrong = changed(files, LANGUAGE, lambda frame: frame.__setitem__("majority_vote", O3))
+    expected = sum(
+        row["majority_vote"] != O3
+        for row in pd.read_csv(io.StringIO(files[LANGUAGE])).to_dict("records")
+    )
+    audit = read(wrong)["audit"].query("finding == 'stored vote is not that of the rule'")
+    assert audit["affected"].sum() == expected > 0
+
+
+def test_a_blank_choice_has_failed_and_is_counted(read):
+    def blank(frame):
+        frame.loc[0, f"{O3}_PREFERENCE"] = ""
+
+    files = with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], O3)
+    files = changed(files, LANGUAGE, blank) | {"results.ipynb": log_cell(["category: language"])}
+    found = read(files)
+    lost = found["verdicts"].query("status == 'failed'")
+    assert lost[["judge", "choice"]].isna().values.tolist() == [[False, True]]
+    audit = found["audit"].set_index(["file", "finding"])["affected"]
+    assert audit[LANGUAGE, "choice is blank"] == 1
+
+
+def test_questions_that_differ_in_form_share_a_cluster():
+    asks = "Compute the mean of ${1, 2}$. Please put your final answer in a $\\boxed{}$."
+    exact = "Compute the mean of  ${1, 2}$. Please give an exact answer (for example, $2$)."
+    assert stem(asks) == stem(exact) == "Compute the mean of ${1, 2}$."
+    one = "Add. $\\textbf{(A) }1\\qquad\\textbf{(B) }2$ If you cannot, guess."
+    two = "Add. $\\textbf{(A) }2\\qquad\\textbf{(B) }1$ If you cannot, guess."
+    assert stem(one) == stem(two) == "Add."
+    code = "### Instructions: be brief\n### Question:\nSort it.\n### Format: starter"
+    assert stem(code) == stem("### Instructions: go on\n### Question:\nSort it.\n### Format: x")
+    assert stem("One thing.") != stem("Another thing.")
+
+
+def test_judges_can_be_left_out(read):
+    found = read(livebench_files(2), ["o3-mini"])
+    assert set(found["verdicts"]["judge"]) == {"o3-mini"}
+    assert set(found["ratings"]["judge"]) == {"o3-mini"}
+    assert set(found["responses"]["responder"]) == set(NAMES)
+    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
+        read(livebench_files(1), ["nobody"])
+
+
+def test_another_schema_is_named(read):
+    files = livebench_files(1)
+
+    def drop(frame):
+        del frame[f"{CLAUDE}_PREFERENCE"]
+
+    with pytest.raises(SelfprefError, match=r"lang_judgement\.csv: no column 'anthropic/.*_PREF"):
+        read(changed(files, LANGUAGE, drop))
+    with pytest.raises(SelfprefError, match="o3-mini chose 'nobody', no responder"):
+        read(changed(files, LANGUAGE, lambda f: f.__setitem__(f"{O3}_PREFERENCE", "nobody")))
+    with pytest.raises(SelfprefError, match="claude-3-7-sonnet 'high', no number"):
+        read(changed(files, LANGUAGE, lambda f: f.__setitem__(f"{O3}_SCORING_{CLAUDE}", "high")))
+    with pytest.raises(SelfprefError, match="decided for 'nobody', no responder"):
+        read(with_votes(files, [CLAUDE, PLAIN, O3], "nobody"))
+    with pytest.raises(SelfprefError, match="not a notebook"):
+        read(files | {"results.ipynb": "{"})
+    with pytest.raises(SelfprefError, match="no log of the tie-breaker"):
+        read(files | {"results.ipynb": log_cell(["nothing"])})
+    short = {path: text for path, text in files.items() if path != "results.ipynb"}
+    with pytest.raises(SelfprefError, match=r"results\.ipynb is not listed"):
+        read(short)
+
+
+def test_the_log_keeps_its_calls_in_order(tmp_path):
+    path = tmp_path / "log.ipynb"
+    path.write_text(
+        log_cell(
+            [
+                "category: math",
+                "Result was Counter({'a': 1, 'b': 1, 'c': 1})",
+                "Invalid Response Number. Trying again.",
+                "tiebreaker decision: b",
+                "Result was Counter({'c': 1, 'b': 1, 'a': 1})",
+                "tiebreaker decision: a",
+            ]
+        )
+    )
+    log = read_log(path)
+    calls = [(call.shown, call.credited) for call in log.calls["math"]]
+    assert calls == [(["a", "b", "c"], "b"), (["c", "b", "a"], "a")]
+    assert sum(log.troubles.values()) == 1
+
+
+def test_released_numbers_in_git():
+    """What the recorded profile last wrote holds the numbers that the release prints."""
+    folder = REPOSITORY / "figures/recorded/livebench"
+    shares = pd.read_csv(folder / "preference_shares.csv")
+    whole = shares.query("category == 'instruction_following' and task == 'all'")
+    table = whole.pivot(index="judge", columns="responder", values="share").loc[NAMES, NAMES]
+    assert (100 * table).round(1).values.tolist() == [
+        [64.5, 27.5, 8.0],
+        [14.0, 67.0, 19.0],
+        [8.5, 59.0, 32.5],
+    ]
+    assert set(whole["n"]) == {200}
+    votes = pd.read_csv(folder / "majority_vote.csv").query("category == 'instruction_following'")
+    released = votes.query("rule == 'released'").set_index("responder")["share"]
+    assert (100 * released[NAMES]).round(1).tolist() == [27.5, 56.5, 16.0]
+    plain = votes.query("rule == 'two-of-three'").iloc[0]
+    assert plain["undecided"] / plain["n"] == 0.185
+    audit = pd.read_csv(folder / "audit.csv")
+    moved = audit[audit["finding"].str.endswith("call shows another order than is decoded")]
+    wrong = audit[audit["finding"].str.endswith("credited is not the response chosen")]
+    assert (moved["rows"].sum(), moved["affected"].sum(), wrong["affected"].sum()) == (128, 50, 27)
+    checks = pd.read_csv(folder / "checks.csv")
+    assert len(checks) == 220
+    assert checks["difference"].abs().max() <= 0.05

@@ -1,0 +1,151 @@
+"""The whole study on a small release: the promised columns, laws, and what is not there."""
+
+import io
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY, pin
+from synthetic_livebench import FOLDER, PATHS, livebench_files
+
+from selfpref import tables
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.livebench import read as archive
+from selfpref.studies.livebench.measure import TABLES, Settings, compute
+
+PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
+SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(100), seed=1)
+COLUMNS = {
+    "preference_shares": ["category", "task", "judge", "responder", "share", "lo", "hi", "n"],
+    "majority_vote": ["category", "rule", "responder", "share", "n", "undecided"],
+    "excess": ["category", "task", "judge", "excess", "lo", "hi", "p_holm", "n"],
+    "scores": ["category", "judge", "responder", "mean", "lo", "hi", "n", "saturated"],
+}
+FILES = livebench_files(5)
+NAMES = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    root = tmp_path_factory.mktemp("mirror")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SELFPREF_ARCHIVES", str(root))
+    source = pin(root, "owner/livebench", FILES, root / "source.csv")
+    read = archive.read("set", "livebench", source, None)
+    patch.undo()
+    return {name: tables.validate(read[name], name, name) for name in TABLES}
+
+
+@pytest.fixture(scope="module")
+def frames(found):
+    return compute(found, PUBLISHED, SETTINGS)
+
+
+def test_the_promised_columns(frames):
+    for name, columns in COLUMNS.items():
+        assert list(frames[name].columns) == columns, name
+    assert set(frames) >= {"position", "objective", "agreement", "claims", "audit"}
+    assert set(frames["majority_vote"]["rule"]) == {
+        *("released", "corrected", "two-of-three", "leave-self-out")
+    }
+
+
+@pytest.mark.parametrize("category", PATHS)
+def test_shares_are_the_counts_of_the_file(frames, category):
+    file = pd.read_csv(io.StringIO(FILES[FOLDER + PATHS[category][0]]))
+    shares = (
+        frames["preference_shares"]
+        .query("category == @category")
+        .set_index(["task", "judge", "responder"])["share"]
+    )
+    for column in (name for name in file if name.endswith("_PREFERENCE")):
+        for model, count in file[column].value_counts().items():
+            names = [next(n for n in NAMES if n.split("-")[0] in text) for text in (column, model)]
+            assert shares["all", *names] == count / len(file)
+
+
+@pytest.mark.parametrize("category", [name for name in PATHS if name != "math"])
+def test_the_released_vote_is_that_of_the_file(frames, category):
+    file = pd.read_csv(io.StringIO(FILES[FOLDER + PATHS[category][0]]))
+    votes = frames["majority_vote"].query("category == @category and rule == 'released'")
+    stored = file["majority_vote"].value_counts(normalize=True)
+    for row in votes.itertuples():
+        model = next((name for name in stored.index if row.responder.split("-")[0] in name), None)
+        assert row.share == (stored[model] if model else 0)
+
+
+def test_laws_of_the_tables(frames):
+    shares = frames["preference_shares"]
+    assert (shares.groupby(["category", "task", "judge"])["share"].sum() - 1).abs().max() < 1e-9
+    assert ((shares["lo"] <= shares["share"]) & (shares["share"] <= shares["hi"])).all()
+    votes = frames["majority_vote"].query("rule != 'leave-self-out'")
+    total = votes.groupby(["category", "rule"]).agg(
+        {"share": "sum", "undecided": "max", "n": "max"}
+    )
+    assert (total["share"] + total["undecided"] / total["n"] - 1).abs().max() < 1e-9
+    assert frames["excess"]["p_holm"].between(0, 1).all()
+    ranks = frames["score_ranks"]
+    assert (ranks[["own_above", "own_tied", "own_below"]].sum(axis=1) - 1).abs().max() < 1e-9
+
+
+def test_truth_is_there_where_the_release_has_keys(frames):
+    assert set(frames["objective"]["category"]) == {
+        *("all", "language", "data_analysis", "reasoning", "math")
+    }
+    kinds = frames["objective"][["n_harmful", "n_neutral", "n_earned"]].sum(axis=1)
+    assert (kinds == frames["objective"]["n"]).all()
+
+
+def test_every_claim_about_a_judge_at_hand_has_an_answer(frames):
+    claims = frames["claims"]
+    assert len(claims) == 5
+    assert set(claims["verdict"]) <= {"holds", "holds in part", "does not hold"}
+    assert claims["data"].str.len().min() > 20
+
+
+def test_the_order_of_the_rows_changes_no_number(found, frames):
+    mixed = {name: frame.sample(frac=1, random_state=3) for name, frame in found.items()}
+    again = compute(mixed, PUBLISHED, SETTINGS)
+    for name, frame in frames.items():
+        if name != "audit":
+            pd.testing.assert_frame_equal(frame, again[name], obj=name)
+
+
+def test_renaming_everyone_changes_no_number(found, frames):
+    """What the laboratory's names will be; the claims are about the release's models alone."""
+    new = dict(zip(NAMES, ["cee", "aye", "bee"], strict=True))
+
+    def renamed(frame):
+        columns = [c for c in ("responder", "judge", "choice") if c in frame]
+        frame = frame.replace(dict.fromkeys(columns, new))
+        if "candidates" in frame:
+            lists = frame["candidates"].map(lambda names: [new.get(n, n) for n in names])
+            frame = frame.assign(candidates=lists)
+        return frame
+
+    again = compute({name: renamed(frame) for name, frame in found.items()}, PUBLISHED, SETTINGS)
+    key = ["category", "task", "judge", "responder"]
+    one = frames["preference_shares"].replace({"judge": new, "responder": new})
+    merged = one.merge(again["preference_shares"], on=key, suffixes=("", "_again"))
+    assert len(merged) == len(one)
+    assert (merged["share"] == merged["share_again"]).all()
+    assert again["claims"].empty
+    assert again["checks"].empty
+
+
+def test_two_candidates_and_no_ratings_or_truths(found):
+    few = found["verdicts"].query("variant == 'plain' and judge != 'o3-mini'")
+    pairs = few[few["choice"].ne("o3-mini")]
+    pairs = pairs.assign(candidates=[["claude-3-7-sonnet", "gemini-2.0-flash"]] * len(pairs))
+    bare = found | {"verdicts": pairs}
+    bare |= {name: tables.empty(name) for name in ("truths", "ratings")}
+    frames = compute(bare, PUBLISHED, SETTINGS)
+    assert set(frames["preference_shares"]["responder"]) == {*NAMES[1:]}
+    assert "released" not in set(frames["majority_vote"]["rule"])
+    for name in ("objective", "scores", "score_ranks", "true_scores"):
+        assert frames[name].empty, name
+
+
+def test_no_rows_at_all(found):
+    frames = compute({name: tables.empty(name) for name in found}, PUBLISHED, SETTINGS)
+    assert frames
+    assert all(frame.empty for frame in frames.values())

@@ -1,0 +1,147 @@
+"""The readers of MT-Bench and Vicuna-80 on small releases of the same layout."""
+
+import json
+
+import pandas as pd
+import pytest
+from conftest import lines, mt_bench_files, pin, vicuna80_files
+
+from selfpref import tables
+from selfpref.errors import SelfprefError
+from selfpref.studies.wataoka.read import mt_bench, vicuna80
+
+ALL = list(vicuna80.NAMES.values())
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    """Read a release from its files, every table validated."""
+    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
+
+    def reading(module, files, judges):
+        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
+        found = module.read("set", "wataoka", source, judges)
+        return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+
+    return reading
+
+
+def test_mt_bench_turns_are_items_of_one_cluster(read):
+    items = read(mt_bench, mt_bench_files(2), ["gpt-4"])["items"].set_index("item_id")
+    assert list(items.index) == ["set/81/1", "set/81/2", "set/82/1", "set/82/2"]
+    assert items.loc["set/81/2", "cluster"] == items.loc["set/81/1", "cluster"] == "set/81"
+    assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
+
+
+def test_mt_bench_merged_orders_are_unknown_and_an_inconsistent_tie_is_a_tie(read):
+    files = mt_bench_files(1)
+    verdict = {"question_id": 81, "turn": 1, "judge": "gpt4_pair"}
+    files["data/snapshots/mtbench/gpt4_pair.jsonl"] = lines(
+        verdict | {"model_a": "gpt-4", "model_b": "claude-v1", "winner": "tie (inconsistent)"},
+        verdict | {"model_a": "gpt-3.5-turbo", "model_b": "gpt-4", "winner": "model_b"},
+    )
+    verdicts = read(mt_bench, files, ["gpt-4"])["verdicts"]
+    assert list(verdicts["choice"]) == ["gpt-4", "tie"]
+    assert not verdicts["order_known"].any()
+    assert verdicts["probabilities"].isna().all()
+
+
+def test_mt_bench_a_second_vote_of_one_annotator_is_kept(read):
+    files = mt_bench_files(1)
+    vote = {"judge": "expert_0", "model_a": "gpt-4", "model_b": "claude-v1", "turn": 1}
+    files["data/snapshots/mtbench/human.jsonl"] = lines(
+        vote | {"question_id": 81, "winner": "model_a"}, vote | {"question_id": 81, "winner": "tie"}
+    )
+    labels = read(mt_bench, files, ["gpt-4"])["labels"]
+    assert list(labels["label"]) == ["a", "tie"]
+    assert list(labels["repeat"]) == [0, 1]
+
+
+def test_vicuna80_takes_the_order_from_the_file_name(read):
+    files = {k: v for k, v in vicuna80_files(1).items() if "ratings-" not in k}
+    folder = "data/vicuna80/ratings-gpt4/"
+    files |= {
+        f"{folder}answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass.jsonl": lines(
+            {"question_id": 1, "score": 1}
+        ),
+        f"{folder}answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass.jsonl": lines(
+            {"question_id": 1, "score": 3}
+        ),
+    }
+    verdicts = read(vicuna80, files, ["gpt-4"])["verdicts"]
+    assert list(verdicts["candidates"]) == [["bard", "gpt-4"], ["gpt-4", "bard"]]
+    assert list(verdicts["choice"]) == ["bard", "tie"]
+    assert verdicts["order_known"].all()
+
+
+def test_vicuna80_leaves_out_the_earlier_run_with_hyphens(read):
+    files = vicuna80_files(1)
+    files["data/vicuna80/ratings-gpt35/answer-gpt35-vs-answer-gpt4-gpt35-reviewer.jsonl"] = lines(
+        {"question_id": 1, "score": 2}
+    )
+    verdicts = read(vicuna80, files, ALL)["verdicts"]
+    assert len(verdicts) == 5 * 20
+
+
+def test_vicuna80_reads_only_the_judges_wanted_and_all_votes(read):
+    found = read(vicuna80, vicuna80_files(2), ["bard"])
+    assert set(found["verdicts"]["judge"]) == {"bard"}
+    assert len(found["labels"]) == 2 * 10 * 3
+    assert set(found["responses"]["responder"]) == set(ALL)
+
+
+@pytest.mark.parametrize(
+    ("module", "files"), [(mt_bench, mt_bench_files), (vicuna80, vicuna80_files)]
+)
+def test_an_unknown_judge_is_named(read, module, files):
+    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
+        read(module, files(1), ["gpt-4", "nobody"])
+
+
+def test_a_truncated_file_is_named_with_its_line(read):
+    files = mt_bench_files(1)
+    path = "data/snapshots/mtbench/human.jsonl"
+    files[path] = files[path][:-20]
+    with pytest.raises(SelfprefError, match=r"human\.jsonl, line 12: not JSON"):
+        read(mt_bench, files, ["gpt-4"])
+
+
+@pytest.mark.parametrize(
+    ("path", "record", "told"),
+    [
+        ("data/snapshots/mtbench/human.jsonl", {"judge": "expert_1"}, "no key 'question_id'"),
+        (
+            "data/snapshots/mtbench/gpt4_pair.jsonl",
+            {
+                "question_id": 1,
+                "turn": 1,
+                "model_a": "a",
+                "model_b": "b",
+                "winner": "c",
+                "judge": "",
+            },
+            "unknown winner 'c'",
+        ),
+    ],
+)
+def test_another_schema_is_named(read, path, record, told):
+    files = mt_bench_files(1) | {path: json.dumps(record) + "\n"}
+    with pytest.raises(SelfprefError, match=f"line 1: {told}"):
+        read(mt_bench, files, ["gpt-4"])
+
+
+def test_released_numbers_in_git():
+    """What the recorded profile last wrote holds the numbers of the study's own count."""
+    from conftest import REPOSITORY
+
+    table = pd.read_csv(REPOSITORY / "figures/recorded/wataoka/fig1b_bias.csv")
+    rows = table.set_index(["dataset", "judge"])
+    cells = rows[["tp", "fn", "fp", "tn"]]
+    assert list(cells.loc[("mt-bench", "gpt-4")]) == [330, 12, 57, 15]
+    assert list(cells.loc[("vicuna80", "gpt-4")]) == [208, 7, 27, 2]
+    assert round(rows.loc[("mt-bench", "gpt-4"), "eo"], 3) == 0.757
+    assert round(rows.loc[("vicuna80", "gpt-4"), "eo"], 3) == 0.898
+    checks = pd.read_csv(REPOSITORY / "figures/recorded/wataoka/checks.csv")
+    agreed = checks[checks["item"].eq("agreement")]["recomputed"]
+    assert list(agreed.round(3)) == [0.660, 0.846, 0.657, 0.846]
+    assert (checks[checks["item"].eq("win rate")]["difference"].abs() < 1e-12).all()

@@ -1,0 +1,174 @@
+"""The whole study on small releases: columns, counts, laws, and what an empty selection gives."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import PUBLISHED, SETTINGS, counted, mt_bench_files, pin, vicuna80_files
+
+from selfpref import tables
+from selfpref.studies.wataoka.measure import compute, quoted
+from selfpref.studies.wataoka.read import mt_bench, vicuna80
+
+# As the issue and every reader of the figure's table were promised them.
+COLUMNS = [
+    "dataset",
+    "judge",
+    "n",
+    "tp",
+    "fn",
+    "fp",
+    "tn",
+    "eo",
+    "eo_lo",
+    "eo_hi",
+    "dp",
+    "dp_lo",
+    "dp_hi",
+    "excess",
+    "excess_lo",
+    "excess_hi",
+    "excess_common",
+    "excess_half_ties",
+    "flip_rate",
+    "n_dropped",
+]
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory):
+    root = tmp_path_factory.mktemp("mirror")
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SELFPREF_ARCHIVES", str(root))
+    made = {}
+    for name, module, files, judges in (
+        ("mt-bench", mt_bench, mt_bench_files(12), ["gpt-4"]),
+        ("vicuna80", vicuna80, vicuna80_files(12), list(vicuna80.NAMES.values())),
+    ):
+        source = pin(root, f"owner/{name}", files, root / f"{name}.csv")
+        found = module.read(name, "wataoka", source, judges)
+        none = {key: tables.empty(key) for key in ("truths", "perplexities")}
+        made[name] = none | {key: tables.validate(f, key, name) for key, f in found.items()}
+        made[name] |= {"texts": found["responses"], "responses": counted(found["responses"])}
+    patch.undo()
+    return made
+
+
+@pytest.fixture(scope="module")
+def frames(datasets):
+    return compute(datasets, PUBLISHED, SETTINGS)
+
+
+def test_fig1b_has_exactly_the_promised_columns_and_rows(frames):
+    table = frames["fig1b_bias"]
+    assert list(table.columns) == COLUMNS
+    assert table[["dataset", "judge"]].values.tolist() == [
+        ["mt-bench", "gpt-4"],
+        *(["vicuna80", judge] for judge in sorted(vicuna80.NAMES.values())),
+    ]
+
+
+def test_every_labelled_own_pair_is_counted_or_dropped(frames):
+    table = frames["fig1b_bias"].set_index(["dataset", "judge"])
+    # 12 questions x 2 turns x 2 opponents; 12 questions x 4 opponents.
+    assert table.loc[("mt-bench", "gpt-4"), ["n", "n_dropped"]].sum() == 48
+    assert (table.loc["vicuna80"][["n", "n_dropped"]].sum(axis=1) == 48).all()
+    assert (table[["tp", "fn", "fp", "tn"]].sum(axis=1) == table["n"]).all()
+
+
+def test_what_the_source_cannot_give_is_empty(frames):
+    alone = frames["fig1b_bias"].query("dataset == 'mt-bench'").iloc[0]
+    for name in (
+        "excess",
+        "excess_lo",
+        "excess_hi",
+        "excess_common",
+        "excess_half_ties",
+        "flip_rate",
+    ):
+        assert np.isnan(alone[name]), name
+
+
+def test_intervals_hold_their_value(frames):
+    for frame, name in (("fig1b_bias", "eo"), ("fig1b_bias", "dp"), ("excess", "excess")):
+        table = frames[frame].dropna(subset=[name, f"{name}_lo"])
+        assert (table[f"{name}_lo"] <= table[name]).all()
+        assert (table[name] <= table[f"{name}_hi"]).all()
+
+
+def test_renaming_responders_and_judges_changes_no_number(datasets, frames):
+    new = {name: f"model-{n}" for n, name in enumerate(reversed(vicuna80.NAMES.values()))}
+    old = datasets["vicuna80"]
+    renamed = old | {
+        "responses": old["responses"].replace({"responder": new}),
+        "labels": old["labels"].replace({"responder_a": new, "responder_b": new}),
+        "verdicts": old["verdicts"]
+        .replace({"judge": new, "choice": new})
+        .assign(candidates=old["verdicts"]["candidates"].map(lambda pair: [new[x] for x in pair])),
+    }
+    names = ["n", "tp", "fn", "fp", "tn", "eo", "dp", "excess", "excess_common", "flip_rate"]
+    one = frames["fig1b_bias"].query("dataset == 'vicuna80'").replace({"judge": new})
+    two = compute({"vicuna80": renamed}, PUBLISHED, SETTINGS)["fig1b_bias"]
+    pd.testing.assert_frame_equal(
+        one.set_index("judge")[names].sort_index(), two.set_index("judge")[names].sort_index()
+    )
+
+
+def test_the_order_of_the_rows_changes_no_number(datasets, frames):
+    mixed = {
+        name: {key: frame.sample(frac=1, random_state=3) for key, frame in parts.items()}
+        for name, parts in datasets.items()
+    }
+    again = compute(mixed, PUBLISHED, SETTINGS)
+    for name, frame in frames.items():
+        pd.testing.assert_frame_equal(frame, again[name], obj=name)
+
+
+def test_both_readings_of_table_2(frames):
+    table = frames["table2_demographic_parity"].set_index(["dataset", "judge"])
+    bias = frames["fig1b_bias"].set_index(["dataset", "judge"])
+    assert (table["n_decisive"] == bias["n"]).all()
+    assert np.allclose(table["dp_decisive"], bias["dp"])
+    assert (table["n_with_ties"] > table["n_decisive"]).all()
+    assert table.loc[("mt-bench", "gpt-4"), "published"] == 0.749
+
+
+def test_a_verdict_that_failed_is_dropped_and_counted(datasets):
+    broken = dict(datasets["mt-bench"])
+    verdicts = broken["verdicts"].copy()
+    first = verdicts["candidates"].map(lambda pair: "gpt-4" in pair).idxmax()
+    verdicts.loc[first, ["choice", "status"]] = [None, "refused"]
+    before = compute({"mt-bench": broken}, PUBLISHED, SETTINGS)["fig1b_bias"].iloc[0]
+    after = compute({"mt-bench": broken | {"verdicts": verdicts}}, PUBLISHED, SETTINGS)
+    row = after["fig1b_bias"].iloc[0]
+    assert row["n"] + row["n_dropped"] == before["n"] + before["n_dropped"]
+    assert row["n_dropped"] >= before["n_dropped"]
+
+
+def test_nothing_left_after_filtering_keeps_the_counts(datasets):
+    strict = dataclasses.replace(SETTINGS, threshold=0.999999)
+    ties = datasets["vicuna80"] | {
+        "verdicts": datasets["vicuna80"]["verdicts"].assign(choice="tie")
+    }
+    frames = compute({"vicuna80": ties}, PUBLISHED, strict)
+    table = frames["fig1b_bias"]
+    assert (table["n"] == 0).all()
+    assert (table["n_dropped"] == 48).all()
+    assert table["eo"].isna().all()
+
+
+def test_the_example_is_a_pair_of_the_kind_that_the_paper_shows(frames, datasets):
+    example = frames["example"]
+    told = datasets[example["dataset"].iloc[0]]
+    row = quoted(example, told["items"], told["texts"]).iloc[0]
+    assert row["score"] > 0.5
+    assert row["margin"] < 0
+    assert row["own_text"] != row["other_text"]
+
+
+def test_half_ties_use_every_pair_with_a_vote(datasets):
+    half = dataclasses.replace(SETTINGS, human_ties="half", judge_ties="half")
+    table = compute(datasets, PUBLISHED, half)["fig1b_bias"]
+    assert (table["n"] == 48).all()
+    assert (table["n_dropped"] == 0).all()

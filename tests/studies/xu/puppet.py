@@ -1,0 +1,60 @@
+"""An engine whose answers a test writes, and who counts what it is asked."""
+
+from selfpref.models import Choice, Generation, Score
+from selfpref.models.calls import Calls
+from selfpref.prompts.items import Item
+from selfpref.prompts.refinement import PLAIN
+from selfpref.studies.xu.refine.experiment import Model, Plan
+from selfpref.studies.xu.refine.judges import Sampling
+
+TRANSLATION = Item("yor-en/1", "mqm", "Ẹ káàárọ̀.", "Good morning.", "Yoruba", "English")
+CONCEPTS = Item(
+    "commongen/1", "coverage", "dog, frisbee", concepts=("dog", "frisbee"), reference=None
+)
+PROBLEM = Item("math/1", "correctness", "What is 1/4 + 1/4?", r"\frac{1}{2}")
+
+
+class Puppet:
+    """Answers with what `say(kind, prompt, seed)` returns; kind is write, feedback or revise."""
+
+    def __init__(self, say, name="puppet", dies_at=None):
+        self.identity = {"provider": name}
+        self.asked = []
+        self._say, self._dies_at = say, dies_at
+
+    def _ask(self, prompt, seed):
+        if len(self.asked) == self._dies_at:
+            raise KeyboardInterrupt
+        text = prompt.messages[0][1]
+        kind = (
+            "revise"
+            if "Write a better" in text or "that use them all" in text
+            else "feedback"
+            if text.startswith("Below are")
+            else "write"
+        )
+        self.asked.append((kind, text, seed))
+        said = self._say(kind, text, seed)
+        return said if isinstance(said, Generation) else Generation(said, "ok")
+
+    def generate(self, prompts, *, max_tokens, temperature, seeds, marker="", labels=()):
+        for number, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
+            made = self._ask(prompt, seed)
+            if marker and "[[yes]]" in made.text:
+                made = Generation(made.text, made.status, Choice((0.75, 0.125), "ok"))
+            yield number, made
+
+    def choose(self, prompts, labels):
+        raise NotImplementedError
+
+    def score(self, prompts, continuations):
+        for number, text in enumerate(continuations):
+            yield number, Score(2.0 * len(text.split()), len(text.split()), "ok")
+
+
+def model(store, engine, name="me", scores=True):
+    return Model(name, Calls(engine, store, offline=False, title=""), PLAIN, scores)
+
+
+def plan(steps=3, arms=(), best_of=(), rounds=()):
+    return Plan(steps, arms, best_of, rounds, Sampling(50, 50, 1.0, 0))

@@ -1,0 +1,219 @@
+"""Arms, best of k, votes, fresh readings: how they stand in the tables."""
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
+
+from selfpref import tables
+from selfpref.errors import SelfprefError
+from selfpref.models import Generation
+from selfpref.prompts.items import Item, from_table, to_table
+from selfpref.prompts.readings import Reading, read
+from selfpref.store import Store
+from selfpref.studies.xu import chains
+from selfpref.studies.xu.refine import experiment
+from selfpref.studies.xu.refine.judges import NoiseJudge, Question
+
+ERROR = "'x' is a major accuracy error"
+
+
+def run(tmp_path, say, asked, use, *, other=None, scores=True):
+    with Store(tmp_path / "store.sqlite") as store:
+        external = other and model(store, Puppet(other, "other"), "other", scores)
+        found, _ = experiment.run("xu", asked, model(store, Puppet(say)), external, use)
+    return {name: tables.validate(table, name, name) for name, table in found.items()}
+
+
+def by_length(kind, text, seed):
+    """One error fewer for each word of the translation; revisions grow by a word."""
+    written = re.search(r"English: (.*)", text)
+    if kind == "write":
+        return f"word{seed % 97}"
+    if kind == "feedback":
+        return "\n".join([ERROR] * max(0, 4 - len(written[1].split()))) or "no error"
+    return f"{written[1]} more"
+
+
+def test_ratings_are_found_by_judge_and_arm(tmp_path):
+    use = plan(2, ("accept-all", "accept-random", "external", "noise"))
+    found = run(tmp_path, by_length, [TRANSLATION], use, other=lambda *_: "no error")
+    ratings = found["ratings"].join(chains.addressed(found["ratings"]["item_id"]))
+    drove = ratings[ratings["variant"].ne("rescored")]
+    assert set(zip(drove["condition"], drove["variant"], drove["judge"], strict=True)) == {
+        ("", "plain", "me"),
+        ("accept-all", "accept-all", "me"),
+        ("accept-random", "accept-random", "me"),
+        ("external", "external", "other"),
+        ("noise", "noise", "noise"),
+    }
+    assert set(drove.groupby("condition")["step"].agg(list).map(tuple)) == {(0, 1, 2)}
+    # Every kept text has a fresh reading by either model, and what is true of it.
+    texts = set(zip(found["responses"]["item_id"], found["responses"]["step"], strict=True))
+    for judge in ("me", "other"):
+        fresh = ratings[ratings["variant"].eq("rescored") & ratings["judge"].eq(judge)]
+        assert set(zip(fresh["item_id"], fresh["step"], strict=True)) == texts
+    for name in ("truths", "perplexities"):
+        assert set(zip(found[name]["item_id"], found[name]["step"], strict=True)) == texts
+    assert set(found["perplexities"]["judge"]) == {"other"}
+
+
+def test_items_get_a_row_under_every_condition():
+    items = to_table("xu", [TRANSLATION, PROBLEM])
+    named = pd.Series(["yor-en/1", "best-of-4/yor-en/1", "noise/yor-en/1", "noise/yor-en/1"])
+    found = chains.under_conditions(items, named).set_index("item_id")
+    assert sorted(found.index) == [
+        "best-of-4/yor-en/1",
+        "math/1",
+        "noise/yor-en/1",
+        "yor-en/1",
+    ]
+    assert found.loc["noise/yor-en/1", "cluster"] == "yor-en/1"
+    assert found.loc["best-of-4/yor-en/1", "reference"] == "Good morning."
+    tables.validate(found.reset_index(), "items", "items")
+
+
+def test_a_model_that_gives_no_likelihoods_is_not_asked_for_them(tmp_path):
+    found = run(
+        tmp_path, by_length, [TRANSLATION], plan(1), other=lambda *_: "no error", scores=False
+    )
+    assert found["perplexities"].empty
+
+
+def test_the_first_of_the_best_is_chosen(tmp_path):
+    order = iter(["c0", "c1", "c2", "c3"])
+    errors = {"c0": 3, "c1": 1, "c2": 1, "c3": 0}
+    texts: dict[int, str] = {}
+
+    def say(kind, text, seed):
+        if kind == "write":
+            return texts.setdefault(seed, next(order, "late"))
+        written = re.search(r"English: (.*)", text)[1]
+        return "\n".join([ERROR] * errors.get(written, 3)) or "no error"
+
+    found = run(tmp_path, say, [TRANSLATION], plan(1, best_of=(1, 2, 3, 4)))
+    chosen = found["responses"][found["responses"]["step"].eq(1)]
+    chosen = chosen.set_index("item_id")["text"]
+    assert [chosen[f"best-of-{k}/yor-en/1"] for k in (1, 2, 3, 4)] == ["c0", "c1", "c1", "c3"]
+    candidates = found["ratings"].query("item_id == 'best-of-3/yor-en/1' and step == 0")
+    assert candidates["sample"].tolist() == [0, 1, 2]
+    assert candidates["score"].tolist() == [-15, -5, -5]
+    # True scores are those of the chosen texts alone.
+    assert set(found["truths"].query("item_id == 'best-of-3/yor-en/1'")["step"]) == {1}
+
+
+def test_candidates_without_usable_feedback_are_never_chosen(tmp_path):
+    def say(kind, text, seed):
+        if kind == "write":
+            return f"c{seed}"
+        return "[BLOCKED]"
+
+    found = run(tmp_path, say, [TRANSLATION], plan(1, best_of=(2,)))
+    best = found["responses"][found["responses"]["item_id"].str.startswith("best-of-2")]
+    assert set(best["step"]) == {0}
+
+
+def test_votes_rate_the_current_answer(tmp_path):
+    answers = iter(["3", "2", "2", "2"])
+    made: dict[int, str] = {}
+
+    def say(kind, text, seed):
+        if kind == "write":
+            return made.setdefault(seed, rf"\boxed{{{next(answers, '2')}}}")
+        return "[[yes]]"
+
+    found = run(tmp_path, say, [PROBLEM], plan(1, rounds=(3, 4)))
+    votes = found["ratings"].query("variant == 'self-consistency'")
+    assert votes["item_id"].tolist() == ["self-consistency/math/1"] * 2
+    assert votes["score"].tolist() == [0.0, 1.0]
+    texts = found["responses"].query("item_id == 'self-consistency/math/1'")["text"]
+    assert texts.tolist() == [r"\boxed{3}", r"\boxed{2}"]
+
+
+def test_probabilities_of_a_verdict_are_kept(tmp_path):
+    def say(kind, text, seed):
+        return r"\boxed{\frac{1}{2}}" if kind == "write" else "Right. [[yes]]"
+
+    found = run(tmp_path, say, [PROBLEM], plan(1))
+    row = found["ratings"].iloc[0]
+    assert (row["score"], list(row["distribution"]), row["mass"]) == (1, [0.75, 0.125], 0.875)
+    assert found["truths"]["score"].tolist() == [1.0, 1.0]
+
+
+def test_truths_of_each_task(tmp_path):
+    texts = {"Yoruba": "Good morning.", "frisbee": "The dogs chase frisbees.", "1/4": "1/2"}
+
+    def say(kind, text, seed):
+        if kind == "feedback":
+            return "no error all covered [[yes]]"
+        return next(answer for sign, answer in texts.items() if sign in text)
+
+    found = run(tmp_path, say, [TRANSLATION, CONCEPTS, PROBLEM], plan(1))["truths"]
+    known = found[found["step"].eq(0)].set_index(["item_id", "metric"])["score"]
+    assert known["yor-en/1", "chrf"] == pytest.approx(100)
+    assert known["commongen/1", "coverage-surface"] == 0
+    assert known["commongen/1", "coverage-lemma"] == 1
+    # Not in a box.
+    assert known["math/1", "correctness"] == 0
+
+
+def test_a_noise_judge_knows_nothing_of_the_text():
+    pool = {"mqm": [read("mqm", ERROR), read("mqm", "no error"), Reading("refused")]}
+    judge = NoiseJudge(pool, seed=1)
+    items = [Item(f"x/{n}", "mqm", "", "") for n in range(200)]
+    for occasion in ("0", "1"):
+        good, bad = (
+            judge.rate([Question(item, text, occasion) for item in items])
+            for text in ("a perfect text", "an awful thing")
+        )
+        # The scores do not change with the text; the words that it calls wrong are the text's.
+        assert [one.score for one in good] == [one.score for one in bad]
+        assert {one.score for one in good} == {0.0, -5.0}
+        assert 60 < sum(one.flawless for one in good) < 140
+        named = {re.match("'(.*)' is", one.reply)[1] for one in bad if not one.flawless}
+        assert named <= {"an", "awful", "thing"}
+    first, second = (
+        [one.score for one in judge.rate([Question(item, "t", step) for item in items])]
+        for step in ("0", "1")
+    )
+    assert first != second
+
+
+def test_noise_speaks_in_every_task():
+    said = {"coverage": "[a, b]", "correctness": "[[no]]"}
+    judge = NoiseJudge({task: [read(task, reply)] for task, reply in said.items()}, seed=1)
+    found = judge.rate([Question(item, "t", "0") for item in (CONCEPTS, PROBLEM, TRANSLATION)])
+    assert [one.standing for one in found] == [-2, -1, None]
+    assert found[2].status == "unparsable"
+
+
+def test_items_survive_the_table():
+    written = [TRANSLATION, CONCEPTS, PROBLEM]
+    table = tables.validate(to_table("xu", written), "items", "items").set_index("item_id")
+    back = from_table(table.loc[[item.item_id for item in written]].reset_index())
+    for item, other in zip(written, back, strict=True):
+        assert item.request == other.request
+        assert (item.task, item.reference, item.language) == (
+            other.task,
+            other.reference,
+            other.language,
+        )
+        assert other.concepts == item.concepts
+
+
+def test_an_item_without_a_task_is_named():
+    table = to_table("xu", [TRANSLATION]).assign(metadata=json.dumps({"task": "chess"}))
+    with pytest.raises(SelfprefError, match=r"yor-en/1.*'chess'"):
+        from_table(table)
+
+
+def test_a_reading_that_was_cut_off_is_unusable(tmp_path):
+    def say(kind, text, seed):
+        return Generation(ERROR, "cut") if kind == "feedback" else "a text"
+
+    found = run(tmp_path, say, [TRANSLATION], plan(2))
+    assert set(found["ratings"]["status"]) == {"truncated"}
+    assert found["ratings"]["score"].isna().all()
+    assert set(found["responses"]["text"]) == {"a text"}

@@ -1,0 +1,41 @@
+"""Maps between the scales of two metrics."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from selfpref.studies.xu.scales import quantile_map, recovered
+
+
+def test_a_map_is_recovered_and_interpolated():
+    scale = recovered(np.array([0.4, 0.2, 0.2, 0.8]), np.array([-10.0, -25.0, -25.0, 0.0]))
+    found = scale(np.array([0.2, 0.3, 0.6, 0.1, 0.9]))
+    assert found == pytest.approx([-25, -17.5, -5, -25, 0])
+    assert np.isnan(scale(np.array([np.nan]))).all()
+
+
+@pytest.mark.parametrize(
+    ("raw", "mapped", "told"),
+    [([0.2, 0.2], [-5.0, -4.0], "two values at once"), ([0.2, 0.3], [-4.0, -5.0], "a fall")],
+)
+def test_a_contradiction_is_refused(raw, mapped, told):
+    with pytest.raises(ValueError, match=told):
+        recovered(np.array(raw), np.array(mapped))
+
+
+@given(st.lists(st.floats(-100, 100), min_size=2, max_size=30))
+def test_equal_ranks_never_fall_and_stay_in_range(values):
+    source = np.array(values)
+    target = np.linspace(-25, 0, 17)
+    mapped = quantile_map(source, target)(np.sort(source))
+    assert (np.diff(mapped) >= -1e-9).all()
+    assert mapped.min() >= -25
+    assert mapped.max() <= 0
+
+
+def test_tied_scores_get_the_mean_of_their_ranks():
+    source, target = np.array([1.0, 1.0, 2.0, 2.0]), np.array([-25.0, -15.0, -5.0, 5.0])
+    low, high = quantile_map(source, target)(np.array([1.0, 2.0]))
+    assert low + high == pytest.approx(2 * target.mean())
+    assert low < -10 < high

@@ -1,0 +1,186 @@
+"""Pictures of the study of Xu et al.: flawed steps hollow, "no data" where nothing is left."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+
+from selfpref.plots.steps import flawed, looks
+from selfpref.studies.xu import draw as xu
+from selfpref.studies.xu.draw import captions as xu_captions
+from selfpref.studies.xu.draw import controls as xu_controls
+from selfpref.studies.xu.draw import texts as xu_texts
+
+PARAMS = SimpleNamespace(
+    profile="recorded",
+    bootstrap=SimpleNamespace(resamples=100, level=0.95, method="percentile"),
+    xu=SimpleNamespace(truth="bleurt-mqm", gamma=0.0, matcher="lemma"),
+)
+NOTHING = pd.DataFrame(
+    columns=["condition", "language", "model", "step", "convention", "contaminated", "n", "figure"]
+)
+INTEGRITY = pd.DataFrame(
+    {
+        "condition": "",
+        "language": ["yor-en", "yor-en", "commongen"],
+        "model": ["m", "m", "k"],
+        "step": [0, 1, 0],
+        "contaminated": [False, True, True],
+    }
+)
+
+
+def translation():
+    """Two models, two steps, one language and the mean; step 1 of m is contaminated."""
+    cells = [
+        {"language": language, "model": model, "step": step, "convention": convention}
+        for language in ("yor-en", "average")
+        for model in ("k", "m")
+        for step in (0, 1)
+        for convention in ("released", "corrected")
+    ]
+    frame = pd.DataFrame(cells).assign(n=8, unusable=0, self_mean=-3.0, truth_mean=-9.0)
+    for name, value in (("bias", 6.0), ("dskew", 0.5)):
+        frame = frame.assign(**{name: value, f"{name}_lo": value - 0.1, f"{name}_hi": value + 0.1})
+    out = frame["model"].eq("m") & frame["step"].eq(1) & frame["convention"].eq("corrected")
+    values = ["bias", "bias_lo", "bias_hi", "dskew", "dskew_lo", "dskew_hi"]
+    frame.loc[out, values] = None
+    return frame.assign(n=frame["n"].mask(out, 0))
+
+
+def texts(figure):
+    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+def hollow(axes):
+    """Points drawn with a white face."""
+    return sum(
+        len(line.get_xdata())
+        for line in axes.lines
+        if line.get_marker() not in {"None", None, ""}
+        and to_rgb(line.get_markerfacecolor()) == (1, 1, 1)
+    )
+
+
+def test_a_mean_over_languages_is_flawed_if_one_language_is():
+    marked = translation()[flawed(translation(), INTEGRITY)]
+    cells = set(marked[["language", "model", "step"]].itertuples(index=False, name=None))
+    assert cells == {("yor-en", "m", 1), ("average", "m", 1)}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [xu.average, *(partial(xu.by_language, value=value) for value in ("bias", "dskew"))],
+)
+def test_flawed_steps_are_hollow_as_released_and_absent_when_corrected(draw):
+    figure = draw(translation(), INTEGRITY)
+    released = [axes for axes in figure.axes if "as released" in axes.get_title()]
+    corrected = [axes for axes in figure.axes if "corrected" in axes.get_title()]
+    assert [hollow(axes) for axes in released] == [1] * len(released)
+    assert [hollow(axes) for axes in corrected] == [0] * len(corrected)
+    points = {len(axes.lines) for axes in corrected}
+    assert points == {len(axes.lines) for axes in released}
+
+
+def test_the_papers_models_keep_their_marks():
+    assert looks(["gemini", "gpt-4"])["gpt-4"] == looks(["gpt-4"])["gpt-4"]
+    marks = looks(["b", "a", "c"])
+    assert len({look["color"] for look in marks.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        partial(xu.average, integrity=INTEGRITY),
+        partial(xu.by_language, integrity=INTEGRITY, value="bias"),
+        partial(xu.perceived, second=NOTHING, human=NOTHING, integrity=INTEGRITY),
+        xu.human,
+        partial(xu.coverage, integrity=INTEGRITY),
+        partial(xu.coverage_bias, integrity=INTEGRITY, matcher="lemma"),
+        partial(xu.size, integrity=INTEGRITY),
+        xu.example_bias,
+        xu.example_skewness,
+        partial(xu_controls.best_of_k, noise=NOTHING),
+        partial(xu_controls.refined_by_noise, noise=NOTHING, integrity=INTEGRITY),
+        xu_controls.paraphrase,
+        xu_controls.rescoring,
+        xu_controls.second_readings,
+        xu_controls.matched,
+        partial(xu_texts.format_accuracy, steps=(1,), printed=NOTHING),
+        xu_texts.scale,
+        xu_texts.second_truth,
+        xu_texts.gains,
+        xu_texts.arms,
+        xu_texts.unusable,
+        xu_texts.fluency,
+    ],
+)
+def test_an_empty_frame_says_no_data(draw):
+    assert "no data" in texts(draw(NOTHING))
+
+
+def test_a_panel_without_perplexities_says_so():
+    steps = {"condition": "", "model": "m", "step": [0, 1], "n": 5, "words": 4.0, "distinct_2": 0.5}
+    scored = pd.DataFrame(steps | {"language": "scored", "nats": [1.0, 0.9]})
+    other = pd.DataFrame(steps | {"language": "other", "nats": np.nan})
+    panels = xu_texts.fluency(pd.concat([scored, other], ignore_index=True)).axes
+    # Words, pairs of words, nats; in each the languages by name.
+    assert [bool(panel.texts) for panel in panels] == [False] * 4 + [True, False]
+
+
+@pytest.mark.parametrize(
+    "tell",
+    [
+        partial(xu_captions.average, integrity=INTEGRITY, params=PARAMS),
+        partial(xu_captions.by_language, integrity=INTEGRITY, params=PARAMS),
+        partial(xu_captions.perceived, human=NOTHING),
+        partial(xu_captions.human, params=PARAMS),
+        xu_captions.human_gap,
+        partial(xu_captions.coverage, params=PARAMS),
+        partial(xu_captions.size, integrity=INTEGRITY, params=PARAMS),
+        partial(xu_captions.best_of_k, noise=NOTHING, params=PARAMS),
+        partial(xu_captions.refined_by_noise, noise=NOTHING, params=PARAMS),
+        partial(xu_captions.paraphrase, params=PARAMS),
+        partial(xu_captions.format_accuracy, steps=(1,)),
+        xu_captions.rescoring,
+        xu_captions.second_readings,
+        partial(xu_captions.matched, params=PARAMS),
+        xu_captions.scale,
+        xu_captions.second_truth,
+        partial(xu_captions.gains, params=PARAMS),
+        partial(xu_captions.arms, params=PARAMS),
+        xu_captions.unusable,
+        xu_captions.fluency,
+        partial(xu_captions.example, skewness=NOTHING, params=PARAMS),
+        partial(xu_captions.defects, integrity=INTEGRITY),
+    ],
+)
+def test_an_empty_frame_has_a_caption(tell):
+    assert tell(NOTHING).endswith(".")
+
+
+def test_captions_count_what_they_show():
+    told = xu_captions.by_language(translation(), INTEGRITY, PARAMS)
+    assert "released: 32 scores with a truth; corrected: 24 scores" in told
+    assert "(1 steps)" in told
+    assert "100 bootstrap resamples of sentences" in told
+
+
+def test_defects_are_told_with_steps_and_counts():
+    audit = pd.DataFrame(
+        {
+            "file": ["a/m-scores/x.txt", "a/m-scores/y.txt", "a/z.txt"],
+            "finding": ["left out: records are not texts", "read", "blocked"],
+            "affected": [7, 100, 3],
+            "detail": ["7 records for 100 texts", None, None],
+        }
+    )
+    checks = {"truth_without_text": 0, "text_without_truth": 0, "self_decreased": [0, 35, 0]}
+    told = xu_captions.defects(audit, INTEGRITY.assign(**checks))
+    assert "`m-scores` (7 records for 100 texts)" in told
+    assert "contaminated: k in commongen, step 0; m in yor-en, step 1" in told
+    assert "accept rule forbids (35 sentences): m in yor-en, step 1" in told
+    assert "blocked: 3 rows in 1 files" in told

@@ -1,0 +1,335 @@
+"""The study of Xu et al. on written rows and on a small release."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import REPOSITORY, pin, xu_files
+
+from selfpref import tables
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.skewness import distance_skewness
+from selfpref.studies.xu import read as xu
+from selfpref.studies.xu.measure import TABLES, compute, readings
+from selfpref.studies.xu.measure.grid import summary
+from selfpref.studies.xu.measure.rows import Settings
+
+SETTINGS = Settings(
+    truth="bleurt-mqm",
+    matcher="lemma",
+    gamma=0.0,
+    flips=100,
+    sizes=("gpt-4", "gemini"),
+    bootstrap=ClusterBootstrap(300),
+    seed=1,
+)
+PUBLISHED = pd.read_csv(REPOSITORY / "data/published/xu.csv")
+TRANSLATION = (
+    "language, model, step, convention, self_mean, truth_mean, bias, bias_lo, bias_hi, dskew, "
+    "dskew_lo, dskew_hi, n, unusable"
+)
+HUMAN = "model, step, human_mean, self_mean, bias, bias_lo, bias_hi, dskew, n"
+COMMONGEN = "model, step, predicted, true, bias, dskew, n, matcher"
+
+
+def read(folder, files):
+    """The tables of a release, validated."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SELFPREF_ARCHIVES", str(folder / "mirror"))
+        source = pin(folder / "mirror", "owner/name", files, folder / "source.csv")
+        found = xu.read("xu", "xu", source, None)
+    return {
+        name: tables.validate(found[name], name, "xu") if name in found else tables.empty(name)
+        for name in TABLES
+    }
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    return read(tmp_path_factory.mktemp("release"), xu_files())
+
+
+@pytest.fixture(scope="module")
+def frames(release):
+    return compute(release, PUBLISHED, SETTINGS)
+
+
+def rows(said, truth, language="a", step=0, status="ok"):
+    """Scores of one cell as `summary` takes them; the n-th of every cell is one cluster."""
+    return pd.DataFrame(
+        {
+            "language": language,
+            "step": step,
+            "cluster": [f"c{i}" for i in range(len(said))],
+            "item_id": [f"{language}/{i}" for i in range(len(said))],
+            "said": np.array(said, dtype=float),
+            "truth": np.array(truth, dtype=float),
+            "status": status,
+        }
+    )
+
+
+def test_bias_is_the_mean_gap_and_missing_scores_are_counted_not_filled():
+    part = rows([-1, np.nan, -4, 0], [-2, -20, -6, np.nan])
+    part.loc[1, "status"] = "unparsable"
+    found = summary(part, SETTINGS, "x").iloc[0]
+    assert found["bias"] == 1.5
+    assert found["said"] == -2.5
+    assert found["truth"] == -4
+    assert found["dskew"] == pytest.approx(5 / 6)
+    assert (found["n"], found["unusable"]) == (2, 1)
+
+
+def test_without_truth_there_is_a_mean_score_and_no_bias():
+    found = summary(rows([-1, -3], [np.nan, np.nan]), SETTINGS, "x").iloc[0]
+    assert found["said"] == -2
+    assert np.isnan(found["bias"])
+    assert np.isnan(found["dskew"])
+    assert found["n"] == 0
+
+
+def test_a_change_is_paired_by_sentence(rng):
+    """Every sentence's score rises by 2: the change is certain, the level is not."""
+    said, truth = rng.normal(-9, 6, 30), rng.normal(-9, 6, 30)
+    part = pd.concat([rows(said, truth), rows(said + 2, truth, step=1)])
+    found = summary(part, SETTINGS, "x").set_index("step").loc[1]
+    assert found["bias_change"] == pytest.approx(2)
+    assert found["bias_change_lo"] == pytest.approx(2)
+    assert found["bias_change_hi"] == pytest.approx(2)
+    assert found["bias_hi"] - found["bias_lo"] > 1
+
+
+def test_a_change_rests_on_what_counts_at_both_steps():
+    part = pd.concat([rows([0, 0, 0], [0, 0, -9]), rows([1, 1, np.nan], [0, 0, 0], step=1)])
+    found = summary(part, SETTINGS, "x").set_index("step").loc[1]
+    assert found["bias_change"] == 1
+    assert found["n_both"] == 2
+
+
+def test_the_average_is_that_of_the_languages_not_of_one_pool():
+    part = pd.concat([rows([1, 2, 3, 6], [0] * 4), rows([-4, -5], [0, 0], language="b")])
+    found = summary(part, SETTINGS, "x", averaged=True).set_index("language")
+    assert found.loc["average", "bias"] == pytest.approx((3 - 4.5) / 2)
+    both = [distance_skewness(np.array(x, dtype=float)) for x in ([1, 2, 3, 6], [-4, -5])]
+    assert found.loc["average", "dskew"] == pytest.approx(np.mean(both))
+    assert found.loc["average", "n"] == 6
+
+
+def test_an_average_that_lacks_a_language_is_missing():
+    part = pd.concat([rows([1, 2], [0, 0]), rows([1, 2], [np.nan] * 2, language="b")])
+    found = summary(part, SETTINGS, "x", averaged=True).set_index("language")
+    assert np.isnan(found.loc["average", "bias"])
+    assert found.loc["average", "n"] == 0
+
+
+def test_intervals_cover_at_their_level(rng):
+    """Bias of 40 sentences around 1: nine intervals in ten hold it."""
+    held = 0
+    for trial in range(100):
+        part = rows(rng.normal(1, 3, 40), np.zeros(40))
+        boot = Settings(**{**vars(SETTINGS), "bootstrap": ClusterBootstrap(300, 0.9)})
+        found = summary(part, boot, str(trial)).iloc[0]
+        held += found["bias_lo"] <= 1 <= found["bias_hi"]
+    assert held / 100 == pytest.approx(0.9, abs=0.08)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [("translation", TRANSLATION), ("commongen", COMMONGEN), ("commongen_corrected", COMMONGEN)],
+)
+def test_tables_have_the_promised_columns(frames, name, columns):
+    assert list(frames[name].columns) == columns.split(", ")
+
+
+def test_the_human_table_has_the_printed_values_beside(frames):
+    assert list(frames["human"].columns) == [*HUMAN.split(", "), "bias_published"]
+    known = frames["human"].set_index(["model", "step"])["bias_published"]
+    assert known["gpt-4", 0] == 8.06
+
+
+def test_every_language_step_and_convention_has_a_row(frames):
+    keys = frames["translation"].groupby("language").size()
+    # Two models, three steps, two conventions.
+    assert keys.to_dict() == {"average": 12, "jav_Latn-en": 12, "yor-en": 12}
+    assert frames["translation"]["dskew"].between(0, 1).all()
+    assert (frames["translation"]["n"] > 0).all()
+
+
+def test_every_frame_of_the_small_release_is_filled_but_for_mathematics(frames):
+    # The authors released no problem.
+    assert [name for name, frame in frames.items() if frame.empty] == ["mathematics"]
+
+
+def test_two_computations_are_equal(release, frames):
+    again = compute(release, PUBLISHED, SETTINGS)
+    for name, frame in frames.items():
+        pd.testing.assert_frame_equal(frame, again[name], check_exact=True)
+
+
+def test_unusable_feedback_is_perfect_as_released_and_missing_when_corrected(tmp_path):
+    files = xu_files()
+    path = next(
+        name for name in files if name.endswith("yor-en_eval_8_one-shot_gpt-4_new_2_rerun.txt")
+    )
+    end = "[SEP_TOKEN_WENDA]"
+    files[path] = ("[BLOCKED]" + end) * 4 + "'a' is a minor style error" + end + ("none" + end) * 3
+    found = compute(read(tmp_path, files), PUBLISHED, SETTINGS)["translation"]
+    cell = found.query("language == 'yor-en' and model == 'gpt-4' and step == 2")
+    cell = cell.set_index("convention")
+    assert cell["unusable"].tolist() == [4, 4]
+    assert cell["n"].to_dict() == {"released": 8, "corrected": 4}
+    assert cell.loc["released", "self_mean"] == -1 / 8
+    assert cell.loc["corrected", "self_mean"] == -1 / 4
+
+
+def test_contaminated_steps_have_no_bias_when_corrected(tmp_path):
+    files = xu_files()
+    path = next(
+        name for name in files if name.endswith("yor-en_refinement_8_gpt-4_new_1_rerun.txt")
+    )
+    files[path] = "".join(
+        f"Sure, here is an improved translation: {line}\n" for line in files[path].splitlines()
+    )
+    found = compute(read(tmp_path, files), PUBLISHED, SETTINGS)
+    cell = found["translation"].query("model == 'gpt-4' and step == 1")
+    cell = cell.set_index(["language", "convention"])
+    assert cell.loc[("yor-en", "released"), "n"] == 8
+    assert cell.loc[("yor-en", "corrected"), "n"] == 0
+    assert np.isnan(cell.loc[("yor-en", "corrected"), "bias"])
+    # The mean over languages lacks one of them.
+    assert np.isnan(cell.loc[("average", "corrected"), "bias"])
+    assert not np.isnan(cell.loc[("average", "released"), "bias"])
+
+
+def test_coverage_compares_what_is_said_with_what_is_there(frames):
+    table = frames["commongen"].query("matcher == 'lemma'").set_index("step")
+    # Step t says so of t + 1 of 8 sentences, and holds every concept in t.
+    assert table["predicted"].tolist() == pytest.approx([1 / 8, 2 / 8, 3 / 8])
+    assert table["true"].tolist() == pytest.approx([0, 1 / 8, 2 / 8])
+    assert table["bias"].tolist() == pytest.approx([1 / 8] * 3)
+    assert (frames["commongen"].query("matcher == 'surface'")["true"] == 0).all()
+
+
+def test_rescoring_counts_gains_without_an_edit(frames):
+    table = frames["rescoring"].query("convention == 'released'").set_index(["language", "model"])
+    row = table.loc[("commongen", "gpt-4")]
+    # Of the two sentences newly called covered, each had another text by then or the step before.
+    assert row["gain"] == row["gain_edited"] + row["gain_rescored"] == 2
+    assert row["rescored"] == 2
+    assert row["share"] == 1
+    assert table.loc[("yor-en", "gpt-4"), "rescored"] == 0
+
+
+def test_a_noise_judges_best_of_k_is_its_greatest_score(frames, rng):
+    table = frames["best_of_noise"].query("convention == 'released'").set_index("k")
+    scores = np.array([-6.0, -1.0] * 8)
+    drawn = rng.choice(scores, (40_000, 2)).max(axis=1).mean()
+    assert table.loc[1, "noise_score"] == pytest.approx(scores.mean())
+    assert table.loc[2, "noise_score"] == pytest.approx(drawn, abs=0.05)
+    assert table.loc[2, "noise_bias"] - table.loc[1, "noise_bias"] == pytest.approx(
+        table.loc[2, "noise_score"] - table.loc[1, "noise_score"]
+    )
+    best = frames["best_of_k"].query("convention == 'released'").iloc[0]
+    assert best["self_mean"] == -1
+    assert best["noise_bias"] == pytest.approx(table.loc[2, "noise_bias"])
+
+
+def test_refinement_by_noise_keeps_the_greatest_of_all_draws(frames, release, rng):
+    """The accept rule played out with scores at random: bias rises, and no text has changed."""
+    table = frames["refined_by_noise"].query("convention == 'released' and language == 'yor-en'")
+    table = table[table["model"].eq("gpt-4")].set_index("step")
+    own = release["ratings"].query("judge == 'gpt-4' and responder == 'gpt-4' and step == 0")
+    scores = own.loc[own["item_id"].str.startswith("yor-en/"), "stored"].to_numpy()
+    kept = rng.choice(scores, 40_000)
+    for step in (1, 2):
+        fresh = rng.choice(scores, 40_000)
+        kept = np.where(fresh > kept, fresh, kept)
+        assert table.loc[step, "noise_score"] == pytest.approx(kept.mean(), abs=0.05)
+    assert table["noise_bias"].is_monotonic_increasing
+    measured = frames["translation"].query("language == 'yor-en' and model == 'gpt-4'")
+    assert table.loc[0, "noise_bias"] == pytest.approx(measured.query("step == 0")["bias"].iloc[0])
+
+
+def test_a_second_reader_counts_only_where_it_quotes_the_text(frames):
+    table = frames["cross_judge"].set_index(["model", "judge", "repeat", "convention"])
+    quoting = table.loc[("gpt-4", "gemini", 0, "corrected")]
+    assert quoting["reads_its_text"]
+    assert quoting["quoted"] == 1
+    assert quoting["n"] == 8
+    # gpt-4's own points minus the six that Gemini takes off.
+    own = frames["translation"].query(
+        "language == 'yor-en' and model == 'gpt-4' and step == 0 and convention == 'released'"
+    )
+    assert quoting["difference"] == pytest.approx(own["self_mean"].iloc[0] + 6)
+    other = table.loc[("nllb-moe-54b", "gpt-4", 0, "corrected")]
+    assert not other["reads_its_text"]
+    assert np.isnan(other["truth_mean"])
+    assert table.loc[("nllb-moe-54b", "gpt-4", 0, "released"), "n"] == 8
+
+
+def test_own_texts_are_matched_within_bins_of_quality():
+    """Own texts are over-rated by 1 at either quality; unmatched, by 9."""
+
+    def judged(item, responder, said, truth, count):
+        return pd.DataFrame(
+            {
+                "item_id": [f"a/{item}{i}" for i in range(count)],
+                "cluster": [f"{item}{i}" for i in range(count)],
+                "responder": responder,
+                "said": float(said),
+                "truth": float(truth),
+            }
+        )
+
+    held = pd.concat(
+        [
+            judged("x", "me", -9, -20, 9),
+            judged("y", "me", 1, 0, 1),
+            judged("z", "you", -10, -20, 1),
+            judged("w", "you", 0, 0, 9),
+        ],
+        ignore_index=True,
+    ).assign(
+        judge="me",
+        step=0,
+        condition="",
+        language="a",
+        task="mqm",
+        variant="plain",
+        repeat=0,
+        status="ok",
+        contaminated=False,
+        reply=None,
+        text=None,
+        source=None,
+    )
+    held = held.assign(own=held["responder"].eq("me"), stored=held["said"], score=held["said"])
+    found = readings.matched(held, SETTINGS).query("convention == 'released'").iloc[0]
+    assert found["matched"] == pytest.approx(1)
+    assert found["difference"] == pytest.approx(9)
+
+
+def test_the_second_truth_is_on_the_scale_of_the_first(frames):
+    table = frames["second_truth"]
+    assert table["chrf"].between(0, 100).all()
+    assert table["chrf_mean"].between(-25, 0).all()
+    assert table["n"].eq(8).all()
+
+
+@pytest.mark.parametrize("kept", ["yor-en/", "commongen/", "best-of-2/", "paraphrase/"])
+def test_a_part_of_the_study_is_enough(release, frames, kept):
+    """The laboratory fills some of the tables; what it lacks is empty, and nothing fails."""
+    part = {
+        name: table[table["item_id"].str.startswith(kept)] if "item_id" in table else table
+        for name, table in release.items()
+    }
+    found = compute(part, PUBLISHED, SETTINGS)
+    assert set(found) == set(frames)
+    assert found["translation"].empty == (kept != "yor-en/")
+    assert found["style"].empty == (kept != "paraphrase/")
+
+
+def test_no_text_of_the_release_is_in_a_frame(frames):
+    for name, frame in frames.items():
+        held = frame.astype(str).to_string()
+        for text in ("its den", "red fox", "candidate 1", "source sentence"):
+            assert text not in held, name
