@@ -7,11 +7,11 @@ from conftest import REPOSITORY, pin, xu_files
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.skewness import distance_skewness
 from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.measure import TABLES, compute, readings
 from selfpref.studies.xu.measure.grid import summary
 from selfpref.studies.xu.measure.rows import Settings
+from selfpref.studies.xu.measure.skewness import distance_skewness
 
 SETTINGS = Settings(
     truth="bleurt-mqm",

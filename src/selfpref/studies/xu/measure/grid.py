@@ -1,7 +1,7 @@
 """Bias and distance skewness of many cells at once, with intervals from the same resamples.
 
 Bias (Xu et al., arXiv 2402.11436, Eq. 1) is the mean over sentences of the judge's score minus the
-true one; positive means over-rating. Distance skewness is Eq. 2 (`selfpref.statistics.skewness`).
+true one; positive means over-rating. Distance skewness is Eq. 2 (`skewness` beside this module).
 
 Sentences are resampled, each with everything that hangs on it: all steps of one sentence, and the
 same sentence in every language, are drawn together, so that a change between steps and a mean over
@@ -17,14 +17,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.scores import Floats
-from selfpref.statistics.skewness import (
+from selfpref.studies.xu.measure.rows import Settings
+from selfpref.studies.xu.measure.skewness import (
     distance_skewness,
     null_band,
     sign_flips,
     signed_skewness,
     unbiased_skewness,
 )
-from selfpref.studies.xu.measure.rows import Settings
 
 AVERAGE = "average"
 QUANTITIES = ("said", "truth", "bias", "dskew")

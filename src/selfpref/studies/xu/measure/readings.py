@@ -13,8 +13,8 @@ import pandas as pd
 from selfpref.prompts.feedback import quoted
 from selfpref.statistics.bootstrap import Interval, bounds, cluster_sums, ratio
 from selfpref.statistics.scores import Floats
-from selfpref.statistics.skewness import distance_skewness
 from selfpref.studies.xu.measure.rows import BEST, CONVENTIONS, TEXT, Settings, read_as
+from selfpref.studies.xu.measure.skewness import distance_skewness
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
 # fewer spans nothing follows.

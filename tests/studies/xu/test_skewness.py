@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfpref.statistics.skewness import (
+from selfpref.studies.xu.measure.skewness import (
     distance_skewness,
     null_band,
     sign_flips,
