@@ -1,10 +1,13 @@
 """The cluster bootstrap: against the slow definition, and its coverage."""
 
+import doctest
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from selfpref.statistics import bootstrap
 from selfpref.statistics.bias import equal_opportunity
 from selfpref.statistics.bootstrap import ClusterBootstrap, cluster_sums, stream
 
@@ -86,3 +89,7 @@ def test_one_cluster_has_no_interval():
     assert found.value == 0.5
     assert np.isnan(found.lo)
     assert np.isnan(found.hi)
+
+
+def test_the_example_in_words_gives_what_it_shows():
+    assert doctest.testmod(bootstrap) == (0, 5)

@@ -1,17 +1,22 @@
-"""Cluster bootstrap of statistics of sums: vectorised over resamples and over statistics.
+"""Intervals by the cluster bootstrap: vectorised over resamples, statistics and groups.
 
-Clusters (prompts), not rows, are drawn with replacement, since pairs of one prompt are not
-independent. A statistic that is a function of sums over rows needs only the sums of each cluster,
-and clusters with equal sums are interchangeable: drawing n clusters is drawing from the multinomial
-over the *distinct* cluster tables. For R resamples, U distinct tables and K sums the cost is R x U
-draws and one matrix product [R, U] x [U, K], whatever the number of rows.
+Clusters (prompts, articles, sentences), not rows, are drawn with replacement, since rows of one
+prompt are not independent. A statistic that is a function of sums over rows needs only the sums of
+each cluster, and clusters with equal sums are interchangeable: drawing n clusters is drawing from
+the multinomial over the *distinct* tables of sums. For R resamples, U distinct tables and K sums
+the cost is R x U draws and one matrix product [R, U] x [U, K], whatever the number of rows.
 
 Percentile interval (Efron 1979) and BCa (Efron 1987; acceleration by the jackknife over clusters).
+
+The standard error of a group's mean m, of its values x_i in G clusters, is the cluster-robust one
+of a regression on a constant (Liang & Zeger 1986, with the correction of small samples):
+
+    se(m)^2 = G / (G - 1) * sum_g (sum_{i in g} (x_i - m))^2 / n^2
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from zlib import crc32
 
@@ -22,6 +27,8 @@ from scipy.stats import norm
 
 from selfpref.statistics.scores import Floats
 
+# From totals [batch, ...] to one value [batch], or to several [batch, statistics].
+Statistic = Callable[[Floats], Floats]
 # Bounds the memory of the weights, and of the totals, to about 100 MB each.
 CHUNK = 12_000_000
 
@@ -42,18 +49,10 @@ class Interval:
     hi: float
     undefined: float
 
-
-def bounds(name: str, interval: Interval) -> dict[str, float]:
-    """Value and interval as the columns `name`, `name`_lo and `name`_hi."""
-    return {name: interval.value, f"{name}_lo": interval.lo, f"{name}_hi": interval.hi}
-
-
-def cluster_sums(values: Floats, clusters: pd.Series) -> Floats:
-    """Sum rows by cluster: `[rows, ...]` -> `[clusters, ...]`, clusters in order of appearance."""
-    codes, names = pd.factorize(clusters)
-    sums = np.zeros((len(names), *values.shape[1:]))
-    np.add.at(sums, codes, values)
-    return sums
+    def columns(self, name: str = "") -> dict[str, float]:
+        """The columns `name`, `name`_lo and `name`_hi; without a name `value`, `lo` and `hi`."""
+        names = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
+        return dict(zip(names, (self.value, self.lo, self.hi), strict=True))
 
 
 def ratio(totals: Floats) -> Floats:
@@ -63,6 +62,20 @@ def ratio(totals: Floats) -> Floats:
     return found
 
 
+def cluster_sums(values: npt.ArrayLike, clusters: npt.ArrayLike | pd.Series) -> Floats:
+    """Sum rows by cluster: `[rows, ...]` -> `[clusters, ...]`, clusters in order of appearance."""
+    rows = np.asarray(values, dtype=float)
+    codes, names = pd.factorize(clusters)
+    sums = np.zeros((len(names), *rows.shape[1:]))
+    np.add.at(sums, codes, rows)
+    return sums
+
+
+def bounds(name: str, interval: Interval) -> dict[str, float]:
+    """`Interval.columns`, for callers that have not moved on."""
+    return interval.columns(name)
+
+
 def stream(seed: int, *names: str) -> np.random.Generator:
     """An independent generator for each use, from the one seed of the parameters."""
     return np.random.default_rng(
@@ -70,19 +83,178 @@ def stream(seed: int, *names: str) -> np.random.Generator:
     )
 
 
+def clustered_errors(sums: Floats) -> Floats:
+    """Standard errors of the means of many groups.
+
+    Args:
+        sums: Sum and count of each cluster and group, `[clusters, groups, 2]`.
+
+    Returns:
+        `[groups]`; NaN with fewer than two clusters.
+    """
+    total, count = np.moveaxis(sums.sum(axis=0), -1, 0)
+    clusters = (sums[..., 1] > 0).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = total / count
+        off = sums[..., 0] - np.where(count > 0, mean, 0.0) * sums[..., 1]
+        correction = np.where(clusters > 1, clusters / (clusters - 1), np.nan)
+        errors: Floats = np.sqrt(correction * (off**2).sum(axis=0)) / count
+    return errors
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a frame's rows, by cluster.
+
+    Attributes:
+        keys: One row a group.
+        sums: Sum and count of the values of each cluster and group, `[clusters, groups, 2]`.
+    """
+
+    keys: pd.DataFrame
+    sums: Floats
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, by: list[str], value: str = "value") -> "Groups":
+        """Group rows with a column `cluster`; missing values are left out, their groups stay."""
+        number = rows.groupby(by, observed=True, sort=True).ngroup().to_numpy()
+        keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
+        keys = keys.reset_index(drop=True).astype(dict.fromkeys(by, "str"))
+        cluster, names = pd.factorize(rows["cluster"], sort=True)
+        values = rows[value].to_numpy(dtype=float)
+        known = ~np.isnan(values) & (cluster >= 0)
+        place = (cluster * len(keys) + number)[known]
+        size = len(names) * len(keys)
+        parts = [
+            np.bincount(place, weights=weight, minlength=size).astype(float)
+            for weight in (values[known], np.ones(known.sum()))
+        ]
+        return cls(keys, np.stack(parts, axis=-1).reshape(len(names), len(keys), 2))
+
+    @property
+    def means(self) -> Floats:
+        """The mean of each group, `[groups]`."""
+        return ratio(self.sums.sum(axis=0))
+
+
 @dataclass(frozen=True)
 class ClusterBootstrap:
-    """Intervals of functions of sums.
+    """Estimates with intervals. The one way to get an interval, whatever the study.
+
+    A statistic is a function of totals: of the sums of `values` over all rows. What shares its
+    resamples is asked for in one call. Every use draws from a stream of its own, found from the
+    seed and the names that the caller gives it, so that no number depends on what else is computed.
+
+    >>> rows = pd.DataFrame({"prompt": [1, 1, 2, 3], "wins": [1.0, 0.0, 1.0, 1.0]})
+    >>> bootstrap = ClusterBootstrap(resamples=1000, seed=1).within("wataoka", "mt-bench")
+    >>> bootstrap.mean(rows["wins"], rows["prompt"], "gpt-4", "wins").columns("wins")
+    {'wins': 0.75, 'wins_lo': 0.5, 'wins_hi': 1.0}
+    >>> parts = rows[["wins"]].assign(n=1.0)
+    >>> bootstrap.estimate(parts, rows["prompt"], ratio, "gpt-4", "wins").lo
+    0.5
 
     Attributes:
         resamples: How many.
         level: Coverage, 0..1.
         method: `percentile` or `bca`.
+        seed: Of every stream.
+        names: Of the stream, before those of each use: the study, the data set.
     """
 
     resamples: int = 10_000
     level: float = 0.95
     method: Literal["percentile", "bca"] = "percentile"
+    seed: int = 0
+    names: tuple[str, ...] = ()
+
+    def within(self, *names: str) -> "ClusterBootstrap":
+        """The same, with more names before those of each use."""
+        return replace(self, names=(*self.names, *names))
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """The stream of one use."""
+        return stream(self.seed, *self.names, *names)
+
+    def mean(
+        self, values: npt.ArrayLike | pd.Series, clusters: npt.ArrayLike | pd.Series, *names: str
+    ) -> Interval:
+        """The mean of `[rows]`, missing values left out; NaN without any."""
+        column = np.asarray(values, dtype=float)
+        known = ~np.isnan(column)
+        rows = np.stack([column[known], np.ones(known.sum())], axis=-1)
+        return self.estimate(rows, np.asarray(clusters)[known], ratio, *names)
+
+    def estimate(
+        self,
+        values: npt.ArrayLike | pd.DataFrame,
+        clusters: npt.ArrayLike | pd.Series,
+        statistic: Statistic,
+        *names: str,
+    ) -> Interval:
+        """One statistic.
+
+        Args:
+            values: What each row adds to the totals, `[rows, ...]`.
+            clusters: What is resampled, `[rows]`.
+            statistic: From totals `[batch, ...]` to values `[batch]`; NaN where undefined.
+            names: Of the stream.
+
+        Returns:
+            The statistic of the totals of all rows, and its interval.
+        """
+        (found,) = self.estimates(values, clusters, lambda sums: statistic(sums)[..., None], *names)
+        return found
+
+    def estimates(
+        self,
+        values: npt.ArrayLike | pd.DataFrame,
+        clusters: npt.ArrayLike | pd.Series,
+        statistics: Statistic,
+        *names: str,
+    ) -> list[Interval]:
+        """Several statistics from the same resamples.
+
+        Args:
+            values: What each row adds to the totals, `[rows, ...]`.
+            clusters: What is resampled, `[rows]`.
+            statistics: From totals `[batch, ...]` to values `[batch, statistics]`.
+            names: Of the stream.
+
+        Returns:
+            One interval a statistic; without any cluster, of NaN.
+        """
+        return self.of_sums(cluster_sums(values, clusters), statistics, *names)
+
+    def group_means(
+        self, rows: pd.DataFrame, by: list[str], *names: str, value: str = "value"
+    ) -> pd.DataFrame:
+        """The mean of each group of rows, all from the same resamples.
+
+        Args:
+            rows: With the columns `by`, `cluster` and the value; NaN is left out and not counted.
+            by: What makes a group.
+            names: Of the stream.
+            value: The column.
+
+        Returns:
+            `by`, then `mean, se` (robust to clusters), `lo, hi, n`, sorted by group; empty for no
+            rows.
+        """
+        if rows.empty:
+            return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
+        groups = Groups.of(rows, by, value)
+        found = self.of_sums(groups.sums, ratio, *names)
+        return groups.keys.assign(
+            mean=groups.means,
+            se=clustered_errors(groups.sums),
+            lo=[interval.lo for interval in found],
+            hi=[interval.hi for interval in found],
+            n=groups.sums[..., 1].sum(axis=0).astype(int),
+        )
+
+    def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
+        """As `estimates`, from the sums of each cluster, `[clusters, ...]`."""
+        return self.intervals(sums, statistics, self.rng(*names))
 
     def interval(
         self, sums: Floats, statistic: Callable[[Floats], Floats], rng: np.random.Generator

@@ -16,7 +16,7 @@ def _resampled(params: Any) -> dict[str, Any]:
     from selfpref.statistics.bootstrap import ClusterBootstrap  # noqa: PLC0415
 
     return {
-        "bootstrap": ClusterBootstrap(**params.bootstrap.model_dump()),
+        "bootstrap": ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed),
         "seed": params.seed,
     }
 
