@@ -12,8 +12,8 @@ from selfpref.params import Assess
 from selfpref.prompts.contests import CONTESTS, CRITERIA
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import contests
-from selfpref.studies.livebench.measure.orders import EVERY, ONE, by_orders
 from selfpref.studies.livebench.measure.panel import Panel, Settings
+from selfpref.studies.livebench.measure.preferences import EVERY, ONE, by_orders
 from selfpref.tables import empty, validate
 
 PLAIN = CONTESTS["plain"]

@@ -10,14 +10,20 @@ import pytest
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench.measure import Settings
-from selfpref.studies.livebench.measure.consensus import agreement, kappa_and_unanimity
-from selfpref.studies.livebench.measure.objective import objective
 from selfpref.studies.livebench.measure.panel import Panel
-from selfpref.studies.livebench.measure.position import position
-from selfpref.studies.livebench.measure.preferences import outcomes, preference_shares
+from selfpref.studies.livebench.measure.preferences import outcomes, position, preference_shares
 from selfpref.studies.livebench.measure.ratings import score_ranks, scores, stated_totals
-from selfpref.studies.livebench.measure.self_preference import excess, holm, sign_flip_p
-from selfpref.studies.livebench.measure.votes import majority_votes
+from selfpref.studies.livebench.measure.self_preference import (
+    excess,
+    holm,
+    objective,
+    sign_flip_p,
+)
+from selfpref.studies.livebench.measure.votes import (
+    agreement,
+    kappa_and_unanimity,
+    majority_votes,
+)
 
 SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(300), seed=1)
 NAMES = ["x", "y", "z"]

@@ -1,9 +1,9 @@
-"""The panel: who chose whom on every item, whatever the number of judges, candidates and orders.
+"""The panel: whom each judge chose on every item, from all orders in which it read the responses.
 
 A judge's choice on an item counts if it survives the orders in which it read the candidates: within
 an order the most frequent choice over repeats, and over orders one and the same. Otherwise the item
 is a tie of this judge (`unstable` where the orders disagree). A verdict whose status is not ok
-leaves the judge without a choice on that item.
+leaves the judge without a choice on that item. Any number of judges, candidates and orders.
 """
 
 import json
@@ -22,6 +22,7 @@ from selfpref.tables.schemas import TIE
 STUDY = "livebench"
 # The variants of a verdict: a judge's vote, and the tie-breaker's call in two readings.
 VOTE, BREAK, RELEASED = "plain", "tie-break", "tie-break-released"
+# A category as a whole, and all categories together.
 ALL = "all"
 # Candidates as presented, choice, status.
 Verdict = tuple[tuple[str, ...], str | None, str]
@@ -73,16 +74,6 @@ def settle(verdicts: Iterable[Verdict]) -> tuple[str | None, str]:
     return choice, "tie" if choice == TIE else "chosen"
 
 
-def described(items: pd.DataFrame) -> pd.DataFrame:
-    """`item_id, category, task, cluster` of every item; without a task, the category is it."""
-    tasks = [json.loads(metadata).get("task") for metadata in items["metadata"]]
-    category = items["category"].fillna("uncategorised")
-    return items[["item_id", "cluster"]].assign(
-        category=category,
-        task=pd.Series(tasks, index=items.index, dtype="str").fillna(category),
-    )
-
-
 @dataclass(frozen=True)
 class Panel:
     """The tables of the study with what every frame reads of them."""
@@ -92,18 +83,19 @@ class Panel:
 
     @cached_property
     def items(self) -> pd.DataFrame:
-        """As `described`."""
-        return described(self.tables["items"])
+        """`item_id, cluster, category, task` of every item; without a task, the category is it."""
+        items = self.tables["items"]
+        tasks = [json.loads(metadata).get("task") for metadata in items["metadata"]]
+        category = items["category"].fillna("uncategorised")
+        task = pd.Series(tasks, index=items.index, dtype="str").fillna(category)
+        return items[["item_id", "cluster"]].assign(category=category, task=task)
 
     @cached_property
     def verdicts(self) -> pd.DataFrame:
         """Preferences among candidates, with category, task and cluster."""
         verdicts = self.tables["verdicts"]
-        return (
-            verdicts[verdicts["task"].eq("preference")]
-            .drop(columns="task")
-            .merge(self.items, on="item_id")
-        )
+        chosen = verdicts[verdicts["task"].eq("preference")].drop(columns="task")
+        return chosen.merge(self.items, on="item_id")
 
     @cached_property
     def choices(self) -> pd.DataFrame:
@@ -123,40 +115,33 @@ class Panel:
     @cached_property
     def responders(self) -> list[str]:
         """Everyone whose response a judge could choose."""
-        return sorted({name for names in self.choices["candidates"] for name in names})
+        return candidates(self.choices)
 
     @cached_property
     def judges(self) -> list[str]:
         """Everyone who votes."""
         return sorted(set(self.choices["judge"]))
 
-    def interval(
-        self, sums: Floats, statistic: Callable[[Floats], Floats], *names: str
-    ) -> Interval:
-        """Interval with a stream of its own for these names."""
-        return self.settings.bootstrap.interval(sums, statistic, self.stream(*names))
-
     def intervals(
         self, sums: Floats, statistics: Callable[[Floats], Floats], *names: str
     ) -> list[Interval]:
-        """Intervals of several statistics from one stream."""
+        """Intervals of several statistics, with a stream of their own for these names."""
         return self.settings.bootstrap.intervals(sums, statistics, self.stream(*names))
 
     def mean(self, values: pd.Series, clusters: pd.Series, *names: str) -> Interval:
         """The mean of a column, clusters resampled; NaN where it is empty."""
         rows = np.column_stack([values.to_numpy(dtype=float), np.ones(len(values))])
-        return self.interval(cluster_sums(rows, clusters), ratio, *names)
+        sums = cluster_sums(rows, clusters)
+        return self.settings.bootstrap.interval(sums, ratio, self.stream(*names))
 
     def stream(self, *names: str) -> np.random.Generator:
         """A generator for this use alone."""
         return stream(self.settings.seed, STUDY, *names)
 
 
-def shares(totals: Floats) -> Floats:
-    """Every column over the last one: `[..., k + 1]` -> `[..., k]`, NaN where that is zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = totals[..., :-1] / totals[..., -1:]
-    return result
+def candidates(choices: pd.DataFrame) -> list[str]:
+    """Everyone whose response stood to choice in these rows."""
+    return sorted({name for names in choices["candidates"] for name in names})
 
 
 def scopes(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:

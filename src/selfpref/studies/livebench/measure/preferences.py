@@ -1,17 +1,49 @@
-"""How often each judge chose each responder, and what became of the other rows.
+"""Whom each judge chose, and how its choices depend on the order in which it read the candidates.
 
     share(judge, responder) = rows on which the judge chose the responder / rows with a verdict
 
-A tie is a verdict, so shares may sum to less than one; a verdict that failed is none.
+A tie is a verdict, so shares may sum to less than one; a verdict that failed is none. Of position:
+
+- *first position*: share of choices for the candidate read first; by chance 1 / candidates.
+- *earlier copy*: where m candidates say word for word the same (blanks aside) and the judge chose
+  one of them, the share that chose the one read first; by chance 1 / m. Nothing but the position
+  tells the copies apart.
+- *changed with the order*: of items that a judge read in several orders, the share on which its
+  choice did not survive them.
+
+Self-preference or position? A judge that picks whatever it reads first picks itself as often as it
+is read first: by one order an item, drawn at random, 1 / candidates; by all cyclic orders never. A
+judge that picks itself for being itself keeps its share under both. So `by_orders` measures each
+judge twice, by one drawn order and by all of them.
 """
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import cluster_sums
-from selfpref.studies.livebench.measure.panel import Panel, scopes, shares
+from selfpref.statistics.bootstrap import bounds, cluster_sums
+from selfpref.statistics.scores import Floats
+from selfpref.studies.livebench.measure.panel import ALL, VOTE, Panel, candidates, scopes
+from selfpref.studies.livebench.measure.self_preference import paired
 
 SHARES = ["category", "task", "judge", "responder", "share", "lo", "hi", "n"]
+POSITION = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
+FIRST, CHANGED = "first position", "changed with the order"
+ONE, EVERY = "one drawn order", "all orders"
+ORDERS = [
+    *("judge", "orders", "own", "own_lo", "own_hi", "excess", "excess_lo", "excess_hi"),
+    *("first", "first_lo", "first_hi", "n"),
+]
+
+
+def _shares(totals: Floats) -> Floats:
+    """Every column over the last one: `[..., k + 1]` -> `[..., k]`, NaN where that is zero."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        result: Floats = totals[..., :-1] / totals[..., -1:]
+    return result
 
 
 def preference_shares(panel: Panel) -> pd.DataFrame:
@@ -19,11 +51,11 @@ def preference_shares(panel: Panel) -> pd.DataFrame:
     rows = []
     for category, task, part in scopes(panel.choices):
         for judge, own in part.groupby("judge", sort=True):
-            names = sorted({name for candidates in own["candidates"] for name in candidates})
+            names = candidates(own)
             valid = own[own["choice"].notna()]
             chosen = [valid["choice"].eq(name).to_numpy(dtype=float) for name in names]
             sums = cluster_sums(np.column_stack([*chosen, np.ones(len(valid))]), valid["cluster"])
-            found = panel.intervals(sums, shares, "share", category, task, str(judge))
+            found = panel.intervals(sums, _shares, "share", category, task, str(judge))
             rows += [
                 (category, task, judge, name, one.value, one.lo, one.hi, len(valid))
                 for name, one in zip(names, found, strict=True)
@@ -34,12 +66,109 @@ def preference_shares(panel: Panel) -> pd.DataFrame:
 def outcomes(panel: Panel) -> pd.DataFrame:
     """What every row of every judge came to: `category, task, judge, outcome, n`."""
     rows = [
-        part.groupby(["judge", "outcome"])
-        .size()
-        .rename("n")
-        .reset_index()
-        .assign(category=category, task=task)
+        (category, task, *names, count)
         for category, task, part in scopes(panel.choices)
+        for names, count in part.groupby(["judge", "outcome"]).size().items()
     ]
-    columns = ["category", "task", "judge", "outcome", "n"]
-    return pd.concat([pd.DataFrame(columns=columns), *rows], ignore_index=True)[columns]
+    return pd.DataFrame(rows, columns=["category", "task", "judge", "outcome", "n"])
+
+
+def _readings(panel: Panel) -> pd.DataFrame:
+    """One row a verdict with a known order: what was chosen, and how many copies it has.
+
+    Returns:
+        `decided` (a candidate was chosen), `chance` of the first one, `first` (it was chosen),
+        `identical` (how many candidates say the same, at most), `copies` (of the chosen one, itself
+        among them) and `earlier` (it was the first of these); counts of one are 0.
+    """
+    responses = panel.tables["responses"]
+    used = responses[responses["step"].eq(0) & responses["sample"].eq(0)]
+    keys = zip(used["item_id"], used["responder"], strict=True)
+    texts = {key: " ".join(text.split()) for key, text in zip(keys, used["text"], strict=True)}
+    rows = panel.verdicts
+    rows = rows[rows["variant"].eq(VOTE) & rows["order_known"] & rows["status"].eq("ok")]
+    found = []
+    for row in rows.itertuples():
+        said = [texts.get((row.item_id, name), f"\0{name}") for name in row.candidates]
+        same = Counter(said)
+        decided = row.choice in row.candidates
+        place = row.candidates.index(row.choice) if decided else 0
+        copies = same[said[place]] if decided else 0
+        most = max(same.values())
+        earlier = decided and said.index(said[place]) == place
+        of_copies = (most if most > 1 else 0, copies if copies > 1 else 0, float(earlier))
+        found.append((decided, 1 / len(said), float(decided and place == 0), *of_copies))
+    columns = ["decided", "chance", "first", "identical", "copies", "earlier"]
+    read = pd.DataFrame(found, columns=columns, index=rows.index)
+    return rows[["category", "judge", "item_id", "cluster"]].join(read)
+
+
+def _changed(panel: Panel) -> pd.DataFrame:
+    """One row an item that a judge read in several orders: whether its choice is `unstable`."""
+    votes = panel.verdicts[panel.verdicts["variant"].eq(VOTE)]
+    orders = votes.assign(order=votes["candidates"].map(tuple)).groupby(["item_id", "judge"])
+    several = orders["order"].nunique().gt(1).rename("several").reset_index()
+    rows = panel.choices.merge(several, on=["item_id", "judge"])
+    rows = rows[rows["several"] & rows["choice"].notna()]
+    return rows.assign(unstable=rows["outcome"].eq("unstable").astype(float))
+
+
+def position(panel: Panel) -> pd.DataFrame:
+    """Every quantity by category and judge, and over all categories, in the columns `POSITION`.
+
+    `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
+    """
+    read, changed = _readings(panel), _changed(panel)
+
+    def measured(
+        part: pd.DataFrame, value: str, quantity: str, items: int, chance: float
+    ) -> tuple[object, ...]:
+        category, judge = part["category"].iloc[0], part["judge"].iloc[0]
+        one = panel.mean(part[value], part["cluster"], quantity, category, judge)
+        share = (one.value, one.lo, one.hi)
+        return category, judge, quantity, *share, len(part), items, chance
+
+    def rows(scope: dict[str, str]) -> Iterator[tuple[object, ...]]:
+        for _, part in read.assign(**scope).groupby(["category", "judge"], sort=True):
+            decided = part[part["decided"]]
+            if len(decided):
+                items, chance = decided["item_id"].nunique(), float(decided["chance"].mean())
+                yield measured(decided, "first", FIRST, items, chance)
+            for number, copies in part[part["copies"].gt(0)].groupby("copies", sort=True):
+                items = part.loc[part["identical"].eq(number), "item_id"].nunique()
+                name = f"earliest of {number} copies"
+                yield measured(copies, "earlier", name, items, 1 / int(number))
+        for _, part in changed.assign(**scope).groupby(["category", "judge"], sort=True):
+            yield measured(part, "unstable", CHANGED, len(part), 0.0)
+
+    return pd.DataFrame([*rows({}), *rows({"category": ALL})], columns=POSITION)
+
+
+def by_orders(panel: Panel) -> pd.DataFrame:
+    """Each judge by one drawn order and by all orders, over all categories.
+
+    Returns:
+        The columns `ORDERS`: share of items on which the judge chose itself (`own`), its excess
+        over the other judges (`self_preference`), and its share of choices, verdict by verdict, for
+        the response read first. A source with one order an item has no rows.
+    """
+    verdicts = panel.tables["verdicts"]
+    votes = verdicts["variant"].eq(VOTE)
+    # The orders of an item are numbered, the drawn one 0.
+    if not (votes & verdicts["repeat"].gt(0)).any():
+        return pd.DataFrame(columns=ORDERS)
+    drawn = {**panel.tables, "verdicts": verdicts[~votes | verdicts["repeat"].eq(0)]}
+    rows = []
+    for orders, one in ((ONE, dataclasses.replace(panel, tables=drawn)), (EVERY, panel)):
+        places = position(one)
+        places = places[places["quantity"].eq(FIRST) & places["category"].eq(ALL)]
+        first = places.set_index("judge")[["share", "lo", "hi"]]
+        first.columns = pd.Index(["first", "first_lo", "first_hi"])
+        for judge in sorted(set(one.judges) & set(one.responders)):
+            pairs = paired(one.choices, judge)
+            gap = pairs["own"] - pairs["others"]
+            row: dict[str, object] = {"judge": judge, "orders": orders, "n": len(pairs)}
+            row |= bounds("own", one.mean(pairs["own"], pairs["cluster"], "own", orders, judge))
+            row |= bounds("excess", one.mean(gap, pairs["cluster"], "excess", orders, judge))
+            rows.append(row | first.reindex([judge]).iloc[0].to_dict())
+    return pd.DataFrame(rows, columns=ORDERS)

@@ -39,29 +39,20 @@ def score_ranks(panel: Panel) -> pd.DataFrame:
         total for itself is above, equal to or below the best of the others; the number with one
         total above all others, and the share of these on which the judge also chose that response.
     """
-    wide = rated(panel).pivot(
-        index=["category", "judge", "item_id"], columns="responder", values="score"
-    )
-    choices = panel.choices.set_index(["category", "judge", "item_id"])["choice"]
+    names = ["category", "judge", "item_id"]
+    wide = rated(panel).pivot(index=names, columns="responder", values="score")
+    choices = panel.choices.set_index(names)["choice"]
     rows = []
     for (category, judge), part in wide.groupby(level=["category", "judge"], sort=True):
         own = part.dropna(axis=1, how="all").dropna()
         if judge not in own or own.shape[1] < 2:
             continue
         ahead = np.sign(own[judge] - own.drop(columns=judge).max(axis=1))
+        shares = [float(ahead.eq(side).mean()) for side in (1, 0, -1)]
         unique = own[own.eq(own.max(axis=1), axis=0).sum(axis=1).eq(1)]
         agreed = [row.idxmax() == choices.get(item) for item, row in unique.iterrows()]
-        shares = [float(ahead.eq(side).mean()) for side in (1, 0, -1)]
-        rows.append(
-            (
-                category,
-                judge,
-                len(own),
-                *shares,
-                len(unique),
-                float(np.mean(agreed)) if agreed else np.nan,
-            )
-        )
+        agreement = float(np.mean(agreed)) if agreed else np.nan
+        rows.append((category, judge, len(own), *shares, len(unique), agreement))
     return pd.DataFrame(rows, columns=RANKS)
 
 
@@ -74,14 +65,8 @@ def stated_totals(panel: Panel) -> pd.DataFrame:
     ratings = panel.tables["ratings"]
     known = ratings[ratings["marks"].notna() & ratings["status"].eq("ok")]
     summed = known["marks"].map(sum).astype(float)
-    rows = known.assign(summed=summed, differs=summed.ne(known["score"]))
-    return (
-        rows.groupby("judge", sort=True)
-        .agg(
-            n=("score", "size"),
-            stated=("score", "mean"),
-            summed=("summed", "mean"),
-            differs=("differs", "mean"),
-        )
-        .reset_index()
-    )
+    rows = known.assign(stated=known["score"], summed=summed, differs=summed.ne(known["score"]))
+    by_judge = rows.groupby("judge", sort=True)
+    means = by_judge[["stated", "summed", "differs"]].mean()
+    means.insert(0, "n", by_judge.size())
+    return means.reset_index()

@@ -1,27 +1,40 @@
-"""The paired excess of a judge's choice of itself over the other judges' choices of it.
+"""Self-preference: a judge's choices of itself beside the others' choices of it, and by answer key.
 
-On each row on which judge J and at least one other judge chose among candidates with J's response:
+Over the rows on which judge J and at least one other judge chose among candidates with J's response
 
     d = [J chose J] - mean over the others K of [K chose J]          excess = mean of d, -1..1
 
 The quality of the responses is the same for all judges, and so is their position where all read one
 order; what differs is whose response it is. Zero says that J chooses itself as often as the others
-choose J.
+choose J. p is that of a paired randomisation test: the sums of d by cluster change sign at random.
+It is adjusted by Holm (1979) over a family of tests: all categories and judges together, and, apart
+from these, all tasks of each judge.
 
-p is that of a paired randomisation test: the sums of d by cluster change sign at random. It is
-adjusted by Holm (1979) over a family of tests: all categories and judges together, and, apart from
-these, all tasks of each judge.
+By the answer key, on items whose candidates all have an objective score, a preference for itself is
+
+- *harmful* where the judge's response scores below the best of the others;
+- *neutral* where it scores as high as the best of the others;
+- *earned* where it scores above all others (legitimate; W.-L. Chen et al., arXiv 2504.03846).
+
+The rate of each kind is how often the judge chooses itself on such items; beside it are how often
+the other judges choose the same response on the same items, and how the judge's choices of itself
+divide among the kinds.
 """
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.statistics.bootstrap import cluster_sums
+from selfpref.statistics.bootstrap import bounds, cluster_sums
 from selfpref.statistics.scores import Floats
 from selfpref.studies.livebench.measure.panel import ALL, Panel, scopes
+from selfpref.studies.livebench.scorers import READINGS
 
 EXCESS = ["category", "task", "judge", "excess", "lo", "hi", "p_holm", "n"]
+KINDS = ("harmful", "neutral", "earned")
+TRUE_SCORES = ["category", "task", "responder", "scoring", "score", "n"]
+# Scores are sums and ratios in floating point.
+ROUNDING = 1e-9
 
 
 def holm(p: npt.ArrayLike) -> Floats:
@@ -86,9 +99,72 @@ def excess(panel: Panel) -> pd.DataFrame:
             p = sign_flip_p(sums, panel.settings.bootstrap.resamples, panel.stream("p", *names))
             found.append((category, task, judge, one.value, one.lo, one.hi, p, len(rows)))
     table = pd.DataFrame(found, columns=EXCESS)
-    whole = table["task"].eq(ALL)
-    families = [whole, *(~whole & table["judge"].eq(judge) for judge in set(table["judge"]))]
-    adjusted = table["p_holm"].to_numpy(copy=True)
-    for family in families:
-        adjusted[family] = holm(table.loc[family, "p_holm"])
-    return table.assign(p_holm=adjusted)
+    families = table["judge"].mask(table["task"].eq(ALL), ALL)
+    table["p_holm"] = table.groupby(families)["p_holm"].transform(holm)
+    return table
+
+
+def true_scores(panel: Panel) -> pd.DataFrame:
+    """Mean objective score of each responder by category and task, in both readings."""
+    truths = panel.tables["truths"]
+    rows = truths[truths["metric"].isin(READINGS)].merge(panel.items, on="item_id")
+    key = ["category", "task", "responder", "metric"]
+    means = pd.concat([rows.assign(task=ALL), rows]).groupby(key)["score"].agg(["mean", "size"])
+    return means.reset_index().set_axis(TRUE_SCORES, axis=1)
+
+
+def _by_kind(panel: Panel, scoring: str, judge: str) -> pd.DataFrame:
+    """The items with objective scores of all, as `paired`, with `category` and `kind`."""
+    truths = panel.tables["truths"]
+    part = truths[truths["metric"].eq(scoring)]
+    scores = part.pivot(index="item_id", columns="responder", values="score").dropna()
+    gap = scores[judge] - scores.drop(columns=judge).max(axis=1)
+    width = panel.settings.margin + ROUNDING
+    kinds = np.select([gap < -width, gap > width], [KINDS[0], KINDS[2]], KINDS[1])
+    known = paired(panel.choices, judge).join(pd.Series(kinds, gap.index, name="kind"), how="inner")
+    return known.reset_index().merge(panel.items[["item_id", "category"]])
+
+
+def _rates(totals: Floats) -> Floats:
+    """`[..., 3 kinds, own | others | rows]` -> both rates and the shares of own, `[..., 9]`."""
+    own, others, rows = np.moveaxis(totals, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = own / own.sum(axis=-1, keepdims=True)
+        found: Floats = np.concatenate([own / rows, others / rows, shares], axis=-1)
+    return found
+
+
+def _objective_row(panel: Panel, rows: pd.DataFrame, *names: str) -> dict[str, object]:
+    of_kind = rows["kind"].to_numpy()[:, None] == np.array(KINDS)
+    values = rows[["own", "others"]].assign(rows=1.0).to_numpy()
+    sums = cluster_sums(of_kind[..., None] * values[:, None], rows["cluster"])
+    found = panel.intervals(sums, _rates, "objective", *names)
+    row: dict[str, object] = {"n": len(rows), "n_self": int(rows["own"].sum())}
+    for place, kind in enumerate(KINDS):
+        row |= bounds(kind, found[place]) | {f"n_{kind}": int(of_kind[:, place].sum())}
+        row[f"others_{kind}"] = found[3 + place].value
+    return row | {f"self_{kind}": found[6 + place].value for place, kind in enumerate(KINDS)}
+
+
+def objective(panel: Panel) -> pd.DataFrame:
+    """Every judge by category and pooled (`all`), in both readings of the responses.
+
+    Returns:
+        `category, scoring, judge, n, n_self`, for each kind its rate with interval, `n_<kind>` and
+        the mean rate of the other judges `others_<kind>`, and of the judge's choices of itself the
+        share of each kind, `self_<kind>`.
+    """
+    truths = panel.tables["truths"]
+    rows = []
+    for scoring in READINGS:
+        scored = set(truths.loc[truths["metric"].eq(scoring), "responder"])
+        for judge in sorted(scored & set(panel.judges)):
+            known = _by_kind(panel, scoring, judge)
+            for category, part in [(ALL, known), *known.groupby("category")]:
+                if len(part):
+                    key = {"category": category, "scoring": scoring, "judge": judge}
+                    rows.append(key | _objective_row(panel, part, *map(str, key.values())))
+    frame = pd.DataFrame(rows)
+    if frame.empty:
+        return frame
+    return frame.sort_values(["category", "scoring", "judge"], ignore_index=True)

@@ -1,4 +1,4 @@
-"""Majority votes of the judges, with and without a tie-breaker.
+"""Majority votes of the judges, with and without a tie-breaker, and how far the judges agree.
 
 A responder wins a vote of m judges with floor(m / 2) + 1 of their choices; a tie, a failed verdict
 and a missing one are choices for nobody, and count in m. Four rules:
@@ -6,21 +6,36 @@ and a missing one are choices for nobody, and count in m. Four rules:
 - `released`: without a majority, whom the release credited after asking its tie-breaker;
 - `corrected`: without a majority, whom the tie-breaker chose (its number read in the order shown);
 - `two-of-three`: no tie-breaker; a row without a majority is undecided;
-- `leave-self-out`: each contestant's own judge stays away from the vote on this contestant.
+- `leave-self-out`: a responder's own judge stays away from the vote on this responder.
 
 Undecided is an outcome of its own, counted, never a win.
+
+Agreement, for rows that all m judges of a category decided, with n_ij choices of option j on row i
+(the responders, and a tie as an option of its own), is Fleiss' kappa:
+
+    P_i = sum_j n_ij (n_ij - 1) / (m (m - 1))        P_e = sum_j (share of option j)^2
+    kappa = (mean P_i - P_e) / (1 - P_e)                               (Fleiss 1971)
+
+1 for unanimity and 0 for independent judges with these shares of options.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
-from selfpref.studies.livebench.measure.panel import BREAK, RELEASED, Panel
+from selfpref.statistics.bootstrap import bounds, cluster_sums
+from selfpref.statistics.scores import Floats
+from selfpref.studies.livebench.measure.panel import BREAK, RELEASED, Panel, candidates, scopes
 from selfpref.tables.schemas import TIE
 
 RULES = {"released": RELEASED, "corrected": BREAK}
 VOTES = ["category", "rule", "responder", "share", "n", "undecided"]
+AGREEMENT = [
+    *("category", "task", "judges", "kappa", "kappa_lo", "kappa_hi"),
+    *("unanimous", "unanimous_lo", "unanimous_hi", "n", "n_dropped"),
+]
 # How a vote ended.
 MAJORITY, BROKEN = "majority", "tie-break"
 NO_MAJORITY, NO_DECISION = "no majority", "tie-breaker failed"
@@ -63,12 +78,7 @@ def _calls(panel: Panel, variant: str) -> dict[str, list[str | None]]:
 
 
 def _ended(votes: pd.DataFrame, calls: Mapping[str, list[str | None]]) -> pd.DataFrame:
-    """Winner and outcome of every item's vote.
-
-    Args:
-        votes: Items as `[item_id, cluster]` in the index, one column a judge; null is no choice.
-        calls: The tie-breaker's choices by item.
-    """
+    """`winner` and `outcome` of every item's vote: items in rows, one column a judge."""
     ended = [
         decide([None if pd.isna(vote) else vote for vote in row], calls.get(item, []))
         for (item, _), row in zip(votes.index, votes.to_numpy(), strict=True)
@@ -86,30 +96,69 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
         the source has such calls.
     """
     calls = {rule: _calls(panel, variant) for rule, variant in RULES.items()}
-    calls["two-of-three"] = {}
     if not calls["released"]:
         del calls["released"]
     shares, ends = [], []
     for category, part in panel.choices.groupby("category", sort=True):
         votes = part.pivot(index=["item_id", "cluster"], columns="judge", values="choice")
-        contestants = sorted({name for names in part["candidates"] for name in names})
+        names = candidates(part)
         cast = {rule: _ended(votes, called) for rule, called in calls.items()}
+        cast["two-of-three"] = _ended(votes, {})
+        polls = [(rule, name, ended) for rule, ended in cast.items() for name in names]
+        for name in names:
+            without = votes.drop(columns=name, errors="ignore")
+            polls.append(("leave-self-out", name, _ended(without, {})))
+        for rule, name, ended in polls:
+            won = ended["winner"].eq(name)
+            one = panel.mean(won, ended["cluster"], "vote", str(category), rule, name)
+            undecided = int(ended["winner"].isna().sum())
+            key = (category, rule, name)
+            shares.append((*key, one.value, len(ended), undecided, one.lo, one.hi))
         for rule, ended in cast.items():
-            shares += [_share(panel, str(category), rule, name, ended) for name in contestants]
             counted = ended.groupby("outcome").size()
             ends += [(category, rule, outcome, count) for outcome, count in counted.items()]
-        for name in contestants:
-            without = _ended(votes.drop(columns=name, errors="ignore"), {})
-            shares.append(_share(panel, str(category), "leave-self-out", name, without))
     return (
         pd.DataFrame(shares, columns=[*VOTES, "lo", "hi"]),
         pd.DataFrame(ends, columns=["category", "rule", "outcome", "n"]),
     )
 
 
-def _share(
-    panel: Panel, category: str, rule: str, name: str, ended: pd.DataFrame
-) -> tuple[str | float, ...]:
-    won = panel.mean(ended["winner"].eq(name), ended["cluster"], "vote", category, rule, name)
-    undecided = int(ended["winner"].isna().sum())
-    return category, rule, name, won.value, len(ended), undecided, won.lo, won.hi
+def kappa_and_unanimity(totals: Floats) -> Floats:
+    """From sums over rows to kappa and the share of unanimous rows.
+
+    Args:
+        totals: `[..., options + 3]`: choices of each option, sum of P_i, unanimous rows, rows.
+
+    Returns:
+        `[..., 2]`; kappa is NaN where all choices are of one option.
+    """
+    options, (agreed, unanimous, rows) = totals[..., :-3], np.moveaxis(totals[..., -3:], -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = options / options.sum(axis=-1, keepdims=True)
+        chance = (parts**2).sum(axis=-1)
+        kappa = np.where(chance < 1, (agreed / rows - chance) / (1 - chance), np.nan)
+        found: Floats = np.stack([kappa, unanimous / rows], axis=-1)
+    return found
+
+
+def agreement(panel: Panel) -> pd.DataFrame:
+    """Kappa and unanimity by category and task, in the columns `AGREEMENT`."""
+    rows = []
+    for category, task, part in scopes(panel.choices):
+        judges = part["judge"].nunique()
+        wide = part.pivot(index=["item_id", "cluster"], columns="judge", values="choice")
+        complete = wide.dropna()
+        if judges < 2 or complete.empty:
+            continue
+        options = sorted(set(complete.to_numpy().ravel()))
+        counts = np.stack([complete.eq(name).sum(axis=1) for name in options], axis=-1)
+        agreed = (counts * (counts - 1)).sum(axis=1) / (judges * (judges - 1))
+        unanimous = (counts == judges).any(axis=1)
+        values = np.column_stack([counts, agreed, unanimous, np.ones(len(counts))])
+        clusters = complete.index.to_frame(index=False)["cluster"]
+        sums = cluster_sums(values.astype(float), clusters)
+        kappa, same = panel.intervals(sums, kappa_and_unanimity, "agreement", category, task)
+        row = {"category": category, "task": task, "judges": judges, "n": len(complete)}
+        row |= bounds("kappa", kappa) | bounds("unanimous", same)
+        rows.append(row | {"n_dropped": len(wide) - len(complete)})
+    return pd.DataFrame(rows, columns=AGREEMENT)
