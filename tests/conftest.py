@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import settings
 
+from selfpref.params import Dataset
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.wataoka.measure.judged import Settings
 
@@ -39,6 +40,11 @@ SETTINGS = Settings(
     seed=1,
 )
 COMMIT = "0" * 40
+
+
+def entry(study: str, reader: str, judges: list[str] | None = None) -> Dataset:
+    """An entry of `datasets`."""
+    return Dataset(study=study, reader=reader, source="source.csv", judges=judges)
 
 
 def counted(responses: pd.DataFrame) -> pd.DataFrame:

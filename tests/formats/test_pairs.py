@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from conftest import lines
+from conftest import entry, lines
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -23,7 +23,7 @@ ROW = {
 def read(tmp_path, *rows, judges=("x",), text=None, suffix=".jsonl"):
     path = tmp_path / f"mine{suffix}"
     path.write_text(lines(*rows) if text is None else text)
-    found = pairs.read("mine", "wataoka", path, list(judges))
+    found = pairs.read("mine", entry("wataoka", "pairs", list(judges)), path)
     return {name: tables.validate(frame, name, "mine") for name, frame in found.items()}
 
 
@@ -122,7 +122,7 @@ def test_contradicting_votes_need_annotators(tmp_path):
 
 
 def test_a_judge_that_is_not_in_the_file_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match=r"datasets\.mine\.judges: 'z' is not in"):
+    with pytest.raises(SelfprefError, match=r"datasets\.mine\.judges: 'z' is unknown; choose of x"):
         read(tmp_path, ROW, judges=["z"])
 
 
@@ -156,4 +156,4 @@ def test_a_response_may_be_a_megabyte_long(tmp_path, suffix):
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(SelfprefError, match="correct `source` in params"):
-        pairs.read("mine", "wataoka", tmp_path / "no.jsonl", ["x"])
+        pairs.read("mine", entry("wataoka", "pairs", ["x"]), tmp_path / "no.jsonl")

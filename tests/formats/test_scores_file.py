@@ -1,10 +1,11 @@
 """A user's file of true scores."""
 
 import pytest
+from conftest import entry
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.studies.readers import READERS
+from selfpref.formats import scores
 
 HEADER = "item,responder,step,metric,score\n"
 GOOD = HEADER + "yor-en/1,gpt-4,0,bleurt-mqm,-5.5\nyor-en/1,gpt-4,1,bleurt-mqm,-2\n"
@@ -12,7 +13,7 @@ GOOD = HEADER + "yor-en/1,gpt-4,0,bleurt-mqm,-5.5\nyor-en/1,gpt-4,1,bleurt-mqm,-
 
 def read(path, text, judges=None):
     path.write_text(text)
-    return READERS["scores"]("mine", "xu", path, judges)
+    return scores.read("mine", entry("xu", "scores", judges), path)
 
 
 def test_scores_become_truths(tmp_path):

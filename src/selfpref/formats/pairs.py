@@ -21,7 +21,8 @@ from typing import Any
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges, rows_of
+from selfpref.formats.records import judges_of, rows_of
+from selfpref.params import Dataset
 from selfpref.tables.schemas import ROUNDING, TIE
 
 REQUIRED = ("item", "responder_a", "responder_b", "label", "judge", "order")
@@ -138,17 +139,16 @@ def _verdict(row: _Row) -> dict[str, Any]:
     }
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of a user's file.
 
-    Rows of judges that `judges` leaves out are skipped. A vote that stands in several rows (once a
+    Rows of judges that the entry leaves out are skipped. A vote that stands in several rows (once a
     judge and order) counts once.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<item>`.
-        study: The study the rows belong to.
+        entry: The study, and the judges to read.
         source: The .jsonl or .csv file.
-        judges: The judges to read; None: all.
 
     Returns:
         items, responses, labels and verdicts.
@@ -164,7 +164,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     seen: set[str] = set()
     for row in (_Row(source, number, values) for number, values in rows_of(source)):
         item_id = f"{dataset}/{row.text('item')}"
-        identity = {"study": study, "item_id": item_id}
+        identity = {"study": entry.study, "item_id": item_id}
         judge = str(row.text("judge"))
         seen.add(judge)
         prompt = row.text("prompt")
@@ -195,7 +195,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
                     f"{row.where}: label {label!r} contradicts {voter.where}; if two people voted, "
                     "name them in a column `annotator`"
                 )
-        if judges is None or judge in judges:
+        if entry.judges is None or judge in entry.judges:
             verdict = identity | {"judge": judge} | _verdict(row)
             key = (item_id, judge, *verdict["candidates"], verdict["repeat"])
             if (earlier := readings.setdefault(key, row)) is not row:
@@ -204,10 +204,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
                     "remove one, or number them in a column `repeat`"
                 )
             verdicts.append(verdict)
-    if unknown := sorted(set(judges or ()) - seen):
-        raise SelfprefError(
-            f"datasets.{dataset}.judges: {unknown[0]!r} is not in {source}; it has {sorted(seen)}"
-        )
+    judges_of(dataset, entry, seen)
     return {
         "items": pd.DataFrame(items.values()),
         "responses": pd.DataFrame(
@@ -217,7 +214,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
         "labels": pd.DataFrame(
             (
                 {
-                    "study": study,
+                    "study": entry.study,
                     "item_id": item_id,
                     "responder_a": first,
                     "responder_b": second,

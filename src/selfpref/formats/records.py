@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,30 @@ import pandas as pd
 
 from selfpref import texts
 from selfpref.errors import SelfprefError
+from selfpref.params import Dataset
 
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
 
-# The judges wanted of a source; None: all.
-Judges = Collection[str] | None
+
+def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
+    """The judges to read of a source: those that its entry names, or all.
+
+    Args:
+        dataset: The entry's key, for errors.
+        entry: The entry.
+        known: The judges that the source has.
+
+    Raises:
+        SelfprefError: The entry names a judge that is not among them.
+    """
+    there = set(known)
+    if unknown := sorted(set(entry.judges or ()) - there):
+        raise SelfprefError(
+            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
+            f"{', '.join(sorted(there))}"
+        )
+    return set(entry.judges or there)
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

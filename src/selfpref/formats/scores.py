@@ -19,19 +19,19 @@ from typing import Any
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges, rows_of
+from selfpref.formats.records import rows_of
+from selfpref.params import Dataset
 
 COLUMNS = ("item", "responder", "step", "metric", "score")
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The truths of a user's file.
 
     Args:
         dataset: Its key in the parameters, for errors.
-        study: The study whose texts were scored.
+        entry: The study whose texts were scored; it names no judges, which a truth has not.
         source: The .jsonl or .csv file.
-        judges: Not for this reader: a truth has no judge.
 
     Returns:
         truths.
@@ -40,7 +40,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
         SelfprefError: A column is missing or unknown, a value is no number, or a text has two
             scores by one metric; names file, line and column.
     """
-    if judges is not None:
+    if entry.judges is not None:
         raise SelfprefError(f"datasets.{dataset}.judges: true scores have no judge; remove the key")
     found: dict[tuple[str, str, int, str], dict[str, Any]] = {}
     for where, row in _rows(source):
@@ -51,7 +51,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
         if key in found:
             raise SelfprefError(f"{where}: a second {key[3]!r} of item {key[0]!r}; keep one row")
         names = dict(zip(("item_id", "responder", "step", "metric"), key, strict=True))
-        found[key] = {"study": study, **names, "score": _number(row["score"], "score", where)}
+        found[key] = {"study": entry.study, **names, "score": _number(row["score"], "score", where)}
     return {
         "truths": pd.DataFrame(
             found.values(), columns=["study", "item_id", "responder", "step", "metric", "score"]

@@ -1,14 +1,51 @@
-"""From the parameters of a stage to the frames of its study: which tables, which statistics."""
+"""From the parameters of a stage to the tables and frames of its study."""
 
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from selfpref import paths
 from selfpref.ask import sources
+from selfpref.params import Params
 
 Frames = dict[str, pd.DataFrame]
+# From a data set's key, its entry in the parameters (whose class its reader decides) and its pinned
+# files, or the user's own file, to tables.
+Reader = Callable[[str, Any, Path], Frames]
+
+# The readers of `datasets` and the modules that hold them; each is imported where it is used.
+READERS = {
+    "pairs": "formats.pairs",
+    "scores": "formats.scores",
+    "mt-bench": "studies.wataoka.read.mt_bench",
+    "vicuna80": "studies.wataoka.read.vicuna80",
+    "mt-bench-hub": "studies.wataoka.read.mt_bench_hub",
+    "chatbot-arena": "studies.wataoka.read.chatbot_arena",
+    "livebench": "studies.livebench.read",
+    "livebench-hub": "studies.livebench.read.hub",
+    "panickssery": "studies.panickssery.read",
+    "xu": "studies.xu.read",
+}
+
+
+def reader_of(name: str) -> Reader:
+    """What reads a kind of data set, a key of `READERS`."""
+    found: Reader = import_module(f"selfpref.{READERS[name]}").read
+    return found
+
+
+def read(params: Params, dataset: str) -> Frames:
+    """The tables of one entry of `datasets`.
+
+    Args:
+        params: The stage's parameters.
+        dataset: The entry's key.
+    """
+    entry = params.datasets[dataset]
+    return reader_of(entry.reader)(dataset, entry, paths.root() / entry.source)
 
 
 def _resampled(params: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import SETTINGS, counted, mt_bench_files, pin, vicuna80_files
+from conftest import SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -405,7 +405,7 @@ def released(tmp_path_factory):
         ("vicuna80", vicuna80, vicuna80_files(12), list(vicuna80.NAMES.values())),
     ):
         source = pin(root, f"owner/{name}", files, root / f"{name}.csv")
-        read = module.read(name, "wataoka", source, judges)
+        read = module.read(name, entry("wataoka", name, judges), source)
         none = {key: tables.empty(key) for key in ("truths", "perplexities")}
         found = none | {key: tables.validate(f, key, name) for key, f in read.items()}
         found["responses"] = counted(found["responses"])

@@ -12,7 +12,7 @@ from conftest import REPOSITORY
 
 from selfpref import tables
 from selfpref.params import Questions
-from selfpref.studies.hub_readers import READERS
+from selfpref.studies.livebench.read import hub
 
 
 def question(number, **changed):
@@ -43,7 +43,7 @@ def read(tmp_path):
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,test\n")
         entry = Questions(study="livebench", reader="livebench-hub", source="pinned.csv", **options)
-        found = READERS["livebench-hub"]("set", entry, source)
+        found = hub.read("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading

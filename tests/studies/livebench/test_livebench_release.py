@@ -5,7 +5,7 @@ import json
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, pin
+from conftest import REPOSITORY, entry, pin
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
@@ -26,7 +26,7 @@ def read(tmp_path, monkeypatch):
     def go(files, judges=None):
         monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path))
         source = pin(tmp_path, "owner/livebench", files, tmp_path / "source.csv")
-        found = livebench.read("set", "livebench", source, judges)
+        found = livebench.read("set", entry("livebench", "livebench", judges), source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return go

@@ -4,7 +4,7 @@ import io
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, pin
+from conftest import REPOSITORY, entry, pin
 from synthetic_livebench import FOLDER, PATHS, livebench_files
 
 from selfpref import tables
@@ -30,7 +30,7 @@ def found(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("SELFPREF_ARCHIVES", str(root))
     source = pin(root, "owner/livebench", FILES, root / "source.csv")
-    read = archive.read("set", "livebench", source, None)
+    read = archive.read("set", entry("livebench", "livebench"), source)
     patch.undo()
     return {name: tables.validate(read[name], name, name) for name in TABLES}
 

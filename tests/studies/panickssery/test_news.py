@@ -9,6 +9,7 @@ pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
+from selfpref.params import Articles
 from selfpref.studies.panickssery.read import articles as summaries
 
 CONFIGURED = """---
@@ -51,9 +52,13 @@ def rows(n):
     return [(f"Article {k}.", f"- Point {k}.\n- More.", f"id{k}") for k in range(n)]
 
 
+def news(reader, articles):
+    return Articles(reader=reader, source="source.csv", articles=articles, train=1)
+
+
 @pytest.mark.parametrize("reader", ["xsum", "cnn-dailymail"])
 def test_articles_become_items_with_the_persons_summaries(hub, reader):
-    found = summaries.read("panickssery", "news", reader, 5, hub(reader, rows(8)))
+    found = summaries.read("news", news(reader, 5), hub(reader, rows(8)))
     for name in ("items", "responses"):
         tables.validate(found[name], name, "news")
     items = found["items"]
@@ -65,7 +70,7 @@ def test_articles_become_items_with_the_persons_summaries(hub, reader):
 
 
 def test_the_same_articles_are_drawn_whatever_the_order_of_the_set(hub, tmp_path):
-    drawn = summaries.read("panickssery", "news", "xsum", 4, hub("xsum", rows(9)))["items"]
+    drawn = summaries.read("news", news("xsum", 4), hub("xsum", rows(9)))["items"]
     again = tmp_path / "again"
     again.mkdir()
     pd.DataFrame(rows(9)[::-1], columns=["document", "summary", "id"]).to_parquet(
@@ -73,22 +78,22 @@ def test_the_same_articles_are_drawn_whatever_the_order_of_the_set(hub, tmp_path
     )
     source = tmp_path / "again.csv"
     source.write_text(f"repository,revision,split\n{again},0123abcd,train\n")
-    assert summaries.read("panickssery", "news", "xsum", 4, source)["items"].equals(drawn)
+    assert summaries.read("news", news("xsum", 4), source)["items"].equals(drawn)
 
 
 def test_empty_texts_are_left_out_and_counted(hub):
     some = [*rows(3), ("  ", "A summary.", "e1"), ("An article.", "", "e2")]
     source = hub("xsum", some)
-    found = summaries.read("panickssery", "news", "xsum", 3, source)
+    found = summaries.read("news", news("xsum", 3), source)
     assert found["audit"]["affected"].sum() <= 2
     with pytest.raises(SelfprefError, match=r"4 articles asked for, 3 there; lower articles\.news"):
-        summaries.read("panickssery", "news", "xsum", 4, source)
+        summaries.read("news", news("xsum", 4), source)
 
 
 def test_another_schema_is_named(hub):
     source = hub("xsum", rows(3))
     with pytest.raises(SelfprefError, match="no column 'article'"):
-        summaries.read("panickssery", "news", "cnn-dailymail", 3, source)
+        summaries.read("news", news("cnn-dailymail", 3), source)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import pin
+from conftest import entry, pin
 from panickssery_release import files as whole_release
 
 from selfpref import tables
@@ -37,7 +37,7 @@ def read(tmp_path, monkeypatch):
         texts = {p: v if isinstance(v, str) else json.dumps(v) for p, v in found.items()}
         texts |= summaries() if base is None else base
         source = pin(tmp_path / "mirror", "owner/name", texts, tmp_path / "source.csv")
-        made = panickssery.read("set", "panickssery", source, judges)
+        made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
         return {name: tables.validate(frame, name, "set") for name, frame in made.items()}
 
     return reading

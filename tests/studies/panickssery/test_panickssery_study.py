@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, pin
+from conftest import REPOSITORY, entry, pin
 from panickssery_release import files as whole_release
 from scipy.stats import mannwhitneyu
 
@@ -32,7 +32,7 @@ def release(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv("SELFPREF_ARCHIVES", str(root))
     source = pin(root, "owner/name", whole_release(), root / "source.csv")
-    found = archive.read("set", "panickssery", source, None)
+    found = archive.read("set", entry("panickssery", "panickssery"), source)
     patch.undo()
     return {
         name: tables.validate(found.get(name, tables.empty(name)), name, "set")

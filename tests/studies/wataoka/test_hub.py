@@ -15,7 +15,7 @@ from selfpref import tables
 from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import Dialogues
-from selfpref.studies.hub_readers import READERS
+from selfpref.studies.registry import reader_of
 
 CATEGORIES = ("harassment", "harassment/threatening", "hate", "self-harm", "sexual/minors")
 
@@ -65,7 +65,7 @@ def read(tmp_path):
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
         entry = Dialogues(study="wataoka", reader=reader, source="pinned.csv", **options)
-        found = READERS[reader]("set", entry, source)
+        found = reader_of(reader)("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading

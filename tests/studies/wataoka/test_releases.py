@@ -4,7 +4,7 @@ import json
 
 import pandas as pd
 import pytest
-from conftest import lines, mt_bench_files, pin, vicuna80_files
+from conftest import entry, lines, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -20,7 +20,7 @@ def read(tmp_path, monkeypatch):
 
     def reading(module, files, judges):
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        found = module.read("set", "wataoka", source, judges)
+        found = module.read("set", entry("wataoka", "mt-bench", judges), source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import PUBLISHED, SETTINGS, counted, mt_bench_files, pin, vicuna80_files
+from conftest import PUBLISHED, SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.studies.wataoka.measure import compute, quoted
@@ -47,7 +47,7 @@ def datasets(tmp_path_factory):
         ("vicuna80", vicuna80, vicuna80_files(12), list(vicuna80.NAMES.values())),
     ):
         source = pin(root, f"owner/{name}", files, root / f"{name}.csv")
-        found = module.read(name, "wataoka", source, judges)
+        found = module.read(name, entry("wataoka", name, judges), source)
         none = {key: tables.empty(key) for key in ("truths", "perplexities")}
         made[name] = none | {key: tables.validate(f, key, name) for key, f in found.items()}
         made[name] |= {"texts": found["responses"], "responses": counted(found["responses"])}

@@ -65,7 +65,7 @@ def served(tmp_path, monkeypatch):
 
 
 def read(entry, source, key="key"):
-    found = requests.read("xu", key, entry, source)
+    found = requests.read(key, entry, source)
     return {name: tables.validate(table, name, name) for name, table in found.items()}
 
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import REPOSITORY, XU_END, pin, xu_feedback, xu_files
+from conftest import REPOSITORY, XU_END, entry, pin, xu_feedback, xu_files
 
 from selfpref import tables
 from selfpref.download.fetch import pinned
@@ -35,7 +35,7 @@ def read(tmp_path, monkeypatch):
 
     def reading(files, judges=None):
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        found = xu.read("xu", "xu", source, judges)
+        found = xu.read("xu", entry("xu", "xu", judges), source)
         return {name: tables.validate(frame, name, "xu") for name, frame in found.items()}
 
     return reading

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, pin, xu_files
+from conftest import REPOSITORY, entry, pin, xu_files
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -36,7 +36,7 @@ def read(folder, files):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SELFPREF_ARCHIVES", str(folder / "mirror"))
         source = pin(folder / "mirror", "owner/name", files, folder / "source.csv")
-        found = xu.read("xu", "xu", source, None)
+        found = xu.read("xu", entry("xu", "xu"), source)
     return {
         name: tables.validate(found[name], name, "xu") if name in found else tables.empty(name)
         for name in TABLES

@@ -56,7 +56,7 @@ def articles(params: Any, dataset: str) -> dict[str, pd.DataFrame]:
         found = experiment.tables(STUDY, dataset, drawn, entry.seed)
     else:
         source = paths.root() / entry.source
-        found = news.read(STUDY, dataset, entry.reader, entry.articles, source)
+        found = news.read(dataset, entry, source)
     return {
         name: found.get(name, tables.empty(name))
         for name in ("items", "responses", "truths", "audit")

@@ -27,7 +27,8 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges
+from selfpref.formats.records import judges_of
+from selfpref.params import Dataset
 from selfpref.prompts.replies import read_marks, read_total
 from selfpref.studies.livebench.read.audit import audit_log, audit_sheet
 from selfpref.studies.livebench.read.files import FILES, LOG, NAMES, SHOWN, Sheet
@@ -168,14 +169,13 @@ def _tables(sheet: Sheet, dataset: str, judges: set[str], log: Log) -> dict[str,
     }
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of the release.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<category>/<task>/<question id>`.
-        study: The study the rows belong to.
+        entry: The study, and which of the three judges and the tie-breaker `o1-preview` to read.
         source: The pinned files.
-        judges: Which of the three judges and the tie-breaker `o1-preview` to read; None: all.
 
     Returns:
         items, responses, ratings, verdicts, truths and audit.
@@ -184,12 +184,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
         SelfprefError: A file cannot be had or read, a judge is not in the release, or files do not
             belong together.
     """
-    known = {*SHOWN, TIE_BREAKER}
-    wanted = known if judges is None else set(judges)
-    if unknown := sorted(wanted - known):
-        raise SelfprefError(
-            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of {sorted(known)}"
-        )
+    wanted = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER])
     files = fetch(source)
     if missing := [path for path in (*FILES.values(), LOG) if path not in files]:
         raise SelfprefError(f"{source}: {missing[0]} is not listed; the release needs it")
@@ -199,4 +194,4 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     frames = {name: pd.concat([part[name] for part in parts], ignore_index=True) for name in TABLES}
     audits = [audit_sheet(sheet, part) for sheet, part in zip(sheets, parts, strict=True)]
     frames["audit"] = pd.concat([*audits, audit_log(log)], ignore_index=True)
-    return {name: frame.assign(study=study) for name, frame in frames.items()}
+    return {name: frame.assign(study=entry.study) for name, frame in frames.items()}

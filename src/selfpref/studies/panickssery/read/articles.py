@@ -17,12 +17,14 @@ import pandas as pd
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.dialogues import sampled
+from selfpref.params import Articles
 
 # Reader to the columns of article, summary and id.
 COLUMNS = {
     "xsum": ("document", "summary", "id"),
     "cnn-dailymail": ("article", "highlights", "id"),
 }
+STUDY = "panickssery"
 HUMAN = "human"
 _PREAMBLE = re.compile(r"^[^\n]*:[ \t]*\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
@@ -50,16 +52,12 @@ def clean(text: str, reader: str) -> str:
     return "\n".join(line.removesuffix(".").rstrip() for line in lines if line)
 
 
-def read(
-    study: str, dataset: str, reader: str, articles: int, source: Path
-) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
     """Articles with the person's summaries.
 
     Args:
-        study: The study the rows belong to.
         dataset: Prefix of the item ids, `<dataset>/<id>`.
-        reader: A key of `COLUMNS`.
-        articles: How many to draw.
+        entry: The set, a key of `COLUMNS`, and how many articles to draw.
         source: The file that pins the set.
 
     Returns:
@@ -69,28 +67,28 @@ def read(
     Raises:
         SelfprefError: The set has fewer articles, or as `selfpref.download.hub.open_set`.
     """
-    whole = open_set(source, COLUMNS[reader])
-    article, summary, identifier = COLUMNS[reader]
+    whole = open_set(source, COLUMNS[entry.reader])
+    article, summary, identifier = COLUMNS[entry.reader]
     places = {str(name): place for place, name in enumerate(whole[identifier])}
     rows: list[tuple[str, str, str]] = []
     empty = 0
     for name in sampled(places, None):
-        if len(rows) == articles:
+        if len(rows) == entry.articles:
             break
         row = whole[places[name]]
         if not (row[article].strip() and row[summary].strip()):
             empty += 1
             continue
-        rows.append((f"{dataset}/{name}", row[article], clean(row[summary], reader)))
-    if len(rows) < articles:
+        rows.append((f"{dataset}/{name}", row[article], clean(row[summary], entry.reader)))
+    if len(rows) < entry.articles:
         raise SelfprefError(
-            f"{source}: {articles} articles asked for, {len(rows)} there; lower "
+            f"{source}: {entry.articles} articles asked for, {len(rows)} there; lower "
             f"articles.{dataset}.articles"
         )
     ids = [item for item, _, _ in rows]
     items = pd.DataFrame(
         {
-            "study": study,
+            "study": STUDY,
             "item_id": ids,
             "category": dataset,
             "cluster": ids,
@@ -101,7 +99,7 @@ def read(
     )
     responses = pd.DataFrame(
         {
-            "study": study,
+            "study": STUDY,
             "item_id": ids,
             "responder": HUMAN,
             "step": 0,
@@ -113,7 +111,7 @@ def read(
     audit = pd.DataFrame(
         [
             {
-                "study": study,
+                "study": STUDY,
                 "file": dataset,
                 "finding": "left out: no article or no summary",
                 "rows": len(rows) + empty,

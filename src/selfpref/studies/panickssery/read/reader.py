@@ -12,7 +12,8 @@ import pandas as pd
 from selfpref import progress
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges
+from selfpref.formats.records import judges_of
+from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.audit import Audit, articles
 from selfpref.studies.panickssery.read.files import (
@@ -169,14 +170,13 @@ def _note_duplicates(release: _Release, files: Mapping[str, Released]) -> None:
             release.audit.mark(file.path, "duplicated-model", twins[file.evaluator])
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of the release.
 
     Args:
         dataset: The key of the data set in the parameters; item ids carry the release's own names.
-        study: The study the rows belong to.
+        entry: The study, and which evaluators to read.
         source: The pinned files.
-        judges: Which evaluators to read; None: all.
 
     Returns:
         items, responses, verdicts, ratings and audit.
@@ -189,15 +189,11 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     files = {path: described(path, place) for path, place in sorted(local.items())}
     known = {path: file for path, file in files.items() if file is not None}
     names = {file.evaluator for file in known.values() if file.kind != "summaries"}
-    if unknown := sorted(set(judges or ()) - names):
-        raise SelfprefError(
-            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
-            f"{', '.join(sorted(names))}"
-        )
-    audit = Audit(study)
+    wanted = judges_of(dataset, entry, names)
+    audit = Audit(entry.study)
     table = evaluators.from_names(names)
     release = _Release(
-        study,
+        entry.study,
         audit,
         {row["evaluator"]: row for _, row in table.iterrows()},
         frozenset(file.evaluator for file in known.values() if file.kind == "raw-labels"),
@@ -212,7 +208,7 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     judged = [file for file in known.values() if file.kind in order]
     with progress.bar(size, f"read {dataset}", unit="B", unit_scale=True) as bar:
         for file in sorted(judged, key=lambda file: (order[file.kind], file.path)):
-            if judges is not None and file.evaluator not in judges:
+            if file.evaluator not in wanted:
                 audit.mark(file.path, "left-out")
             else:
                 release.add(file)

@@ -19,7 +19,8 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges, chosen, json_lines, need, numbered
+from selfpref.formats.records import chosen, json_lines, judges_of, need, numbered
+from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
 JUDGE = "gpt-4"
@@ -40,14 +41,13 @@ def _votes(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of MT-Bench.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<question>/<turn>`.
-        study: The study the rows belong to.
+        entry: The study, and the judges to read; GPT-4 is the release's only judge.
         source: The pinned files.
-        judges: None, or `["gpt-4"]`, the release's only judge.
 
     Returns:
         items, responses, labels and verdicts.
@@ -55,12 +55,11 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     Raises:
         SelfprefError: A file cannot be had or read, or a judge is not in the release.
     """
-    if unknown := sorted(set(judges or ()) - {JUDGE}):
-        raise SelfprefError(f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose {JUDGE}")
+    judges_of(dataset, entry, [JUDGE])
     files = fetch(source)
 
     def item(question: int, turn: int) -> dict[str, str]:
-        return {"study": study, "item_id": f"{dataset}/{question}/{turn}"}
+        return {"study": entry.study, "item_id": f"{dataset}/{question}/{turn}"}
 
     items = []
     for number, record in json_lines(files[QUESTIONS]):

@@ -21,7 +21,8 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges, chosen, json_lines, need, numbered
+from selfpref.formats.records import chosen, json_lines, judges_of, need, numbered
+from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
 # The release's spelling of each responder; judges and responders of one family share a name.
@@ -55,14 +56,13 @@ def _ratings(files: dict[str, Path]) -> Iterator[tuple[str, str, str, int, str]]
             yield judge, first, second, question, SCORES[score]
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of Vicuna-80.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<question>`.
-        study: The study the rows belong to.
+        entry: The study, and which of the five judges to read.
         source: The pinned files.
-        judges: Which of the five judges to read; None: all.
 
     Returns:
         items, responses, labels and verdicts.
@@ -70,16 +70,11 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
     Raises:
         SelfprefError: A file cannot be had or read, or a judge is not in the release.
     """
-    judges = set(NAMES.values()) if judges is None else judges
-    if unknown := sorted(set(judges) - set(NAMES.values())):
-        known = ", ".join(NAMES.values())
-        raise SelfprefError(
-            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of {known}"
-        )
+    judges = judges_of(dataset, entry, NAMES.values())
     files = dict(fetch(source))
 
     def item(question: int) -> dict[str, str]:
-        return {"study": study, "item_id": f"{dataset}/{question}"}
+        return {"study": entry.study, "item_id": f"{dataset}/{question}"}
 
     questions = files[f"{FOLDER}prompts/vicuna_questions.jsonl"]
     items = []

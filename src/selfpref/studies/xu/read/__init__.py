@@ -34,8 +34,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges
+from selfpref.formats.records import judges_of
+from selfpref.params import Dataset
 from selfpref.studies.xu.read.checks import (
     check_chains,
     check_choices,
@@ -46,14 +46,13 @@ from selfpref.studies.xu.read.release import Release
 from selfpref.studies.xu.read.rows import read_feedback, read_numbers, read_references, read_texts
 
 
-def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of the release.
 
     Args:
         dataset: Its key in the parameters, for errors.
-        study: The study the rows belong to.
+        entry: The study, and whose feedback to read.
         source: The pinned files.
-        judges: Whose feedback to read; None: everyone's.
 
     Returns:
         items, responses, ratings, truths and audit.
@@ -62,18 +61,14 @@ def read(dataset: str, study: str, source: Path, judges: Judges) -> dict[str, pd
         SelfprefError: A file cannot be had, read or placed; a judge is not in the release; a step
             lacks its predecessor; the map from BLEURT to MQM contradicts itself.
     """
-    release = Release(study, source)
+    release = Release(entry.study, source)
     known = {where.judge for _, where in release.of("feedback") if where.judge}
-    if unknown := sorted(set(judges or ()) - known):
-        raise SelfprefError(
-            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
-            f"{', '.join(sorted(known))}"
-        )
+    judges_of(dataset, entry, known)
     every_step_follows(release)
     skipped = without_truth(release)
     read_texts(release, skipped)
     read_numbers(release)
-    read_feedback(release, judges, skipped)
+    read_feedback(release, entry.judges, skipped)
     read_references(release)
     found = release.tables()
     check_chains(release, **found)

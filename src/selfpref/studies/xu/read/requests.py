@@ -22,6 +22,7 @@ from selfpref.params import LabRequests, Problems, Requests, Sentences
 from selfpref.prompts.items import Item, Task, to_table
 from selfpref.studies.xu.refine.answers import boxed
 
+STUDY = "xu"
 SUBJECTS = (
     "algebra",
     "counting_and_probability",
@@ -33,11 +34,10 @@ SUBJECTS = (
 )
 
 
-def read(study: str, key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFrame]:
+def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFrame]:
     """The requests of one entry.
 
     Args:
-        study: The study.
         key: The entry's key: the first part of the item ids of a language or set.
         entry: Which requests.
         source: The file that pins them; None for the laboratory, which draws its own.
@@ -51,13 +51,13 @@ def read(study: str, key: str, entry: Requests, source: Path | None) -> dict[str
     """
     items, left_out = _READERS[entry.reader](key, entry, source)
     audit = [
-        {"study": study, "file": key, "finding": finding, "rows": len(items), "affected": count}
+        {"study": STUDY, "file": key, "finding": finding, "rows": len(items), "affected": count}
         | {"detail": None}
         for finding, count in left_out.items()
         if count
     ]
     columns = ["study", "file", "finding", "rows", "affected", "detail"]
-    return {"items": to_table(study, items), "audit": pd.DataFrame(audit, columns=columns)}
+    return {"items": to_table(STUDY, items), "audit": pd.DataFrame(audit, columns=columns)}
 
 
 Row = TypeVar("Row")

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import Judges
 from selfpref.prompts import feedback
 from selfpref.prompts.feedback import Feedback
 from selfpref.studies.xu import chains
@@ -154,7 +153,7 @@ def _scale(
         raise
 
 
-def read_feedback(release: Release, judges: Judges, skipped: set[Cell]) -> None:
+def read_feedback(release: Release, judges: list[str] | None, skipped: set[Cell]) -> None:
     """Add what the judges say.
 
     Args:

@@ -7,7 +7,7 @@
 | coverage | coverage-surface, coverage-lemma | 1 if every concept is there, else 0 |
 | correctness | correctness | 1 if the boxed answer is right, else 0 |
 
-A neural metric's scores come from a file of the user's own (`selfpref.studies.hub_readers.scores`).
+A neural metric's scores come from a file of the user's own (`selfpref.formats.scores`).
 """
 
 from sacrebleu.metrics.chrf import CHRF
