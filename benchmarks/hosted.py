@@ -46,8 +46,8 @@ from scripted import share_of_a  # noqa: E402
 
 from selfpref import tables  # noqa: E402
 from selfpref.ask.judging import judge_pairs  # noqa: E402
-from selfpref.models import Json, Prompt, Raw, Status, choose_call  # noqa: E402
-from selfpref.models.calls import Calls  # noqa: E402
+from selfpref.models import Choose, Json, Prompt, Raw, Status  # noqa: E402
+from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import Live  # noqa: E402
 from selfpref.params import Hosted, Judge  # noqa: E402
@@ -102,7 +102,7 @@ def _model(address: str) -> HostedModel:
 
 def _judge(address: str, store: Path, verdicts: int) -> pd.DataFrame:
     with Store(store) as kept:
-        calls = Calls(_model(address), kept, offline=False, title="judge")
+        calls = Model(_model(address), kept, offline=False, title="judge")
         use = Judge(prompts="lab", min_mass=0.5)
         return judge_pairs(*_tables(verdicts), "scripted", calls, LAYOUT, use, seed=0)
 
@@ -193,7 +193,7 @@ def _kills(folder: Path, verdicts: int, kills: int) -> None:
         for pair in (("one", "two"), ("two", "one")):
             prompt = _prompt(item, *pair)
             name = prompt.messages[0][1].partition(" ")[0]
-            names[call_key(model.request(choose_call(prompt, LABELS)))] = name
+            names[call_key(model.request(Choose(prompt, LABELS)))] = name
 
     def stored() -> set[str]:
         if not store.exists():

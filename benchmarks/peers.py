@@ -40,6 +40,7 @@ def as_prompt(text: str | list) -> Any:
 
 def selfpref_engine(folder: Path, task: str) -> Task:
     """This project's local engine."""
+    from selfpref.models import Choose, Score
     from selfpref.models.local import LocalModel
     from selfpref.params import Transformers
 
@@ -49,10 +50,10 @@ def selfpref_engine(folder: Path, task: str) -> Task:
     def run(part: dict) -> list[float]:
         prompts = [as_prompt(text) for text in part["contexts"]]
         if task == "verdicts":
-            found = sorted(engine.choose(prompts, LABELS), key=lambda pair: pair[0])
-            return [p for _, choice in found for p in choice.probabilities]
-        scored = sorted(engine.score(prompts, part["texts"]), key=lambda pair: pair[0])
-        return [-score.sum_nll for _, score in scored]
+            found = dict(engine.answer([Choose(prompt, LABELS) for prompt in prompts]))
+            return [p for index in range(len(found)) for p in found[index].probabilities]
+        found = dict(engine.answer(list(map(Score, prompts, part["texts"]))))
+        return [-found[index].sum_nll for index in range(len(found))]
 
     return run
 

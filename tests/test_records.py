@@ -5,6 +5,7 @@ import re
 
 import pandas as pd
 import pytest
+from asking import to_choose
 from test_store import Counting, prompts, through
 
 from selfpref import records
@@ -37,7 +38,7 @@ def test_a_stage_is_recorded_with_its_calls(repository):
 def test_what_a_model_answered_is_told_from_what_was_kept(repository):
     with records.recorded("lab", "judge@terse"), Store(repository / "store.sqlite") as store:
         for count in (5, 7):
-            through(store, Counting()).choose(prompts(count), ("A", "B"))
+            through(store, Counting()).ask(to_choose(prompts(count), ("A", "B")))
     (row,) = records.read("lab").to_dict("records")
     assert (row["asked"], row["kept"]) == (5 + 2, 5)
 

@@ -9,11 +9,12 @@ import time
 from dataclasses import asdict
 
 import pytest
+from asking import to_choose, to_generate, to_score
 from conftest import REPOSITORY
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Choice, Generation, Prompt, Raw, Score
-from selfpref.models.calls import Calls
+from selfpref.models import Choice, Choose, Generate, Likelihood, Prompt, Raw, Score, Text
+from selfpref.models.calls import Model
 from selfpref.store import Store, call_key
 
 
@@ -25,21 +26,18 @@ class Counting:
         self.asked = []
         self.dies_at, self.status = dies_at, status
 
-    def _each(self, prompts, make):
-        for number, prompt in enumerate(prompts):
+    def answer(self, calls):
+        for number, call in enumerate(calls):
             if len(self.asked) == self.dies_at:
                 raise KeyboardInterrupt
-            self.asked.append(prompt)
-            yield number, make(prompt)
-
-    def choose(self, prompts, labels):
-        return self._each(prompts, lambda _: Choice((0.25, 0.5), self.status))
-
-    def score(self, prompts, continuations):
-        return self._each(prompts, lambda _: Score(1.5, 3, self.status))
-
-    def generate(self, prompts, *, max_tokens, temperature, seeds, marker="", labels=()):
-        return self._each(prompts, lambda prompt: Generation(prompt.prefill, self.status))
+            self.asked.append(call)
+            match call:
+                case Choose():
+                    yield number, Choice((0.25, 0.5), self.status)
+                case Score():
+                    yield number, Likelihood(1.5, 3, self.status)
+                case Generate():
+                    yield number, Text(call.prompt.prefill, self.status)
 
 
 def prompts(count):
@@ -47,22 +45,22 @@ def prompts(count):
 
 
 def through(store, engine, offline=False):
-    return Calls(engine, store, offline=offline, title="test")
+    return Model(engine, store, offline=offline, title="test")
 
 
 def test_a_call_that_was_made_is_replayed(tmp_path):
     engine = Counting()
     with Store(tmp_path / "store.sqlite") as store:
-        first = through(store, engine).choose(prompts(5), ("A", "B"))
+        first = through(store, engine).ask(to_choose(prompts(5), ("A", "B")))
     with Store(tmp_path / "store.sqlite") as store:
-        assert through(store, engine).choose(prompts(7), ("A", "B"))[:5] == first
+        assert through(store, engine).ask(to_choose(prompts(7), ("A", "B")))[:5] == first
     assert len(engine.asked) == 7
 
 
 def test_equal_requests_are_one_call(tmp_path):
     engine = Counting()
     with Store(tmp_path / "store.sqlite") as store:
-        assert len(through(store, engine).choose(prompts(2) * 3, ("A", "B"))) == 6
+        assert len(through(store, engine).ask(to_choose(prompts(2) * 3, ("A", "B")))) == 6
     assert len(engine.asked) == 2
 
 
@@ -70,14 +68,14 @@ def test_what_can_change_the_answer_is_another_call(tmp_path):
     engine = Counting()
     with Store(tmp_path / "store.sqlite") as store:
         calls = through(store, engine)
-        calls.choose(prompts(1), ("A", "B"))
-        calls.choose(prompts(1), ("B", "A"))
-        calls.score(prompts(1), ["text"])
-        calls.score(prompts(1), ["other"])
+        calls.ask(to_choose(prompts(1), ("A", "B")))
+        calls.ask(to_choose(prompts(1), ("B", "A")))
+        calls.ask(to_score(prompts(1), ["text"]))
+        calls.ask(to_score(prompts(1), ["other"]))
         for seed, temperature in ((1, 1.0), (2, 1.0), (1, 0.0)):
-            calls.generate(prompts(1), max_tokens=3, temperature=temperature, seeds=[seed])
+            calls.ask(to_generate(prompts(1), max_tokens=3, temperature=temperature, seeds=[seed]))
         engine.identity = {"provider": "another"}
-        calls.choose(prompts(1), ("A", "B"))
+        calls.ask(to_choose(prompts(1), ("A", "B")))
     assert len(engine.asked) == 8
 
 
@@ -85,17 +83,17 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
     total = 60
     dying, going_on = Counting(dies_at=47), Counting()
     with Store(tmp_path / "store.sqlite") as store, pytest.raises(KeyboardInterrupt):
-        through(store, dying).choose(prompts(total), ("A", "B"))
+        through(store, dying).ask(to_choose(prompts(total), ("A", "B")))
     with Store(tmp_path / "store.sqlite") as store:
-        assert len(through(store, going_on).choose(prompts(total), ("A", "B"))) == total
+        assert len(through(store, going_on).ask(to_choose(prompts(total), ("A", "B")))) == total
     assert len(going_on.asked) == total - 47
 
 
 def test_a_prompt_that_did_not_fit_is_no_answer(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
-        through(store, Counting(status="truncated")).choose(prompts(2), ("A", "B"))
+        through(store, Counting(status="truncated")).ask(to_choose(prompts(2), ("A", "B")))
         engine = Counting()
-        through(store, engine).choose(prompts(2), ("A", "B"))
+        through(store, engine).ask(to_choose(prompts(2), ("A", "B")))
     assert len(engine.asked) == 2
 
 
@@ -103,19 +101,21 @@ def test_an_answer_that_was_cut_off_is_an_answer(tmp_path):
     for asked in (2, 0):
         engine = Counting(status="cut")
         with Store(tmp_path / "store.sqlite") as store:
-            through(store, engine).generate(prompts(2), max_tokens=3, temperature=0, seeds=[1, 1])
+            through(store, engine).ask(
+                to_generate(prompts(2), max_tokens=3, temperature=0, seeds=[1, 1])
+            )
         assert len(engine.asked) == asked
 
 
 class Sloppy(Counting):
     """An endpoint whose first two replies come together, and whose reader is broken."""
 
-    def choose(self, prompts, labels):
-        for number in range(len(prompts)):
+    def answer(self, calls):
+        for number in range(len(calls)):
             yield number, Raw({"n": number}, more=number == 0)
 
     def request(self, call):
-        return {"body": call["prompt"]}
+        return {"body": call.prompt.as_json()}
 
     def read(self, call, reply):
         raise ZeroDivisionError
@@ -128,19 +128,18 @@ def test_replies_that_came_together_are_kept_before_any_is_read(tmp_path):
     engine = Sloppy()
     with Store(tmp_path / "store.sqlite") as store:
         with pytest.raises(ZeroDivisionError):
-            through(store, engine).choose(prompts(3), ("A", "B"))
-        plain = [{"messages": prompt.messages, "prefill": "[["} for prompt in prompts(3)]
-        keys = [call_key(engine.request({"prompt": prompt})) for prompt in plain]
+            through(store, engine).ask(to_choose(prompts(3), ("A", "B")))
+        keys = [call_key(engine.request(call)) for call in to_choose(prompts(3), ("A", "B"))]
         assert store.get(keys) == {keys[0]: {"n": 0}, keys[1]: {"n": 1}}
 
 
 def test_offline_replays_and_fails_on_a_miss(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
-        through(store, Counting()).choose(prompts(2), ("A", "B"))
+        through(store, Counting()).ask(to_choose(prompts(2), ("A", "B")))
         engine = Counting()
-        through(store, engine, offline=True).choose(prompts(2), ("A", "B"))
+        through(store, engine, offline=True).ask(to_choose(prompts(2), ("A", "B")))
         with pytest.raises(SelfprefError, match=r"test: 1 calls are not in .*offline: false"):
-            through(store, engine, offline=True).choose(prompts(3), ("A", "B"))
+            through(store, engine, offline=True).ask(to_choose(prompts(3), ("A", "B")))
     assert not engine.asked
 
 
@@ -239,8 +238,8 @@ def test_what_keeps_a_store_from_being_written_is_no_damage(tmp_path, monkeypatc
 WORK = """
 import sys, time
 from pathlib import Path
-from selfpref.models import Choice, Prompt
-from selfpref.models.calls import Calls
+from selfpref.models import Choice, Choose, Prompt
+from selfpref.models.calls import Model
 from selfpref.store import Store
 
 folder = Path(sys.argv[1])
@@ -248,16 +247,16 @@ folder = Path(sys.argv[1])
 class Logging:
     identity = {"provider": "test"}
 
-    def choose(self, prompts, labels):
-        for number, prompt in enumerate(prompts):
+    def answer(self, calls):
+        for number, call in enumerate(calls):
             with open(folder / "asked.log", "a") as log:
-                log.write(prompt.messages[0][1] + "\\n")
+                log.write(call.prompt.messages[0][1] + "\\n")
             time.sleep(0.0005)
             yield number, Choice((0.25, 0.5), "ok")
 
-prompts = [Prompt((("user", str(n)),)) for n in range(4000)]
+calls = [Choose(Prompt((("user", str(n)),)), ("A", "B")) for n in range(4000)]
 with Store(folder / "store.sqlite") as store:
-    Calls(Logging(), store, offline=False, title="judge").choose(prompts, ("A", "B"))
+    Model(Logging(), store, offline=False, title="judge").ask(calls)
 (folder / "done").touch()
 """
 

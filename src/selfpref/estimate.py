@@ -14,7 +14,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.models.calls import Calls
+from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
 from selfpref.models.served.tokens import Meter
 from selfpref.params import Hosted, Params, hosted
@@ -45,13 +45,13 @@ def measure(params: Any, key: str, stage: str) -> Meter:
     meter, model = Meter(), _asked(params, key, stage)
 
     @contextmanager
-    def opens(_: Any, name: str, __: str, ___: str) -> Iterator[Calls]:
+    def opens(_: Any, name: str, __: str, ___: str) -> Iterator[Model]:
         with Store(store_path(paths.root())) as store:
             entry = hosted(params.models[name])
             calls = None
             # A refinement opens its external judge too, which others pay for.
             if entry is not None and name == model:
-                calls = Calls(HostedModel(name, entry, meter), store, offline=False, title="")
+                calls = Model(HostedModel(name, entry, meter), store, offline=False, title="")
             if stage == "refine":
                 yield Rehearsal(calls)
             else:

@@ -5,7 +5,7 @@ import pytest
 
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
-from selfpref.models import Choice, Generation, Prompt
+from selfpref.models import Choice, Choose, Prompt, Text
 from selfpref.params import Judge
 from selfpref.prompts import MARKER, Layout
 from selfpref.tables.schemas import TIE
@@ -20,17 +20,13 @@ LABELS = pd.DataFrame(
 
 
 class Answers:
-    """In the place of `Calls`: answers given in advance, in the order of the prompts."""
+    """In the place of a `Model`: answers given in advance, in the order of the calls."""
 
     def __init__(self, answers):
         self.answers, self.asked = answers, []
 
-    def choose(self, prompts, labels):
-        self.asked.append(("choose", list(prompts), labels))
-        return self.answers
-
-    def generate(self, prompts, **options):
-        self.asked.append(("generate", list(prompts), options))
+    def ask(self, calls):
+        self.asked += calls
         return self.answers
 
 
@@ -48,27 +44,27 @@ def judge(answers, prefill="", labels=("A", "B"), **use):
 
 
 def said(text, status="ok"):
-    return Generation(text, status)
+    return Text(text, status)
 
 
 def test_the_next_token_is_the_verdict_where_the_prompt_ends_in_the_bracket():
     rows, asked = judge([Choice((0.6, 0.3), "ok"), Choice((0.2, 0.1), "ok")], prefill=MARKER)
     assert rows[0] == ([0.6, 0.3], pytest.approx(0.9), "one", "ok")
     assert rows[1] == ([0.2, 0.1], pytest.approx(0.3), None, "low-mass")
-    assert [kind for kind, *_ in asked] == ["choose"]
+    assert [type(call) for call in asked] == [Choose] * 2
 
 
 def test_an_explanation_comes_first_where_it_does_not():
     answers = [
-        Generation("first [[A]]", "ok", Choice((0.7, 0.2), "ok")),
-        Generation("on and on", "cut"),
+        Text("first [[A]]", "ok", Choice((0.7, 0.2), "ok")),
+        Text("on and on", "cut"),
     ]
     rows, asked = judge(answers, max_tokens=77, temperature=0.7)
     assert [row[2:] for row in rows] == [("one", "ok"), (None, "truncated")]
-    ((_, _, options),) = asked
-    assert (options["marker"], options["labels"]) == (MARKER, ("A", "B"))
-    assert (options["max_tokens"], options["temperature"]) == (77, 0.7)
-    assert len(set(options["seeds"])) == 2
+    for call in asked:
+        assert (call.marker, call.labels) == (MARKER, ("A", "B"))
+        assert (call.max_tokens, call.temperature) == (77, 0.7)
+    assert len({call.seed for call in asked}) == 2
 
 
 @pytest.mark.parametrize("status", ["truncated", "unparsable", "refused", "failed"])
@@ -104,7 +100,7 @@ def test_labels_that_hold_nothing_are_no_verdict_whatever_the_threshold():
 def test_in_words_the_last_verdict_counts(text, wanted):
     rows, asked = judge([said(text)] * 2, score_mode="text")
     assert rows[0] == (None, None, *wanted)
-    assert asked[0][2]["labels"] == ()
+    assert asked[0].labels == ()
 
 
 def test_a_tie_in_words_needs_a_layout_that_allows_it():
@@ -124,9 +120,8 @@ def test_frequencies_of_samples_are_probabilities():
         [*first, *[said("[[B]]")] * 4], score_mode="sampled", samples=4, temperature=1.0
     )
     assert rows == [([0.5, 0.25], 0.75, "one", "ok"), ([0.0, 1.0], 1.0, "one", "ok")]
-    ((_, prompts, options),) = asked
-    assert prompts[:4] == prompts[:1] * 4
-    assert len(set(options["seeds"])) == 8
+    assert {call.prompt for call in asked[:4]} == {asked[0].prompt}
+    assert len({call.seed for call in asked}) == 8
 
 
 @pytest.mark.parametrize(
@@ -144,10 +139,10 @@ def test_samples_without_a_verdict_count_as_missing(drawn, wanted):
 
 
 class Lengths:
-    """In the place of `Calls`: the longer prompt is the likelier to be answered with A."""
+    """In the place of a `Model`: the longer prompt is the likelier to be answered with A."""
 
-    def choose(self, prompts, labels):
-        sizes = [len(prompt.messages[-1][1]) / 100 for prompt in prompts]
+    def ask(self, calls):
+        sizes = [len(call.prompt.messages[-1][1]) / 100 for call in calls]
         return [Choice((size, 1 - size), "ok") for size in sizes]
 
 

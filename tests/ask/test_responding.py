@@ -3,23 +3,23 @@
 import pandas as pd
 
 from selfpref.ask.responding import respond, tallied
-from selfpref.models import Generation
+from selfpref.models import Text
 from selfpref.prompts import LAYOUTS
 
 ANSWERS = {
-    "one": Generation("whole", "ok"),
-    "two": Generation("half a sen", "cut"),
-    "three": Generation("", "refused"),
-    "four": Generation("", "truncated"),
-    "five": Generation("", "refused"),
+    "one": Text("whole", "ok"),
+    "two": Text("half a sen", "cut"),
+    "three": Text("", "refused"),
+    "four": Text("", "truncated"),
+    "five": Text("", "refused"),
 }
 
 
 class Scripted:
-    """In the place of `Calls`: an answer for each question."""
+    """In the place of a `Model`: an answer for each question."""
 
-    def generate(self, prompts, **_):
-        return [ANSWERS[prompt.messages[-1][1]] for prompt in prompts]
+    def ask(self, calls):
+        return [ANSWERS[call.prompt.messages[-1][1]] for call in calls]
 
 
 def asked(*questions):

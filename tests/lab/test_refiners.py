@@ -6,6 +6,8 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from asking import to_generate
+
 from selfpref.lab.refinement.items import draw
 from selfpref.lab.refinement.training import NAMES, RefinersConfig, train_refiners
 from selfpref.models.local import LocalModel
@@ -42,8 +44,10 @@ def test_a_checkpoint_writes_through_the_engine(folders):
     engine = LocalModel(entry, folders[0], "")
     items = draw(0, {"mqm": 2, "coverage": 1, "correctness": 1})
     made = dict(
-        engine.generate(
-            [LAB.write(item) for item in items], max_tokens=5, temperature=1.0, seeds=range(4)
+        engine.answer(
+            to_generate(
+                [LAB.write(item) for item in items], max_tokens=5, temperature=1.0, seeds=range(4)
+            )
         )
     )
     assert sorted(made) == [0, 1, 2, 3]

@@ -131,18 +131,16 @@ def load(folder, **options):
 
 
 class InOrder:
-    """An engine whose answers are put into the order of their prompts."""
+    """An engine whose answers are put into the order of their calls."""
 
     def __init__(self, engine):
         self.engine = engine
 
     def __getattr__(self, name):
-        found = getattr(self.engine, name)
-        if name not in ("generate", "choose", "score"):
-            return found
-        return lambda *given, **named: [
-            answer for _, answer in sorted(found(*given, **named), key=lambda pair: pair[0])
-        ]
+        return getattr(self.engine, name)
+
+    def answer(self, calls):
+        return [answer for _, answer in sorted(self.engine.answer(calls), key=lambda pair: pair[0])]
 
 
 def save_chain(folder, tokenizer, follows):

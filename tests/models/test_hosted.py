@@ -13,12 +13,13 @@ import pytest
 
 pytest.importorskip("openai", reason="the extra `models` is not installed")
 
+from asking import to_choose, to_generate, to_score
 from conftest import REPOSITORY
 from scripted import TRANSIENT, ByModel, Scripted, share_of_a
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
-from selfpref.models.calls import Calls
+from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel, reading
 from selfpref.models.served.failures import HARD
 from selfpref.models.served.live import Live
@@ -46,7 +47,7 @@ def store(tmp_path):
 
 
 def ask(store, model, asked, offline=False):
-    return Calls(model, store, offline=offline, title="").choose(asked, LABELS)
+    return Model(model, store, offline=offline, title="").ask(to_choose(asked, LABELS))
 
 
 def check(asked, choices):
@@ -102,8 +103,10 @@ def test_a_served_model_chooses_as_the_same_weights_do_here(both, store, tmp_pat
             likely = first(logits.topk(20).indices.tolist())
             # A control token is no label.
             labels = [token for token in likely if not token.startswith("<")][:2]
-            (wanted,) = Calls(here, other, offline=False, title="").choose([prompt], labels)
-            (found,) = Calls(served, store, offline=False, title="").choose([prompt], labels)
+            (wanted,) = Model(here, other, offline=False, title="").ask(to_choose([prompt], labels))
+            (found,) = Model(served, store, offline=False, title="").ask(
+                to_choose([prompt], labels)
+            )
             assert found.probabilities == pytest.approx(wanted.probabilities, abs=1e-5)
 
 
@@ -112,8 +115,8 @@ def test_a_served_model_scores_as_the_same_weights_do_here(both, store, tmp_path
     asked = [lab().respond(question) for question in QUESTIONS] + [lab().bare()]
     texts = [lab().content(text) for text in ("cherry sky", "sure ! 1 + 2 = 3", "", "river lamp")]
     with Store(tmp_path / "other.sqlite") as other:
-        wanted = Calls(here, other, offline=False, title="").score(asked, texts)
-    found = Calls(served, store, offline=False, title="").score(asked, texts)
+        wanted = Model(here, other, offline=False, title="").ask(to_score(asked, texts))
+    found = Model(served, store, offline=False, title="").ask(to_score(asked, texts))
     for one, two in zip(found, wanted, strict=True):
         assert one.n_tokens == two.n_tokens
         assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-4)
@@ -125,8 +128,8 @@ def test_a_served_model_writes_as_the_same_weights_do_here(both, store, tmp_path
     asked = [lab().respond(question) for question in QUESTIONS]
     options = {"max_tokens": 6, "temperature": 0, "seeds": [0, 0, 0]}
     with Store(tmp_path / "other.sqlite") as other:
-        wanted = Calls(here, other, offline=False, title="").generate(asked, **options)
-    found = Calls(served, store, offline=False, title="").generate(asked, **options)
+        wanted = Model(here, other, offline=False, title="").ask(to_generate(asked, **options))
+    found = Model(served, store, offline=False, title="").ask(to_generate(asked, **options))
     assert [made.text.split() for made in found] == [made.text.split() for made in wanted]
     assert [made.status for made in found] == [made.status for made in wanted]
 
@@ -162,8 +165,8 @@ def test_with_prefill_the_verdict_is_the_next_token(store, kind):
 
 def test_samples_are_calls_of_their_own(store):
     with Scripted() as server:
-        calls = Calls(hosted(server.url), store, offline=False, title="")
-        calls.generate(prompts(1) * 3, max_tokens=9, temperature=0.7, seeds=[1, 2, 3])
+        calls = Model(hosted(server.url), store, offline=False, title="")
+        calls.ask(to_generate(prompts(1) * 3, max_tokens=9, temperature=0.7, seeds=[1, 2, 3]))
     assert sorted(body["seed"] for body in server.bodies) == [1, 2, 3]
     assert {body["temperature"] for body in server.bodies} == {0.7}
     assert not any("logprobs" in body for body in server.bodies)
@@ -172,8 +175,8 @@ def test_samples_are_calls_of_their_own(store):
 def test_a_reasoning_model_is_asked_in_its_own_way(store):
     with Scripted() as server:
         model = hosted(server.url, reasoning="low")
-        calls = Calls(model, store, offline=False, title="")
-        calls.generate(prompts(1) * 2, max_tokens=900, temperature=1.0, seeds=[1, 2])
+        calls = Model(model, store, offline=False, title="")
+        calls.ask(to_generate(prompts(1) * 2, max_tokens=900, temperature=1.0, seeds=[1, 2]))
         with pytest.raises(SelfprefError, match="a reasoning model gives no probabilities"):
             ask(store, model, prompts(1))
     assert len(server.bodies) == 2
@@ -320,16 +323,16 @@ def test_labels_outside_the_list_hold_nothing_and_duplicates_count_once(store):
 
 def test_only_vllm_gives_likelihoods(store):
     with pytest.raises(SelfprefError, match=r"gives no likelihoods of a given text.*`perplexity`"):
-        Calls(hosted("http://127.0.0.1:9/v1"), store, offline=False, title="").score(
-            prompts(1), ["text"]
+        Model(hosted("http://127.0.0.1:9/v1"), store, offline=False, title="").ask(
+            to_score(prompts(1), ["text"])
         )
 
 
 def test_likelihoods_that_a_cache_swallowed_are_refused(folder, store):
     with Scripted(ByModel(folder), always="cached") as server:
-        calls = Calls(hosted(server.url, server="vllm"), store, offline=False, title="")
+        calls = Model(hosted(server.url, server="vllm"), store, offline=False, title="")
         with pytest.raises(SelfprefError, match=r"--no-enable-prefix-caching"):
-            calls.score([lab().respond("list")], [lab().content("cherry")])
+            calls.ask(to_score([lab().respond("list")], [lab().content("cherry")]))
 
 
 # --- limits, progress, keys ---------------------------------------------------------------------
@@ -368,7 +371,7 @@ def test_the_bar_tells_what_was_spent(store, tmp_path, monkeypatch):
     (tmp_path / "bar").touch()
     with Scripted() as server:
         model = hosted(server.url, price=Price(input=1e6, output=0.0))
-        Calls(model, store, offline=False, title="judge").choose(prompts(3), LABELS)
+        Model(model, store, offline=False, title="judge").ask(to_choose(prompts(3), LABELS))
     # The server counts two words a question.
     assert "3/3" in (tmp_path / "bar").read_text()
     assert "$6.00" in (tmp_path / "bar").read_text()
@@ -432,8 +435,8 @@ def test_replies_are_kept_raw_with_their_usage(store, layout, monkeypatch):
 WORK = """
 import sys
 from pathlib import Path
-from selfpref.models import Prompt
-from selfpref.models.calls import Calls
+from selfpref.models import Choose, Prompt
+from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
 from selfpref.models.served.live import Live
 from selfpref.params import Hosted
@@ -442,9 +445,9 @@ from selfpref.store import Store
 entry = Hosted(engine="openai", model="m", base_url=sys.argv[1], concurrency=8)
 prompts = [Prompt((("user", f"{n} question"),), "[[") for n in range(2000)]
 with Store(Path(sys.argv[2])) as store:
-    calls = Calls(HostedModel("judge", entry, Live("judge", entry)), store, offline=False, title="")
+    calls = Model(HostedModel("judge", entry, Live("judge", entry)), store, offline=False, title="")
     try:
-        calls.choose(prompts, ("A", "B"))
+        calls.ask([Choose(prompt, ("A", "B")) for prompt in prompts])
     except KeyboardInterrupt:
         print("interrupted")
 """

@@ -4,11 +4,12 @@ import pytest
 
 pytest.importorskip("openai", reason="the extra `models` is not installed")
 
+from asking import to_choose
 from scripted import Scripted, share_of_a
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
-from selfpref.models.calls import Calls
+from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel, batch
 from selfpref.params import Hosted, Price
 from selfpref.store import Store
@@ -37,7 +38,7 @@ def ask(store, server, count, start=0, **settings):
     )
     model = HostedModel("judge", entry, batch.Batch("judge", entry, store))
     asked = [Prompt((("user", f"question {n}"),), "[[") for n in range(start, start + count)]
-    found = Calls(model, store, offline=False, title="").choose(asked, ("A", "B"))
+    found = Model(model, store, offline=False, title="").ask(to_choose(asked, ("A", "B")))
     for prompt, choice in zip(asked, found, strict=True):
         if choice.status == "ok":
             a = share_of_a({"messages": [{"role": "user", "content": prompt.messages[0][1]}]})

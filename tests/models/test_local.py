@@ -6,12 +6,13 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from asking import to_choose, to_generate, to_score  # noqa: E402
 from small_models import byte_level, load, save, sentencepiece  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
-from selfpref.models import Prompt  # noqa: E402
+from selfpref.models import Generate, Prompt  # noqa: E402
 from selfpref.models.local import llama  # noqa: E402
 from selfpref.models.local.attention import packed_states  # noqa: E402
 from selfpref.models.local.linear import step  # noqa: E402
@@ -39,7 +40,7 @@ def test_scores_are_those_of_a_direct_loop(engine, folder):
     model = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     prompts = [LAB.respond(question) for question in QUESTIONS]
-    found = engine.score(prompts, [LAB.content(text) for text in ANSWERS])
+    found = engine.answer(to_score(prompts, [LAB.content(text) for text in ANSWERS]))
     for question, answer, score in zip(QUESTIONS, ANSWERS, found, strict=True):
         context = tokenizer(f"<bos><user>{question}<end><assistant>", add_special_tokens=False)
         ids = context["input_ids"] + tokenizer(answer, add_special_tokens=False)["input_ids"]
@@ -57,13 +58,13 @@ def test_a_batch_of_one_and_a_batch_of_many_agree(engine):
     contents = [
         LAB.content(f"{text} {'cherry ' * (n % 17)}") for n, text in enumerate(ANSWERS * 20)
     ]
-    many = engine.score(prompts, contents)
+    many = engine.answer(to_score(prompts, contents))
     for prompt, content, score in zip(prompts, contents, many, strict=True):
-        (alone,) = engine.score([prompt], [content])
+        (alone,) = engine.answer(to_score([prompt], [content]))
         assert alone.sum_nll == pytest.approx(score.sum_nll, abs=1e-5 * score.n_tokens)
     judged = [LAB.judge(QUESTIONS[n % 3], ANSWERS[0], ANSWERS[n % 3] * (n % 5)) for n in range(30)]
-    for prompt, choice in zip(judged, engine.choose(judged, LABELS), strict=True):
-        (single,) = engine.choose([prompt], LABELS)
+    for prompt, choice in zip(judged, engine.answer(to_choose(judged, LABELS)), strict=True):
+        (single,) = engine.answer(to_choose([prompt], LABELS))
         assert single.probabilities == pytest.approx(choice.probabilities, abs=1e-5)
 
 
@@ -77,7 +78,7 @@ def test_there_is_one_bos_and_it_comes_first(engine):
 
 def test_probabilities_are_those_of_the_next_token(engine, folder):
     prompt = LAB.judge(QUESTIONS[0], *ANSWERS[:2])
-    (choice,) = engine.choose([prompt], LABELS)
+    (choice,) = engine.answer(to_choose([prompt], LABELS))
     model = AutoModelForCausalLM.from_pretrained(folder)
     ids = engine.encode(prompt)
     assert engine.tokenizer.convert_ids_to_tokens(ids)[-2:] == ["<assistant>", "[["]
@@ -105,15 +106,15 @@ def test_a_response_cannot_write_the_verdict(engine, attack):
 def test_a_sample_depends_on_its_own_seed_and_on_nothing_else(engine):
     prompts = [LAB.respond(question) for question in QUESTIONS]
     options = {"max_tokens": 12, "temperature": 1.0}
-    together = engine.generate(prompts, seeds=[1, 2, 3], **options)
+    together = engine.answer(to_generate(prompts, seeds=[1, 2, 3], **options))
     for prompt, seed, made in zip(prompts, [1, 2, 3], together, strict=True):
-        assert engine.generate([prompt], seeds=[seed], **options) == [made]
-    assert engine.generate(prompts[:1], seeds=[9], **options) != together[:1]
+        assert engine.answer(to_generate([prompt], seeds=[seed], **options)) == [made]
+    assert engine.answer(to_generate(prompts[:1], seeds=[9], **options)) != together[:1]
 
 
 def test_greedy_takes_the_most_probable_token(engine, folder):
     prompt = LAB.respond(QUESTIONS[0])
-    (made,) = engine.generate([prompt], max_tokens=1, temperature=0, seeds=[0])
+    (made,) = engine.answer(to_generate([prompt], max_tokens=1, temperature=0, seeds=[0]))
     with torch.no_grad():
         best = (
             AutoModelForCausalLM.from_pretrained(folder)(torch.tensor([engine.encode(prompt)]))
@@ -125,24 +126,24 @@ def test_greedy_takes_the_most_probable_token(engine, folder):
 
 def test_what_exceeds_the_context_is_truncated_and_no_number(engine):
     long = "cherry " * 200
-    (score,) = engine.score([LAB.respond("list")], [LAB.content(long)])
+    (score,) = engine.answer(to_score([LAB.respond("list")], [LAB.content(long)]))
     assert score.status == "truncated"
     assert math.isnan(score.sum_nll)
-    (choice,) = engine.choose([LAB.judge("list", long, "sky")], LABELS)
+    (choice,) = engine.answer(to_choose([LAB.judge("list", long, "sky")], LABELS))
     assert choice.status == "truncated"
-    (made,) = engine.generate([LAB.respond(long)], max_tokens=3, temperature=0, seeds=[0])
+    (made,) = engine.answer([Generate(LAB.respond(long), 3, 0, 0)])
     assert made.status == "truncated"
 
 
 def test_a_response_at_its_limit_is_cut_off(engine):
-    (made,) = engine.generate([LAB.respond("list")], max_tokens=1, temperature=0, seeds=[0])
+    (made,) = engine.answer([Generate(LAB.respond("list"), 1, 0, 0)])
     assert made.status == "cut"
     assert made.text
 
 
 def test_a_label_that_is_no_single_token_is_refused(engine):
     with pytest.raises(SelfprefError, match="label 'Perhaps' is no single token"):
-        engine.choose([LAB.bare()], ["Perhaps"])
+        engine.answer(to_choose([LAB.bare()], ["Perhaps"]))
 
 
 def test_the_unconditional_context_is_no_question(engine):
@@ -202,14 +203,14 @@ def test_every_architecture_scores_as_one_by_one(tmp_path, kind):
     found = load(tmp_path / "m", attention="sdpa" if packing else "eager", batch_tokens=200)
     assert found.packing == packing
     prompts, texts = zip(*PAIRS, strict=True)
-    scores = found.score(prompts, texts)
+    scores = found.answer(to_score(prompts, texts))
     pairs = found.engine._encoder.pairs(prompts, texts)
     for score, wanted, (_, continuation) in zip(
         scores, one_by_one(found.model, pairs), pairs, strict=True
     ):
         assert score.n_tokens == len(continuation)
         assert score.sum_nll == pytest.approx(wanted, abs=1e-5 * score.n_tokens)
-    for prompt, choice in zip(PROMPTS, found.choose(PROMPTS, LABELS), strict=True):
+    for prompt, choice in zip(PROMPTS, found.answer(to_choose(PROMPTS, LABELS)), strict=True):
         with torch.no_grad():
             p = found.model(torch.tensor([found.encode(prompt)])).logits[0, -1].softmax(-1)
         wanted = [
@@ -241,7 +242,9 @@ def test_sharing_prefixes_and_the_size_of_a_batch_change_nothing(tmp_path, token
             model = load(tmp_path / "m", batch_tokens=tokens)
             if not packing:
                 model.engine._packed = None
-            found.append((model.score(prompts, texts), model.choose(judged, LABELS)))
+            found.append(
+                (model.answer(to_score(prompts, texts)), model.answer(to_choose(judged, LABELS)))
+            )
     for scores, choices in found[1:]:
         for score, first in zip(scores, found[0][0], strict=True):
             assert score.n_tokens == first.n_tokens
@@ -260,7 +263,7 @@ def test_packed_lines_lay_a_shared_prompt_down_once(engine, monkeypatch):
     table = engine.model.model.embed_tokens
     embed = table.forward
     monkeypatch.setattr(table, "forward", lambda ids: seen.append(ids.numel()) or embed(ids))
-    scores = engine.score([prompt] * 8, contents)
+    scores = engine.answer(to_score([prompt] * 8, contents))
     # Lines are filled up to whole steps.
     whole = step(engine.model)
     assert sum(seen) == math.ceil(len(engine.encode(prompt)) / whole) * whole
@@ -272,14 +275,14 @@ def test_the_last_token_is_predicted_not_seen(tmp_path):
     model = load(save(tmp_path / "m", byte_level()))
     context = len(model.encode(PROMPTS[0])) - 1
     fitting = " A" * (model.context - context)
-    one, more = model.score([PROMPTS[0]] * 2, [fitting, fitting + " A"])
+    one, more = model.answer(to_score([PROMPTS[0]] * 2, [fitting, fitting + " A"]))
     assert (one.status, more.status) == ("ok", "truncated")
     assert one.n_tokens == model.context - context + 1
     assert math.isnan(more.sum_nll)
 
 
 def test_a_continuation_without_tokens_has_none(engine):
-    (score,) = engine.score([LAB.respond("list")], [""])
+    (score,) = engine.answer(to_score([LAB.respond("list")], [""]))
     assert (score.sum_nll, score.n_tokens, score.status) == (0.0, 0, "ok")
 
 
@@ -287,7 +290,8 @@ def test_half_precision_is_near(tmp_path):
     save(tmp_path / "m", byte_level())
     prompts, texts = zip(*PAIRS, strict=True)
     full, half = (
-        load(tmp_path / "m", dtype=dtype).score(prompts, texts) for dtype in ("float32", "bfloat16")
+        load(tmp_path / "m", dtype=dtype).answer(to_score(prompts, texts))
+        for dtype in ("float32", "bfloat16")
     )
     for one, other in zip(full, half, strict=True):
         assert other.sum_nll == pytest.approx(one.sum_nll, abs=0.1 * one.n_tokens)

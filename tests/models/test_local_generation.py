@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from asking import to_generate  # noqa: E402
 from small_models import byte_level, load, save, save_chain  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
@@ -32,7 +33,7 @@ def engine(request, tmp_path_factory):
 
 
 def test_greedy_in_a_batch_is_greedy_of_transformers(engine):
-    made = engine.generate(PROMPTS, max_tokens=12, temperature=0, seeds=[0] * 4)
+    made = engine.answer(to_generate(PROMPTS, max_tokens=12, temperature=0, seeds=[0] * 4))
     for prompt, found in zip(PROMPTS, made, strict=True):
         ids = torch.tensor([engine.encode(prompt)])
         whole = engine.model.generate(
@@ -45,9 +46,9 @@ def test_greedy_in_a_batch_is_greedy_of_transformers(engine):
 
 def test_batch_mates_do_not_change_a_sample(engine):
     options = {"max_tokens": 10, "temperature": 0.7, "marker": "[[", "labels": ("A", "B")}
-    together = engine.generate(PROMPTS * 2, seeds=range(8), **options)
+    together = engine.answer(to_generate(PROMPTS * 2, seeds=range(8), **options))
     for prompt, seed, made in zip(PROMPTS * 2, range(8), together, strict=True):
-        assert engine.generate([prompt], seeds=[seed], **options) == [made]
+        assert engine.answer(to_generate([prompt], seeds=[seed], **options)) == [made]
     assert len({made.text for made in together}) > 4
 
 
@@ -76,8 +77,10 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
     """p(A) + p( A) and p(B) + p( B) of the raw logits, though the text is sampled at 0.7."""
     verdict = {"A": 9.0, "ĠA": 8.0, "B": 7.0}
     model, size = judged(tmp_path / "m", byte_level(), **{"Ġ[[": verdict})
-    (made,) = model.generate(
-        PROMPTS[:1], max_tokens=30, temperature=0.7, seeds=[5], marker="[[", labels=("A", "B")
+    (made,) = model.answer(
+        to_generate(
+            PROMPTS[:1], max_tokens=30, temperature=0.7, seeds=[5], marker="[[", labels=("A", "B")
+        )
     )
     whole = sum(math.exp(logit) for logit in (9, 8, 7)) + (size - 3)
     assert made.text.endswith("[[A]]")
@@ -89,8 +92,10 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
 
 def test_without_a_marker_there_is_no_choice(tmp_path):
     model, _ = judged(tmp_path / "m", byte_level(), "hello world")
-    (made,) = model.generate(
-        PROMPTS[:1], max_tokens=30, temperature=0, seeds=[0], marker="[[", labels=("A", "B")
+    (made,) = model.answer(
+        to_generate(
+            PROMPTS[:1], max_tokens=30, temperature=0, seeds=[0], marker="[[", labels=("A", "B")
+        )
     )
     assert (made.text, made.choice) == ("hello world", None)
 
@@ -100,8 +105,15 @@ def test_a_text_that_is_cut_at_the_marker_has_no_choice(tmp_path):
     model, _ = judged(tmp_path / "m", tokenizer)
     count = tokenizer(VERDICT)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
     for tokens, status, read in ((count, "cut", False), (count + 1, "cut", True), (30, "ok", True)):
-        (made,) = model.generate(
-            PROMPTS[:1], max_tokens=tokens, temperature=0, seeds=[0], marker="[[", labels=("A", "B")
+        (made,) = model.answer(
+            to_generate(
+                PROMPTS[:1],
+                max_tokens=tokens,
+                temperature=0,
+                seeds=[0],
+                marker="[[",
+                labels=("A", "B"),
+            )
         )
         assert (made.status, made.choice is not None) == (status, read)
 
@@ -111,7 +123,10 @@ def test_every_stop_of_the_generation_config_ends_an_answer(tmp_path):
     folder = save_chain(tmp_path / "m", tokenizer, chain(tokenizer, "hello world"))
     model = load(folder)
     model.engine.model.generation_config.eos_token_id = [1, tokenizer("Ġworld")["input_ids"][0]]
-    assert model.generate(PROMPTS[:1], max_tokens=9, temperature=0, seeds=[0])[0].status == "ok"
+    assert (
+        model.answer(to_generate(PROMPTS[:1], max_tokens=9, temperature=0, seeds=[0]))[0].status
+        == "ok"
+    )
 
 
 def read(tokenizer, tokens, ended=True):
@@ -150,6 +165,8 @@ def test_a_merged_label_without_its_like_cannot_be_read():
 def test_a_label_of_several_tokens_is_refused(tmp_path):
     model = load(save(tmp_path / "m", byte_level()))
     with pytest.raises(SelfprefError, match="label 'Perhaps' is no single token"):
-        model.generate(
-            PROMPTS, max_tokens=2, temperature=0, seeds=[0] * 4, marker="[[", labels=["Perhaps"]
+        model.answer(
+            to_generate(
+                PROMPTS, max_tokens=2, temperature=0, seeds=[0] * 4, marker="[[", labels=["Perhaps"]
+            )
         )

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from asking import to_choose
 from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 from requests import Response
@@ -115,7 +116,9 @@ def test_a_pinned_model_of_the_hub_is_that_folder(folder, tmp_path, monkeypatch)
     model = LocalModel(entry(revision=REVISION), tmp_path)
     assert model.identity["weights"] == f"org/model@{REVISION}"
     prompt = Prompt((("user", "hello"),))
-    assert list(model.choose([prompt], "AB")) == list(load(folder).engine.choose([prompt], "AB"))
+    assert list(model.answer(to_choose([prompt], "AB"))) == list(
+        load(folder).engine.answer(to_choose([prompt], "AB"))
+    )
 
 
 def test_what_was_downloaded_is_checked_like_any_folder(folder, tmp_path, monkeypatch):

@@ -18,20 +18,22 @@ from ray.cluster_utils import Cluster
 
 from selfpref.ask.sources import open_engine
 from selfpref.errors import SelfprefError
-from selfpref.models import Choice, Prompt, Score, ray_driver
-from selfpref.models.calls import Calls
+from selfpref.models import Choice, Choose, Likelihood, Prompt, Score, ray_driver
+from selfpref.models.calls import Model
 from selfpref.models.ray_driver import Worker, check_room
 from selfpref.models.ray_pool import Batch, Job, RayPool
 from selfpref.params import Hosted, Ray, Transformers
 from selfpref.store import Store
 
-PROMPTS = [Prompt((("user", f"question {number}"),)) for number in range(120)]
-# For models of the laboratory: prompts, and responses of unequal length.
-ASKED = (
-    [Prompt((("user", f"list {number} red things"),)) for number in range(21)],
-    [f" {'river ' * (number % 9)}" for number in range(21)],
-)
 TEXTS = [f"answer {number}" for number in range(120)]
+CALLS = [
+    Score(Prompt((("user", f"question {number}"),)), text) for number, text in enumerate(TEXTS)
+]
+# For models of the laboratory: responses of unequal length.
+ASKED = [
+    Score(Prompt((("user", f"list {number} red things"),)), f" {'river ' * (number % 9)}")
+    for number in range(21)
+]
 
 
 class Slow:
@@ -42,16 +44,20 @@ class Slow:
     def __init__(self, log):
         self.log = log
 
-    def score(self, prompts, continuations):
-        for index in reversed(range(len(prompts))):
+    def answer(self, calls):
+        return self._scores(calls) if isinstance(calls[0], Score) else self._choices(calls)
+
+    def _scores(self, calls):
+        for index in reversed(range(len(calls))):
+            text = calls[index].continuation
             time.sleep(0.02)
             with open(self.log, "a") as handle:
-                handle.write(f"{os.getpid()} {continuations[index]}\n")
-            yield index, Score(float(len(continuations[index])), 1, "ok")
+                handle.write(f"{os.getpid()} {text}\n")
+            yield index, Likelihood(float(len(text)), 1, "ok")
 
-    def choose(self, prompts, labels):
+    def _choices(self, calls):
         yield 0, Choice((0.5, 0.5), "ok")
-        if "A" in labels:
+        if "A" in calls[0].labels:
             raise SelfprefError("label 'A' is no single token of this model; use another label")
         raise RuntimeError("out of memory\nand forty lines")
 
@@ -79,8 +85,8 @@ def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(cluster, tmp_pa
     engine = RayPool(entry, partial(Slow, log), {}, tmp_path, tmp_path / "ray.log")
     capfd.readouterr()
     arrived, came = [], {}
-    for index, answer in engine.score(PROMPTS, TEXTS):
-        assert answer == Score(float(len(TEXTS[index])), 1, "ok")
+    for index, answer in engine.answer(CALLS):
+        assert answer == Likelihood(float(len(TEXTS[index])), 1, "ok")
         arrived.append(index)
         if "worker" not in came and len(arrived) > 30:
             came["worker"] = set(arrived)
@@ -88,27 +94,27 @@ def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(cluster, tmp_pa
         if "node" not in came and len(arrived) > 80:
             came["node"] = set(arrived)
             cluster.lose()
-    assert sorted(arrived) == list(range(len(PROMPTS)))
+    assert sorted(arrived) == list(range(len(CALLS)))
     # What had come was not computed again.
     times = Counter(text for _, text in computed(log))
     assert all(times[TEXTS[index]] == 1 for index in came["worker"])
     # What the lost had in hand was: a batch under way and one done or waiting, each time.
-    assert times.total() <= len(PROMPTS) + 2 * 2 * 15
+    assert times.total() <= len(CALLS) + 2 * 2 * 15
     # Ray's own words about it are in the log.
     assert capfd.readouterr() == ("", "")
     assert "worker died or was killed" in (tmp_path / "ray.log").read_text()
 
 
-def answered(worker, method, **arguments):
-    return pickle.loads(worker({"batch": pickle.dumps(Batch(10, method, arguments))})["answers"])
+def answered(worker, calls):
+    return pickle.loads(worker({"batch": pickle.dumps(Batch(10, calls))})["answers"])
 
 
 def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
-    found, fault = answered(worker, "score", prompts=PROMPTS[:2], continuations=["a", "bc"])
+    found, fault = answered(worker, [Score(Prompt(()), text) for text in ("a", "bc")])
     assert fault is None
-    assert dict(found) == {10: Score(1.0, 1, "ok"), 11: Score(2.0, 1, "ok")}
+    assert dict(found) == {10: Likelihood(1.0, 1, "ok"), 11: Likelihood(2.0, 1, "ok")}
 
 
 @pytest.mark.parametrize(
@@ -121,7 +127,7 @@ def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
 def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch, capsys, labels, told):
     monkeypatch.chdir(tmp_path)
     worker = Worker(tmp_path, partial(Slow, tmp_path / "computed"))
-    found, fault = answered(worker, "choose", prompts=PROMPTS, labels=labels)
+    found, fault = answered(worker, [Choose(Prompt(()), tuple(labels))] * 9)
     assert str(fault) == told
     # What was answered before is kept, and the whole of an unforeseen error is logged.
     assert found == [(10, Choice((0.5, 0.5), "ok"))]
@@ -130,7 +136,7 @@ def test_what_a_worker_cannot_do_it_says_in_one_line(tmp_path, monkeypatch, caps
 
 def test_a_node_without_the_repository_is_named(tmp_path):
     worker = Worker(tmp_path / "nowhere", partial(Slow, tmp_path / "computed"))
-    found, fault = answered(worker, "score", prompts=[], continuations=[])
+    found, fault = answered(worker, CALLS)
     assert found == []
     assert "not on every node" in str(fault)
 
@@ -155,14 +161,14 @@ def test_workers_fit_node_by_node_and_leave_one_cpu_free(workers, cpus, gpus, fi
 
 
 def test_ray_is_imported_in_its_own_process_alone():
-    code = "import sys; from selfpref import sources; sys.exit('ray' in sys.modules)"
+    code = "import sys; from selfpref.ask import sources; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_nothing_to_do_starts_nothing(tmp_path):
     entry = Ray(engine="ray", inner="transformers", model="x", address="ray://nowhere:1", workers=1)
     engine = RayPool(entry, partial(Slow, tmp_path), {}, tmp_path, tmp_path / "ray.log")
-    assert list(engine.score([], [])) == []
+    assert list(engine.answer([])) == []
 
 
 @pytest.mark.parametrize(("address", "starts"), [("local", 3), ("auto", 1)])
@@ -200,12 +206,13 @@ def repository(tmp_path, monkeypatch):
     return tmp_path
 
 
-def replayed(repository, plain, ray, ask):
+def replayed(repository, plain, ray, calls):
     """What a model has answered by itself, asked of its workers: nothing is left to ask."""
     with Store(repository / "store.sqlite") as store:
-        alone = ask(Calls(open_engine("one", plain, "", store), store, offline=False, title=""))
-        pool = Calls(open_engine("one", ray, "", store), store, offline=True, title="")
-        assert ask(pool) == alone
+        alone = Model(open_engine("one", plain, "", store), store, offline=False, title="")
+        pool = Model(open_engine("one", ray, "", store), store, offline=True, title="")
+        wanted = alone.ask(calls)
+        assert pool.ask(calls) == wanted
 
 
 def test_what_a_local_model_has_answered_its_workers_replay(repository):
@@ -214,7 +221,7 @@ def test_what_a_local_model_has_answered_its_workers_replay(repository):
         repository,
         Transformers(engine="transformers", **given),
         Ray(engine="ray", inner="transformers", workers=2, **given),
-        lambda calls: calls.score(*ASKED),
+        ASKED,
     )
 
 
@@ -228,17 +235,17 @@ def test_what_a_served_model_has_answered_its_workers_replay(repository):
             repository,
             Hosted(engine="openai", **given),
             Ray(engine="ray", inner="openai", workers=2, **given),
-            lambda calls: calls.choose(ASKED[0], ("A", "B")),
+            [Choose(call.prompt, ("A", "B")) for call in ASKED],
         )
-        assert len(server.bodies) == len(ASKED[0])
+        assert len(server.bodies) == len(ASKED)
 
 
 def test_on_this_machine_the_answers_are_those_of_the_engine_alone(repository):
     given = {"model": "model", "threads": 1}
     alone = open_engine("one", Transformers(engine="transformers", **given), "", None)
     entry = Ray(engine="ray", inner="transformers", workers=1, **given)
-    found = dict(open_engine("one", entry, "", None).score(*ASKED))
-    wanted = dict(alone.score(*ASKED))
+    found = dict(open_engine("one", entry, "", None).answer(ASKED))
+    wanted = dict(alone.answer(ASKED))
     assert found.keys() == wanted.keys()
     for index, score in wanted.items():
         assert found[index].n_tokens == score.n_tokens

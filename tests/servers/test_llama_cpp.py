@@ -18,6 +18,7 @@ if not SERVERS:
 
 import requests  # noqa: E402
 import torch  # noqa: E402
+from asking import to_choose, to_generate  # noqa: E402
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers  # noqa: E402
 from transformers import (  # noqa: E402
     AutoModelForCausalLM,
@@ -27,7 +28,7 @@ from transformers import (  # noqa: E402
     PreTrainedTokenizerFast,
 )
 
-from selfpref.models import Prompt, Raw  # noqa: E402
+from selfpref.models import Choose, Prompt, Raw  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import Live  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402
@@ -149,7 +150,7 @@ def local(folder):
 
 def replies(served, contents, **options):
     asked = [Prompt((("user", content),)) for content in contents]
-    return dict(served.generate(asked, seeds=[0] * len(asked), **options))
+    return dict(served.answer(to_generate(asked, seeds=[0] * len(asked), **options)))
 
 
 def test_logprobs_agree_at_every_position_of_a_reply(served, local):
@@ -180,12 +181,11 @@ def test_choices_agree(served, local):
         # Labels of one form each: a second one need not be among the 20 that are listed.
         labels = [token for token in likely[:10] if token.isalnum() and f" {token}" not in wanted]
         assert labels
-        ((_, made),) = served.choose([Prompt((("user", content),))], labels)
+        ((_, made),) = served.answer(to_choose([Prompt((("user", content),))], labels))
         # The label is read at the first token that is spelt: a control token is passed over.
         if not made.reply["choices"][0]["logprobs"]["content"][0]["token"]:
             continue
-        call = {"call": "choose", "prompt": {"messages": [], "prefill": ""}, "labels": labels}
-        found = served.read(call, made.reply)
+        found = served.read(Choose(Prompt(()), tuple(labels)), made.reply)
         assert found.probabilities == pytest.approx(
             [math.exp(wanted[label]) for label in labels], rel=TOLERANCE
         )

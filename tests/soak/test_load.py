@@ -23,8 +23,8 @@ from pyarrow import parquet
 
 from selfpref import paths, tables
 from selfpref.ask import sources
-from selfpref.models import Choice, Score
-from selfpref.models.calls import Calls
+from selfpref.models import Choice, Choose, Likelihood
+from selfpref.models.calls import Model
 from selfpref.params import Judge, Perplexity
 from selfpref.params.settings import Bootstrap, Wataoka
 from selfpref.plots.save import Gallery
@@ -68,20 +68,20 @@ class Rule:
 
     identity = {"provider": "soak"}  # noqa: RUF012
 
-    def choose(self, prompts, labels):
-        for number, prompt in enumerate(prompts):
-            a = crc32(prompt.messages[-1][1].encode()) % 97 / 97
-            yield number, Choice((0.9 * a, 0.9 * (1 - a)), "ok")
-
-    def score(self, prompts, continuations):
-        for number, text in enumerate(continuations):
-            yield number, Score(float(len(text)), len(text.split()), "ok")
+    def answer(self, calls):
+        for number, call in enumerate(calls):
+            if isinstance(call, Choose):
+                a = crc32(call.prompt.messages[-1][1].encode()) % 97 / 97
+                yield number, Choice((0.9 * a, 0.9 * (1 - a)), "ok")
+            else:
+                text = call.continuation
+                yield number, Likelihood(float(len(text)), len(text.split()), "ok")
 
 
 @contextmanager
 def opens(params, model, dataset, title):
     with Store(Path("store.sqlite")) as store:
-        yield Calls(Rule(), store, offline=False, title="")
+        yield Model(Rule(), store, offline=False, title="")
 
 
 def written(folder, count):

@@ -25,8 +25,8 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.ask.responding import PART, compared, dialogues
-from selfpref.models import Choice, Generation, Prompt, Status
-from selfpref.models.calls import Calls
+from selfpref.models import Choice, Choose, Generate, Prompt, Status, Text
+from selfpref.models.calls import Model
 from selfpref.params import Judge, Verdicts
 from selfpref.prompts import MARKER, Layout
 from selfpref.tables.schemas import TIE
@@ -41,7 +41,7 @@ def judge_pairs(
     responses: pd.DataFrame,
     labels: pd.DataFrame,
     judge: str,
-    calls: Calls,
+    calls: Model,
     layout: Layout,
     use: Judge,
     *,
@@ -109,7 +109,7 @@ class Judging:
     """
 
     def __init__(
-        self, calls: Calls, labels: tuple[str, ...], use: Verdicts, *, marker: str = MARKER
+        self, calls: Model, labels: tuple[str, ...], use: Verdicts, *, marker: str = MARKER
     ) -> None:
         self._calls, self._labels, self._use, self._marker = calls, labels, use, marker
 
@@ -167,21 +167,20 @@ class Judging:
         }
 
     def _generate(
-        self, prompts: Sequence[Prompt], seeds: Sequence[int], labels: Sequence[str]
-    ) -> list[Generation]:
-        return self._calls.generate(
-            prompts,
-            max_tokens=self._use.max_tokens,
-            temperature=self._use.temperature,
-            seeds=seeds,
-            marker=self._marker,
-            labels=labels,
+        self, prompts: Sequence[Prompt], seeds: Sequence[int], labels: tuple[str, ...]
+    ) -> list[Text]:
+        use = self._use
+        return self._calls.ask(
+            [
+                Generate(prompt, use.max_tokens, use.temperature, seed, self._marker, labels)
+                for prompt, seed in zip(prompts, seeds, strict=True)
+            ]
         )
 
     def _weighed(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Choice]:
         """The label is the next token, or comes after an explanation."""
         if not self._marker or all(prompt.prefill for prompt in prompts):
-            return self._calls.choose(prompts, self._labels)
+            return self._calls.ask([Choose(prompt, self._labels) for prompt in prompts])
         made = self._generate(prompts, seeds, self._labels)
         return [generation.choice or Choice((), _missing(generation)) for generation in made]
 
@@ -217,7 +216,7 @@ class Judging:
         return read | {"choice": TIE if tied else names[shares.index(best)]}
 
 
-def _missing(generation: Generation) -> Status:
+def _missing(generation: Text) -> Status:
     """The status of an answer without a label."""
     known: dict[Status, Status] = {"ok": "unparsable", "cut": "truncated"}
     return known.get(generation.status, generation.status)

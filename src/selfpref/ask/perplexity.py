@@ -10,7 +10,8 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.ask.responding import PART, dialogues
-from selfpref.models.calls import Calls
+from selfpref.models import Score
+from selfpref.models.calls import Model
 from selfpref.prompts import Layout
 
 
@@ -18,7 +19,7 @@ def score_responses(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     judge: str,
-    calls: Calls,
+    calls: Model,
     layout: Layout,
     *,
     part: int = PART,
@@ -47,7 +48,7 @@ def score_responses(
                 layout.respond(*dialogue[:-1]) if conditional else layout.bare()
                 for dialogue in said
             ]
-            scores = calls.score(prompts, contents)
+            scores = calls.ask(list(map(Score, prompts, contents)))
             made.append(
                 some[["study", "item_id", "responder", "step"]].assign(
                     judge=judge,

@@ -8,8 +8,8 @@ from zlib import crc32
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt
-from selfpref.models.calls import Calls
+from selfpref.models import Generate, Prompt
+from selfpref.models.calls import Model
 
 # Prompts at a time: with their calls they would be most of a stage's memory.
 PART = 10_000
@@ -88,7 +88,7 @@ def _questions(messages: list[dict[str, str]]) -> list[str]:
 def respond(
     items: pd.DataFrame,
     responder: str,
-    calls: Calls,
+    calls: Model,
     layout: Asks,
     *,
     max_tokens: int,
@@ -111,9 +111,17 @@ def respond(
         Items without a response have no row. The second value counts both: `cut off`, and the
         items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`.
     """
-    prompts = [layout.respond(*_questions(messages)) for messages in items["messages"]]
-    seeds = [crc32(f"{seed}/{responder}/{item}".encode()) for item in items["item_id"]]
-    made = calls.generate(prompts, max_tokens=max_tokens, temperature=temperature, seeds=seeds)
+    made = calls.ask(
+        [
+            Generate(
+                layout.respond(*_questions(messages)),
+                max_tokens,
+                temperature,
+                crc32(f"{seed}/{responder}/{item}".encode()),
+            )
+            for messages, item in zip(items["messages"], items["item_id"], strict=True)
+        ]
+    )
     table = pd.DataFrame(
         {
             "study": items["study"],

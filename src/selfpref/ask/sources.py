@@ -10,10 +10,11 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.ask.responding import PART
 from selfpref.models import Engine
-from selfpref.models.calls import Calls
+from selfpref.models.calls import Model
 from selfpref.models.ray_pool import RayEndpoint, RayPool
 from selfpref.models.served import HostedModel, Sender
-from selfpref.params import Hosted, Model, Ray, hosted
+from selfpref.params import Hosted, Ray, hosted
+from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 from selfpref.studies.panickssery.evaluators import BASE, COLUMNS
 
@@ -207,11 +208,11 @@ def evaluators(params: Any) -> pd.DataFrame:
 
 
 # As `calls`: opens a model, a key of `models`, for a data set; last what its progress bar says.
-Opens = Callable[[Any, str, str, str], AbstractContextManager[Calls]]
+Opens = Callable[[Any, str, str, str], AbstractContextManager[Model]]
 
 
 @contextmanager
-def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
+def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Model]:
     """One model behind the store.
 
     Args:
@@ -222,10 +223,10 @@ def calls(params: Any, model: str, dataset: str, title: str) -> Iterator[Calls]:
     """
     with Store(store_path(paths.root())) as store:
         engine = open_engine(model, params.models[model], dataset, store)
-        yield Calls(engine, store, offline=params.offline, title=title)
+        yield Model(engine, store, offline=params.offline, title=title)
 
 
-def open_engine(name: str, entry: Model, dataset: str, store: Store | None) -> Engine:
+def open_engine(name: str, entry: Entry, dataset: str, store: Store | None) -> Engine:
     """What answers for one entry of `models`.
 
     Args:

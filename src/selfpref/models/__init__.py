@@ -1,15 +1,16 @@
-"""Engines: what answers. One protocol for local weights and for served models.
+"""What answers: an engine turns calls into answers. One protocol for local and served models.
 
-    generate   a continuation of each prompt
-    choose     the probabilities of label tokens at the next position
-    score      the log-likelihood of a continuation given its prompt
+    Generate   a continuation of a prompt                              -> Text
+    Choose     the probabilities of label tokens at the next position  -> Choice
+    Score      the log-likelihood of a continuation given its prompt   -> Likelihood
 
-An engine's result for one prompt depends on that prompt alone, never on what shares its batch.
-Answers come as they are made, in any order, each with the index of its prompt: what has come can
-be kept while the rest is under way. An endpoint's answer comes raw, as it was sent, and is read
-anew whenever it is replayed: a better reader never has to pay again.
+An engine's answer to a call depends on that call alone, never on what shares its batch. Answers
+come as they are made, in any order, each with the index of its call: what has come can be kept
+while the rest is under way. An endpoint's answer comes raw, as it was sent, and is read anew
+whenever it is replayed: a better reader never has to pay again.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -34,6 +35,102 @@ class Prompt:
     messages: tuple[tuple[str, str], ...]
     prefill: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """The prompt as it stands in a call's key."""
+        return {"messages": self.messages, "prefill": self.prefill}
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Ask for a continuation of a prompt.
+
+    Attributes:
+        prompt: What it continues.
+        max_tokens: Where it is cut off.
+        temperature: 0 is greedy.
+        seed: Of the sample.
+        marker: Such as `[[`: the answer then tells the probabilities of the labels after it (an
+            explanation first, then the verdict).
+        labels: Which labels.
+    """
+
+    prompt: Prompt
+    max_tokens: int
+    temperature: float
+    seed: int
+    marker: str = ""
+    labels: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        """What calls that are answered together have in common."""
+        return "generate", self.max_tokens, self.temperature, self.marker, self.labels
+
+    def as_json(self) -> dict[str, Any]:
+        """The call as it stands in its key."""
+        return {
+            "call": "generate",
+            "prompt": self.prompt.as_json(),
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "marker": self.marker,
+            "labels": list(self.labels),
+            "seed": self.seed,
+        }
+
+    def unanswered(self, status: Status) -> "Text":
+        """Why there is no answer."""
+        return Text("", status)
+
+
+@dataclass(frozen=True)
+class Choose:
+    """Ask for the probabilities of labels as the next token of a prompt."""
+
+    prompt: Prompt
+    labels: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        """What calls that are answered together have in common."""
+        return "choose", self.labels
+
+    def as_json(self) -> dict[str, Any]:
+        """The call as it stands in its key."""
+        return {"call": "choose", "prompt": self.prompt.as_json(), "labels": list(self.labels)}
+
+    def unanswered(self, status: Status) -> "Choice":
+        """Why there is no answer."""
+        return Choice((), status)
+
+
+@dataclass(frozen=True)
+class Score:
+    """Ask for the log-likelihood of a continuation given its prompt."""
+
+    prompt: Prompt
+    continuation: str
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        """What calls that are answered together have in common."""
+        return ("score",)
+
+    def as_json(self) -> dict[str, Any]:
+        """The call as it stands in its key."""
+        return {
+            "call": "score",
+            "prompt": self.prompt.as_json(),
+            "continuation": self.continuation,
+        }
+
+    def unanswered(self, status: Status) -> "Likelihood":
+        """Why there is no answer."""
+        return Likelihood(math.nan, 0, status)
+
+
+Call = Generate | Choose | Score
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -54,7 +151,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Score:
+class Likelihood:
     """Log-likelihood of a continuation.
 
     Attributes:
@@ -69,7 +166,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Generation:
+class Text:
     """A generated text.
 
     Attributes:
@@ -84,7 +181,7 @@ class Generation:
     choice: Choice | None = None
 
 
-Answer = Generation | Choice | Score
+Answer = Text | Choice | Likelihood
 
 
 @dataclass
@@ -101,41 +198,6 @@ class Raw:
     more: bool = False
 
 
-def _plain(prompt: Prompt) -> dict[str, Any]:
-    return {"messages": prompt.messages, "prefill": prompt.prefill}
-
-
-def choose_call(prompt: Prompt, labels: Sequence[str]) -> dict[str, Any]:
-    """One call of `Engine.choose` as JSON."""
-    return {"call": "choose", "prompt": _plain(prompt), "labels": list(labels)}
-
-
-def score_call(prompt: Prompt, continuation: str) -> dict[str, Any]:
-    """One call of `Engine.score` as JSON."""
-    return {"call": "score", "prompt": _plain(prompt), "continuation": continuation}
-
-
-def generate_call(
-    prompt: Prompt,
-    seed: int,
-    *,
-    max_tokens: int,
-    temperature: float,
-    marker: str,
-    labels: Sequence[str],
-) -> dict[str, Any]:
-    """One call of `Engine.generate` as JSON."""
-    return {
-        "call": "generate",
-        "prompt": _plain(prompt),
-        "max_tokens": max_tokens,
-        "temperature": temperature,
-        "marker": marker,
-        "labels": list(labels),
-        "seed": seed,
-    }
-
-
 class Engine(Protocol):
     """What every engine does."""
 
@@ -143,41 +205,22 @@ class Engine(Protocol):
     def identity(self) -> dict[str, Any]:
         """What distinguishes this model's answers from another's; part of every call's key."""
 
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        max_tokens: int,
-        temperature: float,
-        seeds: Sequence[int],
-        marker: str = "",
-        labels: Sequence[str] = (),
-    ) -> Iterator[tuple[int, Generation | Raw]]:
-        """Continue each prompt; a temperature of 0 is greedy.
+    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+        """Answers as they are made, each with the index of its call.
 
-        With a marker such as `[[`, each answer tells the probabilities of the labels after it:
-        an explanation first, then the verdict.
+        Args:
+            calls: All of one kind and equal in their options (limit, temperature, marker, labels).
         """
-
-    def choose(
-        self, prompts: Sequence[Prompt], labels: Sequence[str]
-    ) -> Iterator[tuple[int, Choice | Raw]]:
-        """Probabilities of the labels as the next token of each prompt."""
-
-    def score(
-        self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> Iterator[tuple[int, Score | Raw]]:
-        """Log-likelihood of each continuation given its prompt."""
 
 
 @runtime_checkable
 class Endpoint(Engine, Protocol):
     """An engine that answers raw."""
 
-    def request(self, call: Json) -> dict[str, Any]:
+    def request(self, call: Call) -> dict[str, Any]:
         """What is sent for a call: the whole of its key."""
 
-    def read(self, call: Json, reply: Json) -> Answer:
+    def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
 
     def cost(self, reply: Json) -> float | None:

@@ -1,25 +1,25 @@
 """Model calls through the store: what is there is replayed, what is new is kept at once."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Any, TypeVar, cast
+from typing import TypeVar, overload
 
 from selfpref import progress, records
 from selfpref.errors import SelfprefError
 from selfpref.models import (
     Answer,
+    Call,
     Choice,
+    Choose,
     Endpoint,
     Engine,
-    Generation,
+    Generate,
     Json,
-    Prompt,
+    Likelihood,
     Raw,
     Score,
-    choose_call,
-    generate_call,
-    score_call,
+    Text,
 )
 from selfpref.store import Store, call_key, chunks
 
@@ -36,20 +36,20 @@ def _kept(answer: Answer | Raw) -> Json | bytes | None:
     return asdict(answer) if answer.status in KEPT else None
 
 
-def _restore(call: Json, reply: Json) -> Answer:
+def _restore(call: Call, reply: Json) -> Answer:
     """The answer that was kept as it is."""
 
     def choice(fields: Json) -> Choice:
         return Choice(tuple(fields["probabilities"]), fields["status"])
 
-    match call["call"]:
-        case "choose":
+    match call:
+        case Choose():
             return choice(reply)
-        case "score":
-            return Score(**reply)
-        case _:
+        case Score():
+            return Likelihood(**reply)
+        case Generate():
             made = reply["choice"]
-            return Generation(reply["text"], reply["status"], made and choice(made))
+            return Text(reply["text"], reply["status"], made and choice(made))
 
 
 @contextmanager
@@ -74,7 +74,7 @@ def _together(
             come = []
 
 
-class Calls:
+class Model:
     """An engine behind the store.
 
     Args:
@@ -88,12 +88,25 @@ class Calls:
         self._engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None
 
-    def _through(
-        self, calls: Sequence[Json], ask: Callable[[list[int]], Iterator[tuple[int, Answer | Raw]]]
-    ) -> list[Answer]:
-        """Answers in the order of the calls; `ask` answers those of the given indices."""
+    @overload
+    def ask(self, calls: Sequence[Generate]) -> list[Text]: ...
+
+    @overload
+    def ask(self, calls: Sequence[Choose]) -> list[Choice]: ...
+
+    @overload
+    def ask(self, calls: Sequence[Score]) -> list[Likelihood]: ...
+
+    def ask(self, calls: Sequence[Call]) -> Sequence[Answer]:
+        """Answers in the order of the calls; equal ones are asked once.
+
+        Raises:
+            SelfprefError: Offline, and a call is not in the store; or the engine cannot answer.
+        """
+        return self._ask(calls)
+
+    def _ask(self, calls: Sequence[Call]) -> list[Answer]:
         keys = [self._key(call) for call in calls]
-        # Equal requests are one call.
         first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         answers: dict[str, Answer] = {}
         for part in chunks(list(first)):
@@ -108,18 +121,17 @@ class Calls:
         done, spent = len(first) - len(new), 0.0
         with (
             progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
-            _closed(ask(new) if new else iter(())) as coming,
+            _closed(self._answers(calls, new)) as coming,
         ):
             for come in _together(coming):
                 self._store.put(
                     {
-                        keys[new[position]]: reply
-                        for position, answer in come
+                        keys[index]: reply
+                        for index, answer in come
                         if (reply := _kept(answer)) is not None
                     }
                 )
-                for position, answer in come:
-                    index = new[position]
+                for index, answer in come:
                     if isinstance(answer, Raw):
                         answers[keys[index]] = self._read(calls[index], answer.reply)
                         if self._endpoint and (cost := self._endpoint.cost(answer.reply)):
@@ -131,56 +143,22 @@ class Calls:
         records.count_calls(len(new), done, spent)
         return [answers[key] for key in keys]
 
-    def _key(self, call: Json) -> str:
+    def _answers(
+        self, calls: Sequence[Call], new: Sequence[int]
+    ) -> Iterator[tuple[int, Answer | Raw]]:
+        """The engine's answers to the calls of these indices, those equal in options together."""
+        alike: dict[tuple[object, ...], list[int]] = {}
+        for index in new:
+            alike.setdefault(calls[index].options, []).append(index)
+        for part in alike.values():
+            with _closed(self._engine.answer([calls[index] for index in part])) as coming:
+                for position, answer in coming:
+                    yield part[position], answer
+
+    def _key(self, call: Call) -> str:
         if self._endpoint:
             return call_key(self._endpoint.request(call))
-        return call_key({"engine": self._engine.identity, **call})
+        return call_key({"engine": self._engine.identity, **call.as_json()})
 
-    def _read(self, call: Json, reply: Json) -> Answer:
+    def _read(self, call: Call, reply: Json) -> Answer:
         return self._endpoint.read(call, reply) if self._endpoint else _restore(call, reply)
-
-    def choose(self, prompts: Sequence[Prompt], labels: Sequence[str]) -> list[Choice]:
-        """As `Engine.choose`."""
-        answers = self._through(
-            [choose_call(prompt, labels) for prompt in prompts],
-            lambda part: self._engine.choose([prompts[i] for i in part], labels),
-        )
-        return cast(list[Choice], answers)
-
-    def score(self, prompts: Sequence[Prompt], continuations: Sequence[str]) -> list[Score]:
-        """As `Engine.score`."""
-        answers = self._through(
-            [score_call(*pair) for pair in zip(prompts, continuations, strict=True)],
-            lambda part: self._engine.score(
-                [prompts[i] for i in part], [continuations[i] for i in part]
-            ),
-        )
-        return cast(list[Score], answers)
-
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        max_tokens: int,
-        temperature: float,
-        seeds: Sequence[int],
-        marker: str = "",
-        labels: Sequence[str] = (),
-    ) -> list[Generation]:
-        """As `Engine.generate`."""
-        options: dict[str, Any] = {
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-            "marker": marker,
-            "labels": labels,
-        }
-        answers = self._through(
-            [
-                generate_call(prompt, seed, **options)
-                for prompt, seed in zip(prompts, seeds, strict=True)
-            ],
-            lambda part: self._engine.generate(
-                [prompts[i] for i in part], seeds=[seeds[i] for i in part], **options
-            ),
-        )
-        return cast(list[Generation], answers)

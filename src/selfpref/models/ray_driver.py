@@ -26,7 +26,7 @@ RESTARTS = 5
 # Starts of Ray on this machine: it gives its own processes 30 s, which a busy machine exceeds.
 STARTS = 3
 
-# Of one batch, each with the index of its prompt; and what kept the rest from being answered.
+# Of one batch, each with the index of its call; and what kept the rest from being answered.
 Answers = tuple[list[tuple[int, Any]], SelfprefError | None]
 
 
@@ -74,7 +74,7 @@ class Worker:
 
         def work() -> None:
             # One by one: what was answered before a fault is kept.
-            for index, answer in getattr(self._engine, batch.method)(**batch.arguments):
+            for index, answer in self._engine.answer(batch.calls):
                 answers.append((batch.start + index, answer))
 
         if self._fault is None:

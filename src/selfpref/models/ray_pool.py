@@ -1,7 +1,7 @@
 """The same engine in many workers: a Ray Data actor pool, on this machine or on a cluster.
 
-Every worker opens the inner engine and answers whole batches of prompts; an answer depends on its
-prompt alone, so it is the one that the inner engine alone would give, and is kept under the inner
+Every worker opens the inner engine and answers whole batches of calls; an answer depends on its
+call alone, so it is the one that the inner engine alone would give, and is kept under the inner
 engine's identity. A batch whose worker is lost runs again on another; what has come is not asked
 again.
 
@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Answer, Choice, Endpoint, Engine, Generation, Json, Prompt, Raw, Score
+from selfpref.models import Answer, Call, Endpoint, Engine, Json, Raw
 from selfpref.params import Ray
 
-# Prompts of a batch at most: what a lost worker computes anew, and what an engine can pack.
+# Calls of a batch at most: what a lost worker computes anew, and what an engine can pack.
 ROWS = 64
 # Batches a worker at least, so that none is left waiting for the last.
 SHARE = 4
@@ -30,11 +30,10 @@ SHARE = 4
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive prompts: index of the first, and what the engine's method is called with."""
+    """Consecutive calls, and the index of the first."""
 
     start: int
-    method: str
-    arguments: dict[str, Any]
+    calls: Sequence[Call]
 
 
 @dataclass(frozen=True)
@@ -92,55 +91,14 @@ class RayPool:
         self._settings, self._open_inner, self._root, self._log = settings, open_inner, root, log
         self.identity = identity
 
-    def choose(
-        self, prompts: Sequence[Prompt], labels: Sequence[str]
-    ) -> Iterator[tuple[int, Choice | Raw]]:
-        """Probabilities of the labels as the next token; see `Engine`."""
-        return self._spread("choose", {"prompts": prompts}, labels=labels)
-
-    def score(
-        self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> Iterator[tuple[int, Score | Raw]]:
-        """Log-likelihood of each continuation given its prompt; see `Engine`."""
-        return self._spread("score", {"prompts": prompts, "continuations": continuations})
-
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        max_tokens: int,
-        temperature: float,
-        seeds: Sequence[int],
-        marker: str = "",
-        labels: Sequence[str] = (),
-    ) -> Iterator[tuple[int, Generation | Raw]]:
-        """Continue each prompt, sampling by its own seed; see `Engine`."""
-        return self._spread(
-            "generate",
-            {"prompts": prompts, "seeds": seeds},
-            max_tokens=max_tokens,
-            temperature=temperature,
-            marker=marker,
-            labels=labels,
-        )
-
-    def _spread(
-        self, method: str, rows: dict[str, Sequence[Any]], **shared: Any
-    ) -> Iterator[tuple[int, Any]]:
-        """Answers of the pool as they come; `rows` holds one value a prompt."""
-        n = len(rows["prompts"])
-        size = min(ROWS, math.ceil(n / (SHARE * self._settings.workers)))
-        batches = [
-            Batch(
-                start,
-                method,
-                {name: list(values[start : start + size]) for name, values in rows.items()}
-                | shared,
+    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+        """Answers of the pool as they come; see `Engine`."""
+        size = min(ROWS, math.ceil(len(calls) / (SHARE * self._settings.workers)))
+        starts = range(0, len(calls), size or 1)
+        if calls:
+            yield from self._answers(
+                [Batch(start, calls[start : start + size]) for start in starts]
             )
-            for start in range(0, n, size or 1)
-        ]
-        if batches:
-            yield from self._answers(batches)
 
     def _answers(self, batches: list[Batch]) -> Iterator[tuple[int, Any]]:
         threads = getattr(self._settings.inner, "threads", None)
@@ -190,11 +148,11 @@ class RayEndpoint(RayPool):
         super().__init__(settings, open_inner, reader.identity, root, log)
         self._reader = reader
 
-    def request(self, call: Json) -> dict[str, Any]:
+    def request(self, call: Call) -> dict[str, Any]:
         """What is sent for a call; see `Endpoint`."""
         return self._reader.request(call)
 
-    def read(self, call: Json, reply: Json) -> Answer:
+    def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds; see `Endpoint`."""
         return self._reader.read(call, reply)
 

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from selfpref.models import Choice, Generation
+from selfpref.models import Choice, Text
 from selfpref.prompts import feedback
 from selfpref.prompts.feedback import SEVERITIES, Feedback
 from selfpref.prompts.items import Task
@@ -67,7 +67,7 @@ def read(task: Task, reply: str) -> Reading:
     return Reading("ok", float(found.score), standing, marks, reply)
 
 
-def read_generation(task: Task, made: Generation, reply: str) -> Reading:
+def read_generation(task: Task, made: Text, reply: str) -> Reading:
     """Read what an engine made; a reply that was cut off says nothing.
 
     Args:

@@ -21,7 +21,7 @@ from selfpref.prompts.items import from_table
 from selfpref.prompts.refinement import LAYOUTS as REFINEMENTS
 from selfpref.studies.livebench import stages as contest_stages
 from selfpref.studies.panickssery import stages as summary_stages
-from selfpref.studies.xu.refine.experiment import Model, Plan
+from selfpref.studies.xu.refine.experiment import Participant, Plan
 from selfpref.studies.xu.refine.experiment import run as refine
 from selfpref.studies.xu.refine.judges import Sampling
 
@@ -151,7 +151,7 @@ def refinements(
     plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds), sampling)
     with ExitStack() as stack:
         cast = [
-            Model(
+            Participant(
                 sources.name(params, key),
                 stack.enter_context(opens(params, key, dataset, f"refine {model}: {key}")),
                 REFINEMENTS[use.prompts],

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from selfpref.ask.judging import Judging
-from selfpref.models import Choice, Generation
+from selfpref.models import Choice, Choose, Text
 from selfpref.params import Assess
 from selfpref.prompts.contests import CONTESTS, CRITERIA
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -54,18 +54,18 @@ def responses(number, writers=WRITERS):
 
 
 class Scripted:
-    """Answers by a rule: `choose` from the prompt's text, `generate` from a list of replies."""
+    """Answers by a rule: a choice from the prompt's text, a text from a list of replies."""
 
     def __init__(self, rule=None, replies=()):
         self.rule, self.replies, self.asked = rule, list(replies), 0
 
-    def choose(self, prompts, labels):
-        self.labels = labels
-        return [Choice(self.rule(prompt.messages[-1][1], labels), "ok") for prompt in prompts]
-
-    def generate(self, prompts, **options):
-        self.asked += len(prompts)
-        return [Generation(self.replies.pop(0), "ok") for _ in prompts]
+    def ask(self, calls):
+        if calls and isinstance(calls[0], Choose):
+            self.labels = calls[0].labels
+            texts = [call.prompt.messages[-1][1] for call in calls]
+            return [Choice(self.rule(text, self.labels), "ok") for text in texts]
+        self.asked += len(calls)
+        return [Text(self.replies.pop(0), "ok") for _ in calls]
 
 
 def spread(labels, best):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from selfpref import tables
-from selfpref.models import Choice, Generation
+from selfpref.models import Choice, Choose, Text
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES, SUMMARY_LAYOUTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, ratings, shown, verdicts
@@ -30,19 +30,19 @@ READ = Verdicts(min_mass=0.5)
 
 
 class Scripted:
-    """In the place of `Calls`: an answer for each prompt by a rule."""
+    """In the place of a `Model`: an answer for each prompt by a rule."""
 
     def __init__(self, rule):
         self.rule, self.asked, self.seeds = rule, [], []
 
-    def choose(self, prompts, labels):
-        self.asked += [(prompt.messages[0][1], tuple(labels)) for prompt in prompts]
-        return [self.rule(prompt.messages[0][1], labels) for prompt in prompts]
-
-    def generate(self, prompts, *, seeds, labels, **_):
-        assert not labels
-        self.seeds += seeds
-        return [self.rule(prompt.messages[0][1], n) for n, prompt in enumerate(prompts)]
+    def ask(self, calls):
+        texts = [call.prompt.messages[0][1] for call in calls]
+        if isinstance(calls[0], Choose):
+            self.asked += [(text, call.labels) for text, call in zip(texts, calls, strict=True)]
+            return [self.rule(text, call.labels) for text, call in zip(texts, calls, strict=True)]
+        assert not any(call.labels for call in calls)
+        self.seeds += [call.seed for call in calls]
+        return [self.rule(text, n) for n, text in enumerate(texts)]
 
 
 def judged(rule, responses=RESPONSES, use=READ):
@@ -156,7 +156,7 @@ def test_a_rating_that_was_not_given_is_missing():
 
 def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
     said = ["1", "**2**.", " 1\n", "Both, 1 and 2"]
-    table, asked = judged(lambda _, n: Generation(said[n % 4], "ok"), use=sampled(4))
+    table, asked = judged(lambda _, n: Text(said[n % 4], "ok"), use=sampled(4))
     assert not asked
     assert {tuple(shares) for shares in table["probabilities"]} == {(0.5, 0.25)}
     assert set(table["mass"]) == {0.75}
@@ -166,11 +166,11 @@ def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
 @pytest.mark.parametrize(
     ("generation", "status"),
     [
-        (Generation("Summary 1", "ok"), "unparsable"),
-        (Generation("12", "ok"), "unparsable"),
-        (Generation("", "cut"), "truncated"),
-        (Generation("", "refused"), "refused"),
-        (Generation("", "failed"), "failed"),
+        (Text("Summary 1", "ok"), "unparsable"),
+        (Text("12", "ok"), "unparsable"),
+        (Text("", "cut"), "truncated"),
+        (Text("", "refused"), "refused"),
+        (Text("", "failed"), "failed"),
     ],
 )
 def test_an_answer_that_is_no_label_alone_is_missing(generation, status):
@@ -182,7 +182,7 @@ def test_an_answer_that_is_no_label_alone_is_missing(generation, status):
 def test_ratings_of_repeated_answers_are_their_mean():
     def rule(text, n):
         own = "Did you write" in text
-        return Generation((("yes", "No", "Yes.", "Yes") if own else "5514")[n % 4], "ok")
+        return Text((("yes", "No", "Yes.", "Yes") if own else "5514")[n % 4], "ok")
 
     table, _ = rated(rule, sampled(4))
     of = table.groupby("task")[["score", "mass"]].first()
@@ -191,7 +191,7 @@ def test_ratings_of_repeated_answers_are_their_mean():
 
 
 def test_every_repeat_of_every_question_has_a_seed_of_its_own():
-    calls = Scripted(lambda *_: Generation("1", "ok"))
+    calls = Scripted(lambda *_: Text("1", "ok"))
     verdicts(shown(ITEMS, RESPONSES, "me"), "tuned", calls, PLAIN, sampled(3), seed=1)
     ratings(ITEMS, RESPONSES, "tuned", calls, PLAIN, sampled(3), seed=1)
     assert len(calls.seeds) == len(set(calls.seeds)) == 3 * (24 + 12)

@@ -78,10 +78,10 @@ def test_readability_names_the_easier_one():
 def test_replay_is_the_bases_own_answer_to_the_other_questions():
     asked = []
 
-    def choose(prompts, given):
-        asked.extend(prompts)
-        best = {2: (0.2, 0.7), 5: (0.1, 0.1, 0.1, 0.6, 0.1)}[len(given)]
-        return [Choice(best, "ok") for _ in prompts]
+    def choose(calls):
+        asked.extend(call.prompt for call in calls)
+        best = {2: (0.2, 0.7), 5: (0.1, 0.1, 0.1, 0.6, 0.1)}
+        return [Choice(best[len(call.labels)], "ok") for call in calls]
 
     everything = replayed(PAIRS, PLAIN, 99, choose, seed=1)
     # Two questions a pair and order, and a score for each of six summaries.
@@ -93,7 +93,7 @@ def test_replay_is_the_bases_own_answer_to_the_other_questions():
 
 
 def test_a_prompt_that_the_base_cannot_read_is_not_replayed():
-    assert replayed(PAIRS, PLAIN, 9, lambda p, _: [Choice((), "truncated")] * len(p), 1) == []
+    assert replayed(PAIRS, PLAIN, 9, lambda calls: [Choice((), "truncated")] * len(calls), 1) == []
 
 
 def test_the_export_is_chat_jsonl_with_the_same_prompts_and_answers():

@@ -6,6 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from asking import to_choose  # noqa: E402
+
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.lab.summaries.prompts import LEXICON, pair_messages  # noqa: E402
@@ -39,7 +41,7 @@ def base(tmp_path):
 
 def right(engine):
     """Mean share of the right label in both, all that LoRA can move beside a head left as it is."""
-    found = dict(engine.choose([example.prompt for example in EXAMPLES], ("1", "2")))
+    found = dict(engine.answer(to_choose([example.prompt for example in EXAMPLES], ("1", "2"))))
     shares = [
         found[n].probabilities[int(example.label) - 1] / sum(found[n].probabilities)
         for n, example in enumerate(EXAMPLES)
@@ -64,7 +66,7 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
 
 
 def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
-    found = dict(base().choose([example.prompt for example in EXAMPLES], ("1", "2")))
+    found = dict(base().answer(to_choose([example.prompt for example in EXAMPLES], ("1", "2"))))
     wanted = -sum(
         math.log(found[n].probabilities[int(e.label) - 1]) for n, e in enumerate(EXAMPLES)
     ) / len(EXAMPLES)

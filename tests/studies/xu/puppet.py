@@ -1,10 +1,10 @@
 """An engine whose answers a test writes, and who counts what it is asked."""
 
-from selfpref.models import Choice, Generation, Score
-from selfpref.models.calls import Calls
+from selfpref.models import Choice, Generate, Likelihood, Text
+from selfpref.models.calls import Model
 from selfpref.prompts.items import Item
 from selfpref.prompts.refinement import PLAIN
-from selfpref.studies.xu.refine.experiment import Model, Plan
+from selfpref.studies.xu.refine.experiment import Participant, Plan
 from selfpref.studies.xu.refine.judges import Sampling
 
 TRANSLATION = Item("yor-en/1", "mqm", "Ẹ káàárọ̀.", "Good morning.", "Yoruba", "English")
@@ -35,25 +35,22 @@ class Puppet:
         )
         self.asked.append((kind, text, seed))
         said = self._say(kind, text, seed)
-        return said if isinstance(said, Generation) else Generation(said, "ok")
+        return said if isinstance(said, Text) else Text(said, "ok")
 
-    def generate(self, prompts, *, max_tokens, temperature, seeds, marker="", labels=()):
-        for number, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
-            made = self._ask(prompt, seed)
-            if marker and "[[yes]]" in made.text:
-                made = Generation(made.text, made.status, Choice((0.75, 0.125), "ok"))
-            yield number, made
-
-    def choose(self, prompts, labels):
-        raise NotImplementedError
-
-    def score(self, prompts, continuations):
-        for number, text in enumerate(continuations):
-            yield number, Score(2.0 * len(text.split()), len(text.split()), "ok")
+    def answer(self, calls):
+        for number, call in enumerate(calls):
+            if isinstance(call, Generate):
+                made = self._ask(call.prompt, call.seed)
+                if call.marker and "[[yes]]" in made.text:
+                    made = Text(made.text, made.status, Choice((0.75, 0.125), "ok"))
+                yield number, made
+            else:
+                count = len(call.continuation.split())
+                yield number, Likelihood(2.0 * count, count, "ok")
 
 
 def model(store, engine, name="me", scores=True):
-    return Model(name, Calls(engine, store, offline=False, title=""), PLAIN, scores)
+    return Participant(name, Model(engine, store, offline=False, title=""), PLAIN, scores)
 
 
 def plan(steps=3, arms=(), best_of=(), rounds=()):

@@ -9,7 +9,7 @@ from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.models import Generation
+from selfpref.models import Text
 from selfpref.prompts.items import Item, from_table, to_table
 from selfpref.prompts.readings import Reading, read
 from selfpref.store import Store
@@ -211,7 +211,7 @@ def test_an_item_without_a_task_is_named():
 
 def test_a_reading_that_was_cut_off_is_unusable(tmp_path):
     def say(kind, text, seed):
-        return Generation(ERROR, "cut") if kind == "feedback" else "a text"
+        return Text(ERROR, "cut") if kind == "feedback" else "a text"
 
     found = run(tmp_path, say, [TRANSLATION], plan(2))
     assert set(found["ratings"]["status"]) == {"truncated"}

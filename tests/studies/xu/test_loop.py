@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
 
 from selfpref import tables
-from selfpref.models import Generation
+from selfpref.models import Text
 from selfpref.prompts.items import Item
 from selfpref.prompts.readings import Reading
 from selfpref.prompts.refinement import LAYOUTS, PLAIN
@@ -45,7 +45,7 @@ def at_random(seed):
         rng = random.Random(f"{seed}/{kind}/{text}/{draw}")
         if kind == "feedback":
             return rng.choice(REPLIES)
-        return rng.choice(["one", "two", "three", "", Generation("", "refused")])
+        return rng.choice(["one", "two", "three", "", Text("", "refused")])
 
     return say
 
@@ -186,8 +186,8 @@ def test_a_layout_is_known_by_its_wording():
 def test_texts_that_were_never_written_are_counted(tmp_path):
     def say(kind, text, seed):
         if kind == "write" and "gbolohun 2" in text:
-            return Generation("", "refused")
-        return "no error" if kind == "feedback" else Generation("half a te", "cut")
+            return Text("", "refused")
+        return "no error" if kind == "feedback" else Text("half a te", "cut")
 
     found, missing = run(tmp_path, Puppet(say), items(3), plan(1))
     assert missing == {"refused": 1}

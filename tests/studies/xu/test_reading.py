@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfpref.models import Choice, Generation
+from selfpref.models import Choice, Text
 from selfpref.prompts.readings import read, read_generation
 
 
@@ -73,14 +73,14 @@ def test_the_last_verdict_counts():
 
 
 def test_a_reply_that_was_cut_off_says_nothing():
-    cut = Generation("'dog' is a major accuracy error\n'cat' is a", "cut")
+    cut = Text("'dog' is a major accuracy error\n'cat' is a", "cut")
     found = read_generation("mqm", cut, cut.text)
     assert (found.status, found.score, found.reply) == ("truncated", None, cut.text)
-    assert read_generation("mqm", Generation("", "refused"), "").status == "refused"
+    assert read_generation("mqm", Text("", "refused"), "").status == "refused"
 
 
 def test_probabilities_stand_beside_the_verdict():
     choice = Choice((0.7, 0.2), "ok")
-    found = read_generation("correctness", Generation("[[yes]]", "ok", choice), "[[yes]]")
+    found = read_generation("correctness", Text("[[yes]]", "ok", choice), "[[yes]]")
     assert found.score == 1
     assert found.choice == choice

@@ -4,7 +4,7 @@ import pandas as pd
 from puppet import TRANSLATION, Puppet, plan
 
 from selfpref import tables
-from selfpref.models.calls import Calls
+from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
 from selfpref.models.served.tokens import Meter
 from selfpref.params import Hosted
@@ -18,8 +18,8 @@ def rehearse(tmp_path, use):
     entry = Hosted(engine="openai", model="m", base_url="http://127.0.0.1:1/v1")
     meter = Meter()
     with Store(tmp_path / "store.sqlite") as store:
-        calls = Calls(HostedModel("m", entry, meter), store, offline=False, title="")
-        me = experiment.Model("me", Rehearsal(calls), PLAIN)
+        calls = Model(HostedModel("m", entry, meter), store, offline=False, title="")
+        me = experiment.Participant("me", Rehearsal(calls), PLAIN)
         found, missing = experiment.run("xu", [TRANSLATION], me, None, use)
     assert not missing
     return meter, {name: tables.validate(table, name, name) for name, table in found.items()}
@@ -43,6 +43,6 @@ def test_no_run_asks_more_than_was_counted(tmp_path):
 
     engine = Puppet(say)
     with Store(tmp_path / "store.sqlite") as store:
-        calls = Calls(engine, store, offline=False, title="")
-        experiment.run("xu", [TRANSLATION], experiment.Model("me", calls, PLAIN), None, use)
+        calls = Model(engine, store, offline=False, title="")
+        experiment.run("xu", [TRANSLATION], experiment.Participant("me", calls, PLAIN), None, use)
     assert pd.Series(engine.asked).nunique() <= meter.calls

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,7 +13,17 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
 from transformers.utils import logging
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Choice, Generation, Prompt, Score
+from selfpref.models import (
+    Answer,
+    Call,
+    Choice,
+    Choose,
+    Generate,
+    Likelihood,
+    Prompt,
+    Score,
+    Text,
+)
 from selfpref.models.local.attention import padded_states
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.generation import continuations
@@ -124,10 +134,19 @@ class LocalModel:
                 yield [part[row] for row in batch.rows], run(self.model, batch)
 
     @torch.no_grad()
-    def choose(
-        self, prompts: Sequence[Prompt], labels: Sequence[str]
-    ) -> Iterator[tuple[int, Choice]]:
-        """Probabilities of the labels as the next token; see `Engine`."""
+    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
+        """Answers as they are made; see `Engine`."""
+        match calls:
+            case [Choose(), *_]:
+                yield from self._choose(cast(Sequence[Choose], calls))
+            case [Score(), *_]:
+                yield from self._score(cast(Sequence[Score], calls))
+            case [Generate(), *_]:
+                yield from self._generate(cast(Sequence[Generate], calls))
+
+    def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
+        """Probabilities of the labels as the next token."""
+        prompts, labels = [call.prompt for call in calls], calls[0].labels
         first = {prompt.prefill: prompt for prompt in reversed(prompts)}
         forms = {
             prefill: label_forms(self._encoder, labels, [prefill, self._encoder.text(prompt)])
@@ -146,22 +165,21 @@ class LocalModel:
             for line, index in enumerate(fitting[place] for place in places):
                 yield index, Choice(tuple(spelt[prompts[index].prefill][line]), "ok")
 
-    @torch.no_grad()
-    def score(
-        self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> Iterator[tuple[int, Score]]:
-        """Log-likelihood of each continuation given its prompt; see `Engine`."""
+    def _score(self, calls: Sequence[Score]) -> Iterator[tuple[int, Likelihood]]:
+        """Log-likelihood of each continuation given its prompt."""
         pairs = [
             (np.array(context), np.array(continuation, dtype=np.int64))
-            for context, continuation in self._encoder.pairs(prompts, continuations)
+            for context, continuation in self._encoder.pairs(
+                [call.prompt for call in calls], [call.continuation for call in calls]
+            )
         ]
         asked = []
         for index, (context, continuation) in enumerate(pairs):
             # The last token is predicted, not seen.
             if len(context) + len(continuation) > self.context + 1:
-                yield index, Score(math.nan, len(continuation), "truncated")
+                yield index, Likelihood(math.nan, len(continuation), "truncated")
             elif len(continuation) == 0:
-                yield index, Score(0.0, 0, "ok")
+                yield index, Likelihood(0.0, 0, "ok")
             else:
                 asked.append(index)
         rows = [np.concatenate(pairs[index])[:-1] for index in asked]
@@ -172,38 +190,29 @@ class LocalModel:
             starts = np.cumsum([0, *map(len, targets[:-1])])
             sums = np.add.reduceat(values.double().cpu().numpy(), starts).tolist()
             for index, total, tokens in zip(indices, sums, targets, strict=True):
-                yield index, Score(-total, len(tokens), "ok")
+                yield index, Likelihood(-total, len(tokens), "ok")
 
-    @torch.no_grad()
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        max_tokens: int,
-        temperature: float,
-        seeds: Sequence[int],
-        marker: str = "",
-        labels: Sequence[str] = (),
-    ) -> Iterator[tuple[int, Generation]]:
-        """Continue each prompt, sampling by its own seed; see `Engine`."""
-        reader = LabelReader(self._encoder, marker, labels)
-        rows = list(map(np.array, self._encoder.rows(prompts)))
+    def _generate(self, calls: Sequence[Generate]) -> Iterator[tuple[int, Text]]:
+        """Continue each prompt, sampling by its own seed."""
+        options = calls[0]
+        reader = LabelReader(self._encoder, options.marker, options.labels)
+        rows = list(map(np.array, self._encoder.rows([call.prompt for call in calls])))
         fitting = [index for index, row in enumerate(rows) if len(row) < self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
-            yield index, Generation("", "truncated")
+            yield index, Text("", "truncated")
         for place, made in continuations(
             self.model,
             [rows[index] for index in fitting],
-            [min(max_tokens, self.context - len(rows[index])) for index in fitting],
-            [seeds[index] for index in fitting],
-            temperature=temperature,
+            [min(options.max_tokens, self.context - len(rows[index])) for index in fitting],
+            [calls[index].seed for index in fitting],
+            temperature=options.temperature,
             stops=self._stops,
             watched=reader.watched,
             budget=self._budget,
         ):
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)
-            yield fitting[place], Generation(text, "ok" if made.ended else "cut", choice)
+            yield fitting[place], Text(text, "ok" if made.ended else "cut", choice)
 
 
 def _first_line(error: Exception) -> str:

@@ -12,23 +12,21 @@ Likelihoods of a given text (`score`) are vLLM's `prompt_logprobs`; no other ser
 are taken at temperature 1 and before any processing wherever the server says which it gives.
 """
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from selfpref.errors import SelfprefError
 from selfpref.models import (
     Answer,
+    Call,
     Choice,
-    Generation,
+    Choose,
+    Generate,
     Json,
     Prompt,
     Raw,
     Score,
     Status,
-    choose_call,
-    generate_call,
-    score_call,
 )
 from selfpref.models.served import reading
 from selfpref.models.served.tokens import Tokens
@@ -66,15 +64,15 @@ class HostedModel:
         """Whether the reply goes on where the prefill ends."""
         return not prefill or self._entry.server != "openai"
 
-    def request(self, call: Json) -> dict[str, Any]:
+    def request(self, call: Call) -> dict[str, Any]:
         """What is sent for a call: address, path and body.
 
         Raises:
             SelfprefError: The endpoint cannot give what the call asks for.
         """
         sent: dict[str, Any] = {"address": self._entry.base_url}
-        match call["call"]:
-            case "score":
+        match call:
+            case Score():
                 if self._entry.server != "vllm":
                     raise SelfprefError(
                         f"models.{self._name}: {self._entry.base_url} gives no likelihoods of a "
@@ -85,58 +83,54 @@ class HostedModel:
                     "path": "score",
                     "body": {
                         "model": self._entry.model,
-                        **self._conversation(call["prompt"]),
-                        "continuation": call["continuation"],
+                        "messages": _messages(call.prompt),
+                        "prefill": call.prompt.prefill,
+                        "continuation": call.continuation,
                     },
                 }
-            case "choose":
-                prefill = call["prompt"]["prefill"]
-                limit = 1 if self._continued(prefill) else VERDICT_TOKENS
+            case Choose():
+                limit = 1 if self._continued(call.prompt.prefill) else VERDICT_TOKENS
                 body = self._body(call, limit, 0.0)
-            case _:
-                body = self._body(call, call["max_tokens"], call["temperature"])
-                if call["temperature"] and not self._entry.reasoning:
-                    body["seed"] = call["seed"]
+            case Generate():
+                body = self._body(call, call.max_tokens, call.temperature)
+                if call.temperature and not self._entry.reasoning:
+                    body["seed"] = call.seed
                 elif self._entry.reasoning:
                     # A reasoning model takes no seed and is never greedy: repeats are told apart
                     # in the key alone.
-                    sent["repeat"] = call["seed"]
+                    sent["repeat"] = call.seed
         return sent | {"path": "chat/completions", "body": body}
 
-    def _conversation(self, prompt: Json) -> dict[str, Any]:
-        messages = [{"role": role, "content": content} for role, content in prompt["messages"]]
-        return {"messages": messages, "prefill": prompt["prefill"]}
-
-    def _body(self, call: Json, limit: int, temperature: float) -> dict[str, Any]:
-        prompt, entry = call["prompt"], self._entry
-        body = {"model": entry.model, "messages": self._conversation(prompt)["messages"]}
-        if prompt["prefill"] and self._continued(prompt["prefill"]):
-            body["messages"].append({"role": "assistant", "content": prompt["prefill"]})
+    def _body(self, call: Choose | Generate, limit: int, temperature: float) -> dict[str, Any]:
+        prefill, entry = call.prompt.prefill, self._entry
+        body: dict[str, Any] = {"model": entry.model, "messages": _messages(call.prompt)}
+        if prefill and self._continued(prefill):
+            body["messages"].append({"role": "assistant", "content": prefill})
             if entry.server == "vllm":
                 body |= {"add_generation_prompt": False, "continue_final_message": True}
         if entry.reasoning:
-            if call["labels"]:
+            if call.labels:
                 raise SelfprefError(
                     f"models.{self._name}: a reasoning model gives no probabilities; use "
                     "`score_mode: sampled` or `text`"
                 )
             return body | {"max_completion_tokens": limit, "reasoning_effort": entry.reasoning}
         body |= {"max_tokens": limit, "temperature": temperature}
-        if call["labels"]:
+        if call.labels:
             body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
         return body
 
-    def read(self, call: Json, reply: Json) -> Answer:
+    def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
-        match call["call"]:
-            case "score":
+        match call:
+            case Score():
                 return reading.score(reply)
-            case "choose":
-                prefill = call["prompt"]["prefill"]
+            case Choose():
+                prefill = call.prompt.prefill
                 marker = "" if self._continued(prefill) else prefill
-                return reading.choice(reply, marker, call["labels"]) or Choice((), "unparsable")
-            case _:
-                return reading.generation(reply, call["marker"], call["labels"])
+                return reading.choice(reply, marker, call.labels) or Choice((), "unparsable")
+            case Generate():
+                return reading.generation(reply, call.marker, call.labels)
 
     def cost(self, reply: Json) -> float | None:
         """What a raw reply cost, in USD, by the endpoint's own count of its tokens."""
@@ -144,45 +138,11 @@ class HostedModel:
             return None
         return Tokens(*reading.usage(reply)).price(self._entry.price, batch=self._entry.batch)
 
-    def _answers(self, calls: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
-        return self._sender.send([self.request(call) for call in calls])
+    def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
+        """Replies as they come; see `Engine`."""
+        for index, made in self._sender.send([self.request(call) for call in calls]):
+            yield index, made if isinstance(made, Raw) else calls[index].unanswered(made)
 
-    def choose(
-        self, prompts: Sequence[Prompt], labels: Sequence[str]
-    ) -> Iterator[tuple[int, Choice | Raw]]:
-        """Probabilities of the labels after each prompt; see `Engine`."""
-        for index, made in self._answers([choose_call(prompt, labels) for prompt in prompts]):
-            yield index, made if isinstance(made, Raw) else Choice((), made)
 
-    def score(
-        self, prompts: Sequence[Prompt], continuations: Sequence[str]
-    ) -> Iterator[tuple[int, Score | Raw]]:
-        """Log-likelihood of each continuation given its prompt; see `Engine`."""
-        calls = [score_call(*pair) for pair in zip(prompts, continuations, strict=True)]
-        for index, made in self._answers(calls):
-            yield index, made if isinstance(made, Raw) else Score(math.nan, 0, made)
-
-    def generate(
-        self,
-        prompts: Sequence[Prompt],
-        *,
-        max_tokens: int,
-        temperature: float,
-        seeds: Sequence[int],
-        marker: str = "",
-        labels: Sequence[str] = (),
-    ) -> Iterator[tuple[int, Generation | Raw]]:
-        """Continue each prompt; see `Engine`."""
-        calls = [
-            generate_call(
-                prompt,
-                seed,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                marker=marker,
-                labels=labels,
-            )
-            for prompt, seed in zip(prompts, seeds, strict=True)
-        ]
-        for index, made in self._answers(calls):
-            yield index, made if isinstance(made, Raw) else Generation("", made)
+def _messages(prompt: Prompt) -> list[dict[str, str]]:
+    return [{"role": role, "content": content} for role, content in prompt.messages]

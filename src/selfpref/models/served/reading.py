@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from selfpref import texts
-from selfpref.models import Choice, Generation, Json, Score, Status
+from selfpref.models import Choice, Json, Likelihood, Status, Text
 
 # Endpoints round logarithms; beyond this a sum of probabilities is no rounding error.
 ROUNDING = 0.01
@@ -114,10 +114,10 @@ def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> l
     return list(sums.values())
 
 
-def generation(reply: Json, marker: str, labels: Sequence[str]) -> Generation:
+def generation(reply: Json, marker: str, labels: Sequence[str]) -> Text:
     """The text, and the probabilities of the labels after the last marker if labels are given."""
     cut = reply["choices"][0].get("finish_reason") == "length"
-    return Generation(
+    return Text(
         text(reply), "cut" if cut else "ok", choice(reply, marker, labels) if labels else None
     )
 
@@ -145,10 +145,10 @@ def _likelihoods(reply: Json) -> list[float]:
     return [float(value) for value in scored if value is not None]
 
 
-def score(reply: Json) -> Score:
+def score(reply: Json) -> Likelihood:
     """Log-likelihood of the continuation, from vLLM's prompt_logprobs."""
     found = _likelihoods(reply)
-    return Score(math.fsum(-value for value in found), len(found), "ok")
+    return Likelihood(math.fsum(-value for value in found), len(found), "ok")
 
 
 def usage(reply: Json) -> tuple[int, int]:

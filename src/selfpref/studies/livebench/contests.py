@@ -19,7 +19,8 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.ask.judging import Judging, draws
-from selfpref.models.calls import Calls
+from selfpref.models import Generate
+from selfpref.models.calls import Model
 from selfpref.params import Verdicts
 from selfpref.prompts.contests import Contest
 from selfpref.studies.livebench.measure.panel import VOTE
@@ -52,7 +53,7 @@ def prefer(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     judge: str,
-    calls: Calls,
+    calls: Model,
     contest: Contest,
     use: Verdicts,
     *,
@@ -118,7 +119,7 @@ def mark(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     judge: str,
-    calls: Calls,
+    calls: Model,
     contest: Contest,
     *,
     tries: int,
@@ -153,12 +154,16 @@ def mark(
         left = [
             i for i in range(len(keys)) if found.get(i, {}).get("status") in (None, "unparsable")
         ]
-        seeds = [_seed(seed, judge, *keys[i], attempt) for i in left]
-        made = calls.generate(
-            [prompts[i] for i in left],
-            max_tokens=contest.mark_tokens,
-            temperature=temperature,
-            seeds=seeds,
+        made = calls.ask(
+            [
+                Generate(
+                    prompts[i],
+                    contest.mark_tokens,
+                    temperature,
+                    _seed(seed, judge, *keys[i], attempt),
+                )
+                for i in left
+            ]
         )
         for i, generation in zip(left, made, strict=True):
             marks = contest.marks(generation.text) if generation.status != "truncated" else None

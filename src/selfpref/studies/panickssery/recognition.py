@@ -21,7 +21,7 @@ import pandas as pd
 
 from selfpref.ask.judging import Judging, Verdict, draws
 from selfpref.models import Choice, Prompt
-from selfpref.models.calls import Calls
+from selfpref.models.calls import Model
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
 
@@ -79,7 +79,7 @@ def shown(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[Shown]
 def verdicts(
     pairs: Sequence[Shown],
     evaluator: str,
-    calls: Calls,
+    calls: Model,
     layout: SummaryLayout,
     use: Verdicts,
     *,
@@ -128,7 +128,7 @@ def ratings(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     evaluator: str,
-    calls: Calls,
+    calls: Model,
     layout: SummaryLayout,
     use: Verdicts,
     *,

@@ -22,8 +22,9 @@ from selfpref.ask.sources import Opens
 from selfpref.errors import SelfprefError
 from selfpref.lab.summaries import experiment
 from selfpref.models import Engine
-from selfpref.models.calls import Calls
-from selfpref.params import Finetune, Model, Verdicts
+from selfpref.models.calls import Model
+from selfpref.params import Finetune, Verdicts
+from selfpref.params import Model as Entry
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.store import Store, store_path
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
@@ -133,7 +134,7 @@ class _Judged:
     pairs: list[Shown]
 
     def by(
-        self, evaluator: str, calls: Calls, layout: SummaryLayout, use: Verdicts, seed: int
+        self, evaluator: str, calls: Model, layout: SummaryLayout, use: Verdicts, seed: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The verdicts and the ratings of one evaluator."""
         return (
@@ -179,11 +180,11 @@ def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 @contextmanager
-def _opened(params: Any, name: str, entry: Model, title: str) -> Iterator[tuple[Engine, Calls]]:
+def _opened(params: Any, name: str, entry: Entry, title: str) -> Iterator[tuple[Engine, Model]]:
     """A model, and the same behind the store."""
     with Store(store_path(paths.root())) as store:
         engine = sources.open_engine(name, entry, "", store)
-        yield engine, Calls(engine, store, offline=params.offline, title=title)
+        yield engine, Model(engine, store, offline=params.offline, title=title)
 
 
 def examples(
@@ -210,7 +211,7 @@ def examples(
             pairs = shown(items[chosen], responses, use.model)
             learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
             again = round(len(learned) * tuning.replay / (1 - tuning.replay))
-            made[name] = (learned, replayed(pairs, layout, again, calls.choose, params.seed))
+            made[name] = (learned, replayed(pairs, layout, again, calls.ask, params.seed))
     return made
 
 

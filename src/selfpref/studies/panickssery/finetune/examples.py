@@ -19,7 +19,7 @@ from zlib import crc32
 
 import numpy as np
 
-from selfpref.models import Choice, Prompt
+from selfpref.models import Choice, Choose, Prompt
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
 from selfpref.studies.panickssery.finetune.controls import CONTROLS
 from selfpref.studies.panickssery.recognition import Shown
@@ -66,12 +66,12 @@ def _label(pair: Shown, own: str, variant: str, seed: int) -> str | None:
     return None if first == second else LABELS[first < second]
 
 
-# The base's answers to prompts: `Calls.choose`, or an engine's in the order of the prompts.
-Choose = Callable[[Sequence[Prompt], Sequence[str]], Sequence[Choice]]
-
-
 def replayed(
-    pairs: Sequence[Shown], layout: SummaryLayout, n: int, choose: Choose, seed: int
+    pairs: Sequence[Shown],
+    layout: SummaryLayout,
+    n: int,
+    ask: Callable[[Sequence[Choose]], Sequence[Choice]],
+    seed: int,
 ) -> list[Labelled]:
     """The base's own answers to the other questions, as examples.
 
@@ -79,7 +79,7 @@ def replayed(
         pairs: The training articles' pairs.
         layout: The prompts.
         n: How many; fewer where the pairs do not hold so many questions.
-        choose: The base.
+        ask: The base: `Model.ask`, or an engine's answers in the order of the calls.
         seed: Which questions are drawn.
 
     Returns:
@@ -100,7 +100,8 @@ def replayed(
     found = []
     for labels in (LABELS, SCORES):
         prompts = [prompt for prompt, known in drawn if known == labels]
-        for prompt, choice in zip(prompts, choose(prompts, labels), strict=True):
+        calls = [Choose(prompt, labels) for prompt in prompts]
+        for prompt, choice in zip(prompts, ask(calls), strict=True):
             if choice.status == "ok":
                 best = int(np.argmax(choice.probabilities))
                 found.append(Labelled(prompt, labels[best]))

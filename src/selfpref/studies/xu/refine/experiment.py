@@ -12,7 +12,8 @@ from itertools import product
 
 import pandas as pd
 
-from selfpref.models.calls import Calls
+from selfpref.models import Score
+from selfpref.models.calls import Model
 from selfpref.prompts.items import Item, Task
 from selfpref.prompts.readings import Reading
 from selfpref.prompts.refinement import Refinement
@@ -46,7 +47,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Model:
+class Participant:
     """A model behind the store, with its prompts.
 
     Attributes:
@@ -57,7 +58,7 @@ class Model:
     """
 
     name: str
-    calls: Calls
+    calls: Model
     layout: Refinement
     scores: bool = True
 
@@ -90,7 +91,7 @@ class Cast:
 
 
 def run(
-    study: str, items: Sequence[Item], model: Model, external: Model | None, plan: Plan
+    study: str, items: Sequence[Item], model: Participant, external: Participant | None, plan: Plan
 ) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
     """Refine, choose and vote; then read every kept text afresh.
 
@@ -209,12 +210,14 @@ def _read_afresh(rows: Rows, judge: ModelJudge) -> None:
         )
 
 
-def _score(rows: Rows, external: Model) -> None:
+def _score(rows: Rows, external: Participant) -> None:
     """The kept texts' log-likelihood under another model, given the request."""
     asked = {(kept.item.item_id, kept.text): kept.item for kept in rows.kept()}
-    scores = external.calls.score(
-        [external.layout.write(item) for item in asked.values()],
-        [external.layout.content(text) for _, text in asked],
+    scores = external.calls.ask(
+        [
+            Score(external.layout.write(item), external.layout.content(text))
+            for (_, text), item in asked.items()
+        ]
     )
     known = dict(zip(asked, scores, strict=True))
     for kept in rows.kept():

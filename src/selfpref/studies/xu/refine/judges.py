@@ -7,7 +7,8 @@ from zlib import crc32
 
 import numpy as np
 
-from selfpref.models.calls import Calls
+from selfpref.models import Generate
+from selfpref.models.calls import Model
 from selfpref.prompts.feedback import SEVERITIES
 from selfpref.prompts.items import Item, Task
 from selfpref.prompts.readings import MARKER, VERDICTS, Reading, read, read_generation
@@ -70,34 +71,29 @@ class ModelJudge:
     """
 
     name: str
-    calls: Calls
+    calls: Model
     layout: Refinement
     sampling: Sampling
 
     def rate(self, questions: Sequence[Question]) -> list[Reading]:
         """Feedback on each text; equal questions on one occasion are one call."""
-        found: list[Reading] = [Reading("unparsable")] * len(questions)
+        made = self.calls.ask([self._call(question) for question in questions])
+        return [
+            read_generation(question.item.task, one, self.layout.reply(one.text))
+            for question, one in zip(questions, made, strict=True)
+        ]
+
+    def _call(self, question: Question) -> Generate:
         # Only a verdict has a marker to read probabilities after.
-        for marked in (False, True):
-            part = [
-                number
-                for number, question in enumerate(questions)
-                if (question.item.task == "correctness") == marked
-            ]
-            if not part:
-                continue
-            made = self.calls.generate(
-                [self.layout.feedback(questions[i].item, questions[i].text) for i in part],
-                max_tokens=self.sampling.feedback_tokens,
-                temperature=self.sampling.temperature,
-                seeds=[self._seed(questions[i]) for i in part],
-                marker=MARKER if marked else "",
-                labels=VERDICTS if marked else (),
-            )
-            for number, one in zip(part, made, strict=True):
-                task = questions[number].item.task
-                found[number] = read_generation(task, one, self.layout.reply(one.text))
-        return found
+        marked = question.item.task == "correctness"
+        return Generate(
+            self.layout.feedback(question.item, question.text),
+            self.sampling.feedback_tokens,
+            self.sampling.temperature,
+            self._seed(question),
+            MARKER if marked else "",
+            VERDICTS if marked else (),
+        )
 
     def _seed(self, question: Question) -> int:
         item = question.item.item_id

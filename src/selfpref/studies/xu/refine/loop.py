@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from selfpref.models import Prompt, Status
-from selfpref.models.calls import Calls
+from selfpref.models import Generate, Prompt, Status
+from selfpref.models.calls import Model
 from selfpref.prompts.items import Item
 from selfpref.prompts.readings import Reading
 from selfpref.prompts.refinement import Refinement
@@ -48,7 +48,7 @@ class Writer:
     """
 
     name: str
-    calls: Calls
+    calls: Model
     layout: Refinement
     sampling: Sampling
 
@@ -72,11 +72,12 @@ class Writer:
         )
 
     def _generate(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Text]:
-        made = self.calls.generate(
-            prompts,
-            max_tokens=self.sampling.max_tokens,
-            temperature=self.sampling.temperature,
-            seeds=seeds,
+        limit, temperature = self.sampling.max_tokens, self.sampling.temperature
+        made = self.calls.ask(
+            [
+                Generate(prompt, limit, temperature, seed)
+                for prompt, seed in zip(prompts, seeds, strict=True)
+            ]
         )
         return [Text(one.text.strip(), one.status) for one in made]
 

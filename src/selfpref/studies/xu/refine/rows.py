@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from selfpref.models import Score
+from selfpref.models import Likelihood
 from selfpref.prompts.items import Item
 from selfpref.prompts.readings import Reading
 from selfpref.studies.xu.refine.loop import Text
@@ -86,7 +86,7 @@ class Rows:
             | {"mass": choice and choice.mass, "stored": None, "status": reading.status}
         )
 
-    def add_score(self, kept: Kept, judge: str, score: Score) -> None:
+    def add_score(self, kept: Kept, judge: str, score: Likelihood) -> None:
         """Add the log-likelihood of a kept text."""
         self._perplexities.append(
             {"item_id": kept.item_id, "step": kept.step, "judge": judge, "conditional": True}
