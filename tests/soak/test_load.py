@@ -142,10 +142,13 @@ def metrics():
 def draw():
     found = frames.read_frames(paths.metrics_dir("lab", "wataoka"))
     gallery = Gallery(Path("figures"))
-    gallery.figure(figures.bias(found["fig1b_bias"], found["paper_bias"]), "bias", "")
-    gallery.figure(figures.confusion(found["fig1b_bias"], found["paper_bias"]), "cells", "")
-    gallery.figure(figures.by_opponent(found["bias_by_opponent"]), "opponents", "")
-    gallery.figure(figures.example(found["example"]), "example", "")
+    for name, plate in {
+        "bias": figures.bias(found["fig1b_bias"], found["paper_bias"], PARAMS),
+        "cells": figures.confusion(found["fig1b_bias"], found["paper_bias"]),
+        "opponents": figures.by_opponent(found["bias_by_opponent"]),
+        "example": figures.example(found["example"]),
+    }.items():
+        gallery.figure(plate.figure, name, plate.caption)
 
 
 STAGES = {

@@ -7,10 +7,11 @@ table as CSV (full precision for programs), Markdown and LaTeX (rounded for read
 import html
 import io
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from IPython.display import Markdown, display
@@ -19,30 +20,45 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+from selfpref.plots.frame import COLUMN, PAGE, STYLE, no_data
 from selfpref.texts import visible
 
-STYLE = Path(__file__).with_name("selfpref.mplstyle")
-# Widths of a text column and of a page, in inches.
-COLUMN, PAGE = 3.4, 6.9
+__all__ = ["COLUMN", "PAGE", "STYLE", "Gallery", "Plate", "drawing", "nothing", "printed"]
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
 
 
-def _own_fonts() -> None:
-    """Leave Matplotlib its own fonts alone.
+@contextmanager
+def drawing() -> Iterator[None]:
+    """The project's style, and Matplotlib's own fonts instead of the machine's.
 
     A machine's DejaVu numbers its glyphs differently, and the list of fonts in the user's cache may
     lead to it.
     """
+    fonts, own = font_manager.fontManager, _own_fonts()
+    theirs = fonts.ttflist
+    # `addfont` forgets which files were found for which names.
+    fonts.ttflist = list(own)
+    fonts.addfont(own[0].fname)
+    try:
+        with style.context(STYLE):
+            yield
+    finally:
+        fonts.addfont(own[0].fname)
+        fonts.ttflist = theirs
+
+
+@cache
+def _own_fonts() -> tuple[font_manager.FontEntry, ...]:
+    """The fonts that come with Matplotlib."""
     fonts = font_manager.fontManager
-    fonts.ttflist = []
+    theirs, fonts.ttflist = fonts.ttflist, []
     for path in sorted(Path(get_data_path(), "fonts", "ttf").glob("*.ttf")):
         fonts.addfont(path)
-
-
-_own_fonts()
+    own, fonts.ttflist = tuple(fonts.ttflist), theirs
+    return own
 
 
 def _atomic(path: Path, write: Callable[[Path], object]) -> None:
@@ -80,11 +96,35 @@ def _settle(figure: Figure) -> None:
 def _preview(figure: Figure) -> bytes:
     """The picture as a small PNG, which a notebook can hold: an SVG is six times its size."""
     drawn, small = io.BytesIO(), io.BytesIO()
-    with style.context(STYLE):
+    with drawing():
         figure.savefig(drawn, format="png", dpi=PREVIEW)
     colours = Image.open(drawn).convert("RGB").quantize(64, dither=Image.Dither.NONE)
     colours.save(small, format="PNG", optimize=True)
     return small.getvalue()
+
+
+class Plate(NamedTuple):
+    """A picture, the numbers that it draws, and its caption; `Gallery.add(name, *plate)`.
+
+    Attributes:
+        figure: The picture.
+        table: The plotted numbers.
+        caption: What it shows, from which data, with n and what was dropped.
+    """
+
+    figure: Figure
+    table: pd.DataFrame
+    caption: str
+
+
+def nothing(reason: str, table: pd.DataFrame) -> Plate:
+    """A plate that says what is missing.
+
+    Args:
+        reason: What was there and what dropped out, with counts.
+        table: What is left.
+    """
+    return Plate(no_data(reason), table, f"{reason[0].upper()}{reason[1:]}.")
 
 
 class Gallery:
@@ -113,16 +153,14 @@ class Gallery:
         """
         caption = visible(caption)
         _show_literally(figure)
-        with style.context(STYLE):
-            _settle(figure)
-        fields = {"Date": None, "Title": name, "Description": caption}
+        fields = {"Title": name, "Description": caption, "Date": None}
         drawn = io.StringIO()
-        with style.context(STYLE):
+        with drawing():
+            _settle(figure)
             figure.savefig(drawn, format="svg", metadata=fields)
-        # Labels of ticks are made while it is drawn, and a control character breaks the file.
-        self._save(f"{name}.svg", partial(_text, text=visible(drawn.getvalue())))
-        fields = {"CreationDate": None, "ModDate": None, "Title": name, "Subject": caption}
-        with style.context(STYLE):
+            # Labels of ticks are made while it is drawn, and a control character breaks the file.
+            self._save(f"{name}.svg", partial(_text, text=visible(drawn.getvalue())))
+            fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
             self._save(f"{name}.pdf", partial(figure.savefig, format="pdf", metadata=fields))
 
     def table(self, frame: pd.DataFrame, name: str) -> None:

@@ -1,209 +1,237 @@
-"""Figs. 3 to 6 of Wataoka et al., and what the laboratory plants, from their frames."""
+"""Figs. 3 to 6 of Wataoka et al., and what the testbed injects, from their frames."""
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
-from matplotlib import style
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from selfpref.plots.marks import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    dots,
-    legend,
-    no_data,
-    row_labels,
-    styled,
-)
-from selfpref.plots.save import COLUMN, PAGE, STYLE
+from selfpref.params import Params
+from selfpref.plots.captions import beyond, caption
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import BLACK, BLUE, GREEN, ORANGE, Look, long
+from selfpref.plots.lines import lines, scatter
+from selfpref.plots.save import Plate, nothing
+from selfpref.studies.wataoka.draw import FEW
 
-SERIES = {
-    "judge": {"color": BLUE, "marker": "o", "label": "judge"},
-    "human": {"color": ORANGE, "marker": "s", "label": "human"},
-}
-# Bins with fewer pairs are drawn hollow and not joined.
-THIN = 10
-PAIRS = {
-    "own": {"color": GREEN, "marker": "D", "label": "own response in the pair (A)"},
-    "other": {"color": BLUE, "marker": "o", "label": "pairs of others"},
-}
+WHO = {"judge": Look(BLUE), "human": Look(ORANGE, "s")}
+PAIRS = {"own": "own response in the pair (A)", "other": "pairs of others"}
+NONE = "no judged pair with both perplexities"
+FITS = {"slope": "raw", "controlled": "controlling for quality"}
+LOST = "a tie, a status, no vote or no perplexity"
 
 
-def _grid(panels: int) -> tuple[Figure, list[Axes]]:
-    columns = min(4, panels)
-    lines = -(-panels // columns)
-    figure = styled(PAGE, max(2.5, 1.45 * lines + 0.55))
-    axes = figure.subplots(lines, columns, sharex=False, sharey=True, squeeze=False)
-    for spare in axes.flat[panels:]:
-        spare.set_axis_off()
-    return figure, list(axes.flat[:panels])
-
-
-def _curve(axes: Axes, rows: pd.DataFrame, color: str, marker: str, label: str) -> None:
-    thick, thin = rows[rows["n"] >= THIN], rows[rows["n"] < THIN]
-    axes.plot(thick["x"], thick["win_rate"], color=color, marker=marker, label=label, markersize=3)
-    axes.fill_between(
-        thick["x"],
-        thick["win_rate_lo"],
-        thick["win_rate_hi"],
-        color=color,
-        alpha=0.18,
-        linewidth=0,
-    )
-    axes.plot(
-        thin["x"],
-        thin["win_rate"],
-        linestyle="none",
-        marker=marker,
-        color=color,
-        markerfacecolor="white",
-        markersize=3,
-    )
-
-
-def _curves(rows: pd.DataFrame, by: str, series: dict[str, dict[str, str]], scale: str) -> Figure:
-    """One panel a judge: win rate of A by bin of the difference in perplexity."""
-    parts = list(rows.groupby(["dataset", "judge"]))
-    figure, panels = _grid(len(parts))
+def _named(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the judge's name, and its data set's where there are several, as `name`."""
     several = rows["dataset"].nunique() > 1
-    for axes, ((dataset, judge), part) in zip(panels, parts, strict=True):
-        for name, look in series.items():
-            _curve(axes, part[part[by].eq(name)], **look)
-        axes.axhline(0.5, color=GREY, linewidth=0.6)
-        axes.axvline(0, color=GREY, linewidth=0.6)
-        axes.set_ylim(-0.04, 1.04)
-        axes.set_title(f"{judge} ({dataset})" if several else judge, fontsize=7.5)
-        axes.tick_params(labelsize=6.5)
-    figure.supxlabel(f"{scale} of A minus that of B, to the judge", fontsize=8)
-    figure.supylabel("share of pairs in which A wins", fontsize=8)
-    legend(figure, [panels[0]])
-    return figure
+    name = rows["judge"] + (" (" + rows["dataset"] + ")" if several else "")
+    return rows.assign(name=name)
 
 
-@style.context(STYLE)
-def perplexity_vs_human(rows: pd.DataFrame, scale: str) -> Figure:
+def _by_bin(rows: pd.DataFrame, series: str, looks: dict[str, Look], params: Params) -> Plate:
+    """One panel a judge: win rate of A by bin of the difference in perplexity."""
+    figure = lines(
+        _named(long(rows, {"": "win_rate"}, into="")).assign(hollow=rows["n"].lt(FEW).to_numpy()),
+        x="x",
+        series=series,
+        looks=looks,
+        panel="name",
+        label=(
+            f"{params.wataoka.scale} of A minus that of B, to the judge",
+            "share of pairs in which A wins",
+        ),
+        reference=0.5,
+        limits=(-0.04, 1.04),
+        share_x=False,
+        hollow=f"fewer than {FEW} pairs",
+    )
+    return Plate(figure, rows, "")
+
+
+def _lost(rows: pd.DataFrame) -> str:
+    """What the pairs of Figs. 3, 4 and 6 lost; the number is the same in every bin of a judge."""
+    every = rows[rows["pairs"].eq("all")].drop_duplicates(["dataset", "judge"])
+    return f"{every['n_dropped'].sum():g} more dropped ({LOST})"
+
+
+def perplexity_vs_human(rows: pd.DataFrame, params: Params) -> Plate:
     """Figs. 3 and 6: win rate of A by difference in perplexity, judge and human.
 
     Args:
         rows: The frame `win_rates_by_bin`, of the judges to show.
-        scale: The perplexity's scale, for the label.
+        params: With `bootstrap` and `wataoka`.
     """
     every = rows[rows["pairs"].eq("all")] if len(rows) else rows
     if every.empty:
-        return no_data("no judged pair with both perplexities")
-    return _curves(every, "who", SERIES, scale)
+        return nothing(NONE, every)
+    one, use = every[every["who"].eq("judge")], params.wataoka
+    told = caption(
+        f"Share of pairs in which A wins, by difference in {use.scale} to the judge: "
+        f"{use.bins} bins of equal {use.binning}",
+        f"{one['judge'].nunique()} judges, {one['n'].sum():g} pairs with a vote, a decision and "
+        "both perplexities",
+        _lost(rows),
+        params=params,
+    )
+    return _by_bin(every, "who", WHO, params)._replace(caption=told)
 
 
-@style.context(STYLE)
-def own_vs_other(rows: pd.DataFrame, scale: str) -> Figure:
+def own_vs_other(rows: pd.DataFrame, params: Params) -> Plate:
     """Fig. 4: the judge's win rate of A, with and without its own response in the pair.
 
     Args:
         rows: The frame `win_rates_by_bin`, of judges with responses.
-        scale: The perplexity's scale, for the label.
+        params: With `bootstrap` and `wataoka`.
     """
     split = rows[rows["who"].eq("judge") & rows["pairs"].ne("all")] if len(rows) else rows
     if split.empty:
-        return no_data("no judged pair with both perplexities")
-    return _curves(split, "pairs", PAIRS, scale)
+        return nothing(NONE, split)
+    counts = split.groupby("pairs")["n"].sum()
+    told = caption(
+        f"The judge's win rate of A in {counts.get('own', 0):g} pairs with its own response (as A) "
+        f"and {counts.get('other', 0):g} pairs of others, in the bins of Fig. 3",
+        _lost(rows),
+        params=params,
+    )
+    looks = dict(zip(PAIRS.values(), (Look(GREEN, "D"), Look(BLUE)), strict=True))
+    drawn = split.assign(series=split["pairs"].map(PAIRS))
+    return _by_bin(drawn, "series", looks, params)._replace(table=split, caption=told)
 
 
-@style.context(STYLE)
-def slopes(rows: pd.DataFrame) -> Figure:
-    """How steeply wins fall with perplexity: raw, and with quality controlled.
+def slopes(rows: pd.DataFrame, params: Params) -> Plate:
+    """How steeply wins fall with perplexity: raw, and controlling for quality.
 
     Args:
         rows: The frame `slopes`.
+        params: With `bootstrap`.
     """
     every = rows[rows["pairs"].eq("all")] if len(rows) else rows
     if every.empty:
-        return no_data("no judged pair with both perplexities")
-    names = every[["dataset", "judge"]].drop_duplicates()
-    figure = styled(PAGE, 0.27 * len(names) + 0.95)
-    panels = figure.subplots(1, 2, sharey=True)
-    headings = {"slope": "raw", "controlled": "with quality controlled"}
-    for axes, (value, heading) in zip(panels, headings.items(), strict=True):
-        for who, look in SERIES.items():
-            part = names.merge(every[every["who"].eq(who)], on=["dataset", "judge"])
-            shift = -0.16 if who == "judge" else 0.16
-            color, marker = look["color"], look["marker"]
-            dots(axes, part, value, shift=shift, color=color, marker=marker, label=who)
-        axes.axvline(0, color=GREY, linewidth=0.8)
-        axes.set_title(heading)
-        axes.set_xlabel("slope: change in win share per unit")
-        # Small slopes have long tick labels; more of them would touch.
-        axes.locator_params(axis="x", nbins=5)
-    several = names["dataset"].nunique() > 1
-    row_labels(
-        panels[0], [f"{j} ({d})" if several else j for d, j in names.itertuples(index=False)]
+        return nothing(NONE, rows)
+    figure = forest(
+        _named(long(every, {name: fit for fit, name in FITS.items()}, into="fit")),
+        row="name",
+        series="who",
+        looks=WHO,
+        panel="fit",
+        label="slope: change in win share per unit",
     )
-    legend(figure, [panels[0]], 2, below=True)
-    return figure
+    one = every[every["who"].eq("judge")]
+    told = caption(
+        f"Slopes of wins on the difference in perplexity, {len(one)} judges, {one['n'].sum():g} "
+        f"pairs, {one['n_dropped'].sum():g} dropped ({LOST})",
+        "Negative: the less probable response loses",
+        params=params,
+    )
+    return Plate(figure, rows, told)
 
 
-@style.context(STYLE)
-def log_perplexity(rows: pd.DataFrame) -> Figure:
+def log_perplexity(rows: pd.DataFrame, params: Params) -> Plate:
     """Fig. 5: mean log-perplexity of own and others' texts, by judge and by text.
 
     Args:
         rows: The frame `log_perplexity`; its conditional rows are drawn.
+        params: With `bootstrap`.
     """
     known = rows[rows["conditional"] & rows["own"].notna()] if len(rows) else rows
     if known.empty:
-        return no_data("no judge with the perplexity of a response of its own")
-    names = known[["dataset", "judge"]].drop_duplicates()
-    figure = styled(PAGE, 0.27 * len(names) + 0.95)
-    panels = figure.subplots(1, 2, sharey=True, sharex=True)
-    headings = {
+        return nothing("no judge with the perplexity of a response of its own", rows)
+    looks = {"own text, own judge": Look(ORANGE), "other": Look(BLUE, "s")}
+    views = {
         "judge": "a judge reads its own and others' texts",
-        "text": "a writer's texts, read by itself and by others",
+        "text": "a responder's texts, read by itself and by others",
     }
-    for axes, (view, heading) in zip(panels, headings.items(), strict=True):
-        part = names.merge(known[known["view"].eq(view)], on=["dataset", "judge"])
-        dots(axes, part, "own", shift=-0.12, color=ORANGE, label="own text, own judge")
-        dots(axes, part, "other", shift=0.12, marker="s", color=BLUE, filled=False, label="other")
-        axes.set_title(heading)
-        axes.set_xlabel("mean log-perplexity (nats a token)")
-        axes.set_xlim(left=0)
-    legend(figure, [panels[0]], 2, below=True)
-    several = names["dataset"].nunique() > 1
-    row_labels(
-        panels[0], [f"{j} ({d})" if several else j for d, j in names.itertuples(index=False)]
+    figure = forest(
+        _named(long(known, dict(zip(looks, ("own", "other"), strict=True)))).assign(
+            panel=lambda drawn: drawn["view"].map(views)
+        ),
+        row="name",
+        looks=looks,
+        panel="panel",
+        label="mean log-perplexity (nats a token)",
     )
-    return figure
+    parts = []
+    for view, heading in (("judge", "by judge"), ("text", "by text")):
+        part = known[known["view"].eq(view) & known["gap"].notna()]
+        parts.append(
+            f"{heading}, own is lower with an interval above 0 for {beyond(part, 'gap')[1]} of "
+            f"{len(part)}"
+        )
+    read = known[known["view"].eq("judge")]
+    told = caption(
+        f"Mean log-perplexity given the prompt: {'; '.join(parts)}",
+        f"{read['n'].sum():g} readings of responses, {read['n_dropped'].sum():g} dropped (no "
+        "token, or truncated)",
+        params=params,
+    )
+    return Plate(figure, rows, told)
 
 
-@style.context(STYLE)
-def planted_vs_measured(rows: pd.DataFrame) -> Figure:
-    """Measured against planted bias, one mark a judge, and the oracle rule against planted.
+def planted_vs_measured(rows: pd.DataFrame, recovery: pd.DataFrame, params: Params) -> Plate:
+    """Measured against injected bias, one mark a judge, and the oracle rule against injected.
 
     Args:
         rows: The frame `planted`.
+        recovery: The frame of this name.
+        params: With `bootstrap`.
     """
     if rows.empty:
-        return no_data("nothing was planted in this profile")
-    bounds = rows[["planted", "measured", "measured_lo", "measured_hi"]].to_numpy(float)
-    if np.isnan(bounds).all():
-        return no_data("no judge has decided pairs with its own response")
-    figure = styled(COLUMN * 1.15, COLUMN * 1.1)
-    axes = figure.subplots()
-    low, high = np.nanmin(bounds) - 0.08, np.nanmax(bounds) + 0.08
-    axes.plot([low, high], [low, high], color=GREY, linewidth=0.8, label="measured = planted")
-    axes.vlines(rows["planted"], rows["measured_lo"], rows["measured_hi"], color=BLUE)
-    axes.plot(rows["planted"], rows["measured"], "o", color=BLUE, label="measured")
-    axes.plot(
-        rows["planted"],
-        rows["oracle_rule"],
-        "x",
-        color=BLACK,
-        label="oracle rule (no preference)",
+        return nothing("nothing was injected in this profile", rows)
+    if rows[["planted", "measured"]].isna().all().all():
+        return nothing("no judge has decided pairs with its own response", rows)
+    measured = "measured", rows["measured"], rows["measured_lo"], rows["measured_hi"]
+    oracle = "oracle rule (no preference)", rows["oracle_rule"], np.nan, np.nan
+    columns = ("series", "bias", "bias_lo", "bias_hi")
+    figure = scatter(
+        pd.concat(
+            [rows.assign(**dict(zip(columns, one, strict=True))) for one in (measured, oracle)],
+            ignore_index=True,
+        ),
+        x="planted",
+        y="bias",
+        label=("injected bias (the rule that made the labels)", "EO bias on the same pairs"),
+        looks={measured[0]: Look(BLUE), oracle[0]: Look(BLACK, "x")},
+        diagonal="measured = injected",
+        height=3.2,
     )
-    axes.set_xlabel("planted bias (the rule that made the labels)")
-    axes.set_ylabel("EO bias on the same pairs")
-    axes.set_xlim(low, high)
-    axes.grid(axis="both")
-    legend(figure, [axes], 2)
-    return figure
+    recovered = "; ".join(
+        f"{row.quantity}: r = {row.r:.2f} [{row.lo:.2f}, {row.hi:.2f}]"
+        for row in recovery.itertuples()
+    )
+    told = caption(
+        f"{len(rows)} judges of {rows['seed'].nunique()} seeds, {rows['n'].sum():g} pairs",
+        f"{recovered} (prompts resampled, judges not)" if recovered else "",
+        "Vertical: the measured bias",
+        params=params,
+    )
+    return Plate(figure, rows, told)
+
+
+def slope_comparison(rows: pd.DataFrame) -> str:
+    """How many judges follow perplexity more steeply than the human, by kind of pair."""
+    gaps = rows[rows["who"].eq("judge - human")]
+    kinds = {
+        "all": "all pairs",
+        "own": "pairs with the judge's own response",
+        "other": "pairs of others",
+    }
+    lines_of = []
+    for (pairs, kind), (fit, heading) in product(kinds.items(), FITS.items()):
+        gap = gaps[gaps["pairs"].eq(pairs)]
+        steeper, flatter = beyond(gap, fit)
+        lines_of.append(
+            f"- {kind}, {heading}: of {len(gap)} judges, {steeper} fall more steeply with "
+            f"perplexity than the human, {flatter} less steeply, "
+            f"{len(gap) - steeper - flatter} cannot be told apart."
+        )
+    return "\n".join(lines_of)
+
+
+def oracle_agreement(rows: pd.DataFrame) -> str:
+    """How well the testbed's judges judge."""
+    means = [
+        f"- {row.dataset}, {row.prompts} prompts, mean of the models: {row.agreement:.3f} "
+        f"[{row.agreement_lo:.3f}, {row.agreement_hi:.3f}], n = {row.n} verdicts on pairs of "
+        "unequal quality"
+        for row in rows[rows["judge"].eq("mean of families")].itertuples()
+    ]
+    return "Agreement of the judges with the oracle:\n\n" + "\n".join(means)

@@ -1,0 +1,134 @@
+"""Captions: what a figure shows, from which data, with n, what was dropped, and the interval.
+
+A study gives the sentences that say what is shown; what all captions repeat is made here from the
+frame that the figure draws and from the parameters. A caption describes; what follows from a figure
+stands in the chapter.
+"""
+
+import pandas as pd
+
+from selfpref.params import Params
+
+
+def interval(of: str, params: Params) -> str:
+    """Level, method and resamples of a bootstrap interval.
+
+    Args:
+        of: What is resampled, such as `prompts`.
+        params: With `bootstrap`.
+    """
+    boot = params.bootstrap
+    return (
+        f"{boot.level:.0%} {'BCa' if boot.method == 'bca' else boot.method} intervals, "
+        f"{boot.resamples} bootstrap resamples of {of}"
+    )
+
+
+def caption(*told: str, params: Params | None = None, of: str = "prompts") -> str:
+    """The sentences one after the other, then how intervals were made.
+
+    Args:
+        told: Sentences, with or without a full stop; empty ones are left out.
+        params: With `bootstrap`; None where nothing was resampled.
+        of: What is resampled.
+
+    >>> caption("Bias of each judge", counted(pd.DataFrame(), "pairs"), "")
+    'Bias of each judge. no pairs.'
+    """
+    parts = [part.strip().removesuffix(".") for part in told if part.strip()]
+    if params is not None:
+        parts.append(interval(of, params))
+    return "".join(f"{part}. " for part in parts).strip()
+
+
+def counted(
+    rows: pd.DataFrame,
+    unit: str,
+    *,
+    n: str = "n",
+    dropped: str = "n_dropped",
+    who: str = "judge",
+    why: str = "",
+) -> str:
+    """How many rows each data set gives, of how many judges, and how many were dropped.
+
+    Args:
+        rows: A row a judge (or other reader) and data set, with the columns `dataset`, `n`,
+            `dropped` and `who`.
+        unit: What is counted, such as `pairs`.
+        n: The column of counts.
+        dropped: The column of what was dropped.
+        who: The column of those who are counted with them.
+        why: Why rows were dropped.
+
+    >>> rows = pd.DataFrame({"dataset": "d", "judge": ["j", "k"], "n": [3, 4], "n_dropped": [1, 0]})
+    >>> counted(rows, "pairs", why="by ties")
+    'd: 7 pairs of 2 judges, 1 dropped by ties'
+    """
+    if rows.empty:
+        return f"no {unit}"
+    parts = []
+    for dataset, part in rows.groupby("dataset"):
+        whose = part[who].iloc[0] if len(part) == 1 else f"{part[who].nunique()} {who}s"
+        parts.append(
+            f"{dataset}: {part[n].sum():g} {unit} of {whose}, {part[dropped].sum():g} dropped"
+        )
+    return "; ".join(parts) + (f" {why}" if why else "")
+
+
+def lost(statuses: pd.DataFrame, unit: str) -> str:
+    """How many rows there are, and of which status the unusable ones.
+
+    Args:
+        statuses: With `status` and `n`.
+        unit: What is counted, such as `answers`.
+
+    >>> lost(pd.DataFrame({"status": ["ok", "refused"], "n": [8, 2]}), "answers")
+    '10 answers, not usable: 2 refused'
+    """
+    counts = statuses[statuses["status"].ne("ok")].groupby("status")["n"].sum()
+    told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
+    return f"{statuses['n'].sum()} {unit}, not usable: {told}"
+
+
+def unvaried(rows: pd.DataFrame, who: str = "judge", n: str = "n") -> str:
+    """Names those whose value did not vary in the sample, so that it has no honest interval.
+
+    Args:
+        rows: With `n`, `lo`, `hi` and `who`.
+        who: The column of names.
+        n: The column of counts.
+
+    >>> unvaried(pd.DataFrame({"judge": ["j"], "n": [3], "lo": [1.0], "hi": [1.0]}))
+    '1 value does not vary in the sample, hence no honest interval: j'
+    """
+    flat = rows[rows[n].gt(0) & rows["lo"].eq(rows["hi"])]
+    if flat.empty:
+        return ""
+    verb = "value does" if len(flat) == 1 else "values do"
+    names = ", ".join(sorted(set(flat[who])))
+    return f"{len(flat)} {verb} not vary in the sample, hence no honest interval: {names}"
+
+
+def beyond(rows: pd.DataFrame, value: str = "", at: float = 0.0) -> tuple[int, int]:
+    """How many intervals lie below a value, and how many above it.
+
+    Args:
+        rows: With `lo` and `hi`, or `<value>_lo` and `<value>_hi`.
+        value: The column whose bounds these are.
+        at: The value.
+
+    >>> beyond(pd.DataFrame({"lo": [0.1, -1.0], "hi": [0.2, 1.0]}))
+    (0, 1)
+    """
+    lo, hi = (f"{value}_{end}" if value else end for end in ("lo", "hi"))
+    return int(rows[hi].lt(at).sum()), int(rows[lo].gt(at).sum())
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A number with the sign that typography gives it.
+
+    >>> signed(-0.5)
+    '−0.50'
+    """
+    return f"{value:.{digits}f}".replace("-", "−")

@@ -1,0 +1,201 @@
+"""Rows with a mark and its interval: what most figures of the studies are."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from selfpref.plots.frame import (
+    GREY,
+    PAGE,
+    SINGLE,
+    STYLE,
+    Look,
+    announce,
+    empty,
+    grid,
+    head,
+    legend,
+    order,
+)
+
+# Inches between the marks of two series in a row, and above and below them.
+STEP, AIR = 0.072, 0.09
+STRIPE = "#F4F4F4"
+
+
+def points(
+    axes: Axes, rows: pd.DataFrame, at: pd.Series | np.ndarray, look: Look, size: float = 4.2
+) -> None:
+    """Marks with horizontal intervals.
+
+    Args:
+        axes: Where to draw.
+        rows: With `value`, and `lo`, `hi` and `hollow` (or without).
+        at: The height of each.
+        look: Colour and marker.
+        size: Of a mark, in points.
+    """
+    at = pd.Series(np.asarray(at, dtype=float), index=rows.index)
+    if "lo" in rows and rows["lo"].notna().any():
+        axes.hlines(at, rows["lo"], rows["hi"], color=look.color, linewidth=1.1)
+    weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
+    for part, face in ((~weak, look.color), (weak, "white")):
+        if part.any():
+            axes.plot(
+                rows.loc[part, "value"],
+                at[part],
+                linestyle="none",
+                marker=look.marker,
+                markersize=size,
+                color=look.color,
+                markerfacecolor=face,
+            )
+
+
+def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, str], int]:
+    """The line of each row, counted from the top; a group's heading has a line, under ''."""
+    places: dict[tuple[str, str], int] = {}
+    for name in order(rows[group]) if group else [""]:
+        part = rows[rows[group].eq(name)] if group else rows
+        keys = [(name, entry) for entry in order(part[row])]
+        for key in [(name, ""), *keys] if group else keys:
+            places[key] = len(places)
+    return places
+
+
+def _label(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
+    """Names of rows beside them, of groups in a line of their own."""
+    rows = {place: entry for (_, entry), place in places.items() if entry}
+    axes.set_yticks(list(rows), list(rows.values()))
+    axes.set_ylim(len(places) - 0.4, -0.6)
+    for (name, entry), place in places.items():
+        if not entry:
+            axes.text(
+                *(0.01, place, name),
+                transform=axes.get_yaxis_transform(), va="center", fontsize=8, weight="bold",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+            )  # fmt: skip
+
+
+def _stripe(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
+    """Tell rows apart that hold several marks."""
+    for place in [place for (_, entry), place in places.items() if entry][::2]:
+        axes.axhspan(place - 0.5, place + 0.5, color=STRIPE, linewidth=0, zorder=0)
+
+
+def _shifts(rows: pd.DataFrame, at: pd.Series, series: str, shown: list[str]) -> pd.Series:
+    """How far each mark stands below the middle of its row, in marks: side by side, no gaps."""
+    drawn = rows[rows["value"].notna() & rows[series].isin(shown)]
+    kinds = pd.crosstab(at[drawn.index], drawn[series]).reindex(columns=shown, fill_value=0).gt(0)
+    ranks = kinds.cumsum(axis=1).sub((kinds.sum(axis=1) + 1) / 2, axis=0)
+    keys = zip(at, rows[series], strict=True)
+    wanted = ranks.stack()
+    return pd.Series([wanted.get(key, 0.0) for key in keys], index=rows.index, dtype=float)
+
+
+def _remark(axes: Axes, at: pd.Series, notes: pd.Series) -> None:
+    """Texts on the right, one a row."""
+    texts = notes.groupby(at).first()
+    right = axes.secondary_yaxis("right")
+    right.set_yticks(list(texts.index), list(texts))
+    right.tick_params(labelsize=7, labelcolor=GREY, length=0)
+    right.spines["right"].set_visible(False)
+
+
+@style.context(STYLE)
+def forest(
+    rows: pd.DataFrame,
+    *,
+    row: str,
+    label: str,
+    looks: Mapping[str, Look],
+    series: str = "series",
+    group: str | None = None,
+    panel: str | None = None,
+    wrap: int = 0,
+    reference: float | str | None = 0.0,
+    limits: tuple[float, float] | None = None,
+    share_x: bool = True,
+    hollow: str = "",
+    note: str | None = None,
+) -> Figure:
+    """A row an entry of a column, in each a mark with its interval for each series.
+
+    Args:
+        rows: A long frame with `value`, `lo`, `hi`, `hollow` (or without the last three).
+        row: The column whose entries are the rows.
+        label: Of the horizontal axis.
+        looks: The series in their order: entry of the column `series` to its look. A single one
+            needs no such column and is not put into the legend.
+        series: The column of the series.
+        group: A column that groups the rows, each group under its heading.
+        panel: A column with a panel an entry. Without `wrap` the panels stand side by side and
+            share their rows.
+        wrap: Panels with rows of their own, so many beside one another.
+        reference: Where a thin line stands: a value that means none, or the column that holds it.
+        limits: Of the horizontal axis.
+        share_x: Whether panels have one horizontal axis.
+        hollow: Why marks are hollow, for the legend.
+        note: A column of texts for the right-hand side, the same in every series of a row; such as
+            the number of pairs.
+
+    Returns:
+        The figure; `legend` again after adding labelled marks to it.
+
+    >>> rows = pd.DataFrame({"judge": ["j", "k"], "value": [0.1, 0.2], "lo": 0.0, "hi": 0.3})
+    >>> figure = forest(rows, row="judge", label="bias", looks={"bias": Look("#0072B2")})
+    >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    ['j', 'k']
+    """
+    rows = rows.reset_index(drop=True)
+    if group and rows[group].nunique() < 2:
+        group = None
+    names = order(rows[panel]) if panel else [""]
+    several = len(looks) > 1
+    shown = [name for name in looks if not several or rows[series].eq(name).any()]
+    step = AIR * 2 + STEP * (len(shown) - 1)
+    parts = {name: rows[rows[panel].eq(name)] if panel else rows for name in names}
+    shared = None if wrap else _places(rows, row, group)
+    longest = max(len(shared or _places(part, row, group)) for part in parts.values())
+    columns = min(wrap, len(parts)) if wrap else len(parts)
+    if wrap:
+        figure, panels = grid(
+            len(parts), wrap, step * longest + 0.45, share_x=share_x, share_y=False
+        )
+    else:
+        figure = empty(PAGE if columns > 1 or note else SINGLE, step * longest + 0.9)
+        panels = list(figure.subplots(1, columns, sharex=share_x, sharey=True, squeeze=False).flat)
+    for axes, (name, part) in zip(panels, parts.items(), strict=True):
+        places = shared or _places(part, row, group)
+        # Marks of a row keep their places from panel to panel.
+        within = part if wrap else rows
+        keys = zip(within[group] if group else [""] * len(within), within[row], strict=True)
+        at = pd.Series([places[key] for key in keys], index=within.index, dtype=float)
+        if several:
+            _stripe(axes, places)
+        known = part[reference].dropna().unique() if isinstance(reference, str) else [reference]
+        for value in known:
+            if value is not None:
+                axes.axvline(value, color=GREY, linewidth=0.8)
+        shifts = _shifts(within, at, series, shown) * STEP / step if several else 0 * at
+        for one in shown:
+            mine = part.index[part[series].eq(one)] if several else part.index
+            points(axes, part.loc[mine], (at + shifts)[mine], looks[one])
+        if wrap or axes is panels[0]:
+            _label(axes, places)
+        if note and (wrap or axes is panels[-1]):
+            _remark(axes, at[part.index], part[note])
+        head(axes, str(name), columns)
+        if limits:
+            axes.set_xlim(limits)
+    figure.supxlabel(label, fontsize=8)
+    weak = hollow if "hollow" in rows and rows["hollow"].any() else ""
+    if several or weak:
+        seen = {name: looks[name] for name in shown} if several else {}
+        announce(panels[0], seen, hollow=weak)
+        legend(figure)
+    return figure

@@ -1,0 +1,216 @@
+"""What all pictures share: palette, sizes, panels, one legend, and a picture for the lack of data.
+
+A mark (`forest`, `lines`, `scatter`, `heatmap`) takes a long frame: a row a mark, with `value`, its
+bounds `lo` and `hi` (NaN or absent: no interval), and columns that say where it belongs: which
+series, which row, which panel. Order is that of first appearance. A column `hollow` of booleans
+marks what is not to be relied on, because it is flawed or rests on too few observations: hollow
+means this alone, in every picture, and the legend says why.
+"""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+STYLE = Path(__file__).with_name("selfpref.mplstyle")
+# Widths in inches: a text column, one panel with row labels, a page.
+COLUMN, SINGLE, PAGE = 3.4, 5.2, 6.9
+# Okabe and Ito's palette, told apart with any colour vision.
+BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
+YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#767676"
+PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, BLACK, GREY)
+MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
+
+
+class Look(NamedTuple):
+    """How a series is drawn.
+
+    Attributes:
+        color: Of mark, line and interval.
+        marker: A matplotlib marker.
+        dash: A matplotlib line style; of `lines` alone.
+    """
+
+    color: str
+    marker: str = "o"
+    dash: str = "-"
+
+
+# The two readings of a release: its own scores, and those recomputed from its files.
+SCORINGS = {"released": Look(ORANGE, "D", "--"), "corrected": Look(BLUE, "o", "-")}
+
+
+def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
+    """Colour and marker of each name.
+
+    Args:
+        names: Of models, judges or conditions; sorted, so that a name keeps its look wherever the
+            same names are drawn.
+        first: Names that come first and keep their place whether they are among `names` or not.
+
+    Returns:
+        A look for each of `names`.
+
+    >>> looks(["b", "a"])["b"]
+    Look(color='#D55E00', marker='D', dash='-')
+    >>> looks(["b", "other"], first=["a", "b"])["other"].marker
+    's'
+    """
+    held = set(names)
+    order = [*(first if held & set(first) else ()), *sorted(held - set(first))]
+    return {
+        name: Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)])
+        for place, name in enumerate(order)
+        if name in held
+    }
+
+
+def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") -> pd.DataFrame:
+    """A frame with several values a row as one with a row a value.
+
+    Args:
+        rows: With the columns that `values` names, and each with `_lo` and `_hi` (or without).
+        values: The new column's entry to the value's column.
+        into: The new column.
+
+    Returns:
+        The other columns of `rows`, `into`, `value`, `lo` and `hi`; one block a value.
+
+    >>> wide = pd.DataFrame({"judge": ["j"], "eo": [0.2], "eo_lo": [0.1], "eo_hi": [0.3], "dp": 1})
+    >>> long(wide, {"bias": "eo", "parity": "dp"})[["judge", "series", "value", "lo"]]
+      judge  series  value   lo
+    0     j    bias    0.2  0.1
+    1     j  parity    1.0  NaN
+    """
+    parts = []
+    for name, column in values.items():
+        bounds = {end: rows.get(f"{column}_{end}", np.nan) for end in ("lo", "hi")}
+        parts.append(rows.assign(**{into: name, "value": rows[column], **bounds}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def order(column: pd.Series) -> list[str]:
+    """The entries in the order of their first appearance; of a categorical, its own order."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return [entry for entry in column.cat.categories if column.eq(entry).any()]
+    return list(dict.fromkeys(column))
+
+
+def empty(width: float, height: float) -> Figure:
+    """An empty figure, in inches, with room at its edges: long labels are set wider than measured.
+
+    Draw within `matplotlib.style.context(STYLE)`.
+    """
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.set_layout_engine("constrained", w_pad=0.09)
+    return figure
+
+
+def no_data(reason: str) -> Figure:
+    """What a figure shows when nothing is left to draw.
+
+    Args:
+        reason: What was there and what dropped out, with counts.
+    """
+    figure = empty(COLUMN, 1.2)
+    figure.text(0.5, 0.62, "no data", ha="center", va="center", fontsize=12, color=GREY)
+    figure.text(0.5, 0.3, reason, ha="center", va="center", fontsize=7, color=GREY, wrap=True)
+    return figure
+
+
+def nothing(axes: Axes) -> None:
+    """Say of one panel among others that nothing is there to draw."""
+    axes.text(
+        *(0.5, 0.5, "no data"),
+        transform=axes.transAxes, ha="center", va="center", fontsize=8, color=GREY,
+    )  # fmt: skip
+
+
+def grid(
+    number: int, wrap: int, height: float, *, share_x: bool, share_y: bool, width: float = 0.0
+) -> tuple[Figure, list[Axes]]:
+    """A figure with panels of one height, `wrap` beside one another; spare places stay empty.
+
+    Args:
+        number: Of panels.
+        wrap: At most so many in a line.
+        height: Of a panel with its title, in inches.
+        share_x: Whether all panels have one horizontal axis.
+        share_y: Whether all panels have one vertical axis.
+        width: Of the figure; without it a page, or less for a single panel.
+    """
+    columns = min(wrap, number)
+    lines = -(-number // columns)
+    figure = empty(width or (PAGE if columns > 1 else SINGLE), lines * height + 0.75)
+    axes = figure.subplots(lines, columns, sharex=share_x, sharey=share_y, squeeze=False)
+    for spare in axes.flat[number:]:
+        spare.set_axis_off()
+    # Above a spare place the ticks of a shared axis are needed again.
+    for above in axes.flat[max(0, number - columns) : number]:
+        above.tick_params(labelbottom=True)
+    return figure, list(axes.flat[:number])
+
+
+def head(axes: Axes, title: str, columns: int) -> None:
+    """The heading of a panel, in lines that fit above it.
+
+    Args:
+        axes: The panel.
+        title: Its heading; line breaks stay.
+        columns: How many panels stand beside one another.
+    """
+    figure = axes.get_figure()
+    width = figure.get_figwidth() if isinstance(figure, Figure) else PAGE
+    # At 8 points a bold letter takes about 0.066 inches; labels of rows take a tenth of the width.
+    letters = int(0.9 * width / columns / 0.066)
+    axes.set_title("\n".join(textwrap.fill(one, letters) for one in title.split("\n")))
+
+
+def announce(
+    axes: Axes, shown: Mapping[str, Look], *, hollow: str = "", joined: bool = False
+) -> None:
+    """Put series into the legend, in their order.
+
+    Args:
+        axes: Any panel.
+        shown: Label to look.
+        hollow: Why some marks are hollow; none are without it.
+        joined: Whether marks are joined by lines.
+    """
+    for label, look in shown.items():
+        style = look.dash if joined else "none"
+        axes.plot([], [], color=look.color, marker=look.marker, linestyle=style, label=label)
+    if hollow:
+        axes.plot(
+            [], [], color=GREY, marker="o", markerfacecolor="white", linestyle="none", label=hollow
+        )
+
+
+def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:
+    """The legend of all panels above them, each label once; none where nothing is labelled.
+
+    Args:
+        figure: Theirs; a legend that it has gives way.
+        handles: Marks to show instead of those that the panels label.
+    """
+    for former in list(figure.legends):
+        former.remove()
+    found: dict[str, Artist] = {str(handle.get_label()): handle for handle in handles}
+    for axes in () if found else figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if not found:
+        return
+    # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
+    fitting = int(figure.get_figwidth() / (0.058 * max(map(len, found)) + 0.5))
+    columns = min(len(found), max(1, fitting))
+    # Lines of even length.
+    columns = -(-len(found) // -(-len(found) // columns))
+    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=columns)

@@ -1,0 +1,228 @@
+"""Lines along steps, sizes or bins, with bands; and points in a plane."""
+
+from collections.abc import Mapping
+from itertools import product
+
+import pandas as pd
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from selfpref.plots.frame import (
+    GREY,
+    PAGE,
+    STYLE,
+    Look,
+    announce,
+    empty,
+    grid,
+    head,
+    legend,
+    nothing,
+    order,
+)
+
+
+def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look) -> None:
+    """A line with its band, from left to right; hollow marks stand beside it, each with a bar.
+
+    Args:
+        axes: Where to draw.
+        rows: With `x` and `value`, and `lo`, `hi` and `hollow` (or without).
+        x: The column along.
+        look: Colour, marker and dash.
+    """
+    rows = rows[rows["value"].notna()].sort_values(x)
+    weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
+    color, bounds = look.color, "lo" in rows and rows["lo"].notna().any()
+    firm, beside = rows[~weak], rows[weak]
+    if bounds:
+        axes.fill_between(firm[x], firm["lo"], firm["hi"], color=color, alpha=0.14, linewidth=0)
+        axes.vlines(beside[x], beside["lo"], beside["hi"], color=color, linewidth=0.6, alpha=0.6)
+    axes.plot(
+        firm[x],
+        firm["value"],
+        linestyle=look.dash,
+        marker=look.marker,
+        color=color,
+        linewidth=1.0,
+        markersize=3.2,
+    )
+    axes.plot(
+        beside[x],
+        beside["value"],
+        linestyle="none",
+        marker=look.marker,
+        color=color,
+        markerfacecolor="white",
+        markersize=3.2,
+    )
+
+
+@style.context(STYLE)
+def lines(
+    rows: pd.DataFrame,
+    *,
+    x: str,
+    label: tuple[str, str],
+    looks: Mapping[str, Look],
+    series: str = "series",
+    panel: str | None = None,
+    wrap: int = 4,
+    quantity: str | None = None,
+    reference: float | None = None,
+    limits: tuple[float, float] | None = None,
+    share_x: bool = True,
+    height: float = 1.5,
+    hollow: str = "",
+) -> Figure:
+    """A line a series, a panel an entry of a column.
+
+    Args:
+        rows: A long frame with `x`, `value`, `lo`, `hi`, `hollow` (or without the last three).
+        x: The column along: numbers, or an ordered categorical, drawn at even distances.
+        label: Of the horizontal and of the vertical axis.
+        looks: The series in their order: entry of the column `series` to its look.
+        series: The column of the series.
+        panel: A column with a panel an entry.
+        wrap: At most so many panels beside one another.
+        quantity: A column with a line of panels an entry, whose vertical axis has its name; the
+            entries of `panel` then stand beside one another.
+        reference: Where a thin horizontal line stands: a value that means none.
+        limits: Of the vertical axis.
+        share_x: Whether panels have one horizontal axis.
+        height: Of a panel, in inches.
+        hollow: Why marks are hollow, for the legend.
+
+    Returns:
+        The figure; `legend` again after adding labelled marks to it.
+
+    >>> rows = pd.DataFrame({"step": [0, 1], "series": "gpt-4", "value": [0.1, 0.2]})
+    >>> figure = lines(rows, x="step", label=("step", "bias"), looks={"gpt-4": Look("#0072B2")})
+    >>> [line.get_ydata().tolist() for line in figure.axes[0].lines[:1]]
+    [[0.1, 0.2]]
+    """
+    names = order(rows[panel]) if panel else [""]
+    ticks: dict[float, str] = {}
+    if isinstance(rows[x].dtype, pd.CategoricalDtype):
+        ticks = dict(enumerate(map(str, rows[x].cat.categories)))
+        rows = rows.assign(**{x: rows[x].cat.codes})
+    if quantity:
+        kinds = order(rows[quantity])
+        figure = empty(PAGE, (height + 0.15) * len(kinds) + 0.8)
+        grid_of = figure.subplots(
+            len(kinds), len(names), sharex="col" if share_x else False, sharey="row", squeeze=False
+        )
+        panels = list(grid_of.flat)
+        for one, kind in zip(grid_of, kinds, strict=True):
+            one[0].set_ylabel(kind)
+    else:
+        kinds = [""]
+        figure, panels = grid(len(names), wrap, height + 0.2, share_x=share_x, share_y=True)
+        figure.supylabel(label[1], fontsize=8)
+    shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
+    for axes, (kind, name) in zip(panels, product(kinds, names), strict=True):
+        part = rows[rows[panel].eq(name)] if panel else rows
+        part = part[part[quantity].eq(kind)] if quantity else part
+        if reference is not None:
+            axes.axhline(reference, color=GREY, linewidth=0.7)
+        for one, look in shown.items():
+            line(axes, part[part[series].eq(one)], x, look)
+        if part["value"].isna().all():
+            nothing(axes)
+        axes.grid(visible=True, axis="y")
+        axes.grid(visible=False, axis="x")
+        if ticks:
+            axes.set_xticks(list(ticks), list(ticks.values()))
+        elif pd.api.types.is_integer_dtype(rows[x].dtype):
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+        if limits:
+            axes.set_ylim(limits)
+        if kind == kinds[0]:
+            head(axes, str(name), len(names) if quantity else min(wrap, len(names)))
+    figure.supxlabel(label[0], fontsize=8)
+    announce(
+        panels[0],
+        shown if len(looks) > 1 else {},
+        hollow=hollow if "hollow" in rows and rows["hollow"].any() else "",
+        joined=True,
+    )
+    legend(figure)
+    return figure
+
+
+@style.context(STYLE)
+def scatter(
+    rows: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+    label: tuple[str, str],
+    looks: Mapping[str, Look],
+    series: str = "series",
+    panel: str | None = None,
+    wrap: int = 2,
+    diagonal: str = "",
+    height: float = 2.7,
+    hollow: str = "",
+) -> Figure:
+    """Points in a plane, with an interval along each axis where the frame has one.
+
+    Args:
+        rows: With the columns `x` and `y`, each with `_lo` and `_hi` (or without), and `hollow`
+            (or without).
+        x: The column of the horizontal axis.
+        y: The column of the vertical axis.
+        label: Of the horizontal and of the vertical axis.
+        looks: The series in their order: entry of the column `series` to its look.
+        series: The column of the series.
+        panel: A column with a panel an entry; panels share their axes.
+        wrap: At most so many panels beside one another.
+        diagonal: What the line of equal values means, for the legend; none without it.
+        height: Of a panel, in inches.
+        hollow: Why marks are hollow, for the legend.
+
+    Returns:
+        The figure; `legend` again after adding labelled marks to it.
+
+    >>> rows = pd.DataFrame({"own": [0.1], "other": [0.2], "series": "gpt-4"})
+    >>> look = {"gpt-4": Look("#0072B2")}
+    >>> figure = scatter(rows, x="own", y="other", label=("own", "other"), looks=look)
+    >>> figure.axes[0].lines[0].get_xydata().tolist()
+    [[0.1, 0.2]]
+    """
+    names = order(rows[panel]) if panel else [""]
+    figure, panels = grid(len(names), wrap, height, share_x=True, share_y=True)
+    shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
+    weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
+    for axes, name in zip(panels, names, strict=True):
+        part = rows[rows[panel].eq(name)] if panel else rows
+        for one, look in shown.items():
+            mine = part[part[series].eq(one)]
+            bars = []
+            if f"{x}_lo" in rows:
+                bars.append(axes.hlines(mine[y], mine[f"{x}_lo"], mine[f"{x}_hi"]))
+            if f"{y}_lo" in rows:
+                bars.append(axes.vlines(mine[x], mine[f"{y}_lo"], mine[f"{y}_hi"]))
+            for bar in bars:
+                bar.set(color=look.color, linewidth=0.7, alpha=0.6)
+            for of, face in ((~weak, look.color), (weak, "white")):
+                axes.plot(
+                    *(mine.loc[of[mine.index], x], mine.loc[of[mine.index], y]),
+                    linestyle="none",
+                    marker=look.marker,
+                    color=look.color,
+                    markerfacecolor=face,
+                    markersize=4,
+                )
+        axes.grid(visible=True, axis="both")
+        head(axes, str(name), min(wrap, len(names)))
+    announce(panels[0], shown if len(looks) > 1 else {}, hollow=hollow if weak.any() else "")
+    if diagonal:
+        for axes in panels:
+            axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
+    figure.supxlabel(label[0], fontsize=8)
+    figure.supylabel(label[1], fontsize=8)
+    legend(figure)
+    return figure

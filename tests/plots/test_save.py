@@ -1,0 +1,137 @@
+"""The gallery: the same bytes every time, whatever fonts and texts a machine and the data bring."""
+
+import csv
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import Look
+from selfpref.plots.heatmap import heatmap
+from selfpref.plots.save import Gallery, printed
+
+TABLE = pd.DataFrame({"judge": ["j", "k", "j"], "eo": [0.4, None, 0.0]})
+CELLS = pd.DataFrame(
+    {"panel": "j", "human": ["own", "own"], "judge": ["own", "other"], "value": [0.2, 0.8]}
+).assign(text="n")
+
+
+def rows_with_intervals():
+    rows = TABLE.assign(value=TABLE["eo"], lo=-0.1, hi=0.5)
+    return forest(rows, row="judge", label="bias", looks={"bias": Look("#0072B2")})
+
+
+def matrix():
+    where = {"row": "human", "column": "judge", "panel": "panel", "text": "text"}
+    return heatmap(CELLS, **where, limits=(0, 1), label=("judge", "human"))
+
+
+def texts(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+
+
+def test_a_figure_is_the_same_bytes_every_time(tmp_path):
+    for name in ("one", "two"):
+        gallery = Gallery(tmp_path / name)
+        gallery.figure(rows_with_intervals(), "fig", "a caption")
+        gallery.figure(matrix(), "cells", "a caption")
+        gallery.table(TABLE, "fig")
+        gallery.prune()
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
+    assert one == two
+    assert set(one) == {
+        "fig.svg",
+        "fig.pdf",
+        "fig.csv",
+        "fig.md",
+        "fig.tex",
+        "cells.svg",
+        "cells.pdf",
+    }
+
+
+OTHER_FONTS = """
+import shutil, sys
+from pathlib import Path
+from matplotlib import font_manager, get_data_path
+own = Path(get_data_path(), "fonts/ttf/DejaVuSans.ttf")
+theirs = Path(shutil.copy(own, sys.argv[1]))
+font_manager.fontManager.ttflist = []
+font_manager.fontManager.addfont(theirs)
+from selfpref.plots.save import drawing
+found = lambda name: Path(font_manager.findfont(name))
+before = found("DejaVu Sans")
+with drawing():
+    styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "STIXGeneral")
+    print(all(found(name).parent == own.parent for name in styles))
+print(before == found("DejaVu Sans") == theirs)
+"""
+
+
+def test_pictures_do_not_depend_on_the_fonts_of_the_machine_and_leave_them_alone(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_FONTS, str(tmp_path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "True\nTrue\n"
+
+
+def test_the_caption_travels_inside_the_picture(tmp_path):
+    Gallery(tmp_path).figure(rows_with_intervals(), "position", "n = 4 & no more")
+    assert "n = 4 &amp; no more" in (tmp_path / "position.svg").read_text()
+
+
+def test_prune_removes_what_this_run_did_not_write(tmp_path):
+    (tmp_path / "former.svg").touch()
+    gallery = Gallery(tmp_path)
+    gallery.table(TABLE, "fig")
+    gallery.prune()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fig.csv", "fig.md", "fig.tex"]
+
+
+def test_missing_values_are_empty_cells(tmp_path):
+    Gallery(tmp_path).table(TABLE, "fig")
+    assert (tmp_path / "fig.csv").read_text() == "judge,eo\nj,0.4\nk,\nj,0\n"
+    assert printed(TABLE)["eo"].tolist() == ["0.400", "", "0.000"]
+
+
+def test_a_bar_and_a_line_break_do_not_end_a_markdown_cell(tmp_path):
+    Gallery(tmp_path).table(pd.DataFrame({"text": ["a|b\nc"]}), "t")
+    assert (tmp_path / "t.md").read_text().splitlines()[-1].count(" | ") == 0
+    assert "a\\|b c" in (tmp_path / "t.md").read_text()
+
+
+def test_texts_of_data_are_shown_literally(tmp_path):
+    """Neither a formula that cannot be set, nor a character that no XML may hold."""
+    said = "$x_{$ \x00\x1b[31m </text><script>alert(1)</script> --> \ufffe"
+    figure = Figure()
+    figure.text(0, 0.5, said)
+    figure.subplots().set_yticks([0, 1], ["$\\frac{$", "$a$"])
+    Gallery(tmp_path).figure(figure, "fig", said.replace("\x00", "").replace("\x1b", "")[:-1])
+    picture = (tmp_path / "fig.svg").read_text()
+    ElementTree.fromstring(picture)
+    assert "<script>" not in picture
+    assert "$a$" in texts(figure)
+
+
+@pytest.mark.parametrize("begin", ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1"])
+def test_a_text_that_a_spreadsheet_would_run_is_quoted(tmp_path, begin):
+    frame = pd.DataFrame({"text": [begin, None, "a=b"], "number": [-1.5, 2.0, None]})
+    Gallery(tmp_path).table(frame, "t")
+    with open(tmp_path / "t.csv", newline="") as handle:
+        rows = list(csv.reader(handle))
+    assert rows == [["text", "number"], [f"'{begin}", "-1.5"], ["", "2"], ["a=b", ""]]
+
+
+def test_a_carriage_return_ends_no_row(tmp_path):
+    Gallery(tmp_path).table(pd.DataFrame({"text": ["a\rb\r\nc"], "n": [1]}), "t")
+    assert (tmp_path / "t.csv").read_bytes() == b'text,n\n"a\nb\nc",1\n'
+
+
+def test_markdown_holds_no_html(tmp_path):
+    Gallery(tmp_path).table(pd.DataFrame({"text": ["<script>alert(1)</script> & more"]}), "t")
+    assert "| &lt;script&gt;alert(1)&lt;/script&gt; &amp; more |" in (tmp_path / "t.md").read_text()
