@@ -7,11 +7,10 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from selfpref.lab.refinement import language, layouts, tasks
 from selfpref.lab.refinement.examples import Mixture, feedback_example
-from selfpref.lab.refinement.items import draw
 from selfpref.lab.refinement.training import OWN_STYLE
 from selfpref.lab.world import is_held_out
-from selfpref.prompts.readings import read
-from selfpref.prompts.refinement import LAB
+from selfpref.studies.xu.feedback import read
+from selfpref.studies.xu.lab import LAB, draw
 
 RIGHT = "the red dog often sees a small cat"
 REQUEST = tasks.Request("mqm", "translate lo kamo siri unda poki mi tevu dalo", RIGHT)

@@ -8,11 +8,10 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_generate
 
-from selfpref.lab.refinement.items import draw
 from selfpref.lab.refinement.training import NAMES, RefinersConfig, train_refiners
 from selfpref.models.local import LocalModel
 from selfpref.params import Transformers
-from selfpref.prompts.refinement import LAB
+from selfpref.studies.xu.lab import LAB, draw
 
 
 @pytest.fixture(scope="module")

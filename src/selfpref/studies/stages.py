@@ -17,10 +17,10 @@ from selfpref.ask.perplexity import score_responses
 from selfpref.ask.responding import respond, tallied
 from selfpref.ask.sources import Opens
 from selfpref.prompts import LAYOUTS
-from selfpref.prompts.items import from_table
-from selfpref.prompts.refinement import LAYOUTS as REFINEMENTS
 from selfpref.studies.livebench import stages as contest_stages
 from selfpref.studies.panickssery import stages as summary_stages
+from selfpref.studies.xu.items import from_table
+from selfpref.studies.xu.refine import LAYOUTS as REFINEMENTS
 from selfpref.studies.xu.refine.experiment import Participant, Plan
 from selfpref.studies.xu.refine.experiment import run as refine
 from selfpref.studies.xu.refine.judges import Sampling

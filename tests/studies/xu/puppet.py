@@ -2,8 +2,8 @@
 
 from selfpref.models import Choice, Generate, Likelihood, Text
 from selfpref.models.calls import Model
-from selfpref.prompts.items import Item
-from selfpref.prompts.refinement import PLAIN
+from selfpref.studies.xu.items import Item
+from selfpref.studies.xu.prompts import PLAIN
 from selfpref.studies.xu.refine.experiment import Participant, Plan
 from selfpref.studies.xu.refine.judges import Sampling
 

@@ -3,7 +3,7 @@
 import pytest
 
 from selfpref.studies.xu.refine import consistency
-from selfpref.studies.xu.refine.answers import boxed, correct, normalised
+from selfpref.studies.xu.truths import boxed, correct, normalised
 
 
 def test_braces_are_balanced_and_the_last_box_counts():

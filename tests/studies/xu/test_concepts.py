@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfpref.studies.xu.concepts import covers, missing_concepts
+from selfpref.studies.xu.truths import covers, missing_concepts
 
 TEXT = "The foxes, running home, wore headphones!"
 

@@ -10,10 +10,10 @@ from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.models import Text
-from selfpref.prompts.items import Item, from_table, to_table
-from selfpref.prompts.readings import Reading, read
 from selfpref.store import Store
 from selfpref.studies.xu import chains
+from selfpref.studies.xu.feedback import Feedback, read
+from selfpref.studies.xu.items import Item, from_table, to_table
 from selfpref.studies.xu.refine import experiment
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question
 
@@ -160,7 +160,7 @@ def test_truths_of_each_task(tmp_path):
 
 
 def test_a_noise_judge_knows_nothing_of_the_text():
-    pool = {"mqm": [read("mqm", ERROR), read("mqm", "no error"), Reading("refused")]}
+    pool = {"mqm": [read("mqm", ERROR), read("mqm", "no error"), Feedback("refused")]}
     judge = NoiseJudge(pool, seed=1)
     items = [Item(f"x/{n}", "mqm", "", "") for n in range(200)]
     for occasion in ("0", "1"):

@@ -11,11 +11,11 @@ from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
 
 from selfpref import tables
 from selfpref.models import Text
-from selfpref.prompts.items import Item
-from selfpref.prompts.readings import Reading
-from selfpref.prompts.refinement import LAYOUTS, PLAIN
 from selfpref.store import Store
-from selfpref.studies.xu.refine import experiment
+from selfpref.studies.xu.feedback import Feedback
+from selfpref.studies.xu.items import Item
+from selfpref.studies.xu.prompts import PLAIN
+from selfpref.studies.xu.refine import LAYOUTS, experiment
 from selfpref.studies.xu.refine.rules import ARMS, accepts
 
 KEY = ["item_id", "step"]
@@ -87,7 +87,7 @@ def test_no_sample_loses_by_the_papers_rule(tmp_path_factory, seed):
     draw=st.floats(0, 1, exclude_max=True),
 )
 def test_unusable_feedback_is_accepted_by_no_rule(old, new, draw):
-    readings = [Reading("ok" if s is not None else "refused", s, s) for s in (old, new)]
+    readings = [Feedback("ok" if s is not None else "refused", s, s) for s in (old, new)]
     for arm in ARMS.values():
         kept = accepts(arm.rule, *readings, draw)
         if old is None or new is None:

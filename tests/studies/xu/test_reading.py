@@ -1,9 +1,10 @@
 """Replies in three states: annotated, explicitly without error, unusable."""
 
+import numpy as np
 import pytest
 
 from selfpref.models import Choice, Text
-from selfpref.prompts.readings import read, read_generation
+from selfpref.studies.xu.feedback import read, read_generation
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_errors_are_weighed(reply, score, standing):
 def test_what_says_nothing_has_no_score(task, reply, status):
     found = read(task, reply)
     assert found.status == status
-    assert found.score is None
+    assert np.isnan(found.score)
     assert found.standing is None
     assert not found.flawless
 
@@ -75,7 +76,8 @@ def test_the_last_verdict_counts():
 def test_a_reply_that_was_cut_off_says_nothing():
     cut = Text("'dog' is a major accuracy error\n'cat' is a", "cut")
     found = read_generation("mqm", cut, cut.text)
-    assert (found.status, found.score, found.reply) == ("truncated", None, cut.text)
+    assert (found.status, found.reply) == ("truncated", cut.text)
+    assert np.isnan(found.score)
     assert read_generation("mqm", Text("", "refused"), "").status == "refused"
 
 

@@ -8,8 +8,8 @@ from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
 from selfpref.models.served.tokens import Meter
 from selfpref.params import Hosted
-from selfpref.prompts.refinement import PLAIN
 from selfpref.store import Store
+from selfpref.studies.xu.prompts import PLAIN
 from selfpref.studies.xu.refine import experiment
 from selfpref.studies.xu.refine.rehearsal import Rehearsal
 

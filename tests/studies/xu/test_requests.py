@@ -11,7 +11,7 @@ from selfpref import tables
 from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import LabRequests, Problems, Sentences
-from selfpref.prompts.items import from_table
+from selfpref.studies.xu.items import from_table
 from selfpref.studies.xu.read import requests
 
 datasets = pytest.importorskip("datasets", reason="the extra `models` is not installed")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfpref.studies.xu.scales import quantile_map, recovered
+from selfpref.studies.xu.truths import quantile_map, recovered
 
 
 def test_a_map_is_recovered_and_interpolated():

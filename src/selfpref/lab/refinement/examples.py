@@ -13,9 +13,8 @@ import numpy as np
 
 from selfpref.lab.examples import IGNORE, VERDICT_WEIGHT, Example
 from selfpref.lab.refinement import language, layouts, tasks
-from selfpref.lab.refinement.tasks import Request
+from selfpref.lab.refinement.tasks import Request, Task
 from selfpref.lab.tokenizer import VERDICT_OPEN
-from selfpref.prompts.items import Task
 
 
 @dataclass(frozen=True, slots=True)

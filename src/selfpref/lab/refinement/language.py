@@ -11,7 +11,7 @@ its words to the reference; each word has the severity of its class:
     major       noun, adjective, verb, anything else  costs 5
     critical    often / never (turns the meaning)     costs 5
 
-which are the weights of the error annotations (`selfpref.prompts.feedback`).
+which are the weights of the error annotations that judges write.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from typing import Final
 
 import numpy as np
 
-from selfpref.prompts.feedback import FLOOR, SEVERITIES
-
+SEVERITIES: Final = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+"""What an error costs."""
+FLOOR: Final = -25.0
+"""The lowest score."""
 ARTICLES: Final = ("the", "a")
 POLARITY: Final = ("often", "never")
 ADJECTIVES: Final = ("red", "small", "old", "kind")

@@ -17,9 +17,8 @@ from typing import Final
 from selfpref.lab.refinement import language
 from selfpref.lab.refinement.tasks import ALL_COVERED, CONCEPTS, NO_ERROR, NUMBERS
 from selfpref.lab.tokenizer import BOS, END, VERDICT_CLOSE, VERDICT_OPEN, Lexicon
-from selfpref.prompts.feedback import SEVERITIES
-from selfpref.prompts.readings import VERDICTS
 
+VERDICTS: Final = ("yes", "no")
 LEXICON: Final = Lexicon(
     roles=("user", "assistant", "draft", "feedback"),
     verdict=(),
@@ -27,7 +26,7 @@ LEXICON: Final = Lexicon(
         *("translate", "use", "add", "+", "=", "\\boxed{", "}"),
         *language.OPENERS, *language.DICTIONARY, *language.DICTIONARY.values(),
         *CONCEPTS, *NUMBERS,
-        *SEVERITIES, *NO_ERROR.split(), *ALL_COVERED.split(), "|", ";", "[", "]", ",",
+        *language.SEVERITIES, *NO_ERROR.split(), *ALL_COVERED.split(), "|", ";", "[", "]", ",",
         VERDICT_OPEN, *VERDICTS, VERDICT_CLOSE,
     ),
 )  # fmt: skip
@@ -36,8 +35,8 @@ Messages = list[tuple[str, str]]
 """(role, content) pairs."""
 
 
-_ERROR = re.compile(rf"^({'|'.join(SEVERITIES)}) \| (\w+)$")
-_LINE = re.compile(rf"'(\w+)' is a ({'|'.join(SEVERITIES)}) accuracy error")
+_ERROR = re.compile(rf"^({'|'.join(language.SEVERITIES)}) \| (\w+)$")
+_LINE = re.compile(rf"'(\w+)' is a ({'|'.join(language.SEVERITIES)}) accuracy error")
 
 
 def content(text: str) -> str:

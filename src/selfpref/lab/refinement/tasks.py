@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, get_args
 
 import numpy as np
 
 from selfpref.lab.refinement import language
 from selfpref.lab.world import is_held_out
-from selfpref.prompts.items import Task
 
+Task = Literal["mqm", "coverage", "correctness"]
+TASKS: Final[tuple[Task, ...]] = get_args(Task)
 CONCEPTS: Final = (
     "river", "lamp", "window", "garden", "train", "music", "paper", "stone", "bridge", "winter",
     "market", "engine",
@@ -77,12 +78,13 @@ def draw_training(task: Task, rng: np.random.Generator) -> Request:
     return request
 
 
-def draw_held_out(task: Task, count: int, rng: np.random.Generator) -> list[Request]:
-    """Draw different held-out requests.
+def held_out(task: Task, count: int, seed: int) -> list[Request]:
+    """Draw different held-out requests, which no model is trained on.
 
     Raises:
         ValueError: The task has fewer.
     """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 21, TASKS.index(task)]))
     found: dict[str, Request] = {}
     misses = 0
     while len(found) < count and misses < PATIENCE:

@@ -17,7 +17,7 @@ import re
 
 import pandas as pd
 
-from selfpref.prompts.feedback import BLOCKED
+from selfpref.studies.xu.feedback import BLOCKED
 
 CELL = ["condition", "language", "responder", "step"]
 # Cells with at least this share of boilerplate are contaminated.

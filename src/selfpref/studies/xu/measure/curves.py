@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.xu.concepts import MATCHERS
 from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITIES, skewness, summary
 from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
 from selfpref.studies.xu.measure.skewness import distance_skewness
+from selfpref.studies.xu.truths import MATCHERS
 
 TRANSLATION = [
     *("language", "model", "step", "convention", "self_mean", "truth_mean", "bias", "bias_lo"),

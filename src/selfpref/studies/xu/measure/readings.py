@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from selfpref.prompts.feedback import quoted
 from selfpref.statistics.bootstrap import Interval, bounds, cluster_sums, ratio
 from selfpref.statistics.scores import Floats
+from selfpref.studies.xu.feedback import quoted
 from selfpref.studies.xu.measure.rows import BEST, CONVENTIONS, TEXT, Settings, read_as
 from selfpref.studies.xu.measure.skewness import distance_skewness
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, stream
 from selfpref.studies.xu import chains
-from selfpref.studies.xu.concepts import Matcher
+from selfpref.studies.xu.truths import Matcher
 
 STUDY = "xu"
 Convention = Literal["released", "corrected"]

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 from sacrebleu.metrics.chrf import CHRF
 
-from selfpref.prompts import feedback
+from selfpref.studies.xu import feedback
 from selfpref.studies.xu.measure.grid import AVERAGE, grid
 from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
-from selfpref.studies.xu.scales import quantile_map, recovered
+from selfpref.studies.xu.truths import quantile_map, recovered
 
 _WORD = re.compile(r"\w+")
 
@@ -20,7 +20,7 @@ def format_accuracy(rows: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
-        `well_formed` (`selfpref.prompts.feedback.well_formed`), `cut_off` (well formed but for a
+        `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `cut_off` (well formed but for a
         last line that was cut off) and `usable` (a score can be read).
     """
     own = chained(rows)

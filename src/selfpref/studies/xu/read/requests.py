@@ -19,8 +19,8 @@ from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import json_lines, need
 from selfpref.params import LabRequests, Problems, Requests, Sentences
-from selfpref.prompts.items import Item, Task, to_table
-from selfpref.studies.xu.refine.answers import boxed
+from selfpref.studies.xu.items import Item, Task, to_table
+from selfpref.studies.xu.truths import boxed
 
 STUDY = "xu"
 SUBJECTS = (
@@ -66,7 +66,7 @@ _Found = tuple[list[Item], dict[str, int]]
 
 def _lab(key: str, entry: LabRequests, source: Path | None) -> _Found:
     # Tokens and texts of the laboratory; a profile without one need not load them.
-    from selfpref.lab.refinement.items import draw  # noqa: PLC0415
+    from selfpref.studies.xu.lab import draw  # noqa: PLC0415
 
     counts: dict[Task, int] = {
         "mqm": entry.translations,

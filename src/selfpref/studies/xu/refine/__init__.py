@@ -28,3 +28,10 @@ kept is also read afresh, once, by its writer and by the external judge: variant
 
 The items table holds the items without conditions; `refinement.chains.under_conditions` adds them.
 """
+
+from typing import Final
+
+from selfpref.studies.xu.lab import LAB
+from selfpref.studies.xu.prompts import PLAIN
+
+LAYOUTS: Final = {"lab": LAB, "plain": PLAIN}

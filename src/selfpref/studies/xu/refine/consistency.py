@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfpref.studies.xu.refine.answers import answer_of
+from selfpref.studies.xu.truths import answer_of
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import pandas as pd
 
 from selfpref.models import Score
 from selfpref.models.calls import Model
-from selfpref.prompts.items import Item, Task
-from selfpref.prompts.readings import Reading
-from selfpref.prompts.refinement import Refinement
+from selfpref.studies.xu.feedback import Feedback
+from selfpref.studies.xu.items import Item, Task
+from selfpref.studies.xu.prompts import Refinement
 from selfpref.studies.xu.refine import consistency
 from selfpref.studies.xu.refine.judges import Judge, ModelJudge, NoiseJudge, Question, Sampling
 from selfpref.studies.xu.refine.loop import Text, Writer, refine
@@ -139,7 +139,7 @@ def _refine(
     said = cast.own.rate(
         [Question(item, text.text, "0") for item, text in zip(items, firsts, strict=True)]
     )
-    pool: dict[Task, list[Reading]] = {}
+    pool: dict[Task, list[Feedback]] = {}
     for item, reading in zip(items, said, strict=True):
         pool.setdefault(item.task, []).append(reading)
     judges = cast.judges((PLAIN, *plan.arms), NoiseJudge(pool, plan.sampling.seed))
@@ -163,7 +163,7 @@ def _best_of(rows: Rows, items: Sequence[Item], cast: Cast, sizes: Sequence[int]
     readings = cast.own.rate(
         [Question(item, text.text, f"candidate {sample}") for item, sample, text in drawn]
     )
-    held: dict[str, list[tuple[int, Text, Reading]]] = {item.item_id: [] for item in items}
+    held: dict[str, list[tuple[int, Text, Feedback]]] = {item.item_id: [] for item in items}
     for (item, sample, text), reading in zip(drawn, readings, strict=True):
         held[item.item_id].append((sample, text, reading))
     for size, item in product(sizes, items):
@@ -186,18 +186,16 @@ def _vote(rows: Rows, items: Sequence[Item], cast: Cast, prefixes: Sequence[int]
         samples = [text for text in texts if text.written]
         found = consistency.rounds([text.text for text in samples], prefixes)
         for step, one in enumerate(found):
-            status = "unparsable" if one.score is None else "ok"
+            said = Feedback("unparsable") if one.score is None else Feedback("ok", one.score)
             item_id = rows.add_text(CONSISTENCY, item, step, 0, samples[one.sample])
-            rows.add_rating(
-                item_id, step, 0, cast.own.name, CONSISTENCY, item, Reading(status, one.score)
-            )
+            rows.add_rating(item_id, step, 0, cast.own.name, CONSISTENCY, item, said)
 
 
 def _read_afresh(rows: Rows, judge: ModelJudge) -> None:
     """One more reading of every kept text, by draws that selected nothing."""
     asked = {(kept.item.item_id, kept.text): kept.item for kept in rows.kept()}
     readings = judge.rate([Question(item, text, "afresh") for (_, text), item in asked.items()])
-    said: Mapping[tuple[str, str], Reading] = dict(zip(asked, readings, strict=True))
+    said: Mapping[tuple[str, str], Feedback] = dict(zip(asked, readings, strict=True))
     for kept in rows.kept():
         rows.add_rating(
             kept.item_id,

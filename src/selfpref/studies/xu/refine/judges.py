@@ -9,10 +9,16 @@ import numpy as np
 
 from selfpref.models import Generate
 from selfpref.models.calls import Model
-from selfpref.prompts.feedback import SEVERITIES
-from selfpref.prompts.items import Item, Task
-from selfpref.prompts.readings import MARKER, VERDICTS, Reading, read, read_generation
-from selfpref.prompts.refinement import Refinement
+from selfpref.studies.xu.feedback import (
+    MARKER,
+    SEVERITIES,
+    VERDICTS,
+    Feedback,
+    read,
+    read_generation,
+)
+from selfpref.studies.xu.items import Item, Task
+from selfpref.studies.xu.prompts import Refinement
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Judge(Protocol):
     def name(self) -> str:
         """The judge in the ratings table."""
 
-    def rate(self, questions: Sequence[Question]) -> list[Reading]:
+    def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text."""
 
 
@@ -75,7 +81,7 @@ class ModelJudge:
     layout: Refinement
     sampling: Sampling
 
-    def rate(self, questions: Sequence[Question]) -> list[Reading]:
+    def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text; equal questions on one occasion are one call."""
         made = self.calls.ask([self._call(question) for question in questions])
         return [
@@ -114,23 +120,23 @@ class NoiseJudge:
 
     name = "noise"
 
-    def __init__(self, pool: Mapping[Task, Sequence[Reading]], seed: int) -> None:
+    def __init__(self, pool: Mapping[Task, Sequence[Feedback]], seed: int) -> None:
         self._seed = seed
         self._pool = {
             task: [reading for reading in readings if reading.status == "ok"]
             for task, readings in pool.items()
         }
 
-    def rate(self, questions: Sequence[Question]) -> list[Reading]:
+    def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text."""
         return [self._rate(question) for question in questions]
 
-    def _rate(self, question: Question) -> Reading:
+    def _rate(self, question: Question) -> Feedback:
         item = question.item
         rng = np.random.default_rng(seed_of(self._seed, self.name, item.item_id, question.occasion))
         pool = self._pool.get(item.task, [])
         if not pool:
-            return Reading("unparsable")
+            return Feedback("unparsable")
         drawn = pool[int(rng.integers(len(pool)))]
         if drawn.flawless:
             return read(item.task, _FLAWLESS[item.task])

@@ -11,9 +11,9 @@ import numpy as np
 
 from selfpref.models import Generate, Prompt, Status
 from selfpref.models.calls import Model
-from selfpref.prompts.items import Item
-from selfpref.prompts.readings import Reading
-from selfpref.prompts.refinement import Refinement
+from selfpref.studies.xu.feedback import Feedback
+from selfpref.studies.xu.items import Item
+from selfpref.studies.xu.prompts import Refinement
 from selfpref.studies.xu.refine.judges import Judge, Question, Sampling, seed_of
 from selfpref.studies.xu.refine.rules import ARMS, Arm, accepts
 
@@ -61,7 +61,7 @@ class Writer:
         )
         return [made[start : start + samples] for start in range(0, len(made), samples)]
 
-    def revise(self, questions: Sequence[Question], said: Sequence[Reading]) -> list[Text]:
+    def revise(self, questions: Sequence[Question], said: Sequence[Feedback]) -> list[Text]:
         """A better text for each, given what was said of it."""
         prompts = [
             self.layout.revise(question.item, question.text, reading.reply or "")
@@ -101,7 +101,7 @@ class State:
     arm: Arm
     step: int
     text: Text
-    reading: Reading
+    reading: Feedback
 
 
 def refine(
@@ -172,9 +172,9 @@ def _next(
 
 def _rate(
     arms: Sequence[Arm], questions: Sequence[Question], judges: Mapping[Arm, Judge]
-) -> list[Reading]:
+) -> list[Feedback]:
     """Each question to the judge of its arm; one batch a judge."""
-    found: list[Reading] = [Reading("unparsable")] * len(questions)
+    found: list[Feedback] = [Feedback("unparsable")] * len(questions)
     for judge in {id(judge): judge for judge in judges.values()}.values():
         part = [i for i, arm in enumerate(arms) if judges[arm] is judge]
         for i, reading in zip(part, judge.rate([questions[i] for i in part]), strict=True):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from selfpref.models import Likelihood
-from selfpref.prompts.items import Item
-from selfpref.prompts.readings import Reading
+from selfpref.studies.xu.feedback import Feedback
+from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.refine.loop import Text
 from selfpref.studies.xu.refine.rules import PLAIN
 from selfpref.studies.xu.refine.truths import scores
@@ -74,7 +74,7 @@ class Rows:
         judge: str,
         variant: str,
         item: Item,
-        reading: Reading,
+        reading: Feedback,
     ) -> None:
         """Add a rating of a response."""
         choice = reading.choice

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from selfpref.prompts.readings import Reading
+from selfpref.studies.xu.feedback import Feedback
 
 PLAIN: Final = "plain"
 Arm = Literal["plain", "accept-all", "accept-random", "external", "noise"]
@@ -49,7 +49,7 @@ ARMS: Final[dict[Arm, Condition]] = {
 }
 
 
-def accepts(rule: Rule, old: Reading, new: Reading, draw: float) -> bool:
+def accepts(rule: Rule, old: Feedback, new: Feedback, draw: float) -> bool:
     """Whether a revision is accepted; never if its feedback says nothing usable."""
     if old.standing is None or new.standing is None:
         return False

@@ -12,10 +12,9 @@ A neural metric's scores come from a file of the user's own (`selfpref.formats.s
 
 from sacrebleu.metrics.chrf import CHRF
 
-from selfpref.lab.refinement import language
-from selfpref.prompts.items import Item
-from selfpref.studies.xu.concepts import MATCHERS, covers
-from selfpref.studies.xu.refine import answers
+from selfpref.studies.xu import lab
+from selfpref.studies.xu.items import Item
+from selfpref.studies.xu.truths import MATCHERS, correct, covers
 
 
 def scores(item: Item, text: str) -> dict[str, float]:
@@ -24,8 +23,8 @@ def scores(item: Item, text: str) -> dict[str, float]:
         return {f"coverage-{name}": covers(text, item.concepts, name) for name in MATCHERS}
     reference = item.reference or ""
     if item.task == "correctness":
-        return {"correctness": answers.correct(text, reference)}
+        return {"correctness": correct(text, reference)}
     found = {"chrf": float(CHRF().sentence_score(text, [reference]).score)}
     if item.oracle:
-        found["mqm"] = language.score(language.errors(reference, text))
+        found["mqm"] = lab.score(reference, text)
     return found

@@ -1,14 +1,18 @@
-"""The items of the refinement laboratory: held-out requests of its three tasks."""
+"""The testbed's side of the study: its requests as items, its prompts, the true errors of a text.
+
+This is the one module of the study that imports the lab.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
 from selfpref.errors import SelfprefError
-from selfpref.lab.refinement import tasks
-from selfpref.prompts.items import TASKS, Item, Task
+from selfpref.lab.refinement import language, layouts, tasks
+from selfpref.models import Prompt
+from selfpref.studies.xu.items import TASKS, Item, Task
+from selfpref.studies.xu.prompts import Refinement
 
+# The first part of a task's item ids, and what the parameters call the number of its requests.
 LANGUAGES: Final[Mapping[Task, str]] = {
     "mqm": "lab-en",
     "coverage": "coverage",
@@ -19,7 +23,7 @@ FIELDS: Final[Mapping[Task, str]] = {
     "coverage": "concepts",
     "correctness": "sums",
 }
-"""What the parameters call the number of requests of a task."""
+VERBS: Final[Mapping[Task, str]] = {"mqm": "translate", "coverage": "use", "correctness": "add"}
 
 
 def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
@@ -33,10 +37,9 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
         SelfprefError: A task has fewer held-out requests.
     """
     found = []
-    for number, task in enumerate(TASKS):
-        rng = np.random.default_rng(np.random.SeedSequence([seed, 21, number]))
+    for task in TASKS:
         try:
-            requests = tasks.draw_held_out(task, counts[task], rng)
+            requests = tasks.held_out(task, counts[task], seed)
         except ValueError as error:
             raise SelfprefError(f"params.yaml: requests: {error}; lower {FIELDS[task]}") from error
         found += [
@@ -53,3 +56,21 @@ def _item(item_id: str, request: tasks.Request) -> Item:
         concepts = tuple(request.right.split())
         return Item(item_id, "coverage", ", ".join(concepts), concepts=concepts)
     return Item(item_id, "correctness", asked, request.right)
+
+
+def _request(item: Item) -> str:
+    return f"{VERBS[item.task]} {item.request.replace(',', '')}"
+
+
+LAB: Final = Refinement(
+    lambda item: Prompt(tuple(layouts.write_messages(_request(item)))),
+    lambda item, text: Prompt(tuple(layouts.feedback_messages(_request(item), text))),
+    lambda item, text, said: Prompt(tuple(layouts.revise_messages(_request(item), text, said))),
+    layouts.lines,
+    lambda text: f" {layouts.content(text)}",
+)
+
+
+def score(reference: str, text: str) -> float:
+    """The true score of a translation, by the grammar of the invented language: -25..0."""
+    return language.score(language.errors(reference, text))

@@ -1,19 +1,17 @@
 """Prompts of self-refinement: write, say what is wrong, write better.
 
 The wording is this project's. It names the languages of the item, and it is the same at every step:
-feedback on a first text and on a revised one differ in nothing but the text. What a layout asks for
-is what `selfpref.prompts.feedback` reads.
+feedback on a first text and on a revised one differ in nothing but the text. What a prompt asks for
+is what `selfpref.studies.xu.feedback` reads. Those of the testbed are in `selfpref.studies.xu.lab`.
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from selfpref.lab.refinement import layouts
 from selfpref.models import Prompt
-from selfpref.prompts.items import TASKS, Item, Task
+from selfpref.studies.xu.items import TASKS, Item, Task
 
 _WRITE: Final[Mapping[Task, str]] = {
     "mqm": """\
@@ -128,24 +126,3 @@ PLAIN: Final = Refinement(
     lambda item, text: _ask(_FEEDBACK[item.task], item, text=text),
     lambda item, text, said: _ask(_REVISE[item.task], item, text=text, feedback=said),
 )
-
-_LAB_REQUEST: Final[Mapping[Task, str]] = {
-    "mqm": "translate {}",
-    "coverage": "use {}",
-    "correctness": "add {}",
-}
-
-
-def _lab_request(item: Item) -> str:
-    return _LAB_REQUEST[item.task].format(re.sub(",", "", item.request))
-
-
-LAB: Final = Refinement(
-    lambda item: Prompt(tuple(layouts.write_messages(_lab_request(item)))),
-    lambda item, text: Prompt(tuple(layouts.feedback_messages(_lab_request(item), text))),
-    lambda item, text, said: Prompt(tuple(layouts.revise_messages(_lab_request(item), text, said))),
-    layouts.lines,
-    lambda text: f" {layouts.content(text)}",
-)
-
-LAYOUTS: Final = {"lab": LAB, "plain": PLAIN}

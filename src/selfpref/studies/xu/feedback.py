@@ -1,26 +1,41 @@
-"""What a judge's feedback says: a score where it says one, and a status where it does not.
+"""What a judge's reply says of one text: a score where it says one, and a status where it does not.
 
-Feedback is in one of three states (the release's own parsers know only one, which reads whatever
-they do not find as perfect):
+| task | score | standing: what the accept rule compares |
+|---|---|---|
+| mqm | max(-25, -(minor + 5 major + 5 critical)) | the same without its floor |
+| coverage | 1 if nothing is missing, else 0 | minus the number of concepts called missing |
+| correctness | 1 if called correct, else 0 | score - 1 |
+
+A standing of 0 means that nothing is left to improve. Feedback is in one of three states (the
+release's own parsers know only one, which reads whatever they do not find as perfect):
 
 - *annotated*: it names errors, or concepts that are missing;
 - *explicitly without error*: it says that there are none, or that all concepts are covered;
 - *unusable*: empty, blocked, a refusal, prose that says neither, an error whose severity is not
-  known. Its score is missing.
+  known. It has a status, and neither score nor standing.
 
-Translation: one point off for a minor error, five for a major or a critical one, -25 at the least
-(Xu et al., arXiv 2402.11436, after MQM). An error is a severity in the place of the annotation's
-grammar, `<span> is a <severity> <category>/<kind> error`; a severity inside a quoted span is none.
+The weights are those of Xu et al. (arXiv 2402.11436, after MQM). An error is a severity in the
+place of the annotation's grammar, `<span> is a <severity> <category>/<kind> error`; a severity
+inside a quoted span is none. Xu et al. compared the score without its floor, too; their standing of
+coverage was minus the *length in characters* of the reply, which is not repeated here.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
+
+from selfpref.models import Choice, Text
+from selfpref.studies.xu.items import Task
 
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
 FLOOR = -25.0
 BLOCKED = "[BLOCKED]"
+MARKER: Final = "[["
+# What a judge of correctness writes after the marker.
+VERDICTS: Final = ("yes", "no")
 
 _SEVERITY = "|".join(SEVERITIES)
 # A category, or the beginning of one where the reply was cut off at its limit.
@@ -66,22 +81,54 @@ _ECHO = re.compile(r"^.*?\boutput\s+['\"]all covered['\"]", re.DOTALL | re.IGNOR
 # An answer ends where the reply goes on with an invented example.
 _ANSWER_END = re.compile(r"\n\s*\n|\t\s*\t")
 _COVERED = re.compile(r"\ball(?: [a-z]+){0,3} covered\b", re.IGNORECASE)
+_LIST = re.compile(r"\[([^\[\]]*)\]")
+_VERDICT = re.compile(r"\[\[\s*(\w+)\s*\]\]")
 _MISSING = re.compile(r"\[|\bmissing\b|\bnot (?:\w+ )?(?:cover|provided|included)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What one reply says.
+    """One reply, read.
 
     Attributes:
-        status: `ok`, `refused` (blocked) or `unparsable`.
+        status: `ok`, or why it has no score.
         score: As the task defines it; NaN unless ok.
-        marks: Translation: number of critical, major and minor errors; None unless ok.
+        standing: What the accept rule compares, at most 0; None unless ok.
+        marks: Translation: number of critical, major and minor errors; coverage: of missing
+            concepts. None unless ok.
+        reply: The judge's text; None where it wrote none.
+        choice: Probabilities of `VERDICTS` after the marker, where the engine tells them.
     """
 
     status: str
     score: float = np.nan
-    marks: list[float] | None = None
+    standing: float | None = None
+    marks: tuple[float, ...] | None = None
+    reply: str | None = None
+    choice: Choice | None = None
+
+    @property
+    def flawless(self) -> bool:
+        """Whether it says that nothing is wrong."""
+        return self.standing == 0
+
+
+def read(task: Task, reply: str) -> Feedback:
+    """Read a complete reply."""
+    return replace(_READERS[task](reply), reply=reply)
+
+
+def read_generation(task: Task, made: Text, reply: str) -> Feedback:
+    """Read what a model wrote; a reply that was cut off says nothing.
+
+    Args:
+        task: Which task.
+        made: The engine's answer.
+        reply: Its text, as the prompt template hands it to the parser.
+    """
+    if made.status != "ok":
+        return Feedback("truncated" if made.status == "cut" else made.status, reply=reply or None)
+    return replace(read(task, reply), choice=made.choice)
 
 
 def _unusable(reply: str) -> Feedback:
@@ -97,12 +144,10 @@ def mqm(reply: str) -> Feedback:
     found = [(said or named).lower() for said, named in _ERROR.findall(reply)]
     if unknown_severity(reply):
         return _unusable(reply)
-    if found:
-        marks = [float(found.count(severity)) for severity in SEVERITIES]
-        lost = sum(weight * count for weight, count in zip(SEVERITIES.values(), marks, strict=True))
-        return Feedback("ok", max(FLOOR, -lost), marks)
-    if _NONE.search(reply) and not _NOTHING_JUDGED.search(reply):
-        return Feedback("ok", 0.0, [0.0, 0.0, 0.0])
+    if found or (_NONE.search(reply) and not _NOTHING_JUDGED.search(reply)):
+        marks = tuple(float(found.count(severity)) for severity in SEVERITIES)
+        points = sum(-lost * count for lost, count in zip(SEVERITIES.values(), marks, strict=True))
+        return Feedback("ok", max(FLOOR, points), points, marks)
     return _unusable(reply)
 
 
@@ -122,8 +167,34 @@ def coverage(reply: str) -> Feedback:
         return _unusable(reply)
     covered, missing = _COVERED.search(answer), _MISSING.search(answer)
     if covered and not (missing and missing.start() < covered.start()):
-        return Feedback("ok", 1.0)
-    return Feedback("ok", 0.0) if missing else _unusable(reply)
+        return Feedback("ok", 1.0, 0.0, (0.0,))
+    if not missing:
+        return _unusable(reply)
+    listed = _LIST.findall(reply)
+    named = {name.strip(" '\"").lower() for name in (listed[-1] if listed else "").split(",")}
+    # Something is missing, even where the reply names nothing.
+    count = float(max(1, len(named - {""})))
+    return Feedback("ok", 0.0, -count, (count,))
+
+
+def correctness(reply: str) -> Feedback:
+    """Feedback on a solution: 1 if its last verdict is yes, 0 if it is no.
+
+    Args:
+        reply: The judge's text.
+    """
+    found = _VERDICT.findall(reply)
+    if not found or (verdict := found[-1].lower()) not in VERDICTS:
+        return _unusable(reply)
+    score = float(verdict == VERDICTS[0])
+    return Feedback("ok", score, score - 1)
+
+
+_READERS: Final[dict[Task, Callable[[str], Feedback]]] = {
+    "mqm": mqm,
+    "coverage": coverage,
+    "correctness": correctness,
+}
 
 
 def without_echo(reply: str) -> str:

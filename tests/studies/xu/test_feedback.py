@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from selfpref.prompts import feedback
+from selfpref.studies.xu import feedback
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_errors_are_counted(reply, score):
 
 def test_marks_count_errors_by_severity():
     reply = "'a' is a minor style error\n'b' is a minor style error\n'c' is a critical other error"
-    assert feedback.mqm(reply).marks == [1, 0, 2]
+    assert feedback.mqm(reply).marks == (1, 0, 2)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_marks_count_errors_by_severity():
     ],
 )
 def test_an_explicit_lack_of_errors_is_perfect(reply):
-    assert feedback.mqm(reply) == feedback.Feedback("ok", 0.0, [0, 0, 0])
+    assert feedback.mqm(reply) == feedback.Feedback("ok", 0.0, 0.0, (0, 0, 0))
 
 
 @pytest.mark.parametrize(

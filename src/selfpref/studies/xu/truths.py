@@ -1,0 +1,189 @@
+r"""What is true of a text, to compare a judge's score with; and maps between the scales of truths.
+
+| task | truth |
+|---|---|
+| mqm | BLEURT on the scale of MQM, human MQM (a release's); sentence chrF to the reference |
+| coverage | 1 if every concept is in the sentence, else 0 |
+| correctness | 1 if the boxed answer is the right one, else 0 |
+
+**Concepts** (CommonGen-Hard). Two matchers, both on lower-cased words: `surface` asks for the
+concept as a word of the sentence; `lemma` asks for it as a word or as the lemma of one. Lemmas come
+from simplemma's English dictionary, one lemma a form whatever its part of speech. Xu et al. (arXiv
+2402.11436) took spaCy's, which look at the part of speech: coverage may differ from theirs by a few
+points.
+
+**Answers** (MATH). The final answer of a solution is what its last `\boxed{...}` holds, braces
+balanced. Two answers are equal if they are after normalisation. Spacing commands, `\left` and
+`\right`, math delimiters, a trailing unit in `\text{}`, degree and percent signs and a final full
+stop are dropped; `\dfrac` and `\tfrac` are `\frac`, `\frac12` is `\frac{1}{2}`, a plain a/b is
+`\frac{a}{b}`; numbers lose thousands separators and trailing zeros. The rules are our own, after
+those of Hendrycks et al. (arXiv 2103.03874). A solution without an answer is not correct.
+
+**Scales.** Xu et al. put BLEURT on the scale of MQM by quantile mapping on WMT22: all scores of one
+metric sorted beside all scores of the other, straight lines between equal ranks. Their map needs no
+WMT data to be known: it is what takes the released raw scores to the released mapped ones.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+import simplemma
+from sacrebleu.metrics.chrf import CHRF
+
+from selfpref.statistics.scores import Floats
+
+Matcher = Literal["surface", "lemma"]
+MATCHERS: tuple[Matcher, ...] = ("surface", "lemma")
+
+_WORD = re.compile(r"[^\W\d_]+")
+_BOXED: Final = re.compile(r"\\(?:boxed|fbox)\s*\{")
+_DROPPED: Final = re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]")
+_UNITS: Final = re.compile(r"(?<=[\w})])\\(?:text|mbox|mathrm)\{[^{}]*\}$")
+_DEGREES: Final = re.compile(r"\^\{?\\circ\}?|\\degree|\\?%")
+_SHORT_FRACTION: Final = re.compile(r"\\frac(?:\{([^{}]+)\}|(\w))(?:\{([^{}]+)\}|(\w))")
+_SLASH: Final = re.compile(r"(-?)(\w+)/(\w+)")
+_SHORT_ROOT: Final = re.compile(r"\\sqrt(\w)")
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
+
+
+def missing_concepts(text: str, concepts: Iterable[str], matcher: Matcher) -> list[str]:
+    """The concepts that a text lacks, in their order.
+
+    Args:
+        text: A sentence, in English.
+        concepts: Single words, as the data set writes them.
+        matcher: `surface` or `lemma`.
+    """
+    held = {word.lower() for word in _WORD.findall(text)}
+    if matcher == "lemma":
+        held |= {simplemma.lemmatize(word, lang="en").lower() for word in held}
+    return [concept for concept in concepts if concept.lower() not in held]
+
+
+def covers(text: str, concepts: Iterable[str], matcher: Matcher) -> float:
+    """1 if every concept is there, else 0 (the paper's truth of a sentence)."""
+    return float(not missing_concepts(text, concepts, matcher))
+
+
+def boxed(text: str) -> str | None:
+    """The content of the last box; None without one, or if its braces never close."""
+    starts = [match.end() for match in _BOXED.finditer(text)]
+    if not starts:
+        return None
+    depth = 1
+    for place in range(starts[-1], len(text)):
+        depth += {"{": 1, "}": -1}.get(text[place], 0)
+        if depth == 0:
+            return text[starts[-1] : place].strip()
+    return None
+
+
+def normalised(answer: str) -> str:
+    """An answer in the one spelling by which answers are compared."""
+    text = _DEGREES.sub("", _DROPPED.sub("", answer)).strip().removesuffix(".")
+    text = re.sub(r"\s+", "", _UNITS.sub("", text.strip()))
+    text = text.replace("dfrac", "frac").replace("tfrac", "frac").replace("{,}", ",")
+    text = _SHORT_ROOT.sub(r"\\sqrt{\1}", text)
+    text = _SHORT_FRACTION.sub(lambda m: rf"\frac{{{m[1] or m[2]}}}{{{m[3] or m[4]}}}", text)
+    if slash := _SLASH.fullmatch(text):
+        text = rf"{slash[1]}\frac{{{slash[2]}}}{{{slash[3]}}}"
+    if plain := re.fullmatch(r"\\(?:text|mbox|mathrm|textbf)\{(.*)\}", text):
+        text = plain[1]
+    text = _THOUSANDS.sub("", text)
+    if _NUMBER.fullmatch(text):
+        sign = "-" if text.startswith("-") else ""
+        whole, _, part = text.lstrip("+-").partition(".")
+        part = part.rstrip("0")
+        text = sign + (whole.lstrip("0") or "0") + (f".{part}" if part else "")
+    return text
+
+
+def answer_of(text: str) -> str | None:
+    """The normalised final answer of a solution; None where it gives none."""
+    found = boxed(text)
+    return normalised(found) or None if found is not None else None
+
+
+def correct(text: str, reference: str) -> float:
+    """1 if a solution's final answer is the reference, else 0.
+
+    Args:
+        text: The solution.
+        reference: The right answer, without its box.
+    """
+    return float(answer_of(text) == normalised(reference))
+
+
+def chrf(texts: pd.Series, references: pd.Series) -> pd.Series:
+    """Sentence chrF (Popovic 2015; sacrebleu's defaults), 0..100; the same pair is scored once."""
+    score, known = CHRF(), {}
+    for pair in zip(texts, references, strict=True):
+        if pair not in known:
+            known[pair] = score.sentence_score(pair[0], [pair[1]]).score
+    pairs = zip(texts, references, strict=True)
+    return pd.Series([known[pair] for pair in pairs], index=texts.index, dtype=float)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A rising, piecewise straight map; constant outside its knots.
+
+    Attributes:
+        raw: Knots on the scale mapped from, ascending, each once.
+        mapped: Their values, never falling.
+    """
+
+    raw: Floats
+    mapped: Floats
+
+    def __call__(self, values: Floats) -> Floats:
+        """The values on the other scale; NaN stays NaN."""
+        found: Floats = np.interp(values, self.raw, self.mapped)
+        return found
+
+
+def recovered(raw: Floats, mapped: Floats) -> Scale:
+    """The map that took `raw` to `mapped`.
+
+    Args:
+        raw: `[n]`, n > 0.
+        mapped: `[n]`.
+
+    Raises:
+        ValueError: One raw value has two mapped ones, or a greater raw value a smaller mapped one.
+    """
+    order = np.lexsort((mapped, raw))
+    raw, mapped = raw[order], mapped[order]
+    falls = np.flatnonzero(np.diff(mapped) < 0)
+    doubled = np.flatnonzero((np.diff(raw) == 0) & (np.diff(mapped) != 0))
+    for fault, found in (("two values at once", doubled), ("a fall", falls)):
+        if len(found):
+            i = found[0]
+            raise ValueError(
+                f"{fault}: {raw[i]:g} is mapped to {mapped[i]:g}, {raw[i + 1]:g} to "
+                f"{mapped[i + 1]:g}"
+            )
+    first = np.concatenate([[True], np.diff(raw) > 0])
+    return Scale(raw[first], mapped[first])
+
+
+def quantile_map(source: Floats, target: Floats) -> Scale:
+    """Equal ranks of two samples, pooled.
+
+    Args:
+        source: Scores to be mapped from, `[n]`, n > 0.
+        target: Scores on the scale wanted, `[m]`, m > 0.
+
+    Returns:
+        The map; values of `source` that are tied get the mean of their ranks' targets.
+    """
+    ranks = (np.arange(len(source)) + 0.5) / len(source)
+    ascending = np.sort(source)
+    at_ranks = np.quantile(target, ranks)
+    knots, owner, counts = np.unique(ascending, return_inverse=True, return_counts=True)
+    return Scale(knots, np.bincount(owner, weights=at_ranks) / counts)
