@@ -3,13 +3,16 @@
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from selfpref import paths
 from selfpref.ask import sources
 from selfpref.params import Params
+
+if TYPE_CHECKING:
+    from selfpref.statistics.bootstrap import ClusterBootstrap
 
 Frames = dict[str, pd.DataFrame]
 # From a data set's key, its entry in the parameters (whose class its reader decides) and its pinned
@@ -48,14 +51,16 @@ def read(params: Params, dataset: str) -> Frames:
     return reader_of(entry.reader)(dataset, entry, paths.root() / entry.source)
 
 
-def _resampled(params: Any) -> dict[str, Any]:
-    """What the settings of every study hold beside its own section: intervals and their seed."""
+def _bootstrap(params: Any) -> "ClusterBootstrap":
+    """The intervals of every study."""
     from selfpref.statistics.bootstrap import ClusterBootstrap  # noqa: PLC0415
 
-    return {
-        "bootstrap": ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed),
-        "seed": params.seed,
-    }
+    return ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+
+
+def _resampled(params: Any) -> dict[str, Any]:
+    """What the settings of a study hold beside its own section: intervals and their seed."""
+    return {"bootstrap": _bootstrap(params), "seed": params.seed}
 
 
 def _wataoka(params: Any) -> Frames:
@@ -77,7 +82,7 @@ def _wataoka(params: Any) -> Frames:
 def _livebench(params: Any) -> Frames:
     from selfpref.studies.livebench import measure as livebench  # noqa: PLC0415
 
-    settings = livebench.Settings(**params.livebench.model_dump(), **_resampled(params))
+    settings = livebench.Settings(**params.livebench.model_dump(), bootstrap=_bootstrap(params))
     published = pd.read_csv(paths.published_file("livebench"))
     tables = sources.whole(params, "livebench", livebench.TABLES)
     return livebench.compute(tables, published, settings)
@@ -131,7 +136,7 @@ def _beyond(params: Any) -> Frames:
         found.append(beyond.pairs(Judged(key, loaded[key], settings) for key in sorted(loaded)))
     if params.studies["livebench"]:
         tables_of = sources.whole(params, "livebench", livebench.TABLES)
-        own = livebench.Settings(**params.livebench.model_dump(), **_resampled(params))
+        own = livebench.Settings(**params.livebench.model_dump(), bootstrap=_bootstrap(params))
         found.append(beyond.contests(Panel(tables_of, own), settings))
     if params.studies["panickssery"]:
         judged = pd.read_parquet(paths.metrics_dir(params.profile, "panickssery") / "pairs.parquet")

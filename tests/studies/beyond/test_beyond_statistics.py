@@ -249,7 +249,7 @@ def contest():
         "ratings": table("ratings", ratings),
         "responses": tables.empty("responses"),
     }
-    return Panel(found, ContestSettings(0.0, 10, ClusterBootstrap(200), 1))
+    return Panel(found, ContestSettings(0.0, 10, ClusterBootstrap(200, seed=1)))
 
 
 def test_choices_among_three_counted_by_hand():

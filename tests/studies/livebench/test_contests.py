@@ -161,7 +161,7 @@ def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
     }
     panel = Panel(
         tables,
-        Settings(margin=0, few=1, bootstrap=ClusterBootstrap(200, 0.95, "percentile"), seed=1),
+        Settings(margin=0, few=1, bootstrap=ClusterBootstrap(200, seed=1)),
     )
     found = by_orders(panel).set_index(["judge", "orders"])
     # By one drawn order the first-picker's own share is that of a chance in three ...

@@ -25,7 +25,7 @@ from selfpref.studies.livebench.measure.votes import (
     majority_votes,
 )
 
-SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(300), seed=1)
+SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(300, seed=1))
 NAMES = ["x", "y", "z"]
 
 
@@ -263,7 +263,7 @@ def test_harmful_neutral_and_earned_choices_of_itself():
     assert (x["harmful"], x["neutral"], x["earned"]) == (0.5, 0.5, 1)
     assert (x["self_harmful"], x["self_earned"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert x["others_harmful"] == 0
-    wide = Settings(margin=0.6, few=10, bootstrap=ClusterBootstrap(100), seed=1)
+    wide = Settings(margin=0.6, few=10, bootstrap=ClusterBootstrap(100, seed=1))
     near = objective(panel(rows, truths, settings=wide)).query("category == 'c' and judge == 'x'")
     assert near["n_harmful"].tolist() == [1, 1]
 

@@ -13,7 +13,7 @@ from selfpref.studies.livebench import read as archive
 from selfpref.studies.livebench.measure import TABLES, Settings, compute
 
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
-SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(100), seed=1)
+SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(100, seed=1))
 COLUMNS = {
     "preference_shares": ["category", "task", "judge", "responder", "share", "lo", "hi", "n"],
     "majority_vote": ["category", "rule", "responder", "share", "n", "undecided"],

@@ -77,8 +77,8 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
         place |= {"unit": "rubric points"}
         if name in (OTHERS, RUBRIC):
             for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
-                rng = panel.stream("gold_gap", str(judge), name)
-                yield gap(part, place | {"judge": judge}, panel.settings.bootstrap, rng)
+                rng = panel.bootstrap.rng("gold_gap", str(judge), name)
+                yield gap(part, place | {"judge": judge}, panel.bootstrap, rng)
         if name != OTHERS:
             yield from of_ratings(rows, gold, length, place, level)
 

@@ -8,15 +8,13 @@ leaves the judge without a choice on that item. Any number of judges, candidates
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Interval, cluster_sums, ratio, stream
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.tables.schemas import TIE
 
 STUDY = "livebench"
@@ -37,13 +35,11 @@ class Settings:
         margin: Two objective scores (0..1) within this are equal.
         few: Cells with fewer rows than this are drawn hollow.
         bootstrap: Of clusters.
-        seed: Of every stream.
     """
 
     margin: float
     few: int
     bootstrap: ClusterBootstrap
-    seed: int
 
 
 def most_frequent(choices: Sequence[str]) -> str:
@@ -122,21 +118,10 @@ class Panel:
         """Everyone who votes."""
         return sorted(set(self.choices["judge"]))
 
-    def intervals(
-        self, sums: Floats, statistics: Callable[[Floats], Floats], *names: str
-    ) -> list[Interval]:
-        """Intervals of several statistics, with a stream of their own for these names."""
-        return self.settings.bootstrap.intervals(sums, statistics, self.stream(*names))
-
-    def mean(self, values: pd.Series, clusters: pd.Series, *names: str) -> Interval:
-        """The mean of a column, clusters resampled; NaN where it is empty."""
-        rows = np.column_stack([values.to_numpy(dtype=float), np.ones(len(values))])
-        sums = cluster_sums(rows, clusters)
-        return self.settings.bootstrap.interval(sums, ratio, self.stream(*names))
-
-    def stream(self, *names: str) -> np.random.Generator:
-        """A generator for this use alone."""
-        return stream(self.settings.seed, STUDY, *names)
+    @cached_property
+    def bootstrap(self) -> ClusterBootstrap:
+        """Intervals, with the study's streams."""
+        return self.settings.bootstrap.within(STUDY)
 
 
 def candidates(choices: pd.DataFrame) -> list[str]:

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounds, cluster_sums
 from selfpref.statistics.scores import Floats
 from selfpref.studies.livebench.measure.panel import ALL, VOTE, Panel, candidates, scopes
 from selfpref.studies.livebench.measure.self_preference import paired
@@ -54,8 +53,10 @@ def preference_shares(panel: Panel) -> pd.DataFrame:
             names = candidates(own)
             valid = own[own["choice"].notna()]
             chosen = [valid["choice"].eq(name).to_numpy(dtype=float) for name in names]
-            sums = cluster_sums(np.column_stack([*chosen, np.ones(len(valid))]), valid["cluster"])
-            found = panel.intervals(sums, _shares, "share", category, task, str(judge))
+            values = np.column_stack([*chosen, np.ones(len(valid))])
+            found = panel.bootstrap.estimates(
+                values, valid["cluster"], _shares, "share", category, task, str(judge)
+            )
             rows += [
                 (category, task, judge, name, one.value, one.lo, one.hi, len(valid))
                 for name, one in zip(names, found, strict=True)
@@ -124,7 +125,7 @@ def position(panel: Panel) -> pd.DataFrame:
         part: pd.DataFrame, value: str, quantity: str, items: int, chance: float
     ) -> tuple[object, ...]:
         category, judge = part["category"].iloc[0], part["judge"].iloc[0]
-        one = panel.mean(part[value], part["cluster"], quantity, category, judge)
+        one = panel.bootstrap.mean(part[value], part["cluster"], quantity, category, judge)
         share = (one.value, one.lo, one.hi)
         return category, judge, quantity, *share, len(part), items, chance
 
@@ -168,7 +169,8 @@ def by_orders(panel: Panel) -> pd.DataFrame:
             pairs = paired(one.choices, judge)
             gap = pairs["own"] - pairs["others"]
             row: dict[str, object] = {"judge": judge, "orders": orders, "n": len(pairs)}
-            row |= bounds("own", one.mean(pairs["own"], pairs["cluster"], "own", orders, judge))
-            row |= bounds("excess", one.mean(gap, pairs["cluster"], "excess", orders, judge))
+            for name, values in (("own", pairs["own"]), ("excess", gap)):
+                found = one.bootstrap.mean(values, pairs["cluster"], name, orders, judge)
+                row |= found.columns(name)
             rows.append(row | first.reindex([judge]).iloc[0].to_dict())
     return pd.DataFrame(rows, columns=ORDERS)

@@ -25,7 +25,7 @@ def scores(panel: Panel) -> pd.DataFrame:
     """
     rows = []
     for names, part in rated(panel).groupby(["category", "judge", "responder"], sort=True):
-        one = panel.mean(part["score"], part["cluster"], "score", *map(str, names))
+        one = panel.bootstrap.mean(part["score"], part["cluster"], "score", *map(str, names))
         saturated = float(part["score"].ge(TOP).mean())
         rows.append((*names, one.value, one.lo, one.hi, len(part), saturated))
     return pd.DataFrame(rows, columns=SCORES)

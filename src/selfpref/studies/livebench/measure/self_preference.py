@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounds, cluster_sums
+from selfpref.statistics.bootstrap import cluster_sums
 from selfpref.statistics.scores import Floats
 from selfpref.studies.livebench.measure.panel import ALL, Panel, scopes
 from selfpref.studies.livebench.scorers import READINGS
@@ -94,9 +94,9 @@ def excess(panel: Panel) -> pd.DataFrame:
                 continue
             names = ("excess", category, task, judge)
             difference = rows["own"] - rows["others"]
-            one = panel.mean(difference, rows["cluster"], *names)
+            one = panel.bootstrap.mean(difference, rows["cluster"], *names)
             sums = cluster_sums(difference.to_numpy(), rows["cluster"])
-            p = sign_flip_p(sums, panel.settings.bootstrap.resamples, panel.stream("p", *names))
+            p = sign_flip_p(sums, panel.bootstrap.resamples, panel.bootstrap.rng("p", *names))
             found.append((category, task, judge, one.value, one.lo, one.hi, p, len(rows)))
     table = pd.DataFrame(found, columns=EXCESS)
     families = table["judge"].mask(table["task"].eq(ALL), ALL)
@@ -137,11 +137,11 @@ def _rates(totals: Floats) -> Floats:
 def _objective_row(panel: Panel, rows: pd.DataFrame, *names: str) -> dict[str, object]:
     of_kind = rows["kind"].to_numpy()[:, None] == np.array(KINDS)
     values = rows[["own", "others"]].assign(rows=1.0).to_numpy()
-    sums = cluster_sums(of_kind[..., None] * values[:, None], rows["cluster"])
-    found = panel.intervals(sums, _rates, "objective", *names)
+    cells = of_kind[..., None] * values[:, None]
+    found = panel.bootstrap.estimates(cells, rows["cluster"], _rates, "objective", *names)
     row: dict[str, object] = {"n": len(rows), "n_self": int(rows["own"].sum())}
     for place, kind in enumerate(KINDS):
-        row |= bounds(kind, found[place]) | {f"n_{kind}": int(of_kind[:, place].sum())}
+        row |= found[place].columns(kind) | {f"n_{kind}": int(of_kind[:, place].sum())}
         row[f"others_{kind}"] = found[3 + place].value
     return row | {f"self_{kind}": found[6 + place].value for place, kind in enumerate(KINDS)}
 

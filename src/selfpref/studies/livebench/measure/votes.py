@@ -25,7 +25,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounds, cluster_sums
 from selfpref.statistics.scores import Floats
 from selfpref.studies.livebench.measure.panel import BREAK, RELEASED, Panel, candidates, scopes
 from selfpref.tables.schemas import TIE
@@ -110,7 +109,7 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
             polls.append(("leave-self-out", name, _ended(without, {})))
         for rule, name, ended in polls:
             won = ended["winner"].eq(name)
-            one = panel.mean(won, ended["cluster"], "vote", str(category), rule, name)
+            one = panel.bootstrap.mean(won, ended["cluster"], "vote", str(category), rule, name)
             undecided = int(ended["winner"].isna().sum())
             key = (category, rule, name)
             shares.append((*key, one.value, len(ended), undecided, one.lo, one.hi))
@@ -156,9 +155,10 @@ def agreement(panel: Panel) -> pd.DataFrame:
         unanimous = (counts == judges).any(axis=1)
         values = np.column_stack([counts, agreed, unanimous, np.ones(len(counts))])
         clusters = complete.index.to_frame(index=False)["cluster"]
-        sums = cluster_sums(values.astype(float), clusters)
-        kappa, same = panel.intervals(sums, kappa_and_unanimity, "agreement", category, task)
+        kappa, same = panel.bootstrap.estimates(
+            values, clusters, kappa_and_unanimity, "agreement", category, task
+        )
         row = {"category": category, "task": task, "judges": judges, "n": len(complete)}
-        row |= bounds("kappa", kappa) | bounds("unanimous", same)
+        row |= kappa.columns("kappa") | same.columns("unanimous")
         rows.append(row | {"n_dropped": len(wide) - len(complete)})
     return pd.DataFrame(rows, columns=AGREEMENT)
