@@ -36,7 +36,7 @@ SETTINGS = Settings(
     bins=4,
     binning="count",
     scale="log-perplexity",
-    bootstrap=ClusterBootstrap(200),
+    bootstrap=ClusterBootstrap(200, seed=1),
     seed=1,
 )
 COMMIT = "0" * 40

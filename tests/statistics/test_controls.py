@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from selfpref.statistics.agreement import agreement, win_rates
+from selfpref.statistics.bias import excess, stacked_cells
 from selfpref.statistics.bootstrap import ratio
-from selfpref.statistics.excess import excess, stacked_cells
-from selfpref.statistics.position import position_counts
+from selfpref.studies.wataoka.measure import agreement, win_rates
+from selfpref.studies.wataoka.measure.judged import position_counts
 
 
 def facing_rows(**decisions):

@@ -1,4 +1,4 @@
-"""Equal-opportunity bias and demographic parity of a judge towards one responder.
+"""The bias of a judge towards one responder: equal opportunity, demographic parity, excess.
 
 Over pairs that hold the responder's text, with S the human's and Y' the judge's decision
 (Wataoka et al., Definition 4.1, after Hardt et al. 2016):
@@ -15,8 +15,20 @@ and (Eq. 4) demographic parity, which needs no human:
 
 The second term of EO is *not* conditioned on a position in the prompt: pairs are relabelled by what
 the human prefers, so both halves of the data are used. EO is neither accuracy nor DP, and it is not
-zero for a judge without self-preference where its responses are simply better: it moves with the
-quality of the responses (see `selfpref.statistics.excess`).
+zero for a judge without self-preference where its responses are simply better: judges that did not
+write a strong model's answers score about as high on them as their author does. The control is the
+bias beyond the other judges' towards the same responses,
+
+    excess_j = EO_j(responses of j) - mean over k != j of EO_k(responses of j)
+
+with all judges of the data set weighing the same. Which pairs enter decides its size, so it comes
+in three variants, none of which is to be read alone:
+
+- `own`: each judge on the pairs that it and the human decide;
+- `common`: every judge on the pairs that the human and all judges decide;
+- `half-ties`: every judge on the pairs that the human decides, a judge's tie counting half.
+
+This is not the human-conditioned regression coefficient of Spiliopoulou et al. (2508.06709).
 """
 
 from typing import Literal
@@ -29,6 +41,8 @@ from selfpref.statistics.scores import Floats
 
 CELLS = ["tp", "fn", "fp", "tn"]
 Ties = Literal["drop", "half"]
+Variant = Literal["own", "common", "half-ties"]
+VARIANTS: tuple[Variant, ...] = ("own", "common", "half-ties")
 
 
 def equal_opportunity(cells: npt.ArrayLike) -> Floats:
@@ -96,3 +110,54 @@ def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
     counts = [name for name in frame if name in {*CELLS, "margin"} or name.split("_")[0] == "n"]
     whole = [name for name in counts if frame[name].mod(1).eq(0).all()]
     return frame.astype(dict.fromkeys(whole, "int64"))
+
+
+def excess(cells: Floats) -> Floats:
+    """The first judge's EO minus the mean of the others'.
+
+    Args:
+        cells: `[..., judges, 4]`, the judge that wrote the responses first.
+
+    Returns:
+        `[...]`. Other judges whose EO does not exist are left out of the mean; NaN where none is
+        left.
+    """
+    bias = equal_opportunity(cells)
+    others = bias[..., 1:]
+    known = ~np.isnan(others)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = np.where(known, others, 0).sum(axis=-1) / known.sum(axis=-1)
+    result: Floats = bias[..., 0] - mean
+    return result
+
+
+def stacked_cells(
+    rows: pd.DataFrame, judge: str, variant: Variant, human_ties: Ties, judge_ties: Ties
+) -> tuple[Floats, pd.Series]:
+    """What each pair adds to each judge's cells, one row a pair.
+
+    Args:
+        rows: The pairs with the judge's responses, all judges, as `facing` returns them.
+        judge: Who wrote them.
+        variant: Which pairs enter.
+        human_ties: As in `cell_weights`.
+        judge_ties: The same, for the variant `own`; the others say what becomes of a judge's tie.
+
+    Returns:
+        `[pairs, judges, 4]`, `judge` first, the others by name; and the cluster of each pair.
+    """
+    judges = [judge, *sorted(set(rows["judge"]) - {judge})]
+    pair = ["item_id", "cluster", "opponent"]
+    by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
+    weights = cell_weights(rows, human_ties, by_variant[variant])
+    cells = pd.DataFrame(weights, columns=CELLS, index=rows.index)
+    wide = cells.assign(judge=rows["judge"], **{name: rows[name] for name in pair})
+    table = wide.pivot(index=pair, columns="judge", values=CELLS).fillna(0.0).sort_index()
+    stacked = np.stack(
+        [table.xs(name, axis=1, level="judge")[CELLS].to_numpy(dtype=float) for name in judges],
+        axis=1,
+    )
+    if variant == "common":
+        # A pair counts where it adds one to every judge.
+        stacked[~(stacked.sum(axis=2) > 0).all(axis=1)] = 0
+    return stacked, table.index.to_frame(index=False)["cluster"]

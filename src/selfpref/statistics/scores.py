@@ -1,4 +1,4 @@
-"""One row a judged pair: the judge's score and the human's vote, side by side.
+"""One row a judged pair: the judge's score and the human's vote; each response's perplexity.
 
 The score of a judge for response A over B, averaged over both orders of presentation
 (Wataoka et al., Eq. 3):
@@ -8,6 +8,8 @@ The score of a judge for response A over B, averaged over both orders of present
 where P is the judge's probability of the label. A source that kept only the choice gives 1 for the
 chosen response, 0 for the other, 1/2 for a tie. The human's vote is the majority over annotators:
 the sign of (votes for - votes against), ties of the sum being ties.
+
+A response's log-perplexity is the mean negative log-likelihood of its tokens, in nats.
 """
 
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from selfpref.tables.schemas import TIE
 
 Floats = npt.NDArray[np.float64]
 Turns = Literal["all", "first", "second"]
+Scale = Literal["log-perplexity", "perplexity"]
 PAIR = ["item_id", "first", "second"]
 
 
@@ -223,3 +226,22 @@ def facing(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     opponent = held["first"].where(turned, held["second"])
     columns = ["item_id", "judge", "cluster", "opponent", *values, "status"]
     return held.assign(opponent=opponent, **values)[columns].reset_index(drop=True)
+
+
+def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFrame:
+    """Perplexity of each response under each judge.
+
+    Args:
+        perplexities: The perplexities table.
+        scale: Nats a token, or their exponential.
+
+    Returns:
+        `item_id, responder, judge, conditional, value`; NaN where the status is not ok or the
+        response has no token.
+    """
+    rows = perplexities[perplexities["step"].eq(0)]
+    tokens = rows["n_tokens"].where(rows["n_tokens"].gt(0))
+    value = (rows["sum_nll"] / tokens).where(rows["status"].eq("ok"))
+    if scale == "perplexity":
+        value = np.exp(value)
+    return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)

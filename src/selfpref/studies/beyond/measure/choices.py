@@ -7,7 +7,7 @@ Over the own rows of a judge (`selfpref.studies.beyond.measure.sets`), P the sha
 - `demographic_parity` = (P - c) / (1 - c), c the mean of 1/k: for pairs 2 P - 1 (Wataoka et al.,
   Eq. 4). Under a gold label: of the rows that it and the judge decide. Under none: of all rows.
 - `excess`, `excess_common`, `excess_half_ties`: EO minus the mean EO of the other judges on the
-  same responses, in three variants (`selfpref.statistics.excess`).
+  same responses, in three variants (`selfpref.statistics.bias`).
 - `paired_excess` = mean of [own win - mean win that the other judges give the same response], set
   by set; needs no gold label (`selfpref.studies.livebench.measure.self_preference`).
 - `gold_gap` = P(own wins) by the judge - by the gold label, ties shared: the DBG score of Z.-Y.
@@ -34,11 +34,16 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import cell_weights, equal_opportunity
+from selfpref.statistics.bias import (
+    VARIANTS,
+    cell_weights,
+    equal_opportunity,
+    excess,
+    stacked_cells,
+)
 from selfpref.statistics.bootstrap import Interval, cluster_sums, ratio
-from selfpref.statistics.excess import VARIANTS, excess, stacked_cells
-from selfpref.statistics.regression import fit
 from selfpref.statistics.scores import Floats
+from selfpref.studies.beyond.measure.regression import fit
 from selfpref.studies.beyond.measure.results import Row, missing
 from selfpref.studies.beyond.measure.sets import NONE, Judgments
 

@@ -34,8 +34,7 @@ import pandas as pd
 
 from selfpref.statistics.bias import cell_weights, equal_opportunity
 from selfpref.statistics.bootstrap import Interval, cluster_sums
-from selfpref.statistics.perplexity import response_perplexity
-from selfpref.statistics.scores import PAIR, Floats, decide
+from selfpref.statistics.scores import PAIR, Floats, decide, response_perplexity
 from selfpref.studies.wataoka.measure.judged import Judged
 
 RULES = ("single", "ensemble", "perplexity-weighted", "leave-self-out")

@@ -26,8 +26,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from selfpref.statistics.bias import cell_weights, equal_opportunity
-from selfpref.statistics.excess import excess, stacked_cells
+from selfpref.statistics.bias import cell_weights, equal_opportunity, excess, stacked_cells
 from selfpref.statistics.scores import Floats
 from selfpref.studies.beyond.measure.choices import parity
 from selfpref.studies.beyond.measure.sets import Judgments

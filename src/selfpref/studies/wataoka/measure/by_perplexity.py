@@ -1,22 +1,82 @@
-"""The frames of Figs. 3 to 6: how verdicts go with perplexity, whose texts are probable."""
+"""How verdicts depend on the judge's own perplexity, and whose texts are probable (Figs. 3 to 6).
+
+For a pair (A, B), a judge and its log-perplexities of both responses given the prompt,
+
+    x = lppl(A) - lppl(B)          lppl = sum of NLL / tokens, in nats   (or exp of it)
+    y = 1, 0, 1/2: A wins, loses, ties (the judge's decision; the human's vote beside it)
+
+the paper bins x and compares the share of wins of judge and human in each bin. Which response is A
+is drawn from the content of the pair, so that no responder always stands on one side. Only where
+pairs with the judge's own response are looked at alone (Fig. 4) that response is A.
+
+The slope is that of the linear probability model y = a + b x, and with quality controlled
+y = a + b x + c q, where q is the difference in true quality (the oracle's where there is one, else
+the human's vote). Both are functions of sums, so the cluster bootstrap is exact and vectorised.
+This is an association: a text may be probable to a judge for reasons that also make it good.
+"""
+
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounds, cluster_sums, ratio
-from selfpref.statistics.perplexity import (
-    bin_edges,
-    controlled_slope,
-    moments,
-    own_first,
-    pair_differences,
-    response_perplexity,
-    slope,
-)
-from selfpref.statistics.scores import Floats, by_judge
-from selfpref.studies.wataoka.measure.judged import Judged
+from selfpref.statistics.bootstrap import ratio
+from selfpref.statistics.scores import Floats, by_judge, response_perplexity
+from selfpref.studies.wataoka.measure.judged import Binning, Judged
 
 WHO = ("judge", "human")
+
+
+def pair_differences(pairs: pd.DataFrame, values: pd.DataFrame, quality: pd.Series) -> pd.DataFrame:
+    """Each judged pair with the difference in the judge's perplexity.
+
+    Args:
+        pairs: As `judged_pairs` returns them.
+        values: As `response_perplexity` returns them; the conditional rows are used.
+        quality: True quality by (item_id, responder); may be empty.
+
+    Returns:
+        `item_id, judge, cluster, own` (the pair holds the judge's response), `own_is_b` (and it
+        was drawn as B), `x`, `judge_wins`, `human_wins` (for A), `q` (difference in quality, else
+        the human's vote as -1, 0, 1).
+    """
+    given = values[values["conditional"]].set_index(["item_id", "responder", "judge"])["value"]
+    own_second = pairs["second"].eq(pairs["judge"])
+    own = own_second | pairs["first"].eq(pairs["judge"])
+    names = zip(pairs["item_id"], pairs["first"], pairs["second"], strict=True)
+    drawn = np.array([crc32("/".join(key).encode()) % 2 == 1 for key in names], dtype=bool)
+
+    def difference(of: pd.Series, *columns: pd.Series) -> Floats:
+        one, two = (
+            of.reindex(
+                pd.MultiIndex.from_arrays([pairs["item_id"], pairs[side], *columns])
+            ).to_numpy(float)
+            for side in ("first", "second")
+        )
+        gap: Floats = np.where(drawn, two - one, one - two)
+        return gap
+
+    wins = {
+        f"{who}_wins": np.where(drawn, 1 - pairs[column], pairs[column])
+        for who, column in (("judge", "decision"), ("human", "human"))
+    }
+    q = 2 * wins["human_wins"] - 1 if quality.empty else difference(quality)
+    frame = pairs[["item_id", "judge", "cluster"]]
+    x = difference(given, pairs["judge"])
+    return frame.assign(own=own, own_is_b=own & (own_second != drawn), x=x, **wins, q=q)
+
+
+def own_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """The pairs that hold the judge's own response, turned so that it is A.
+
+    Args:
+        rows: As `pair_differences` returns them.
+    """
+    own = rows[rows["own"]]
+    turned = {name: own[name].where(~own["own_is_b"], -own[name]) for name in ("x", "q")}
+    for name in ("judge_wins", "human_wins"):
+        turned[name] = own[name].where(~own["own_is_b"], 1 - own[name])
+    return own.assign(**turned, own_is_b=False)
 
 
 def differences(data: Judged) -> pd.DataFrame:
@@ -25,14 +85,14 @@ def differences(data: Judged) -> pd.DataFrame:
     Rows that lack one of these are there with `keep` false, so that they can be counted.
     """
     use = data.settings
-    truths = data.tables["truths"]
-    quality = truths[truths["metric"].eq("quality")].set_index(["item_id", "responder"])["score"]
     scored = data.tables["perplexities"]
     parts = [("", data.pairs.iloc[:0]), *by_judge(data.pairs)]
     rows = pd.concat(
         [
             pair_differences(
-                pairs, response_perplexity(scored[scored["judge"].eq(judge)], use.scale), quality
+                pairs,
+                response_perplexity(scored[scored["judge"].eq(judge)], use.scale),
+                data.truth("quality"),
             )
             for judge, pairs in parts
         ],
@@ -44,18 +104,26 @@ def differences(data: Judged) -> pd.DataFrame:
     return rows.assign(keep=keep)
 
 
-def split(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame, int]]:
-    """All pairs, those with the judge's own response (as A), the others, and what each dropped.
-
-    Args:
-        rows: As `differences` returns them, of one judge.
-
-    Returns:
-        `all`, `own`, `other` with the rows kept and the number dropped; without empty parts.
-    """
+def _parts(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame, int]]:
+    """One judge's pairs: all, with its own response (as A), others; kept rows, number dropped."""
     parts = {"all": rows, "own": own_first(rows), "other": rows[~rows["own"]]}
     kept = [(name, part[part["keep"]], int((~part["keep"]).sum())) for name, part in parts.items()]
     return [entry for entry in kept if len(entry[1])]
+
+
+def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
+    """Edges of `bins` bins of equal width (between the extremes) or of equal count.
+
+    Args:
+        x: The differences, without NaN.
+        bins: How many; equal counts may give fewer where many values are equal.
+        binning: `width` or `count`.
+    """
+    if x.empty:
+        return np.array([])
+    if binning == "width":
+        return np.linspace(x.min(), x.max(), bins + 1)
+    return np.unique(np.quantile(x, np.linspace(0, 1, bins + 1)))
 
 
 def win_rates_by_bin(data: Judged) -> pd.DataFrame:
@@ -68,24 +136,54 @@ def win_rates_by_bin(data: Judged) -> pd.DataFrame:
     """
     rows = []
     for judge, every in differences(data).groupby("judge"):
-        known = every[every["keep"]]
-        edges = bin_edges(known["x"], data.settings.bins, data.settings.binning)
-        for pairs, part, dropped in split(every):
+        edges = bin_edges(every["x"][every["keep"]], data.settings.bins, data.settings.binning)
+        for pairs, part, dropped in _parts(every):
             inner = np.clip(np.searchsorted(edges, part["x"], side="right") - 1, 0, len(edges) - 2)
             for number, cell in part.groupby(inner):
-                place = {"bin": number, "left": edges[number], "right": edges[number + 1]}
                 for who in WHO:
-                    wins = cell[f"{who}_wins"].to_numpy(dtype=float)
-                    values = np.stack([wins, np.ones_like(wins)], axis=-1)
-                    sums = cluster_sums(values, cell["cluster"])
-                    found = data.interval(sums, ratio, "bin", str(judge), pairs, who, str(number))
+                    names = ("bin", str(judge), pairs, who, str(number))
+                    found = data.bootstrap.mean(cell[f"{who}_wins"], cell["cluster"], *names)
                     rows.append(
-                        {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who, **place}
+                        {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who}
+                        | {"bin": number, "left": edges[number], "right": edges[number + 1]}
                         | {"x": cell["x"].mean(), "n": len(cell)}
-                        | bounds("win_rate", found)
+                        | found.columns("win_rate")
                         | {"n_dropped": dropped}
                     )
     return pd.DataFrame(rows)
+
+
+def moments(x: Floats, q: Floats, y: Floats) -> Floats:
+    """What the slopes sum, one row a pair `[rows, 9]`: 1, x, q, y, xx, xq, qq, xy, qy."""
+    return np.stack([np.ones_like(x), x, q, y, x * x, x * q, q * q, x * y, q * y], axis=-1)
+
+
+def slope(sums: Floats) -> Floats:
+    """Slope of y on x: sums of `moments` `[..., 9]` -> `[...]`; NaN without spread."""
+    n, x, _, y, xx, _, _, xy, _ = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = n * xx - x**2
+        result: Floats = np.where(spread > 1e-9, (n * xy - x * y) / spread, np.nan)
+    return result
+
+
+def controlled_slope(sums: Floats) -> Floats:
+    """Slope of y on x controlling for q: sums of `moments` `[..., 9]` -> `[...]`."""
+    n, x, q, y, xx, xq, qq, xy, qy = np.moveaxis(sums, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Centred moments; the 2x2 normal equations solved for the first coefficient.
+        cxx, cqq, cxq = xx - x * x / n, qq - q * q / n, xq - x * q / n
+        cxy, cqy = xy - x * y / n, qy - q * y / n
+        spread = cxx * cqq - cxq**2
+        result: Floats = np.where(spread > 1e-9, (cxy * cqq - cqy * cxq) / spread, np.nan)
+    return result
+
+
+def _slopes(totals: Floats) -> Floats:
+    """Slope, controlled slope: of judge, human, their difference; `[..., 2, 9]` -> `[..., 6]`."""
+    found = [slope(totals), controlled_slope(totals)]
+    parts = [part for each in found for part in (each, each[..., :1] - each[..., 1:])]
+    return np.concatenate(parts, axis=-1)
 
 
 def slopes(data: Judged) -> pd.DataFrame:
@@ -97,31 +195,21 @@ def slopes(data: Judged) -> pd.DataFrame:
     """
     rows = []
     for judge, every in differences(data).groupby("judge"):
-        for pairs, part, dropped in split(every):
-            x, q = (part[name].to_numpy(dtype=float) for name in ("x", "q"))
-            wins = [part[f"{who}_wins"].to_numpy(dtype=float) for who in WHO]
+        for pairs, part, dropped in _parts(every):
+            x, q, *wins = part[["x", "q", *(f"{who}_wins" for who in WHO)]].to_numpy(float).T
             values = np.stack([moments(x, q, y) for y in wins], axis=1)
-            sums = cluster_sums(values, part["cluster"])
-            found = data.intervals(sums, _slopes, "slopes", str(judge), pairs)
-            place = {"dataset": data.name, "judge": judge, "pairs": pairs}
-            counts = {"n": len(part), "n_dropped": dropped}
-            for number, who in enumerate((*WHO, "judge - human")):
-                raw, held = found[number], found[number + 3]
-                rows.append(
-                    place
-                    | {"who": who}
-                    | bounds("slope", raw)
-                    | bounds("controlled", held)
-                    | counts
+            names = ("slopes", str(judge), pairs)
+            found = data.bootstrap.estimates(values, part["cluster"], _slopes, *names)
+            rows += [
+                {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who}
+                | raw.columns("slope")
+                | controlled.columns("controlled")
+                | {"n": len(part), "n_dropped": dropped}
+                for who, raw, controlled in zip(
+                    (*WHO, "judge - human"), found[:3], found[3:], strict=True
                 )
+            ]
     return pd.DataFrame(rows)
-
-
-def _slopes(totals: Floats) -> Floats:
-    """Raw, then controlled: judge, human, their difference; `[..., 2, 9]` -> `[..., 6]`."""
-    raw, held = slope(totals), controlled_slope(totals)
-    parts = [[each, each[..., :1] - each[..., 1:]] for each in (raw, held)]
-    return np.concatenate([part for pair in parts for part in pair], axis=-1)
 
 
 def own_and_other(data: Judged) -> pd.DataFrame:
@@ -139,25 +227,22 @@ def own_and_other(data: Judged) -> pd.DataFrame:
     clusters = data.tables["items"].set_index("item_id")["cluster"]
     values["cluster"] = values["item_id"].map(clusters)
     rows = []
-    for conditional in sorted(set(values["conditional"])):
-        part = values[values["conditional"].eq(conditional)]
+    for conditional, part in values.groupby("conditional"):
         for judge in sorted(set(part["judge"])):
-            views = {"judge": part[part["judge"].eq(judge)]}
-            if judge in set(part["responder"]):
-                views["text"] = part[part["responder"].eq(judge)]
-            for view, read in views.items():
+            for view, who in (("judge", "judge"), ("text", "responder")):
+                read = part[part[who].eq(judge)]
+                if read.empty:
+                    continue
                 known = read[read["value"].notna()]
                 own = known["responder"].eq(known["judge"]).to_numpy()
                 value = known["value"].to_numpy(dtype=float)
-                sums = cluster_sums(
-                    np.stack([value * own, own, value * ~own, ~own], axis=-1).astype(float),
-                    known["cluster"],
-                )
+                parts = np.stack([value * own, own, value * ~own, ~own], axis=-1)
+                names = (view, judge, str(conditional))
+                found = data.bootstrap.estimates(parts, known["cluster"], _own_other_gap, *names)
                 row = {"dataset": data.name, "judge": judge, "view": view}
                 row["conditional"] = bool(conditional)
-                found = data.intervals(sums, _own_other_gap, view, judge, str(conditional))
                 for name, interval in zip(("own", "other", "gap"), found, strict=True):
-                    row |= bounds(name, interval)
+                    row |= interval.columns(name)
                 rows.append(row | {"n": len(known), "n_dropped": len(read) - len(known)})
     return pd.DataFrame(rows)
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfpref.statistics.perplexity import (
+from selfpref.statistics.scores import response_perplexity
+from selfpref.studies.wataoka.measure.by_perplexity import (
     bin_edges,
     controlled_slope,
     moments,
     own_first,
     pair_differences,
-    response_perplexity,
     slope,
 )
 
