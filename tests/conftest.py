@@ -48,7 +48,7 @@ def entry(study: str, reader: str, judges: list[str] | None = None) -> Dataset:
 
 
 def counted(responses: pd.DataFrame) -> pd.DataFrame:
-    """Responses as `sources.load` gives them."""
+    """Responses as `wataoka.metrics.load` gives them."""
     return responses.assign(length=responses["text"].str.len()).drop(columns="text")
 
 

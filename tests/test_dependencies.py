@@ -25,7 +25,7 @@ def imported(path):
 
 
 def closure(study):
-    found, left = set(), {SOURCE / f"selfpref/studies/{study}/measure/__init__.py"}
+    found, left = set(), {SOURCE / f"selfpref/studies/{study}/metrics.py"}
     while left:
         found |= left
         left = {file for path in left for file in imported(path)} - found

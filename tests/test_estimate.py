@@ -11,11 +11,10 @@ from scripted import Scripted, completion, position
 
 from selfpref import paths, tables
 from selfpref.__main__ import main
-from selfpref.ask import sources
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
 from selfpref.params import load
-from selfpref.studies import stages
+from selfpref.studies.wataoka import stages
 
 yaml = YAML()
 PAIRS = 10
@@ -124,7 +123,7 @@ def test_a_batch_costs_half(repository):
 
 def test_what_is_in_the_store_is_not_counted(repository):
     params = repository.load()
-    made = stages.verdicts(params, "served", sources.calls)
+    made = stages.verdicts(params, "served")
     assert made["status"].eq("ok").all()
     assert len(made) == 2 * PAIRS
     row = repository.row()
@@ -156,7 +155,7 @@ def test_a_stage_above_its_budget_does_not_start(repository):
 
 def test_a_budget_counts_what_is_left_to_ask(repository):
     params = repository.load(budget=1.5)
-    stages.verdicts(params, "served", sources.calls)
+    stages.verdicts(params, "served")
     within_budget(params, "served", "judge")
 
 
@@ -177,7 +176,7 @@ def test_responses_that_never_came_have_no_row_and_are_counted(repository):
     repository.server.answer = lambda body: completion(body, [position("cherry", {})], "length")
     # Equal questions are one call, so that one refusal is all of them.
     repository.server.script = iter(["refusal"])
-    made, dropped = stages.responses(repository.load(), "served", sources.calls)
+    made, dropped = stages.responses(repository.load(), "served")
     assert made.empty
     assert dropped.loc["seed-0"].to_dict() == {
         "cut off": 0,
@@ -186,7 +185,7 @@ def test_responses_that_never_came_have_no_row_and_are_counted(repository):
         "failed": 0,
     }
     repository.server.script = iter(["ok"])
-    made, dropped = stages.responses(repository.load(), "served", sources.calls)
+    made, dropped = stages.responses(repository.load(), "served")
     assert made["text"].eq("cherry").all()
     assert made["status"].eq("truncated").all()
     assert dropped.loc["seed-0", "cut off"] == PAIRS

@@ -15,15 +15,16 @@ from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
 from selfpref import paths, tables
-from selfpref.ask import sources
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.tokenizer import Lexicon
 from selfpref.params import load
 from selfpref.params.models import Price
-from selfpref.studies import registry as studies
+from selfpref.studies import registry
+from selfpref.studies.panickssery import STUDY
 from selfpref.studies.panickssery import stages as summary_stages
+from selfpref.tables import parts
 
 yaml = YAML()
 # What the local model can say, labels among it.
@@ -67,7 +68,7 @@ def example(url):
 
 
 def write(table, name, part):
-    folder = paths.table_dir("live", name, summary_stages.STUDY)
+    folder = paths.table_dir("live", name, "panickssery")
     tables.write(table, name, folder / f"{part}.parquet")
 
 
@@ -101,7 +102,7 @@ def live(tmp_path_factory):
             for name, table in summary_stages.articles(params, dataset).items():
                 write(table, name, dataset)
         for name in params.summarise:
-            made, true, _ = summary_stages.summaries(params, name, sources.calls)
+            made, true, _ = summary_stages.summaries(params, name)
             write(made, "responses", name)
             write(true, "truths", name)
         for name in params.finetune:
@@ -109,11 +110,11 @@ def live(tmp_path_factory):
             for table, found in zip(
                 ("verdicts", "ratings"), summary_stages.tuned_answers(params, name), strict=True
             ):
-                write(found, table, sources.part("finetune", name))
+                write(found, table, parts.part("finetune", name))
         for name in params.recognise:
             for table, found in zip(
                 ("verdicts", "ratings"),
-                summary_stages.answers(params, name, sources.calls),
+                summary_stages.answers(params, name),
                 strict=True,
             ):
                 write(found, table, name)
@@ -121,7 +122,7 @@ def live(tmp_path_factory):
 
 
 def read(live, name):
-    return sources.whole(live, "panickssery", [name])[name]
+    return STUDY.read(live, name)
 
 
 def test_summaries_of_news_are_cleaned(live):
@@ -173,7 +174,7 @@ def test_answers_that_a_host_is_asked_to_replay_count_in_estimate_and_budget(liv
 
 
 def test_the_study_describes_every_evaluator_and_compares_tuned_with_base(live):
-    frames = studies.COMPUTE["panickssery"](live)
+    frames = registry.compute("panickssery", live)
     who = frames["evaluators"].set_index("evaluator")
     assert who.loc["hosted-tuned", ["family", "variant", "held_out_from"]].tolist() == [
         *("hosted", "self-recognition", 2),

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from selfpref import tables
-from selfpref.ask import sources
 from selfpref.errors import SelfprefError
 from selfpref.studies.wataoka.measure.judged import COLUMNS
+from selfpref.studies.wataoka.metrics import load
 
 VERDICT = {
     "study": "wataoka",
@@ -116,7 +116,7 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(tmp_path,
         profile="live", datasets={"one": study}, respond={"model": None},
         lab=SimpleNamespace(seeds=[]),
     )  # fmt: skip
-    found = sources.load(params, "wataoka", {"responses": COLUMNS["responses"]})
+    found = load(params, {"responses": COLUMNS["responses"]})
     assert list(found) == ["one"]
     responses = found["one"]["responses"]
     assert "text" not in responses

@@ -19,25 +19,25 @@ from selfpref.models.served import HostedModel
 from selfpref.models.served.tokens import Meter
 from selfpref.params import Hosted, Params, hosted
 from selfpref.store import Store, store_path
-from selfpref.studies import stages
+from selfpref.studies import registry
 from selfpref.studies.xu.refine.rehearsal import Rehearsal
 
 COUNTS = ("calls", "prompt tokens", "reply tokens")
 COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")
 
 
-def _asked(params: Any, key: str, stage: str) -> str:
+def _asked(params: Params, key: str, stage: str) -> str:
     """The model that a stage asks: its key, but for entries of `finetune`, which name it."""
     return str(params.finetune[key].model) if stage == "finetune" else key
 
 
-def measure(params: Any, key: str, stage: str) -> Meter:
+def measure(params: Params, key: str, stage: str) -> Meter:
     """What a stage of a served model would ask now.
 
     Args:
         params: The stage's parameters, or the whole.
         key: The stage's key in its section; the model has `engine: openai`.
-        stage: A key of `stages.STAGES`.
+        stage: A key of `registry.stages()`.
 
     Raises:
         SelfprefError: A table that the stage reads is not there yet.
@@ -45,7 +45,7 @@ def measure(params: Any, key: str, stage: str) -> Meter:
     meter, model = Meter(), _asked(params, key, stage)
 
     @contextmanager
-    def opens(_: Any, name: str, __: str, ___: str) -> Iterator[Model]:
+    def open_meter(_: Params, name: str, __: str, ___: str) -> Iterator[Model]:
         with Store(store_path(paths.root())) as store:
             entry = hosted(params.models[name])
             calls = None
@@ -58,17 +58,17 @@ def measure(params: Any, key: str, stage: str) -> Meter:
                 assert calls is not None
                 yield calls
 
-    stages.STAGES[stage](params, key, opens)
+    registry.stages()[stage](params, key, open_meter)
     return meter
 
 
-def within_budget(params: Any, key: str, stage: str) -> None:
+def within_budget(params: Params, key: str, stage: str) -> None:
     """Refuse a stage that may cost more than its model's budget.
 
     Args:
         params: The stage's parameters.
         key: Its key in its section.
-        stage: A key of `stages.STAGES`.
+        stage: A key of `registry.stages()`.
 
     Raises:
         SelfprefError: It may; names both sums.
@@ -96,7 +96,7 @@ def estimate(params: Params) -> pd.DataFrame:
         stage reads is not there yet; USD is null also where the model has no price.
     """
     rows = []
-    for stage in stages.STAGES:
+    for stage in registry.stages():
         for key in getattr(params, stage):
             model = _asked(params, key, stage)
             if entry := hosted(params.models[model]):

@@ -16,10 +16,10 @@ pytest.importorskip("ray", reason="the extra `ray` is not installed")
 
 from ray.cluster_utils import Cluster
 
-from selfpref.ask.sources import open_engine
 from selfpref.errors import SelfprefError
 from selfpref.models import Choice, Choose, Likelihood, Prompt, Score, ray_driver
 from selfpref.models.calls import Model
+from selfpref.models.open import open_engine
 from selfpref.models.ray_driver import Worker, check_room
 from selfpref.models.ray_pool import Batch, Job, RayPool
 from selfpref.params import Hosted, Ray, Transformers
@@ -161,7 +161,7 @@ def test_workers_fit_node_by_node_and_leave_one_cpu_free(workers, cpus, gpus, fi
 
 
 def test_ray_is_imported_in_its_own_process_alone():
-    code = "import sys; from selfpref.ask import sources; sys.exit('ray' in sys.modules)"
+    code = "import sys; from selfpref.models import open; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -22,16 +22,15 @@ from conftest import REPOSITORY
 from pyarrow import parquet
 
 from selfpref import paths, tables
-from selfpref.ask import sources
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Perplexity
 from selfpref.params.settings import Bootstrap, Wataoka
 from selfpref.plots.save import Gallery
 from selfpref.store import Store
-from selfpref.studies import registry as studies
-from selfpref.studies import stages
+from selfpref.studies import registry
 from selfpref.studies.wataoka import draw as figures
+from selfpref.studies.wataoka import stages
 from selfpref.tables import frames
 
 SIZES = (10_000, 100_000)
@@ -110,7 +109,7 @@ def written(folder, count):
             for place, (a, b) in enumerate(PAIRS)
         ),
     }
-    for name in sources.TABLES:
+    for name in tables.TABLES:
         frame = made.get(name, tables.empty(name))
         tables.write(frame, name, folder / f"data/lab/{name}/wataoka/mine.parquet")
     published = folder / "data/published"
@@ -135,7 +134,7 @@ def agreeing(folder):
 
 
 def metrics():
-    found = studies.COMPUTE["wataoka"](PARAMS)
+    found = registry.compute("wataoka", PARAMS)
     frames.write_frames(found, paths.metrics_dir("lab", "wataoka"))
 
 

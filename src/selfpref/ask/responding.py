@@ -10,9 +10,19 @@ import pandas as pd
 from selfpref.errors import SelfprefError
 from selfpref.models import Generate, Prompt
 from selfpref.models.calls import Model
+from selfpref.params import Hosted, Params, Ray
 
 # Prompts at a time: with their calls they would be most of a stage's memory.
 PART = 10_000
+# For a batch, which may take a day and so many at most, and Ray's workers, who load their model.
+LARGE_PART = 50_000
+
+
+def at_a_time(params: Params, model: str) -> int:
+    """How many prompts of a model, a key of `models`, are made and asked at a time."""
+    entry = params.models[model]
+    begins_anew = isinstance(entry, Ray) or (isinstance(entry, Hosted) and entry.batch)
+    return LARGE_PART if begins_anew else PART
 
 
 class Asks(Protocol):

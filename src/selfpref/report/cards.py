@@ -10,16 +10,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow.parquet
 
 from selfpref import paths
-from selfpref.ask import sources
+from selfpref.params import Params
 from selfpref.report import show
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part
+from selfpref.studies.registry import tables_of
 
 # The column that says whose row it is, in order of precedence.
 ROLES = ("judge", "evaluator", "model")
@@ -79,7 +79,7 @@ class Card:
     others: list[tuple[str, str, str, int]]
 
 
-def work(params: Any, studies: Sequence[str]) -> pd.DataFrame:
+def work(params: Params, studies: Sequence[str]) -> pd.DataFrame:
     """What every judge was asked, and what came of it.
 
     Args:
@@ -93,7 +93,7 @@ def work(params: Any, studies: Sequence[str]) -> pd.DataFrame:
     found = []
     for study in studies:
         for name in ("responses", "verdicts", "ratings", "perplexities"):
-            for part in sources.parts(params, name, study):
+            for part in tables_of(study).parts(params, name):
                 path = paths.table_dir(params.profile, name, study) / f"{part}.parquet"
                 # Not every data set or model fills every table.
                 if path.is_file():
@@ -170,7 +170,7 @@ def _part(
     return None if rows.empty else _section(key, rows, found[key], part)
 
 
-def _facts(params: Any, names: Sequence[str], evaluator: pd.DataFrame | None) -> dict[str, str]:
+def _facts(params: Params, names: Sequence[str], evaluator: pd.DataFrame | None) -> dict[str, str]:
     for key, model in params.models.items():
         if (model.responder or key) in names:
             shown = ("engine", "inner", "model", "revision", "dtype", "template", "reasoning")
@@ -204,7 +204,7 @@ def _rest(
     return whole, others
 
 
-def cards(params: Any, studies: Sequence[Study]) -> list[Card]:
+def cards(params: Params, studies: Sequence[Study]) -> list[Card]:
     """A card for every judge of the profile, by name.
 
     Args:

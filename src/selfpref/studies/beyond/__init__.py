@@ -1,1 +1,5 @@
-"""Beyond the papers: every statistic for every judge."""
+"""Beyond the papers: every statistic for every judge, from the tables of the other studies."""
+
+from selfpref.tables.parts import StudyTables
+
+STUDY = StudyTables("beyond", {})

@@ -5,30 +5,28 @@ A category of items says who responds, who judges and who breaks its ties.
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask import sources
 from selfpref.ask.responding import respond
-from selfpref.ask.sources import Opens
 from selfpref.lab import experiment
 from selfpref.lab.contest import rubric
 from selfpref.lab.oracle import quality
+from selfpref.models import open as models
+from selfpref.params import Contest, Params
 from selfpref.prompts.contests import CONTESTS
+from selfpref.studies.livebench import STUDY
 from selfpref.studies.livebench.contests import mark, prefer, question
 from selfpref.studies.livebench.measure.panel import BREAK, settle
 from selfpref.studies.livebench.measure.votes import MAJORITY, decide
 from selfpref.studies.livebench.scorers import READINGS, has_key, score
 from selfpref.tables import schemas
 
-STUDY = "livebench"
 
-
-def _items(params: Any, dataset: str, wanted: Callable[[Any], bool]) -> pd.DataFrame:
+def _items(params: Params, dataset: str, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
     """The items of a data set in the categories that are wanted, each from its start to its end."""
-    items = tables.read(params.profile, "items", STUDY, [dataset])
+    items = tables.read(params.profile, "items", STUDY.name, [dataset])
     parts = [
         items[items["category"].eq(category)].iloc[entry.start : entry.end]
         for category, entry in params.contests.items()
@@ -37,13 +35,15 @@ def _items(params: Any, dataset: str, wanted: Callable[[Any], bool]) -> pd.DataF
     return pd.concat([items.iloc[:0], *parts]).sort_index()
 
 
-def compete(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compete(
+    params: Params, model: str, open_model: models.OpenModel = models.open_model
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One model's responses to the items of its categories.
 
     Args:
         params: The stage's parameters.
         model: A key of `compete`.
-        opens: Opens the model for a data set.
+        open_model: Opens the model for a data set.
 
     Returns:
         The responses table; and by data set how many responses were cut off at the limit, and how
@@ -51,12 +51,12 @@ def compete(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
     """
     use = params.compete[model]
     made, dropped = [tables.empty("responses")], {}
-    for dataset in sources.datasets(params, STUDY):
+    for dataset in STUDY.parts(params, "items"):
         items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
-        with opens(params, model, dataset, f"compete {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"compete {model} {dataset}") as calls:
             found, dropped[dataset] = respond(
                 items,
-                sources.name(params, model),
+                models.responder(params, model),
                 calls,
                 CONTESTS[use.prompts],
                 max_tokens=use.max_tokens,
@@ -67,26 +67,28 @@ def compete(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.Dat
     return pd.concat(made, ignore_index=True), pd.DataFrame(dropped).T.fillna(0).astype(int)
 
 
-def assess(params: Any, model: str, opens: Opens) -> dict[str, pd.DataFrame]:
+def assess(
+    params: Params, model: str, open_model: models.OpenModel = models.open_model
+) -> dict[str, pd.DataFrame]:
     """One judge's ratings and verdicts, in the categories that it judges.
 
     Args:
         params: The stage's parameters.
         model: A key of `assess`.
-        opens: Opens the model for a data set.
+        open_model: Opens the model for a data set.
     """
     use = params.assess[model]
     contest = CONTESTS[use.prompts]
-    every = sources.whole(params, STUDY, ("responses",))["responses"]
+    every = STUDY.read(params, "responses")
     ratings, verdicts = [tables.empty("ratings")], [tables.empty("verdicts")]
-    for dataset in sources.datasets(params, STUDY):
-        with opens(params, model, dataset, f"assess {model} {dataset}") as calls:
+    for dataset in STUDY.parts(params, "items"):
+        with open_model(params, model, dataset, f"assess {model} {dataset}") as calls:
             items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
             ratings.append(
                 mark(
                     items,
                     _of(every, items, params),
-                    sources.name(params, model),
+                    models.responder(params, model),
                     calls,
                     contest,
                     tries=use.tries,
@@ -99,7 +101,7 @@ def assess(params: Any, model: str, opens: Opens) -> dict[str, pd.DataFrame]:
                 prefer(
                     items,
                     _of(every, items, params),
-                    sources.name(params, model),
+                    models.responder(params, model),
                     calls,
                     contest,
                     use,
@@ -113,7 +115,7 @@ def assess(params: Any, model: str, opens: Opens) -> dict[str, pd.DataFrame]:
     }
 
 
-def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Any) -> pd.DataFrame:
+def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
     found = responses.merge(items[["item_id", "category"]], on="item_id")
     theirs = [
@@ -123,21 +125,23 @@ def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Any) -> pd.DataFra
     return found[theirs].drop(columns="category").reset_index(drop=True)
 
 
-def break_ties(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
+def break_ties(
+    params: Params, model: str, open_model: models.OpenModel = models.open_model
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A tie-breaker's call on every item of its categories whose judges reach no majority.
 
     Args:
         params: The stage's parameters.
         model: A key of `tie_breakers`.
-        opens: Opens the model for a data set.
+        open_model: Opens the model for a data set.
 
     Returns:
         The verdicts table, with the variant of a tie-breaker; and by category how the votes ended
         before it was asked.
     """
     use = params.tie_breakers[model]
-    responses = sources.whole(params, STUDY, ("responses",))["responses"]
-    votes = tables.read(params.profile, "verdicts", STUDY, params.assess)
+    responses = STUDY.read(params, "responses")
+    votes = tables.read(params.profile, "verdicts", STUDY.name, params.assess)
     ballots: dict[str, list[str | None]] = {}
     for (item_id, _), rows in votes.groupby(["item_id", "judge"]):
         read = zip(map(tuple, rows["candidates"]), rows["choice"], rows["status"], strict=True)
@@ -147,17 +151,17 @@ def break_ties(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.
         ballots.setdefault(item_id, []).append(choice)
     ended = pd.Series({item: decide(ballot, [])[1] for item, ballot in ballots.items()}, dtype=str)
     made, ends = [tables.empty("verdicts")], []
-    for dataset in sources.datasets(params, STUDY):
+    for dataset in STUDY.parts(params, "items"):
         items = _items(params, dataset, lambda entry: entry.tie_breaker == model)
         outcome = items["item_id"].map(ended)
         ends.append(items.assign(outcome=outcome)[["category", "outcome"]])
         asked = items[outcome.notna() & outcome.ne(MAJORITY)]
-        with opens(params, model, dataset, f"tie-break {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"tie-break {model} {dataset}") as calls:
             made.append(
                 prefer(
                     asked,
                     _of(responses, asked, params),
-                    sources.name(params, model),
+                    models.responder(params, model),
                     calls,
                     CONTESTS[use.prompts],
                     use,
@@ -169,7 +173,7 @@ def break_ties(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.
     return pd.concat(made, ignore_index=True), pd.concat(ends).value_counts().unstack(fill_value=0)
 
 
-def keyed(params: Any, responses: pd.DataFrame) -> pd.DataFrame:
+def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
     """Objective scores of responses: the laboratory's by its oracle, LiveBench's by its keys.
 
     Args:
@@ -185,7 +189,7 @@ def keyed(params: Any, responses: pd.DataFrame) -> pd.DataFrame:
         for seed in params.lab.contests
         for item_id, item in experiment.draw_contest(seed, params.lab.contest_prompts).items()
     }
-    items = sources.whole(params, STUDY, ("items",))["items"].set_index("item_id")
+    items = STUDY.read(params, "items").set_index("item_id")
     columns = ["study", "item_id", "responder", "text"]
     rows = []
     for study, item_id, responder, text in responses[columns].itertuples(index=False):
@@ -206,3 +210,6 @@ def keyed(params: Any, responses: pd.DataFrame) -> pd.DataFrame:
             for metric, value in scores.items()
         ]
     return pd.DataFrame(rows, columns=list(schemas.TABLES["truths"].columns))
+
+
+STAGES = {"compete": compete, "assess": assess, "tie_breakers": break_ties}

@@ -18,8 +18,11 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from selfpref.params import Params
+
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
 BASE, RECOGNITION = "base", "self-recognition"
+UNTUNED = {"trained_on": "", "variant": BASE, "examples": 0, "held_out_from": 0}
 # The release's names: `xsum_10_ft_gpt35` was tuned on 10 articles, the controls on 500.
 NAME = re.compile(r"(?P<set>[a-z]+)_(?P<kind>\w+)_ft_(?P<family>\w+)")
 CONTROL_ARTICLES = 500
@@ -27,6 +30,35 @@ CONTROL_ARTICLES = 500
 EXAMPLES_AN_ARTICLE = 8
 # Two models whose mean grades of the same texts differ by less, on a scale of 1 to 5, are one.
 ONE_MODEL = 0.01
+
+
+def of_params(params: Params) -> pd.DataFrame:
+    """The evaluators that the parameters name.
+
+    Returns:
+        The columns above. The number of examples is what the articles give where every source has
+        written; the variant of an evaluator tuned with replay ends in `-replay`.
+    """
+    bases = [(name, use.own or name, use.tuned) for name, use in params.recognise.items()]
+    tuned = [
+        (f"{key}-{name}", use.model, tuning)
+        for key, use in params.finetune.items()
+        if use.method != "export"
+        for name, tuning in use.evaluators.items()
+    ]
+    # Beside the own summaries stand those of the other models and of the human, in two orders.
+    an_article = 2 * len(params.summarise)
+    rows = []
+    for name, own, tuning in sorted([*bases, *tuned], key=lambda row: row[0]):
+        row: dict[str, object] = {"evaluator": name, "family": own}
+        if tuning is None:
+            rows.append(row | UNTUNED)
+            continue
+        replayed = "-replay" if tuning.replay else ""
+        row |= {"trained_on": tuning.on, "variant": f"{tuning.variant}{replayed}"}
+        row |= {"examples": an_article * tuning.articles, "held_out_from": tuning.articles}
+        rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def from_names(names: Iterable[str]) -> pd.DataFrame:
@@ -44,8 +76,7 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
 def _described(name: str) -> dict[str, object]:
     match = NAME.fullmatch(name)
     if match is None:
-        tuned: dict[str, object] = {"trained_on": "", "variant": BASE}
-        return {"evaluator": name, "family": name, **tuned, "examples": 0, "held_out_from": 0}
+        return {"evaluator": name, "family": name, **UNTUNED}
     kind = match["kind"]
     articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
     return {

@@ -6,39 +6,29 @@ evaluator, the untuned ones included: all are compared on the same articles.
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from zlib import crc32
 
 import pandas as pd
 
 from selfpref import paths, progress, tables
-from selfpref.ask import sources
 from selfpref.ask.responding import respond, tallied
-from selfpref.ask.sources import Opens
 from selfpref.errors import SelfprefError
 from selfpref.lab.summaries import experiment
 from selfpref.models import Engine
+from selfpref.models import open as models
 from selfpref.models.calls import Model
-from selfpref.params import Finetune, Verdicts
-from selfpref.params import Model as Entry
+from selfpref.params import Finetune, Params, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
-from selfpref.store import Store, store_path
+from selfpref.studies.panickssery import STUDY
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
 from selfpref.studies.panickssery.recognition import Shown, index, ratings, shown, verdicts
 
-STUDY = "panickssery"
 
-
-def _read(params: Any, table: str) -> pd.DataFrame:
-    return tables.read(params.profile, table, STUDY, sources.parts(params, table, STUDY))
-
-
-def articles(params: Any, dataset: str) -> dict[str, pd.DataFrame]:
+def articles(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     """One data set: its articles with the person's summaries.
 
     Args:
@@ -54,8 +44,9 @@ def articles(params: Any, dataset: str) -> dict[str, pd.DataFrame]:
     entry = params.articles[dataset]
     if entry.reader == "lab":
         drawn = experiment.draw(dataset, entry.articles, entry.seed)
-        found = experiment.tables(STUDY, dataset, drawn, entry.seed)
+        found = experiment.tables(STUDY.name, dataset, drawn, entry.seed)
     else:
+        assert entry.source is not None, "every set of the Hub is pinned"
         source = paths.root() / entry.source
         found = news.read(dataset, entry, source)
     return {
@@ -65,14 +56,14 @@ def articles(params: Any, dataset: str) -> dict[str, pd.DataFrame]:
 
 
 def summaries(
-    params: Any, model: str, opens: Opens
+    params: Params, model: str, open_model: models.OpenModel = models.open_model
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Every article summarised by one model.
 
     Args:
         params: The stage's parameters.
         model: A key of `summarise`.
-        opens: Opens the model for a data set.
+        open_model: Opens the model for a data set.
 
     Returns:
         The responses table; the truths table; and for each data set, how many articles have no
@@ -80,8 +71,8 @@ def summaries(
     """
     use, made, true, counts = params.summarise[model], [], [], {}
     for dataset, entry in params.articles.items():
-        items = tables.read(params.profile, "items", STUDY, [dataset])
-        with opens(params, model, dataset, f"summarise {model} {dataset}") as calls:
+        items = tables.read(params.profile, "items", STUDY.name, [dataset])
+        with open_model(params, model, dataset, f"summarise {model} {dataset}") as calls:
             table, counts[dataset] = respond(
                 items,
                 model,
@@ -102,20 +93,22 @@ def summaries(
     )
 
 
-def answers(params: Any, model: str, opens: Opens) -> tuple[pd.DataFrame, pd.DataFrame]:
+def answers(
+    params: Params, model: str, open_model: models.OpenModel = models.open_model
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One model asked about its own and others' summaries.
 
     Args:
         params: The stage's parameters.
         model: A key of `recognise`.
-        opens: Opens the model.
+        open_model: Opens the model.
 
     Returns:
         The verdicts and the ratings table.
     """
     use = params.recognise[model]
     judged = _judged(params, use.own or model)
-    with opens(params, model, "", f"recognise {model}") as calls:
+    with open_model(params, model, "", f"recognise {model}") as calls:
         return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
 
 
@@ -143,8 +136,8 @@ class _Judged:
         )
 
 
-def _judged(params: Any, own: str) -> _Judged:
-    items, responses = _read(params, "items"), _read(params, "responses")
+def _judged(params: Params, own: str) -> _Judged:
+    items, responses = STUDY.read(params, "items"), STUDY.read(params, "responses")
     first = {dataset: entry.train for dataset, entry in params.articles.items()}
     starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
     items = items[items["metadata"].map(index) >= starts]
@@ -154,7 +147,7 @@ def _judged(params: Any, own: str) -> _Judged:
     return _Judged(items, responses, pairs)
 
 
-def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def tuned_answers(params: Params, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every evaluator of an entry of `finetune` asked about its base's and others' summaries.
 
     Args:
@@ -173,37 +166,32 @@ def tuned_answers(params: Any, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
         place = str(folder.relative_to(paths.root()))
         entry = base.model_copy(update={"model": place, "revision": None})
-        with _opened(params, use.model, entry, f"recognise {folder.name}") as (_, calls):
+        with models.open_entry(params, use.model, entry, "", f"recognise {folder.name}") as (
+            _,
+            calls,
+        ):
             made.append(judged.by(folder.name, calls, layout, read, params.seed))
     answered, rated = zip(*made, strict=True)
     return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
 
 
-@contextmanager
-def _opened(params: Any, name: str, entry: Entry, title: str) -> Iterator[tuple[Engine, Model]]:
-    """A model, and the same behind the store."""
-    with Store(store_path(paths.root())) as store:
-        engine = sources.open_engine(name, entry, "", store)
-        yield engine, Model(engine, store, offline=params.offline, title=title)
-
-
 def examples(
-    params: Any, key: str, opens: Opens
+    params: Params, key: str, open_model: models.OpenModel = models.open_model
 ) -> dict[str, tuple[list[Labelled], list[Labelled]]]:
     """What the evaluators of an entry are tuned on.
 
     Args:
         params: The stage's parameters.
         key: A key of `finetune`.
-        opens: Opens the base, which is asked for the answers that are replayed.
+        open_model: Opens the base, which is asked for the answers that are replayed.
 
     Returns:
         For each evaluator what it learns, and what is replayed.
     """
     use = params.finetune[key]
-    items, responses = _read(params, "items"), _read(params, "responses")
+    items, responses = STUDY.read(params, "items"), STUDY.read(params, "responses")
     layout, made = SUMMARY_LAYOUTS[use.prompts], {}
-    with opens(params, use.model, "", "") as calls:
+    with open_model(params, use.model, "", "") as calls:
         for name, tuning in use.evaluators.items():
             chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
                 items["metadata"].map(index) < tuning.articles
@@ -215,7 +203,7 @@ def examples(
     return made
 
 
-def finetune(params: Any, key: str) -> pd.DataFrame:
+def finetune(params: Params, key: str) -> pd.DataFrame:
     """Tune every evaluator of an entry, and write its examples as chat JSONL beside it.
 
     Args:
@@ -228,7 +216,7 @@ def finetune(params: Any, key: str) -> pd.DataFrame:
     """
     use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)
     folder.mkdir(parents=True, exist_ok=True)
-    made, rows = examples(params, key, sources.calls), []
+    made, rows = examples(params, key), []
     with progress.bar(len(use.evaluators), f"finetune {key}") as bar:
         for name, tuning in use.evaluators.items():
             evaluator, (learned, again) = f"{key}-{name}", made[name]
@@ -239,7 +227,7 @@ def finetune(params: Any, key: str) -> pd.DataFrame:
             if use.method != "export":
                 seed = crc32(f"{params.seed}/{evaluator}".encode())
                 base = params.models[use.model]
-                with _opened(params, use.model, base, "") as (engine, _):
+                with models.open_entry(params, use.model, base, "", "") as (engine, _):
                     losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
             rows.append(
                 {
@@ -274,3 +262,7 @@ def _tune(
     shutil.rmtree(folder, ignore_errors=True)
     os.replace(scratch, folder)
     return losses
+
+
+# Tuning asks for what is replayed alone.
+STAGES = {"summarise": summaries, "recognise": answers, "finetune": examples}

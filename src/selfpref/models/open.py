@@ -1,0 +1,92 @@
+"""From an entry of `models` in the parameters to what answers for it, behind the store."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+
+from selfpref import paths
+from selfpref.models import Engine
+from selfpref.models.calls import Model
+from selfpref.models.ray_pool import RayEndpoint, RayPool
+from selfpref.models.served import HostedModel, Sender
+from selfpref.params import Hosted, Params, Ray, hosted
+from selfpref.params import Model as Entry
+from selfpref.store import Store, store_path
+
+# As `open_model`; an estimate opens a meter instead.
+OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
+
+
+@contextmanager
+def open_model(params: Params, key: str, dataset: str, title: str) -> Iterator[Model]:
+    """One model behind the store.
+
+    Args:
+        params: With `models` and `offline`.
+        key: A key of `models`.
+        dataset: The data set whose items it will read; `{dataset}` in the model's path.
+        title: What the progress bar says.
+    """
+    with open_entry(params, key, params.models[key], dataset, title) as (_, model):
+        yield model
+
+
+@contextmanager
+def open_entry(
+    params: Params, key: str, entry: Entry, dataset: str, title: str
+) -> Iterator[tuple[Engine, Model]]:
+    """As `open_model`, of an entry that may differ from the key's own; the bare engine first."""
+    with Store(store_path(paths.root())) as store:
+        engine = open_engine(key, entry, dataset, store)
+        yield engine, Model(engine, store, offline=params.offline, title=title)
+
+
+def responder(params: Params, key: str) -> str:
+    """What the tables call a model: its own responses are those of the responder of this name."""
+    return params.models[key].responder or key
+
+
+def gives_likelihoods(params: Params, key: str) -> bool:
+    """Whether a model tells the likelihood of a given text."""
+    entry = hosted(params.models[key])
+    return entry is None or (entry.server == "vllm" and not entry.batch)
+
+
+def open_engine(key: str, entry: Entry, dataset: str, store: Store | None) -> Engine:
+    """What answers for one entry of `models`.
+
+    Args:
+        key: Its key.
+        entry: The entry.
+        dataset: What `{dataset}` in its path stands for.
+        store: Where batches under way are noted; a worker of Ray has none.
+    """
+    if isinstance(entry, Ray):
+        return _pool(key, entry, dataset)
+    # Each library is loaded only where it is used: torch takes seconds.
+    if isinstance(entry, Hosted):
+        return HostedModel(key, entry, _sender(key, entry, store))
+    from selfpref.models.local import LocalModel  # noqa: PLC0415
+
+    return LocalModel(entry, paths.root(), dataset)
+
+
+def _pool(key: str, entry: Ray, dataset: str) -> RayPool:
+    open_inner = partial(open_engine, key, entry.inner, dataset, None)
+    if isinstance(entry.inner, Hosted):
+        reader = HostedModel(key, entry.inner, _sender(key, entry.inner, None))
+        return RayEndpoint(entry, open_inner, reader, paths.root(), paths.ray_log())
+    from selfpref.models.local.weights import identity  # noqa: PLC0415
+
+    known = identity(entry.inner, paths.root(), dataset)
+    return RayPool(entry, open_inner, known, paths.root(), paths.ray_log())
+
+
+def _sender(key: str, entry: Hosted, store: Store | None) -> Sender:
+    if entry.batch and store is not None:
+        from selfpref.models.served.batch import Batch  # noqa: PLC0415
+
+        return Batch(key, entry, store)
+    from selfpref.models.served.live import Live  # noqa: PLC0415
+
+    return Live(key, entry)

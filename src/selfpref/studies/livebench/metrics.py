@@ -1,0 +1,25 @@
+"""From the parameters to the study's frames: which tables are read, and how they count."""
+
+import pandas as pd
+
+from selfpref import paths
+from selfpref.params import Params
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.livebench import STUDY, measure
+
+
+def compute(params: Params) -> dict[str, pd.DataFrame]:
+    """Every frame of the study."""
+    published = pd.read_csv(paths.published_file(STUDY.name))
+    return measure.compute(load(params), published, settings(params))
+
+
+def load(params: Params) -> dict[str, pd.DataFrame]:
+    """The tables of all data sets together."""
+    return STUDY.whole(params, measure.TABLES)
+
+
+def settings(params: Params) -> measure.Settings:
+    """What is equal, and how intervals are made."""
+    bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+    return measure.Settings(**params.livebench.model_dump(), bootstrap=bootstrap)

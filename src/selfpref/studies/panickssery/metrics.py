@@ -1,0 +1,21 @@
+"""From the parameters to the study's frames: which tables are read, and how they count."""
+
+import pandas as pd
+
+from selfpref import paths
+from selfpref.params import Params
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.panickssery import STUDY, evaluators, measure
+
+
+def compute(params: Params) -> dict[str, pd.DataFrame]:
+    """Every frame of the study."""
+    found = STUDY.whole(params, measure.TABLES)
+    asked = evaluators.of_params(params)
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*asked["evaluator"]}
+    who = pd.concat([asked, evaluators.from_names(judges)], ignore_index=True)
+    bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+    settings = measure.Settings(
+        **params.panickssery.model_dump(), bootstrap=bootstrap, seed=params.seed
+    )
+    return measure.compute(found, who, pd.read_csv(paths.published_file(STUDY.name)), settings)

@@ -1,0 +1,30 @@
+"""From the parameters to the study's frames: which tables are read, and how they count."""
+
+import pandas as pd
+
+from selfpref import paths
+from selfpref.params import Params
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.xu import STUDY, chains, measure
+from selfpref.studies.xu.measure.rows import Settings
+
+
+def compute(params: Params) -> dict[str, pd.DataFrame]:
+    """Every frame of the study."""
+    return measure.compute(
+        load(params), pd.read_csv(paths.published_file(STUDY.name)), settings(params)
+    )
+
+
+def load(params: Params) -> dict[str, pd.DataFrame]:
+    """The tables of all languages and models together, and the items under every condition."""
+    whole = STUDY.whole(params, measure.TABLES)
+    whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
+    return whole
+
+
+def settings(params: Params) -> Settings:
+    """What self-scores are compared with, and how intervals are made."""
+    use = params.xu.model_dump()
+    bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+    return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap, seed=params.seed)

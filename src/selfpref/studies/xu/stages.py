@@ -1,0 +1,51 @@
+"""The study's stage that asks models: every request written, judged and refined."""
+
+from contextlib import ExitStack
+
+import pandas as pd
+
+from selfpref import tables
+from selfpref.models import open as models
+from selfpref.params import Params
+from selfpref.studies.xu import STUDY
+from selfpref.studies.xu.items import from_table
+from selfpref.studies.xu.refine import LAYOUTS
+from selfpref.studies.xu.refine.experiment import Participant, Plan, run
+from selfpref.studies.xu.refine.judges import Sampling
+
+
+def refinements(
+    params: Params, model: str, open_model: models.OpenModel = models.open_model
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """Every request written, judged and refined by one model, in every arm.
+
+    Args:
+        params: The stage's parameters.
+        model: A key of `refine`.
+        open_model: Opens the model, and its external judge.
+
+    Returns:
+        The tables responses, ratings, truths and perplexities; and how many items have no rows, by
+        reason.
+    """
+    use = params.refine[model]
+    # A release holds no requests to be refined, and its texts are there already.
+    asked = tables.read(params.profile, "items", STUDY.name, params.requests)
+    items = [item for item in from_table(asked) if item.task in use.tasks]
+    dataset = "".join(f"seed-{seed}" for seed in params.lab.refiners.seeds)
+    sampling = Sampling(use.max_tokens, use.feedback_tokens, use.temperature, params.seed)
+    plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds), sampling)
+    with ExitStack() as stack:
+        cast = [
+            Participant(
+                models.responder(params, key),
+                stack.enter_context(open_model(params, key, dataset, f"refine {model}: {key}")),
+                LAYOUTS[use.prompts],
+                scores=models.gives_likelihoods(params, key),
+            )
+            for key in dict.fromkeys((model, use.external))
+        ]
+        return run(STUDY.name, items, cast[0], cast[1] if len(cast) > 1 else None, plan)
+
+
+STAGES = {"refine": refinements}
