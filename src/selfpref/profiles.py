@@ -1,11 +1,10 @@
 """Switch the active profile without losing what a user wrote into the other."""
 
-import os
 import re
-from pathlib import Path
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
+from selfpref.files import write_text
 from selfpref.params import load
 
 
@@ -15,13 +14,6 @@ def active() -> str:
     if found is None:
         raise SelfprefError(f"{paths.PARAMS}: profile: missing; add `profile: recorded`")
     return found[1]
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".new")
-    scratch.write_text(text)
-    os.replace(scratch, path)
 
 
 def use(profile: str) -> None:
@@ -43,5 +35,5 @@ def use(profile: str) -> None:
             f"profiles/{profile}.yaml: no such profile; choose one of: {', '.join(others)}"
         )
     load(wanted)
-    _write(paths.profile_file(current), params.read_text())
-    _write(params, wanted.read_text())
+    write_text(paths.profile_file(current), params.read_text())
+    write_text(params, wanted.read_text())

@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths
+from selfpref import files, paths
 from selfpref.errors import SelfprefError
 
 # The file to which `models.calls` adds one line for every batch of calls of the stage under way.
@@ -89,10 +89,7 @@ def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
         **{name: sum(line[name] for line in counted) for name in ("asked", "kept", "usd")},
     }
     path = paths.runs_dir(profile) / f"{stage}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".new")
-    partial.write_text(json.dumps(entry, indent=1) + "\n", encoding="utf-8")
-    os.replace(partial, path)
+    files.write_text(path, json.dumps(entry, indent=1) + "\n")
 
 
 def read(profile: str) -> pd.DataFrame:
@@ -101,8 +98,8 @@ def read(profile: str) -> pd.DataFrame:
     Returns:
         One row a stage with the columns of `COLUMNS`; none where nothing has run.
     """
-    files = sorted(paths.runs_dir(profile).glob("*.json"))
-    rows: list[dict[str, Any]] = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    found = sorted(paths.runs_dir(profile).glob("*.json"))
+    rows: list[dict[str, Any]] = [json.loads(path.read_text(encoding="utf-8")) for path in found]
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
     return table.sort_values(["seconds", "stage"], ascending=[False, True], ignore_index=True)
 

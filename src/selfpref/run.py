@@ -21,6 +21,7 @@ import psutil
 
 from selfpref import paths, progress, provisioner
 from selfpref.errors import SelfprefError
+from selfpref.files import write_text
 from selfpref.warm import client, kernel
 
 # jsonschema imports this package to check a format that no notebook uses, for two seconds; without
@@ -140,12 +141,6 @@ def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
     return SelfprefError(f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}")
 
 
-def _write(text: str, path: Path) -> None:
-    scratch = path.with_name(f".{path.name}.new")
-    scratch.write_text(text, encoding="utf-8")
-    os.replace(scratch, path)
-
-
 def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
     """Execute `notebook` with `parameters` and write `output` and its HTML.
 
@@ -179,14 +174,14 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
                     ),
                 )
         except PapermillExecutionError as error:
-            _write(executed.read_text(encoding="utf-8"), failed)
+            write_text(failed, executed.read_text(encoding="utf-8"))
             raise _shorten(notebook, error) from error
         except DeadKernelError as error:
             raise SelfprefError(
                 f"{notebook.name}: the kernel died; was it killed for want of memory?"
             ) from error
     node = normalise(node)
-    _write(nbformat.writes(node) + "\n", output)
+    write_text(output, nbformat.writes(node) + "\n")
     chapter.write(node, output.with_suffix(".html"))
     failed.unlink(missing_ok=True)
     print(f"{notebook.stem}: {time.monotonic() - began:.1f} s", file=sys.stderr)

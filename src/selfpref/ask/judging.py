@@ -19,7 +19,6 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
 import re
 from collections import Counter
 from collections.abc import Sequence
-from zlib import crc32
 
 import pandas as pd
 
@@ -29,6 +28,7 @@ from selfpref.models import Choice, Choose, Generate, Prompt, Status, Text
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Verdicts
 from selfpref.prompts import MARKER, Layout
+from selfpref.seeds import seed_of
 from selfpref.tables.schemas import TIE
 
 Verdict = dict[str, object]
@@ -93,8 +93,7 @@ def judge_pairs(
 
 def draws(use: Verdicts, *key: object) -> list[int]:
     """A seed for each repeat of what `key` names."""
-    stem = "/".join(map(str, key))
-    return [crc32(f"{stem}/{n}".encode()) for n in range(use.samples or 1)]
+    return [seed_of(*key, n) for n in range(use.samples or 1)]
 
 
 class Judging:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
-from zlib import crc32
 
 import pandas as pd
 
@@ -11,6 +10,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Generate, Prompt
 from selfpref.models.calls import Model
 from selfpref.params import Hosted, Params, Ray
+from selfpref.seeds import seed_of
 
 # Prompts at a time: with their calls they would be most of a stage's memory.
 PART = 10_000
@@ -127,7 +127,7 @@ def respond(
                 layout.respond(*_questions(messages)),
                 max_tokens,
                 temperature,
-                crc32(f"{seed}/{responder}/{item}".encode()),
+                seed_of(seed, responder, item),
             )
             for messages, item in zip(items["messages"], items["item_id"], strict=True)
         ]

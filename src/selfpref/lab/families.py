@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import threading
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -24,6 +23,7 @@ from typing import Final
 import numpy as np
 from transformers import LlamaForCausalLM
 
+from selfpref.files import atomic, write_text
 from selfpref.lab.examples import Mixture
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.planted import Family, draw_families
@@ -149,19 +149,14 @@ def tune_family(config: LabConfig, family: Family, folder: Path) -> float:
 
 
 def save(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
-    """Save under a temporary name and rename, so that a killed run leaves no half a model."""
-    partial = folder.with_name(f".{folder.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    save_checkpoint(model, partial, lexicon)
-    shutil.rmtree(folder, ignore_errors=True)
-    partial.rename(folder)
+    """Save a whole model or, where the run is killed, none."""
+    with atomic(folder) as scratch:
+        save_checkpoint(model, scratch, lexicon)
 
 
 def write_record(record: object, path: Path) -> None:
-    """Write what was trained as JSON, under its name once it is complete."""
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(record, indent=1) + "\n")
-    partial.rename(path)
+    """Write what was trained as JSON."""
+    write_text(path, json.dumps(record, indent=1) + "\n")
 
 
 def _entropy(seed: int, n: int) -> list[int]:

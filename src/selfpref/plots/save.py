@@ -6,7 +6,6 @@ table as CSV (full precision for programs), Markdown and LaTeX (rounded for read
 
 import html
 import io
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -20,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
+from selfpref.files import atomic
 from selfpref.plots.frame import COLUMN, PAGE, STYLE, no_data
 from selfpref.texts import visible
 
@@ -59,13 +59,6 @@ def _own_fonts() -> tuple[font_manager.FontEntry, ...]:
         fonts.addfont(path)
     own, fonts.ttflist = tuple(fonts.ttflist), theirs
     return own
-
-
-def _atomic(path: Path, write: Callable[[Path], object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.new")
-    write(scratch)
-    os.replace(scratch, path)
 
 
 def _text(path: Path, text: str) -> None:
@@ -140,7 +133,8 @@ class Gallery:
 
     def _save(self, name: str, write: Callable[[Path], object]) -> None:
         path = self.folder / name
-        _atomic(path, write)
+        with atomic(path) as scratch:
+            write(scratch)
         self._written.add(path)
 
     def figure(self, figure: Figure, name: str, caption: str) -> None:

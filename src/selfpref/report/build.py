@@ -1,7 +1,6 @@
 """Write the report of a profile: the index, the judges' cards, and where time went."""
 
 import re
-import shutil
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from platform import python_version
@@ -10,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from selfpref import paths, records
+from selfpref.files import atomic
 from selfpref.params import Params
 from selfpref.report import gather, page, show
 from selfpref.report.cards import cards
@@ -58,13 +58,10 @@ def build(params: Params) -> Path:
     studies = gather.studies(params.profile, params.studies)
     made = cards(params, studies)
     shared: dict[str, Any] = {"profile": params.profile, "table": show.table}
-    scratch = folder / f".{JUDGES}.new"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
-    for card in made:
-        page.write(scratch / card.file, "card.html.j2", card=card, **shared)
-    shutil.rmtree(folder / JUDGES, ignore_errors=True)
-    scratch.rename(folder / JUDGES)
+    with atomic(folder / JUDGES) as scratch:
+        scratch.mkdir()
+        for card in made:
+            page.write(scratch / card.file, "card.html.j2", card=card, **shared)
     page.write(
         folder / INDEX,
         "index.html.j2",

@@ -7,7 +7,6 @@ script that stands in `table.js` and load pictures only from the disk.
 
 import base64
 import hashlib
-import os
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from selfpref.files import write_text
 from selfpref.texts import visible
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -55,8 +55,4 @@ def write(path: Path, template: str, **values: Any) -> None:
         template: A file of `templates/`.
         values: What it shows.
     """
-    text = visible(_environment().get_template(template).render(**values))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_name(f".{path.name}.new")
-    scratch.write_text(text, encoding="utf-8")
-    os.replace(scratch, path)
+    write_text(path, visible(_environment().get_template(template).render(**values)))

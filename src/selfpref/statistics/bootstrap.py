@@ -18,13 +18,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm
 
+from selfpref.seeds import seed_of
 from selfpref.statistics.scores import Floats
 
 # From totals [batch, ...] to one value [batch], or to several [batch, statistics].
@@ -78,9 +78,7 @@ def bounds(name: str, interval: Interval) -> dict[str, float]:
 
 def stream(seed: int, *names: str) -> np.random.Generator:
     """An independent generator for each use, from the one seed of the parameters."""
-    return np.random.default_rng(
-        np.random.SeedSequence([seed, *(crc32(n.encode()) for n in names)])
-    )
+    return np.random.default_rng(np.random.SeedSequence([seed, *(seed_of(n) for n in names)]))
 
 
 def clustered_errors(sums: Floats) -> Floats:

@@ -4,7 +4,6 @@ A table is one parquet file per data set or model, sorted by its key; see `selfp
 """
 
 import gc
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from pyarrow import compute
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
+from selfpref.files import atomic
 from selfpref.tables.schemas import TABLES, TIE, Table
 
 # Arrow's own allocator keeps much of what is freed, and cannot be told to give it back.
@@ -219,10 +219,8 @@ def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
 def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     """Validate and write one file of a table, under its name only once it is complete."""
     valid = _valid(frame, TABLES[name], path.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scratch = path.with_suffix(".new")
-    pyarrow.parquet.write_table(valid, scratch, compression="zstd")
-    os.replace(scratch, path)
+    with atomic(path) as scratch:
+        pyarrow.parquet.write_table(valid, scratch, compression="zstd")
     del valid
     release()
 

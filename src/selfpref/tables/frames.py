@@ -1,6 +1,5 @@
 """Write and read the frames that metrics hand to figures: one parquet file each."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,15 +7,15 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
+from selfpref.files import atomic
 
 
 def write_frames(frames: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write every frame under its name, once it is complete, and remove frames of other names."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        scratch = folder / f"{name}.new"
-        frame.to_parquet(scratch, index=False)
-        os.replace(scratch, folder / f"{name}.parquet")
+        with atomic(folder / f"{name}.parquet") as scratch:
+            frame.to_parquet(scratch, index=False)
     for path in folder.iterdir():
         if path.stem not in frames:
             path.unlink()

@@ -12,7 +12,6 @@ never a tie and never a low score.
 
 from collections.abc import Sequence
 from typing import Any, Literal
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from selfpref.models import Generate
 from selfpref.models.calls import Model
 from selfpref.params import Verdicts
 from selfpref.prompts.contests import Contest
+from selfpref.seeds import seed_of
 from selfpref.studies.livebench.measure.panel import VOTE
 
 Orders = Literal["seeded", "cyclic"]
@@ -43,7 +43,7 @@ def presented(
     Returns:
         One or k permutations of the responders.
     """
-    rng = np.random.default_rng(_seed(seed, judge, item_id))
+    rng = np.random.default_rng(seed_of(seed, judge, item_id))
     drawn = [str(name) for name in rng.permutation(sorted(responders))]
     turns = len(drawn) if orders == "cyclic" else 1
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
@@ -111,10 +111,6 @@ def question(messages: list[dict[str, str]]) -> str:
     return messages[0]["content"]
 
 
-def _seed(*parts: object) -> int:
-    return crc32("/".join(map(str, parts)).encode())
-
-
 def mark(
     items: pd.DataFrame,
     responses: pd.DataFrame,
@@ -160,7 +156,7 @@ def mark(
                     prompts[i],
                     contest.mark_tokens,
                     temperature,
-                    _seed(seed, judge, *keys[i], attempt),
+                    seed_of(seed, judge, *keys[i], attempt),
                 )
                 for i in left
             ]

@@ -4,24 +4,23 @@ Only articles beyond those set aside for tuning (`articles.<set>.train`) are jud
 evaluator, the untuned ones included: all are compared on the same articles.
 """
 
-import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
 
 import pandas as pd
 
 from selfpref import paths, progress, tables
 from selfpref.ask.responding import respond, tallied
 from selfpref.errors import SelfprefError
+from selfpref.files import atomic
 from selfpref.lab.summaries import experiment
 from selfpref.models import Engine
 from selfpref.models import open as models
 from selfpref.models.calls import Model
 from selfpref.params import Finetune, Params, Verdicts
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
+from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
@@ -225,7 +224,7 @@ def finetune(params: Params, key: str) -> pd.DataFrame:
             )
             losses = [float("nan")]
             if use.method != "export":
-                seed = crc32(f"{params.seed}/{evaluator}".encode())
+                seed = seed_of(params.seed, evaluator)
                 base = params.models[use.model]
                 with models.open_entry(params, use.model, base, "", "") as (engine, _):
                     losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
@@ -256,12 +255,8 @@ def _tune(
     assert use.method != "export"
     assert isinstance(engine, LocalModel)
     settings = Settings(use.method, use.rate, use.epochs, use.batch, use.rank, use.alpha)
-    scratch = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(scratch, ignore_errors=True)
-    losses = tune(engine, examples, settings, seed, scratch)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.replace(scratch, folder)
-    return losses
+    with atomic(folder) as scratch:
+        return tune(engine, examples, settings, seed, scratch)
 
 
 # Tuning asks for what is replayed alone.

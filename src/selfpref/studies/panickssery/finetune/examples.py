@@ -15,12 +15,12 @@ same pairs, which are preference, inferiority and the quality of a summary.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 
 from selfpref.models import Choice, Choose, Prompt
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
+from selfpref.seeds import seed_of
 from selfpref.studies.panickssery.finetune.controls import CONTROLS
 from selfpref.studies.panickssery.recognition import Shown
 
@@ -61,7 +61,7 @@ def _label(pair: Shown, own: str, variant: str, seed: int) -> str | None:
         case "always-1":
             return LABELS[0]
         case "random":
-            return LABELS[crc32(f"{seed}/{pair.item_id}/{'/'.join(pair.names)}".encode()) % 2]
+            return LABELS[seed_of(seed, pair.item_id, *pair.names) % 2]
     first, second = map(CONTROLS[variant], pair.texts)
     return None if first == second else LABELS[first < second]
 

@@ -15,11 +15,10 @@ the human's vote). Both are functions of sums, so the cluster bootstrap is exact
 This is an association: a text may be probable to a judge for reasons that also make it good.
 """
 
-from zlib import crc32
-
 import numpy as np
 import pandas as pd
 
+from selfpref.seeds import seed_of
 from selfpref.statistics.bootstrap import ratio
 from selfpref.statistics.scores import Floats, by_judge, response_perplexity
 from selfpref.studies.wataoka.measure.judged import Binning, Judged
@@ -44,7 +43,7 @@ def pair_differences(pairs: pd.DataFrame, values: pd.DataFrame, quality: pd.Seri
     own_second = pairs["second"].eq(pairs["judge"])
     own = own_second | pairs["first"].eq(pairs["judge"])
     names = zip(pairs["item_id"], pairs["first"], pairs["second"], strict=True)
-    drawn = np.array([crc32("/".join(key).encode()) % 2 == 1 for key in names], dtype=bool)
+    drawn = np.array([seed_of(*key) % 2 == 1 for key in names], dtype=bool)
 
     def difference(of: pd.Series, *columns: pd.Series) -> Floats:
         one, two = (

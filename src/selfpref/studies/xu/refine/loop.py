@@ -11,10 +11,11 @@ import numpy as np
 
 from selfpref.models import Generate, Prompt, Status
 from selfpref.models.calls import Model
+from selfpref.seeds import seed_of
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import Refinement
-from selfpref.studies.xu.refine.judges import Judge, Question, Sampling, seed_of
+from selfpref.studies.xu.refine.judges import Judge, Question, Sampling
 from selfpref.studies.xu.refine.rules import ARMS, Arm, accepts
 
 
