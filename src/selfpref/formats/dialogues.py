@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref.formats.records import numbered
+from selfpref.formats.records import numbered, written
 from selfpref.tables.schemas import TIE
 
 # What a row says of a vote: the label, first of a and b.
@@ -122,10 +122,7 @@ class Collected:
         self.found["kept: empty answers"] = sum(
             not text.strip() for text in self._responses.values()
         )
-        answers = [
-            {"item_id": item, "responder": responder, "text": text}
-            for (item, responder), text in self._responses.items()
-        ]
+        answers = [(*key, text) for key, text in self._responses.items()]
         found = [
             {"finding": finding, "affected": count}
             for finding, count in self.found.items()
@@ -137,9 +134,7 @@ class Collected:
                 [{"item_id": item, **row} for item, row in self._items.items()],
                 columns=["item_id", "category", "cluster", "messages", "reference", "metadata"],
             ).assign(**fixed),
-            "responses": pd.DataFrame(answers, columns=["item_id", "responder", "text"]).assign(
-                step=0, sample=0, status="ok", **fixed
-            ),
+            "responses": written(answers, self._study),
             "labels": numbered(self._labels),
             "audit": pd.DataFrame(found, columns=["finding", "affected"]).assign(
                 file=self._dataset, rows=rows, detail=None, **fixed

@@ -99,6 +99,23 @@ def need(record: dict[str, Any], key: str, path: Path, number: int) -> Any:
     return record[key]
 
 
+def needed(path: Path, *keys: str) -> Iterator[tuple[Any, ...]]:
+    """File and line of each record of a JSON Lines file, and the values of keys that it must have.
+
+    Raises:
+        SelfprefError: As `json_lines` and `need`.
+    """
+    for number, record in json_lines(path):
+        yield f"{path}, line {number}", *(need(record, key, path, number) for key in keys)
+
+
+def written(rows: Iterable[tuple[str, str, str]], study: str) -> pd.DataFrame:
+    """The responses table of a source with one text a responder: item_id, responder and text."""
+    return pd.DataFrame(rows, columns=["item_id", "responder", "text"]).assign(
+        study=study, step=0, sample=0, status="ok"
+    )
+
+
 def chosen(rows: list[dict[str, Any]], *, order_known: bool) -> pd.DataFrame:
     """Verdicts of a source that kept only each judge's choice, one a candidates' order.
 

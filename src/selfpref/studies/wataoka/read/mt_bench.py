@@ -12,6 +12,7 @@ the 80 questions, and the answers of most models. What matters in reading them:
 """
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import chosen, json_lines, judges_of, need, numbered
+from selfpref.formats.records import chosen, judges_of, needed, numbered, written
 from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
@@ -30,15 +31,14 @@ ANSWERS = "fastchat/llm_judge/data/mt_bench/model_answer/"
 WINNERS = {"model_a": "a", "model_b": "b", "tie": TIE, "tie (inconsistent)": TIE}
 
 
-def _votes(path: Path) -> list[dict[str, Any]]:
-    rows = []
-    for number, record in json_lines(path):
-        keys = ("question_id", "turn", "model_a", "model_b", "winner", "judge")
-        row = {key: need(record, key, path, number) for key in keys}
-        if row["winner"] not in WINNERS:
-            raise SelfprefError(f"{path}, line {number}: unknown winner {row['winner']!r}")
-        rows.append(row | {"label": WINNERS[row["winner"]]})
-    return rows
+def _votes(path: Path) -> Iterator[dict[str, Any]]:
+    """Each row with its `label`."""
+    keys = ("question_id", "turn", "model_a", "model_b", "winner", "judge")
+    for where, *values in needed(path, *keys):
+        vote = dict(zip(keys, values, strict=True))
+        if vote["winner"] not in WINNERS:
+            raise SelfprefError(f"{where}: unknown winner {vote['winner']!r}")
+        yield vote | {"label": WINNERS[vote["winner"]]}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -57,45 +57,33 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """
     judges_of(dataset, entry, [JUDGE])
     files = fetch(source)
-
-    def item(question: int, turn: int) -> dict[str, str]:
-        return {"study": entry.study, "item_id": f"{dataset}/{question}/{turn}"}
-
-    items = []
-    for number, record in json_lines(files[QUESTIONS]):
-        question, turns = (
-            need(record, key, files[QUESTIONS], number) for key in ("question_id", "turns")
+    items = [
+        {
+            "study": entry.study,
+            "item_id": f"{dataset}/{question}/{turn}",
+            "category": category,
+            "cluster": f"{dataset}/{question}",
+            # The answers to earlier turns differ by responder; they are responses.
+            "messages": [{"role": "user", "content": text} for text in turns[:turn]],
+            "reference": None,
+            "metadata": json.dumps({"turn": turn, "turns": len(turns)}),
+        }
+        for _, question, category, turns in needed(
+            files[QUESTIONS], "question_id", "category", "turns"
         )
-        for turn in range(1, len(turns) + 1):
-            items.append(
-                item(question, turn)
-                | {
-                    "category": record.get("category"),
-                    "cluster": f"{dataset}/{question}",
-                    # The answers to earlier turns differ by responder; they are responses.
-                    "messages": [{"role": "user", "content": text} for text in turns[:turn]],
-                    "reference": None,
-                    "metadata": json.dumps({"turn": turn, "turns": len(turns)}),
-                }
-            )
-
-    responses = []
-    for path, local in files.items():
-        if not path.startswith(ANSWERS):
-            continue
-        for number, record in json_lines(local):
-            question, model, choices = (
-                need(record, key, local, number) for key in ("question_id", "model_id", "choices")
-            )
-            responses += [
-                item(question, turn)
-                | {"responder": model, "step": 0, "sample": 0, "text": text, "status": "ok"}
-                for turn, text in enumerate(choices[0]["turns"], start=1)
-            ]
-
+        for turn in range(1, len(turns) + 1)
+    ]
+    responses = [
+        (f"{dataset}/{question}/{turn}", model, text)
+        for path, local in files.items()
+        if path.startswith(ANSWERS)
+        for _, question, model, choices in needed(local, "question_id", "model_id", "choices")
+        for turn, text in enumerate(choices[0]["turns"], start=1)
+    ]
     labels = [
-        item(vote["question_id"], vote["turn"])
-        | {
+        {
+            "study": entry.study,
+            "item_id": f"{dataset}/{vote['question_id']}/{vote['turn']}",
             "responder_a": vote["model_a"],
             "responder_b": vote["model_b"],
             "annotator": vote["judge"],
@@ -104,8 +92,9 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         for vote in _votes(files[f"{SNAPSHOTS}/human.jsonl"])
     ]
     verdicts = [
-        item(vote["question_id"], vote["turn"])
-        | {
+        {
+            "study": entry.study,
+            "item_id": f"{dataset}/{vote['question_id']}/{vote['turn']}",
             "judge": JUDGE,
             "candidates": [vote["model_a"], vote["model_b"]],
             "choice": {"a": vote["model_a"], "b": vote["model_b"], TIE: TIE}[vote["label"]],
@@ -114,7 +103,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     ]
     return {
         "items": pd.DataFrame(items),
-        "responses": pd.DataFrame(responses),
+        "responses": written(responses, entry.study),
         "labels": numbered(labels),
         "verdicts": chosen(verdicts, order_known=False),
     }

@@ -13,7 +13,6 @@ with Claude). What matters in reading them:
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import chosen, json_lines, judges_of, need, numbered
+from selfpref.formats.records import chosen, judges_of, needed, numbered, written
 from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
@@ -38,22 +37,8 @@ RATINGS = re.compile(
     re.escape(FOLDER)
     + r"ratings-(?P<judge>.+)/answer_(?P<first>.+)-vs-answer_(?P<second>.+)-(?P=judge)-reviewer.*"
 )
-SCORES = {1: "first", 2: "second", 3: TIE}
-
-
-def _ratings(files: dict[str, Path]) -> Iterator[tuple[str, str, str, int, str]]:
-    """Judge, first and second responder, question and outcome of each row, in file order."""
-    for path, local in sorted(files.items()):
-        if (match := RATINGS.fullmatch(path)) is None:
-            continue
-        judge, first, second = (
-            NAMES.get(name, name) for name in match.group("judge", "first", "second")
-        )
-        for number, record in json_lines(local):
-            question, score = (need(record, key, local, number) for key in ("question_id", "score"))
-            if score not in SCORES:
-                raise SelfprefError(f"{local}, line {number}: score {score!r}; known are 1, 2, 3")
-            yield judge, first, second, question, SCORES[score]
+# Of the first and the second answer, by what a row scores: the human's label, and whose place wins.
+OUTCOMES = {1: ("a", 0), 2: ("b", 1), 3: (TIE, None)}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -71,53 +56,47 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         SelfprefError: A file cannot be had or read, or a judge is not in the release.
     """
     judges = judges_of(dataset, entry, NAMES.values())
-    files = dict(fetch(source))
-
-    def item(question: int) -> dict[str, str]:
-        return {"study": entry.study, "item_id": f"{dataset}/{question}"}
-
+    files = fetch(source)
     questions = files[f"{FOLDER}prompts/vicuna_questions.jsonl"]
-    items = []
-    for number, record in json_lines(questions):
-        identity = item(need(record, "question_id", questions, number))
-        text = need(record, "text", questions, number)
-        items.append(
-            identity
-            | {
-                "category": record.get("category"),
-                "cluster": identity["item_id"],
-                "messages": [{"role": "user", "content": text}],
-                "reference": None,
-                "metadata": json.dumps({"turn": 1, "turns": 1}),
-            }
+    items = [
+        {
+            "study": entry.study,
+            "item_id": f"{dataset}/{question}",
+            "category": category,
+            "cluster": f"{dataset}/{question}",
+            "messages": [{"role": "user", "content": text}],
+            "reference": None,
+            "metadata": json.dumps({"turn": 1, "turns": 1}),
+        }
+        for _, question, category, text in needed(questions, "question_id", "category", "text")
+    ]
+    responses = [
+        (f"{dataset}/{question}", responder, text)
+        for name, responder in NAMES.items()
+        for _, question, text in needed(
+            files[f"{FOLDER}generations/answer_{name}.jsonl"], "question_id", "text"
         )
-
-    responses = []
-    for name, responder in NAMES.items():
-        path = files[f"{FOLDER}generations/answer_{name}.jsonl"]
-        for number, record in json_lines(path):
-            text = need(record, "text", path, number)
-            identity = item(need(record, "question_id", path, number))
-            responses.append(
-                identity
-                | {"responder": responder, "step": 0, "sample": 0, "text": text, "status": "ok"}
-            )
-
+    ]
     labels: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
-    for judge, first, second, question, outcome in _ratings(files):
-        if judge == "human":
-            label = {"first": "a", "second": "b", TIE: TIE}[outcome]
-            pair = {"responder_a": first, "responder_b": second}
-            labels.append(item(question) | pair | {"annotator": "human", "label": label})
-        elif judge in judges:
-            choice = {"first": first, "second": second, TIE: TIE}[outcome]
-            pair_order = {"candidates": [first, second], "choice": choice}
-            verdicts.append(item(question) | {"judge": judge} | pair_order)
-
+    for path, local in sorted(files.items()):
+        if (match := RATINGS.fullmatch(path)) is None:
+            continue
+        judge, *pair = (NAMES.get(name, name) for name in match.group("judge", "first", "second"))
+        for where, question, score in needed(local, "question_id", "score"):
+            if score not in OUTCOMES:
+                raise SelfprefError(f"{where}: score {score!r}; known are 1, 2, 3")
+            label, place = OUTCOMES[score]
+            item = {"study": entry.study, "item_id": f"{dataset}/{question}"}
+            if judge == "human":
+                sides = {"responder_a": pair[0], "responder_b": pair[1]}
+                labels.append(item | sides | {"annotator": "human", "label": label})
+            elif judge in judges:
+                choice = TIE if place is None else pair[place]
+                verdicts.append(item | {"judge": judge, "candidates": pair, "choice": choice})
     return {
         "items": pd.DataFrame(items),
-        "responses": pd.DataFrame(responses),
+        "responses": written(responses, entry.study),
         # Annotators are anonymous: their votes on one pair are told apart by number.
         "labels": numbered(labels),
         "verdicts": chosen(verdicts, order_known=True),
