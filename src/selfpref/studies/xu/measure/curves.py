@@ -1,70 +1,26 @@
-"""The paper's own figures: bias and distance skewness along the steps, and against people."""
+"""The paper's other tables: changes along the steps, people, shares, sizes, and two examples."""
 
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITIES, skewness, summary
-from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
+from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITIES, by_group, skewness, summary
+from selfpref.studies.xu.measure.rows import Settings, chained, read_as, truth_of
 from selfpref.studies.xu.measure.skewness import distance_skewness
 from selfpref.studies.xu.truths import MATCHERS
 
-TRANSLATION = [
-    *("language", "model", "step", "convention", "self_mean", "truth_mean", "bias", "bias_lo"),
-    *("bias_hi", "dskew", "dskew_lo", "dskew_hi", "n", "unusable"),
-]
 HUMAN = ["model", "step", "human_mean", "self_mean", "bias", "bias_lo", "bias_hi", "dskew", "n"]
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
-CELL = ["condition", "language", "model", "step", "convention"]
 # Points of MQM within which a mean counts as none.
 NEAR = 0.5
-_NAMES = {"said": "self_mean", "truth": "truth_mean"}
-
-
-def _many(rows: pd.DataFrame, settings: Settings, *names: str, averaged: bool) -> pd.DataFrame:
-    """`summary` of every condition and model, in both conventions."""
-    found = [pd.DataFrame()]
-    for convention in CONVENTIONS:
-        read = read_as(rows, convention)
-        for (condition, model), part in read.groupby(["condition", "responder"]):
-            # Conventions share a stream, and with it their resamples.
-            table = summary(part, settings, *names, str(condition), str(model), averaged=averaged)
-            held = {"condition": condition, "model": model, "convention": convention}
-            found.append(table.assign(**held))
-    return pd.concat(found, ignore_index=True).rename(columns=_NAMES)
-
-
-def translation(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Bias and D of every model, language and step of translation, and the mean over languages.
-
-    Args:
-        rows: As `rated` returns them.
-        settings: Truth, gamma and intervals.
-
-    Returns:
-        `condition` and the columns of `TRANSLATION`, and the same quantities' change since step 0
-        (`bias_change`, `bias_change_lo`, ...; `said_change` and `truth_change` for the means).
-    """
-    own = chained(rows)
-    found = _many(own[own["task"].eq("mqm")], settings, "translation", averaged=True)
-    if found.empty:
-        return found
-    # Sizes of one model stand in one language only; a mean over languages needs all of the study.
-    languages = found.loc[found["language"].ne(AVERAGE)].groupby("condition")["language"].nunique()
-    held = found.groupby(["condition", "model"])["language"].transform(
-        lambda names: names[names.ne(AVERAGE)].nunique()
-    )
-    whole = held.eq(found["condition"].map(languages))
-    found = found[found["language"].ne(AVERAGE) | whole]
-    return found.sort_values(CELL, ignore_index=True)
-
-
-def shown(curves: pd.DataFrame, condition: str = "") -> pd.DataFrame:
-    """The table translation.csv: one condition, in the columns that it promises."""
-    if curves.empty:
-        return pd.DataFrame(columns=TRANSLATION)
-    return curves.loc[curves["condition"].eq(condition), TRANSLATION].reset_index(drop=True)
+MODELS = {"condition": "condition", "responder": "model"}
+# Means of 0 and 1 are shares: of what is said to be right, and of what is.
+SHARES = {
+    old + end: new + end
+    for old, new in (("said", "predicted"), ("truth", "true"))
+    for end in ("_lo", "_hi")
+} | {"self_mean": "predicted", "truth_mean": "true"}
 
 
 def change(curves: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +31,7 @@ def change(curves: pd.DataFrame) -> pd.DataFrame:
     later = curves["step"].gt(0) & curves["condition"].eq("")
     names = {old: old.replace("said_", "self_") for old in moved}
     return (
-        curves.loc[later, [*CELL[1:], *moved, "n_both"]]
+        curves.loc[later, ["language", "model", "step", "convention", *moved, "n_both"]]
         .rename(columns=names)
         .reset_index(drop=True)
     )
@@ -115,16 +71,14 @@ def human(
     The scores are those of the release's own rule, as in the paper.
     """
     own = chained(rows)
-    own = read_as(own[own["condition"].eq("")], "released")
+    own = own[own["condition"].eq("")]
     own = own.assign(truth=truth_of(own, truths, "human-mqm"))
     own = own[own["truth"].notna() & own["task"].eq("mqm")]
-    found = [
-        summary(part, settings, "human", str(model)).assign(model=model)
-        for model, part in own.groupby("responder")
-    ]
-    if not found:
+    table = by_group(
+        summary, own, settings, "human", by={"responder": "model"}, conventions=("released",)
+    ).rename(columns={"truth_mean": "human_mean"})
+    if table.empty:
         return pd.DataFrame(columns=[*HUMAN, "bias_published"])
-    table = pd.concat(found).rename(columns={"said": "self_mean", "truth": "human_mean"})
     printed = published[published["item"].eq("human") & published["quantity"].eq("bias")]
     printed = printed.rename(columns={"value": "bias_published"})
     return (
@@ -145,19 +99,12 @@ def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
     found = [pd.DataFrame()]
     for matcher in MATCHERS:
         held = own.assign(truth=truth_of(own, truths, f"coverage-{matcher}"))
-        found.append(
-            _many(held, settings, "commongen", matcher, averaged=False).assign(matcher=matcher)
-        )
+        table = by_group(summary, held, settings, "commongen", matcher, by=MODELS)
+        found.append(table.assign(matcher=matcher))
     table = pd.concat(found, ignore_index=True)
-    if table.empty:
+    if own.empty:
         return pd.DataFrame(columns=[*COMMONGEN, "convention"])
-    names = {"self_mean": "predicted", "truth_mean": "true"}
-    names |= {
-        f"{old}_{end}": f"{new}_{end}"
-        for old, new in (("said", "predicted"), ("truth", "true"))
-        for end in ("lo", "hi")
-    }
-    return table.rename(columns=names).sort_values(
+    return table.rename(columns=SHARES).sort_values(
         ["model", "step", "convention", "matcher"], ignore_index=True
     )
 
@@ -172,20 +119,15 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     own = chained(rows)
     own = own[own["task"].eq("correctness")]
-    table = _many(own, settings, "mathematics", averaged=False)
+    # No release has a rule of its own here; both conventions are one.
+    table = by_group(summary, own, settings, "mathematics", by=MODELS, conventions=("corrected",))
     if table.empty:
         return pd.DataFrame(columns=["condition", "language", *COMMONGEN, "unusable"])
-    # No release has a rule of its own here; both conventions are one.
-    table = table[table["convention"].eq("corrected")].drop(columns="convention")
-    names = {"self_mean": "predicted", "truth_mean": "true"}
-    names |= {
-        f"{old}_{end}": f"{new}_{end}"
-        for old, new in (("said", "predicted"), ("truth", "true"))
-        for end in ("lo", "hi")
-    }
     table["condition"] = table["condition"].replace("", "plain")
-    return table.rename(columns=names).sort_values(
-        ["language", "model", "condition", "step"], ignore_index=True
+    return (
+        table.drop(columns="convention")
+        .rename(columns=SHARES)
+        .sort_values(["language", "model", "condition", "step"], ignore_index=True)
     )
 
 
@@ -193,17 +135,16 @@ def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """D of every cell beside its variants and its nulls (`grid.skewness`)."""
     own = chained(rows)
     own = own[own["condition"].eq("")]
-    found = [pd.DataFrame()]
-    for convention in CONVENTIONS:
-        for model, part in read_as(own, convention).groupby("responder"):
-            table = skewness(part, settings, "skewness", str(model))
-            found.append(table.assign(model=model, convention=convention))
-    return pd.concat(found, ignore_index=True)
+    return by_group(skewness, own, settings, "skewness", by={"responder": "model"})
 
 
-def sizes(curves: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """The models that differ in size alone, in ascending order, in the languages they share."""
-    table = shown(curves)
+def sizes(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The models that differ in size alone, in ascending order, in the languages they share.
+
+    Args:
+        table: The table `translation`.
+        settings: Which models.
+    """
     table = table[table["model"].isin(settings.sizes) & table["language"].ne(AVERAGE)]
     shared = table.groupby("language")["model"].nunique().eq(len(settings.sizes))
     table = table[table["language"].map(shared).eq(True)]
@@ -213,19 +154,6 @@ def sizes(curves: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         .sort_values(["language", "size", "step", "convention"], ignore_index=True)
         .drop(columns="size")
     )
-
-
-def arms(curves: pd.DataFrame) -> pd.DataFrame:
-    """Refinement under other conditions (another run, another accept rule) beside the plain one."""
-    if curves.empty or curves["condition"].eq("").all():
-        return pd.DataFrame(columns=["condition", *TRANSLATION])
-    key = ["language", "model"]
-    other = curves.loc[curves["condition"].ne(""), key].drop_duplicates()
-    kept = curves.merge(other, on=key)
-    kept = kept[kept["language"].ne(AVERAGE)]
-    return kept.assign(condition=kept["condition"].replace("", "plain"))[
-        ["condition", *TRANSLATION]
-    ].reset_index(drop=True)
 
 
 def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:

@@ -9,6 +9,7 @@ languages have paired intervals. The mean over languages is that of the language
 the statistic of all rows in one pool.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.scores import Floats
-from selfpref.studies.xu.measure.rows import Settings
+from selfpref.studies.xu.measure.rows import CONVENTIONS, Convention, Settings, read_as
 from selfpref.studies.xu.measure.skewness import (
     distance_skewness,
     null_band,
@@ -27,6 +28,7 @@ from selfpref.studies.xu.measure.skewness import (
 )
 
 AVERAGE = "average"
+NAMES = {"said": "self_mean", "truth": "truth_mean"}
 QUANTITIES = ("said", "truth", "bias", "dskew")
 
 
@@ -176,17 +178,12 @@ def summary(
 
     # With one unit vector a cluster, the sums of a resample are its weights.
     unit = np.eye(held.clusters)
-    intervals = settings.bootstrap.intervals(unit, statistics, settings.rng(*names))
+    intervals = settings.intervals.of_sums(unit, statistics, *names)
     columns = [name for quantity in QUANTITIES for name in (quantity, f"{quantity}_change")]
     for position, name in enumerate(columns):
         part = intervals[position * len(cells) : (position + 1) * len(cells)]
-        cells = cells.assign(
-            **{
-                name: [one.value for one in part],
-                f"{name}_lo": [one.lo for one in part],
-                f"{name}_hi": [one.hi for one in part],
-            }
-        )
+        bounds = pd.DataFrame([one.columns(name) for one in part], index=cells.index)
+        cells = pd.concat([cells, bounds], axis=1)
     # A mean that lacks a language rests on nothing.
     return cells.assign(n=cells["n"].where(cells["bias"].notna(), 0))
 
@@ -220,7 +217,7 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
         (signs drawn at random), `band_mean` and `band_upper` (as many normal values).
     """
     held = grid(rows, ["language", "step"], settings)
-    level, rng = settings.bootstrap.level, settings.rng(*names, "flips")
+    level, rng = settings.bootstrap.level, settings.intervals.rng(*names, "flips")
     found: dict[bytes, dict[str, float]] = {}
     result = []
     for i in range(len(held.cells)):
@@ -239,3 +236,34 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
             }
         result.append(found[values.tobytes()])
     return pd.concat([held.cells[["language", "step", "n"]], pd.DataFrame(result)], axis=1)
+
+
+def by_group(
+    table: Callable[..., pd.DataFrame],
+    rows: pd.DataFrame,
+    settings: Settings,
+    *names: str,
+    by: Mapping[str, str],
+    conventions: Sequence[Convention] = CONVENTIONS,
+) -> pd.DataFrame:
+    """A table of every group of rows, under every convention.
+
+    Args:
+        table: `summary` or `skewness`.
+        rows: As `rated` returns them.
+        settings: Handed on.
+        names: Of the random stream, before those of the group; conventions share a stream, and
+            with it their resamples.
+        by: What makes a group: columns, and what they are called in the table.
+        conventions: Which.
+
+    Returns:
+        The table's columns, those of the group and `convention`; empty without rows.
+    """
+    found = [pd.DataFrame()]
+    for convention in conventions:
+        for values, part in read_as(rows, convention).groupby(list(by)):
+            group = dict(zip(by.values(), values, strict=True))
+            made = table(part, settings, *names, *map(str, values))
+            found.append(made.assign(**group, convention=convention))
+    return pd.concat(found, ignore_index=True).rename(columns=NAMES)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Interval, bounds, cluster_sums, ratio
+from selfpref.statistics.bootstrap import ratio
 from selfpref.statistics.scores import Floats
 from selfpref.studies.xu.feedback import quoted
 from selfpref.studies.xu.measure.rows import BEST, CONVENTIONS, TEXT, Settings, read_as
@@ -82,23 +82,16 @@ def _reading(rows: pd.DataFrame, settings: Settings, *names: str) -> dict[str, o
     # Where no truth is known, the mean of the scores alone.
     held |= {"judge_mean": (read if len(read) else rows)["said"].mean()}
     held |= {"truth_mean": read["truth"].mean(), "n": len(read)}
-    held |= bounds("bias", _mean(gaps, read["cluster"], settings, "second reading", *names))
+    mean = settings.intervals.mean
+    held |= mean(gaps, read["cluster"], "second reading", *names).columns("bias")
     held |= {"dskew": float(distance_skewness(gaps, settings.gamma)) if len(gaps) else np.nan}
     both = rows[rows["own_said"].notna() & rows["said"].notna()]
     taken_off = (both["own_said"] - both["said"]).to_numpy(dtype=float)
     held |= {"own_mean": both["own_said"].mean(), "n_both": len(both)}
-    held |= bounds("difference", _mean(taken_off, both["cluster"], settings, "difference", *names))
+    held |= mean(taken_off, both["cluster"], "difference", *names).columns("difference")
     quotes = rows[["spans_found", "spans"]].sum().to_numpy(dtype=float)
     held |= {"spans": int(quotes[1]), "quoted": float(ratio(quotes))}
     return held | {"reads_its_text": bool(rows["reads_its_text"].all())}
-
-
-def _mean(values: Floats, clusters: pd.Series, settings: Settings, *names: str) -> Interval:
-    """A mean with its interval; NaN without values."""
-    if not len(values):
-        return Interval(np.nan, np.nan, np.nan, np.nan)
-    sums = cluster_sums(np.stack([values, np.ones(len(values))], axis=1), clusters)
-    return settings.bootstrap.interval(sums, ratio, settings.rng(*names))
 
 
 def _matched(totals: Floats) -> Floats:
@@ -166,10 +159,12 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             second = _reads_its_text(read[~read["own"]])
             read = pd.concat([read[read["own"]], second[second["reads_its_text"]]])
         for judge, control, own, others in _comparisons(read, settings):
-            parts = [_binned(own, 0), _binned(others, 2)]
-            clusters = pd.concat([own["cluster"], others["cluster"]])
-            sums = cluster_sums(np.concatenate(parts), clusters)
-            rng = settings.rng("matched", judge, control)
+            interval = settings.intervals.estimate(
+                np.concatenate([_binned(own, 0), _binned(others, 2)]),
+                pd.concat([own["cluster"], others["cluster"]]),
+                _matched,
+                *("matched", judge, control),
+            )
             found.append(
                 {
                     "judge": judge,
@@ -181,7 +176,7 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
                     "others_gap": others["gap"].mean(),
                     "difference": own["gap"].mean() - others["gap"].mean(),
                 }
-                | bounds("matched", settings.bootstrap.interval(sums, _matched, rng))
+                | interval.columns("matched")
             )
     return pd.DataFrame(found)
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, stream
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import chains
 from selfpref.studies.xu.truths import Matcher
 
@@ -53,9 +53,10 @@ class Settings:
         """The truth that the ratings of a task are compared with."""
         return {"mqm": self.truth, "coverage": f"coverage-{self.matcher}"}.get(task, task)
 
-    def rng(self, *names: str) -> np.random.Generator:
-        """A stream of its own for these names."""
-        return stream(self.seed, STUDY, *names)
+    @property
+    def intervals(self) -> ClusterBootstrap:
+        """The intervals of this study, with streams of their own."""
+        return self.bootstrap.within(STUDY)
 
 
 def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str) -> pd.Series:

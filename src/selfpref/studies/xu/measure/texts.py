@@ -5,12 +5,11 @@ import re
 
 import numpy as np
 import pandas as pd
-from sacrebleu.metrics.chrf import CHRF
 
 from selfpref.studies.xu import feedback
 from selfpref.studies.xu.measure.grid import AVERAGE, grid
 from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
-from selfpref.studies.xu.truths import quantile_map, recovered
+from selfpref.studies.xu.truths import chrf, quantile_map, recovered
 
 _WORD = re.compile(r"\w+")
 
@@ -43,16 +42,6 @@ def format_accuracy(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _without_last_line(reply: str) -> str:
     return reply.rstrip().rpartition("\n")[0]
-
-
-def chrf(texts: pd.Series, references: pd.Series) -> pd.Series:
-    """Sentence chrF (Popovic 2015; sacrebleu's defaults), 0..100; the same pair is scored once."""
-    score, known = CHRF(), {}
-    for pair in zip(texts, references, strict=True):
-        if pair not in known:
-            known[pair] = score.sentence_score(pair[0], [pair[1]]).score
-    pairs = zip(texts, references, strict=True)
-    return pd.Series([known[pair] for pair in pairs], index=texts.index, dtype=float)
 
 
 def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
