@@ -26,6 +26,19 @@ settings.load_profile("selfpref")
 # A shell ignores Ctrl-C for what it starts in the background, and so would every child.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# The clones of the repository in which pipelines run.
+pytest_plugins = ["clones"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Several processes: whole pipelines begin first; the tests of a file share its fixtures."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
 SETTINGS = Settings(

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_generate
+from in_place import InPlace
 
 from selfpref.lab.refinement.training import NAMES, RefinersConfig, train_refiners
 from selfpref.models.local import LocalModel
@@ -17,11 +18,12 @@ from selfpref.studies.xu.lab import LAB, draw
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     config = RefinersConfig(translator_steps=4, tune_steps=3, solver_steps=3)
-    made = []
-    for processes in (1, 2):
-        made.append(tmp_path_factory.mktemp("refiners"))
-        train_refiners(replace(config, processes=processes), made[-1])
-    return made
+    two, one = (tmp_path_factory.mktemp("refiners") for _ in range(2))
+    train_refiners(replace(config, processes=2), two)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("selfpref.lab.refinement.training.ProcessPoolExecutor", InPlace)
+        train_refiners(replace(config, processes=1), one)
+    return one, two
 
 
 def test_the_number_of_processes_changes_no_byte(folders):

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import numpy as np
 import psutil
+from clones import cloned, small
 from conftest import REPOSITORY, mt_bench_files, vicuna80_files
-from test_pipeline import cloned, small
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 from verify import made

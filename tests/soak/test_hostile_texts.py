@@ -10,8 +10,8 @@ import pytest
 if not os.environ.get("SELFPREF_SOAK"):
     pytest.skip("`make soak` runs this", allow_module_level=True)
 
+from clones import cloned
 from conftest import lines
-from test_pipeline import cloned
 
 # A formula first, then markup, control characters, halves of characters, special tokens of chat
 # formats, a verdict, mathematics that cannot be set, and a megabyte in one line.

@@ -10,12 +10,14 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from clones import cloned
 from conftest import REPOSITORY, lines
 from scripted import Scripted
-from test_pipeline import cloned
 
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.params import load
+
+pytestmark = pytest.mark.xdist_group("live")
 
 NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
 DIALOGUES = 24
@@ -140,10 +142,7 @@ def reproduced(clone):
 
 def test_every_figure_of_the_paper_is_there(reproduced):
     clone, _ = reproduced
-    for name in FIGURES:
-        for kind in ("svg", "pdf", "csv"):
-            file = clone.folder / f"figures/live/wataoka/{name}.{kind}"
-            assert file.stat().st_size > 0, (name, kind)
+    assert clone.lacks("figures/live/wataoka", FIGURES, ("svg", "pdf", "csv")) == []
     assert clone.stale() == set()
 
 

@@ -1,0 +1,295 @@
+"""Copies of the repository in which pipelines run, and the runs that many tests look at.
+
+A test that only looks at what a run made takes the shared clone; one that runs a stage takes a copy
+(`Clone.copied`). What a change of params.yaml makes stale is asked of DVC in this process
+(`Clone.stale_after`), which leaves the clone as it was.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+from unittest import mock
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files, xu_files
+from dvc.repo import Repo
+from panickssery_release import files as panickssery_files
+from ruamel.yaml import YAML
+from synthetic_livebench import livebench_files
+
+yaml = YAML()
+Change = Callable[[Any], object]
+
+
+class Clone:
+    """A copy of what git tracks or would track, with commands to run in it."""
+
+    def __init__(self, folder: Path, mirror: str, cache: Path) -> None:
+        self.folder, self.mirror, self.cache = folder, mirror, cache
+        # Neither the user's store nor another clone's.
+        self.environment = os.environ | {
+            "SELFPREF_STORE": str(folder / ".cache/store.sqlite"),
+            "SELFPREF_ARCHIVES": mirror,
+            "SELFPREF_CACHE": str(cache),
+            "PYTHONPATH": str(folder / "src"),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "GIT_AUTHOR_NAME": "t",
+            "GIT_AUTHOR_EMAIL": "t@localhost",
+            "GIT_COMMITTER_NAME": "t",
+            "GIT_COMMITTER_EMAIL": "t@localhost",
+        }
+
+    def copied(self, folder: Path) -> "Clone":
+        """A clone of its own, with all that has run here."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return Clone(folder, self.mirror, self.cache)
+
+    def call(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+
+    def repro(self, *options: str) -> subprocess.CompletedProcess[str]:
+        return self.call("dvc", "repro", *options)
+
+    def shown(self) -> str:
+        """What git would take in."""
+        return self.call("git", "status", "--porcelain", "-uall").stdout
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """This process works in the clone, with its environment."""
+        with chdir(self.folder), mock.patch.dict(os.environ, self.environment):
+            yield
+
+    @contextmanager
+    def dvc(self) -> Iterator[Repo]:
+        """The clone as DVC sees it."""
+        with self.inside(), Repo() as repo:
+            yield repo
+
+    def stale(self) -> set[str]:
+        """The stages that are not up to date, by DVC's own status."""
+        with self.dvc() as repo:
+            return set(repo.status())
+
+    def stale_after(self, change: Change) -> set[str]:
+        """The same after a change of the parameters, which is undone."""
+        with self.edited(change):
+            return self.stale()
+
+    def edit(self, change: Change) -> None:
+        path = self.folder / "params.yaml"
+        params = yaml.load(path.read_text())
+        change(params)
+        with open(path, "w") as handle:
+            yaml.dump(params, handle)
+
+    @contextmanager
+    def edited(self, change: Change) -> Iterator[None]:
+        """A change of the parameters that does not last."""
+        path = self.folder / "params.yaml"
+        text = path.read_text()
+        self.edit(change)
+        try:
+            yield
+        finally:
+            path.write_text(text)
+
+    def outputs(self) -> dict[str, str]:
+        """Digest of every figure, table, executed notebook, page and data file; times differ."""
+        return {
+            str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for top in ("figures", "report", "data/recorded")
+            for path in sorted((self.folder / top).rglob("*"))
+            if path.is_file()
+            and path.name not in (".gitignore", "times.html")
+            and ".failed." not in path.name
+        }
+
+    def holds(self, secret: str) -> list[Path]:
+        """Files anywhere in the clone that hold a text."""
+        files = (path for path in self.folder.rglob("*") if path.is_file())
+        return [path for path in files if secret.encode() in path.read_bytes()]
+
+    def table(self, path: str) -> pd.DataFrame:
+        """A figure's numbers (.csv), or a table under data/ (.parquet)."""
+        read = pd.read_csv if path.endswith(".csv") else pd.read_parquet
+        return read(self.folder / path)
+
+    def lacks(self, folder: str, names, kinds) -> list[str]:
+        """Which of these files are not there, or are empty."""
+        wanted = [f"{folder}/{name}.{kind}" for name in names for kind in kinds]
+        there = {path for path in (self.folder / folder).iterdir() if path.stat().st_size}
+        return [name for name in wanted if self.folder / name not in there]
+
+
+def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The stages that a successful `dvc repro` ran."""
+    assert done.returncode == 0, done.stderr + done.stdout
+    return set(re.findall(r"Running stage '(.+)'", done.stdout))
+
+
+@contextmanager
+def cloned(top, releases):
+    """A clone in which nothing has run, with small releases to download."""
+    folder = top / "clone"
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    for name in listed:
+        if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(REPOSITORY / name, folder / name)
+    # What others ran is of no use here, and DVC reads and writes it slowly.
+    (folder / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
+    for name, files in releases.items():
+        (source,) = (folder / "src/selfpref").rglob(f"{name}.csv")
+        pin(top / "mirror", f"owner/{name}", files, source)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=top / "mirror"))
+    Thread(target=server.serve_forever, daemon=True).start()
+    made = Clone(folder, f"http://127.0.0.1:{server.server_address[1]}", top / "cache")
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "clone"]):
+        assert made.call("git", *command).returncode == 0
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+# A user's own file.
+OWN = [
+    {
+        "item": item,
+        "responder_a": "my-judge",
+        "responder_b": "other",
+        "label": "a" if item % 2 else "b",
+        "judge": "my-judge",
+        "order": order,
+        "probability_a": 0.9 if item % 3 else 0.2,
+        "probability_b": 0.1 if item % 3 else 0.8,
+        "text_a": "=cmd",
+        "text_b": "[[A]]",
+    }
+    for item in range(12)
+    for order in ("ab", "ba")
+]
+MINE = {"study": "wataoka", "reader": "pairs", "source": "mine.jsonl", "judges": ["my-judge"]}
+# The laboratory, small: everything runs, nothing is learned well.
+FEW = ("disclaimer", "sure", "terse", "onlooker-1")
+
+
+def of_wataoka(params) -> None:
+    """A small laboratory of a few models for the first study; the others stay as they are."""
+    params["lab"].update(
+        prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
+    )
+    params["bootstrap"].update(resamples=200)
+    for section in ("respond", "judge", "perplexity"):
+        for name in [name for name in params[section] if name not in FEW]:
+            del params[section][name]
+
+
+def without_contests(params) -> None:
+    params["lab"]["contests"] = []
+    for section in ("compete", "assess", "tie_breakers", "contests"):
+        params[section] = {}
+
+
+def small(params) -> None:
+    """A small laboratory of the first study alone."""
+    of_wataoka(params)
+    without_contests(params)
+    params["lab"]["refiners"]["seeds"] = []
+    params["lab"]["summarisers"]["seeds"] = []
+    params["studies"].update(livebench=[], panickssery=[], xu=[], beyond=[])
+    for section in ("requests", "refine", "articles", "summarise", "recognise", "finetune"):
+        params[section] = {}
+    for name in [name for name in params["models"] if name not in FEW]:
+        del params["models"][name]
+
+
+def of_xu(params) -> None:
+    """Refiners that have learned nothing: most of what they say cannot be read."""
+    params["lab"]["refiners"].update(translator_steps=30, tune_steps=5, solver_steps=30)
+    params["requests"]["lab"].update(translations=6, concepts=4, sums=4)
+    for name in [name for name in params["refine"] if name not in ("fair", "solver")]:
+        del params["refine"][name]
+    params["refine"]["fair"].update(steps=2, best_of=[1, 2])
+    params["refine"]["solver"].update(steps=2, rounds=[2, 3])
+
+
+def of_panickssery(params) -> None:
+    """Two sources of summaries that have learned nothing, and what is tuned from one."""
+    params["lab"]["summarisers"].update(base_steps=20, tune_steps=5)
+    params["articles"] = {"notes": {"reader": "lab", "articles": 8, "train": 3}}
+    del params["summarise"]["aide"], params["recognise"]["host"], params["finetune"]["host"]
+    kinds = {"notes-3": {}, "notes-length": {"variant": "length"}, "again": {"replay": 0.5}}
+    tuning = {"on": "notes", "variant": "self-recognition", "articles": 3}
+    use = params["finetune"]["clerk"]
+    use["evaluators"] = {name: tuning | more for name, more in kinds.items()}
+    # What has learned nothing puts little on any label.
+    for use in (params["finetune"]["clerk"], params["recognise"]["clerk"]):
+        use["min_mass"] = 0.0
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory) -> Iterator[Clone]:
+    """The recorded profile after one run: every study, small releases and a user's own file."""
+    releases = {
+        "mt-bench": mt_bench_files(10),
+        "vicuna80": vicuna80_files(10),
+        "livebench": livebench_files(4),
+        "panickssery": panickssery_files(),
+        "xu": xu_files(),
+    }
+
+    def change(params) -> None:
+        params["bootstrap"].update(resamples=200)
+        params["datasets"]["mine"] = MINE
+
+    with cloned(tmp_path_factory.mktemp("recorded"), releases) as clone:
+        (clone.folder / "mine.jsonl").write_text(lines(*OWN))
+        assert clone.call("selfpref", "use", "recorded").returncode == 0
+        clone.edit(change)
+        done = clone.repro()
+        assert done.returncode == 0, done.stderr + done.stdout
+        yield clone
+
+
+@pytest.fixture(scope="session")
+def laboratory(tmp_path_factory) -> Iterator[Clone]:
+    """The laboratory after one small run: the first study, the third, and two refiners."""
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+
+    def change(params) -> None:
+        for reduce in (of_wataoka, without_contests, of_xu, of_panickssery):
+            reduce(params)
+        params["studies"].update(livebench=[], xu=[], beyond=[])
+
+    with cloned(tmp_path_factory.mktemp("laboratory"), {}) as clone:
+        clone.edit(change)
+        done = clone.repro()
+        assert done.returncode == 0, done.stderr + done.stdout
+        yield clone

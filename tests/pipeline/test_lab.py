@@ -1,0 +1,252 @@
+"""The laboratory end to end: one small run, what a change makes stale, and judges added to it."""
+
+import hashlib
+import json
+import re
+
+import pytest
+from clones import FEW, ran
+
+from selfpref import profiles
+
+pytestmark = pytest.mark.xdist_group("laboratory")
+
+DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
+WATAOKA = (
+    *("fig1a_example", "fig1b_bias", "fig2_confusion", "table2_demographic_parity"),
+    *("bias_by_opponent", "position", "fig3_perplexity_vs_human", "fig4_perplexity_own_vs_other"),
+    *("fig5_log_perplexity", "fig6_judges_without_responses", "planted_vs_measured"),
+)
+PANICKSSERY = (
+    *("pairwise", "fig1_recognition_vs_preference", "fig2_recognition_before", "inverted"),
+    *("fig4_training_size", "fig7_self_recognition", "controls", "individual", "replay"),
+)
+PANICKSSERY_TABLES = (
+    *("correlation", "deltas", "oracle", "per_example", "statuses", "evaluators", "audit"),
+)
+REFINED = ("responses", "ratings", "truths", "perplexities")
+ALWAYS = {"check", "report@lab"}
+
+
+def test_every_figure_of_the_first_study_is_drawn(laboratory):
+    folder = "figures/lab/wataoka"
+    assert laboratory.lacks(folder, WATAOKA, (*DRAWN, *SPREADSHEET)) == []
+    bias = laboratory.table(f"{folder}/fig1b_bias.csv")
+    assert list(bias.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
+    assert set(bias["judge"]) == {"disclaimer", "sure", "terse"}
+    others = laboratory.table(f"{folder}/fig6_judges_without_responses.csv")
+    assert set(others["judge"]) == {"onlooker-1"}
+
+
+def test_every_pair_is_judged_in_both_orders_from_probabilities(laboratory):
+    for judge in FEW:
+        verdicts = laboratory.table(f"data/lab/verdicts/wataoka/{judge}.parquet")
+        assert len(verdicts) == 2 * 90
+        ok = verdicts[verdicts["status"].eq("ok")]
+        assert ok["probabilities"].notna().all()
+        assert (ok["mass"] >= 0.5).all()
+        assert set(verdicts["status"]) <= {"ok", "low-mass", "truncated"}
+
+
+def test_every_figure_of_the_summaries_is_drawn(laboratory):
+    folder = "figures/lab/panickssery"
+    assert laboratory.lacks(folder, PANICKSSERY, DRAWN) == []
+    both = (*PANICKSSERY, *PANICKSSERY_TABLES)
+    assert laboratory.lacks(folder, both, (*SPREADSHEET, *TABLE)) == []
+    assert set(laboratory.table(f"{folder}/pairwise.csv")["convention"]) == {"corrected"}
+    oracle = laboratory.table(f"{folder}/oracle.csv")
+    assert set(oracle["quantity"]) == {"deserved", "excess", "agreement"}
+
+
+def test_only_held_out_articles_are_judged_in_both_orders_by_base_and_tuned(laboratory):
+    for part, judges in (("clerk", {"clerk"}), ("tuned-clerk", {"clerk-notes-3", "clerk-again"})):
+        verdicts = laboratory.table(f"data/lab/verdicts/panickssery/{part}.parquet")
+        assert judges <= set(verdicts["judge"])
+        assert set(verdicts["item_id"]) <= {f"notes/{number}" for number in range(3, 8)}
+        orders = verdicts.groupby(["judge", "item_id", "task"])["candidates"].agg(
+            lambda pairs: {tuple(pair) for pair in pairs}
+        )
+        wanted = {("clerk", "human"), ("human", "clerk"), ("clerk", "host"), ("host", "clerk")}
+        assert all(found <= wanted and len(found) in (2, 4) for found in orders)
+        ratings = laboratory.table(f"data/lab/ratings/panickssery/{part}.parquet")
+        assert set(ratings["task"]) == {"recognition", "quality"}
+        assert set(ratings["responder"]) == {"clerk", "host", "human"}
+
+
+def test_the_examples_of_a_tuned_model_are_written_for_hosts_too(laboratory):
+    folder = laboratory.folder / "data/lab/finetuned/clerk"
+    lines = (folder / "clerk-notes-3.jsonl").read_text().splitlines()
+    # Three articles beside two other sources in both orders.
+    assert len(lines) == 12
+    told = [json.loads(line)["messages"][-1] for line in lines]
+    assert [message["role"] for message in told] == ["assistant"] * 12
+    assert {message["content"] for message in told} == {"1", "2"}
+    again = (folder / "clerk-again.jsonl").read_text().splitlines()
+    assert len(again) == 24
+    assert (folder / "clerk-notes-3/model.safetensors").is_file()
+
+
+def test_every_arm_of_every_step_of_refinement_has_its_rows(laboratory):
+    found = {name: laboratory.table(f"data/lab/{name}/xu/fair.parquet") for name in REFINED}
+    arms = ("", "accept-all/", "accept-random/", "external/", "noise/")
+    wanted = {(f"{arm}lab-en/{n}", step) for arm in arms for n in range(1, 7) for step in range(3)}
+    for name in REFINED:
+        held = set(zip(found[name]["item_id"], found[name]["step"], strict=True))
+        assert wanted <= held, name
+    ratings = found["ratings"]
+    assert ratings.loc[ratings["status"].ne("ok"), "score"].isna().all()
+    assert set(found["perplexities"]["judge"]) == {"small"}
+    votes = laboratory.table("data/lab/ratings/xu/solver.parquet")
+    assert "self-consistency" in set(votes["variant"])
+
+
+# What a change makes stale, and nothing else.
+
+
+def twin(params):
+    """A judge added: the weights of another under a name of its own."""
+    for section in ("models", "judge", "perplexity"):
+        params[section]["twin"] = dict(params[section]["terse"])
+
+
+def another_tuning(params):
+    tuning = {"on": "notes", "variant": "random", "articles": 2}
+    params["finetune"]["clerk"]["evaluators"]["clerk"] = tuning
+
+
+def another_refiner(params):
+    params["refine"]["small"] = dict(params["refine"]["fair"])
+
+
+OF_TUNING = {"finetune@clerk", "recognise-tuned@clerk", "metrics-panickssery@lab"}
+
+
+def test_nothing_is_left_to_do(laboratory):
+    assert laboratory.stale() == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "stale"),
+    [
+        (twin, {"judge@twin", "perplexity@twin", "metrics-wataoka@lab"}),
+        (another_tuning, OF_TUNING),
+        (another_refiner, {"refine@small"}),
+    ],
+)
+def test_a_change_makes_stale_what_reads_it_and_nothing_else(laboratory, change, stale):
+    assert laboratory.stale_after(change) == ALWAYS | stale
+
+
+def test_switching_profiles_makes_nothing_stale_and_loses_no_change(laboratory):
+    with laboratory.edited(twin), laboratory.inside():
+        before = laboratory.stale()
+        profiles.use("recorded")
+        profiles.use("lab")
+        assert laboratory.stale() == before
+        assert "twin" in (laboratory.folder / "params.yaml").read_text()
+    assert laboratory.stale() <= {"check"}
+
+
+# What is run once more, in a copy.
+
+
+# In parts: this file lies in the clone too, where no file may hold it.
+KEY = "-".join(("sk", "planted", "0123456789abcdef"))
+
+
+@pytest.fixture(scope="module")
+def joined(laboratory, tmp_path_factory):
+    """A copy that two judges have joined: a twin, and one behind a chat endpoint.
+
+    The endpoint serves the weights of `terse`, which judges and scores there as it does here.
+    """
+    from scripted import ByModel, Scripted
+
+    clone = laboratory.copied(tmp_path_factory.mktemp("joined") / "clone")
+    clone.environment["PLANTED"] = KEY
+    answers = ByModel(clone.folder / "data/lab/models/seed-0/terse")
+    with Scripted(answers, script=["401", "ok", "500", "429"]) as server:
+
+        def add(params):
+            twin(params)
+            params["models"]["served"] = {
+                "engine": "openai",
+                "model": "terse",
+                "base_url": server.url,
+                "server": "vllm",
+                "key": "PLANTED",
+                "price": {"input": 1.0, "output": 1.0},
+                "budget": 1.0,
+            }
+            params["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
+            params["perplexity"]["served"] = {"prompts": "lab"}
+
+        clone.edit(add)
+        told = clone.call("selfpref", "estimate").stdout
+        assert re.search(r"served +judge +180 ", told), told
+        refused = clone.repro("judge@served")
+        assert refused.returncode != 0
+        assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr
+        assert (clone.folder / "report/lab/judge-served.failed.ipynb").exists()
+        assert not clone.holds(KEY)
+        done = clone.repro()
+        # The chapter reads the metrics, which have changed; nothing of another judge ran.
+        assert ran(done) == {
+            *("judge@twin", "judge@served", "perplexity@twin", "perplexity@served"),
+            *("metrics-wataoka@lab", "wataoka@lab", "report@lab"),
+        }
+        asked = [path for path, *_ in server.received if path.endswith("chat/completions")]
+        assert len(asked) == 1 + 180 + 2
+    assert server.received[0][1]["Authorization"] == f"Bearer {KEY}"
+    return clone, [refused, done]
+
+
+def both(clone, table, one, two):
+    return (clone.table(f"data/lab/{table}/wataoka/{name}.parquet") for name in (one, two))
+
+
+def test_the_same_weights_give_the_same_verdicts(joined):
+    one, two = both(joined[0], "verdicts", "terse", "twin")
+    assert one["probabilities"].map(list).tolist() == two["probabilities"].map(list).tolist()
+
+
+def test_a_served_judge_is_an_entry_in_the_parameters(joined):
+    clone, _ = joined
+    terse, served = both(clone, "verdicts", "terse", "served")
+    assert served["status"].tolist() == terse["status"].tolist()
+    wanted, found = (
+        table["probabilities"].explode().astype(float).tolist() for table in (terse, served)
+    )
+    assert found == pytest.approx(wanted, abs=1e-4, nan_ok=True)
+    terse, served = both(clone, "perplexities", "terse", "served")
+    assert served["sum_nll"].tolist() == pytest.approx(terse["sum_nll"].tolist(), abs=1e-3)
+    for name in ("fig6_judges_without_responses", "position"):
+        assert "served" in set(clone.table(f"figures/lab/wataoka/{name}.csv")["judge"])
+
+
+def test_its_key_is_nowhere(joined):
+    clone, runs = joined
+    assert not [run for run in runs if KEY in run.stdout + run.stderr]
+    assert (clone.folder / ".cache/store.sqlite").exists()
+    assert not clone.holds(KEY)
+
+
+def test_the_store_gives_the_same_bytes_without_a_model(laboratory, tmp_path):
+    def digests():
+        paths = [clone.folder / f"data/lab/{name}/xu/fair.parquet" for name in REFINED]
+        paths += [clone.folder / f"report/lab/refine-fair.{kind}" for kind in ("ipynb", "html")]
+        return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+
+    clone = laboratory.copied(tmp_path / "clone")
+    before = digests()
+    clone.edit(lambda params: params.update(offline=True))
+    done = clone.repro("--single-item", "--force", "refine@fair")
+    assert done.returncode == 0, done.stderr
+    # The parameter is not told in the notebook, so nothing at all differs.
+    assert digests() == before
+    clone.edit(lambda params: params.update(seed=1))
+    done = clone.repro("--single-item", "refine@fair")
+    assert done.returncode != 0
+    assert "calls are not in" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert digests() == before

@@ -1,0 +1,338 @@
+"""The recorded profile end to end: one run, what DVC finds stale after a change, and runs again."""
+
+import re
+import shutil
+
+import pytest
+from clones import MINE, cloned, ran
+from conftest import REPOSITORY, xu_files
+from dvc.exceptions import DvcException
+from panickssery_release import CONTROLS, GPT, LLAMA
+from panickssery_release import files as panickssery_files
+
+from selfpref import profiles
+from selfpref.__main__ import main
+from selfpref.errors import SelfprefError
+from selfpref.params import load
+from selfpref.studies import registry
+
+pytestmark = pytest.mark.xdist_group("recorded")
+
+DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
+# By study, names of figures, and of tables.
+FIGURES = {
+    "wataoka": (
+        *("fig1a_example", "fig1b_bias", "fig2_confusion", "table2_demographic_parity"),
+        *("bias_by_opponent", "position"),
+    ),
+    "livebench": (
+        *("preference_shares", "preference_shares_by_task", "excess", "objective", "heatmap"),
+        *("position", "released_coding", "released_math"),
+    ),
+    "panickssery": (
+        *("pairwise", "fig1_recognition_vs_preference", "fig2_recognition_before"),
+        *("fig3_preference_before", "fig4_training_size", "fig7_self_recognition", "controls"),
+        *("inverted", "individual", "labels", "lengths"),
+    ),
+    "xu": (
+        *("fig1_bias", "fig2_skewness", "translation", "translation_bias", "translation_dskew"),
+        *("perceived", "gains", "human", "commongen", "size", "best_of_k", "style", "format"),
+        *("rescoring", "cross_judge", "matched", "refined_by_noise"),
+    ),
+}
+TABLES = {
+    "wataoka": ("fig1a_example", "table2_demographic_parity"),
+    "livebench": (
+        *("preference_shares", "majority_vote", "excess", "scores", "position", "objective"),
+        *("agreement", "claims", "audit"),
+    ),
+    "panickssery": (
+        *FIGURES["panickssery"],
+        *("correlation", "variants", "generations", "per_example", "audit"),
+        *("ordering", "deltas", "leave_one_out", "wordings", "inverted_correlation", "checks"),
+    ),
+    "xu": FIGURES["xu"],
+    "beyond": (
+        *("beyond", "beyond_wide", "forest_pairs", "forest_contests", "ratings", "preferences"),
+        *("recovery", "mitigations", "mitigation_changes", "power"),
+    ),
+}
+WATAOKA = "figures/recorded/wataoka"
+# What every change of params.yaml touches: it is checked, and the report tells it.
+ALWAYS = {"check", "report@recorded"}
+
+
+def of(*studies):
+    """The metrics and the chapters of these studies."""
+    return {f"{part}{study}@recorded" for study in studies for part in ("metrics-", "")}
+
+
+@pytest.mark.parametrize("study", FIGURES)
+def test_every_promised_figure_is_there(recorded, study):
+    kinds = (*DRAWN, *SPREADSHEET)
+    assert recorded.lacks(f"figures/recorded/{study}", FIGURES[study], kinds) == []
+
+
+@pytest.mark.parametrize("study", TABLES)
+def test_every_promised_table_is_there(recorded, study):
+    kinds = (*TABLE, *SPREADSHEET)
+    assert recorded.lacks(f"figures/recorded/{study}", TABLES[study], kinds) == []
+
+
+def test_every_judge_of_a_release_and_of_a_users_own_file_has_its_bias(recorded):
+    bias = recorded.table(f"{WATAOKA}/fig1b_bias.csv")
+    assert bias["dataset"].value_counts().to_dict() == {"vicuna80": 5, "mt-bench": 1, "mine": 1}
+    assert "my-judge" in set(bias["judge"])
+    shares = recorded.table("figures/recorded/livebench/preference_shares.csv")
+    assert shares.query("task == 'all'")["category"].nunique() == 6
+
+
+def test_beyond_the_papers_every_judge_stands_and_a_gap_has_its_reason(recorded):
+    table = recorded.table("figures/recorded/beyond/beyond.csv")
+    bias = recorded.table(f"{WATAOKA}/fig1b_bias.csv")
+    of_pairs = table[table["study"].eq("wataoka")]
+    assert set(of_pairs["judge"]) == {*bias["judge"], "all judges"}
+    assert table.loc[table["n"].eq(0), ["value", "lo", "hi"]].isna().all(axis=None)
+    assert table.loc[table["n"].eq(0), "reason"].notna().all()
+
+
+@pytest.mark.parametrize(
+    ("study", "texts"),
+    [
+        ("wataoka", ["gpt4 says"]),
+        ("livebench", ["A tidy text"]),
+        ("panickssery", ["secret"]),
+        ("xu", ["red fox"]),
+    ],
+)
+def test_released_texts_stay_out_of_git(recorded, study, texts):
+    shown = set(re.findall(r"\?\? (.+)", recorded.shown()))
+    assert {f"report/recorded/{study}.ipynb", f"report/recorded/{study}.html"} <= shown
+    assert not any("fig1a_example" in name or "archive-" in name for name in shown)
+    tops = (f"report/recorded/{study}.", f"figures/recorded/{study}/")
+    of_study = [name for name in shown if name.startswith(tops)]
+    assert len(of_study) > 20
+    for name in of_study:
+        body = (recorded.folder / name).read_bytes()
+        assert not [text for text in texts if text.encode() in body], name
+
+
+def test_every_file_of_a_release_is_in_the_audit(recorded):
+    for study, files in {"panickssery": panickssery_files(), "xu": xu_files()}.items():
+        audit = recorded.table(f"figures/recorded/{study}/audit.csv")
+        assert set(audit["file"]) == set(files)
+
+
+def test_the_chapter_of_panickssery_tells_the_defects(recorded):
+    chapter = (recorded.folder / "report/recorded/panickssery.ipynb").read_text()
+    assert "4 store the position bias for both questions" in chapter
+
+
+def test_the_report_leads_to_the_chapters_and_to_each_judge(recorded):
+    folder = recorded.folder / "report/recorded"
+    index = (folder / "index.html").read_text()
+    assert 'href="wataoka.html#fig1b_bias"' in index
+    assert "fig1a" not in index
+    cards = {path.stem for path in (folder / "judges").iterdir()}
+    tunes = {name for name in (*GPT, *CONTROLS, *LLAMA) if "_ft_" in name}
+    assert cards == tunes | {
+        *("gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b", "bard", "my-judge", "gemini"),
+        *("claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini", "o1-preview", "llama"),
+    }
+    assert "wataoka@recorded" in (folder / "times.html").read_text()
+    assert "report/recorded/judges/gpt-4.html" in recorded.shown()
+
+
+def test_times_are_told_by_stage(recorded, capsys):
+    with recorded.inside():
+        assert main(["times"]) == 0
+    assert "wataoka@recorded" in capsys.readouterr().out
+
+
+# What a change makes stale, and nothing else.
+
+OF_DATASETS = {*of("wataoka", "livebench", "xu"), "metrics-panickssery@recorded"}
+OF_DATASETS |= {"metrics-beyond@recorded"}
+
+
+def test_nothing_is_left_to_do(recorded):
+    assert recorded.stale() == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "stale"),
+    [
+        (
+            lambda params: params["wataoka"].update(threshold=0.8),
+            {*of("wataoka"), "metrics-beyond@recorded"},
+        ),
+        (
+            lambda params: params["livebench"].update(margin=0.1),
+            {*of("livebench"), "metrics-beyond@recorded"},
+        ),
+        (lambda params: params["panickssery"].update(min_mass=0.1), of("panickssery")),
+        (lambda params: params["studies"].update(beyond=[]), set()),
+        (lambda params: params["datasets"].update(more=MINE), {"archive@more", *OF_DATASETS}),
+        (lambda params: params["datasets"].pop("mine"), OF_DATASETS),
+        (
+            lambda params: params["datasets"]["vicuna80"].update(judges=["gpt-4"]),
+            {"archive@vicuna80", *OF_DATASETS},
+        ),
+    ],
+    ids=[
+        *("a setting of one study", "of another", "of a third", "beyond left out"),
+        *("a new data set", "a data set less", "a judge less"),
+    ],
+)
+def test_a_change_makes_stale_what_reads_it_and_nothing_else(recorded, change, stale):
+    assert recorded.stale_after(change) == ALWAYS | stale
+
+
+def test_a_study_needs_its_own_stages_and_beyond_needs_all(recorded):
+    with recorded.dvc() as repo:
+        needed = {
+            study: {stage.addressing for stage in repo.stage.collect(f"{study}@recorded", True)}
+            for study in ("xu", "beyond")
+        }
+        every = {stage.addressing for stage in repo.index.stages}
+    assert needed["xu"] == {"check", "archive@xu", *of("xu")}
+    chapters = {"wataoka", "livebench", "panickssery", "xu"}
+    assert needed["beyond"] == every - {"report@recorded", *(f"{s}@recorded" for s in chapters)}
+
+
+# What is run once more, in a copy.
+
+
+@pytest.fixture(scope="module")
+def again(recorded, tmp_path_factory):
+    """A copy in which two studies ran again from nothing."""
+    clone = recorded.copied(tmp_path_factory.mktemp("again") / "clone")
+    for name in ("figures", "report", "data/recorded", ".dvc/cache", "dvc.lock"):
+        path = clone.folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    data = {f"archive@{name}" for name in ("mt-bench", "vicuna80", "mine", "panickssery")}
+    done = clone.repro("wataoka@recorded", "panickssery@recorded")
+    assert ran(done) == {"check", *data, *of("wataoka", "panickssery")}
+    return clone, clone.outputs()
+
+
+def test_from_scratch_again_gives_the_same_bytes(recorded, again):
+    before, (_, after) = recorded.outputs(), again
+    of_both = re.compile(r"(figures|report)/recorded/(metrics-)?(wataoka|panickssery)\b")
+    assert set(filter(of_both.match, before)) <= set(after)
+    assert after.items() <= before.items()
+
+
+@pytest.fixture(scope="module")
+def reduced(again):
+    """The same with a judge and a data set less."""
+    clone, _ = again
+
+    def change(params):
+        params["datasets"]["vicuna80"]["judges"].remove("bard")
+        del params["datasets"]["mine"]
+
+    clone.edit(change)
+    done = clone.repro("wataoka@recorded")
+    assert ran(done) == {"check", "archive@vicuna80", *of("wataoka")}
+    return clone
+
+
+def test_a_removed_judge_leaves_every_figure(reduced):
+    judges = {"gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b"}
+    assert set(reduced.table(f"{WATAOKA}/fig1b_bias.csv")["judge"]) == judges
+    for name in ("position", "excess"):
+        assert not {"bard", "my-judge"} & set(reduced.table(f"{WATAOKA}/{name}.csv")["judge"])
+
+
+def test_no_pair_left_says_no_data_and_goes_on(reduced):
+    reduced.edit(lambda params: params["wataoka"].update(turns="second"))
+    reduced.edit(lambda params: params["datasets"].pop("mt-bench"))
+    assert ran(reduced.repro("wataoka@recorded")) == {"check", *of("wataoka")}
+    assert reduced.table(f"{WATAOKA}/fig1b_bias.csv").empty
+    assert reduced.lacks(WATAOKA, ["fig1b_bias"], ["svg"]) == []
+    assert "no pairs" in (reduced.folder / "report/recorded/wataoka.ipynb").read_text()
+
+
+# What is wrong is named, and earlier results stay.
+
+
+def test_bad_input_fails_and_leaves_earlier_results(recorded):
+    before = recorded.outputs()
+    with recorded.edited(lambda params: params.update(sed=1)):
+        done = recorded.repro()
+    assert done.returncode != 0
+    assert "params.yaml: sed: unknown key" in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+    assert recorded.outputs() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda params: params["wataoka"].update(threshold="x"), "params.yaml: wataoka.threshold"),
+        (
+            lambda params: params["datasets"].update({"a.b": params["datasets"]["mt-bench"]}),
+            "params.yaml: datasets.a.b",
+        ),
+        (
+            lambda params: params["panickssery"].update(min_mass=2),
+            "params.yaml: panickssery.min_mass",
+        ),
+    ],
+    ids=["wrong type", "key with a dot", "too large"],
+)
+def test_the_stage_before_all_others_stops_at_a_bad_setting(recorded, change, told, capsys):
+    with recorded.edited(change), recorded.inside():
+        assert main(["check"]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_dvc_stops_at_a_null_mapping_before_any_stage(recorded):
+    """In its own words; `make repro` names file and key before that."""
+
+    def change(params):
+        params["datasets"] = None
+
+    with pytest.raises(DvcException, match=r"'stages\.archive\.foreach'"):
+        recorded.stale_after(change)
+    with recorded.edited(change), recorded.inside(), pytest.raises(SelfprefError, match="datasets"):
+        load(recorded.folder / "params.yaml")
+
+
+def test_a_judge_that_a_release_lacks_is_named(recorded):
+    def change(params):
+        params["datasets"]["mt-bench"]["judges"] = ["nobody"]
+
+    told = r"datasets\.mt-bench\.judges: 'nobody' is unknown"
+    with recorded.edited(change), recorded.inside(), pytest.raises(SelfprefError, match=told):
+        registry.read(load(recorded.folder / "params.yaml"), "mt-bench")
+
+
+def test_a_broken_file_of_a_release_is_named(recorded):
+    source = recorded.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
+    pinned = source.read_text()
+    try:
+        source.write_text(pinned.replace("results/xsum/gpt4_", "results/xsum/gpt9_"))
+        assert "archive@panickssery" in recorded.stale()
+        with recorded.inside(), pytest.raises(SelfprefError, match="results/xsum/gpt9_results"):
+            registry.read(load(recorded.folder / "params.yaml"), "panickssery")
+    finally:
+        source.write_text(pinned)
+
+
+# Every profile, and the notebooks.
+
+
+def test_every_numbered_notebook_has_a_number_of_its_own():
+    numbers = [path.name[:2] for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")]
+    assert len(numbers) == len(set(numbers))
+
+
+@pytest.mark.parametrize("profile", ["recorded", "live", "lab"])
+def test_every_profile_has_what_dvc_reads(tmp_path, profile):
+    with cloned(tmp_path, {}) as clone:
+        with clone.inside():
+            profiles.use(profile)
+        with clone.dvc() as repo:
+            assert f"wataoka@{profile}" in {stage.addressing for stage in repo.index.stages}
