@@ -4,8 +4,8 @@ import cmath
 
 import pytest
 
-from selfpref.studies.livebench.scorers.amps import amps_hard, sound
 from selfpref.studies.livebench.scorers.formula import FormulaError, evaluate, letters
+from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
 
 
 @pytest.mark.parametrize(

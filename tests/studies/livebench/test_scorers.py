@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfpref.studies.livebench.scorers import SCORERS, has_key, score
-from selfpref.studies.livebench.scorers.distance import edit_distance
 
 GROUPS = "ant, bee, fly, wasp, oak, elm, ash, fir"
 CHOICE = r"Pick. $\textbf{(A) }25\qquad\textbf{(B) }32 \text{ miles}$ If you cannot, guess."
@@ -133,9 +132,3 @@ def test_every_response_has_a_score_and_tolerance_never_takes_away(task, text):
     question = "from XML format to CSV format"
     found = score(task, question, KEYS.get(task, "yes, no, yes"), text)
     assert 0 <= found["strict"] <= found["tolerant"] <= 1
-
-
-def test_edit_distance():
-    assert edit_distance("kitten", "sitting") == 3
-    assert edit_distance([], [1, 2]) == 2
-    assert edit_distance([1, 2], [1, 2]) == 0

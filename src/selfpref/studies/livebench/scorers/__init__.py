@@ -13,7 +13,7 @@ A response from which no answer can be read is wrong. A task or key without a ru
 
 from collections.abc import Callable
 
-from selfpref.studies.livebench.scorers import amps, contest, language, puzzles, tables
+from selfpref.studies.livebench.scorers import language, mathematics, tables
 
 STRICT, TOLERANT = READINGS = ("strict", "tolerant")
 
@@ -27,12 +27,12 @@ SCORERS: dict[str, Scorer] = {
     "cta": tables.column_type,
     "tablejoin": tables.join,
     "tablereformat": tables.reformat,
-    "web_of_lies_v2": puzzles.web_of_lies,
-    "zebra_puzzle": puzzles.zebra,
-    "spatial": puzzles.spatial,
-    "math_comp": contest.competition,
-    "olympiad": contest.olympiad,
-    "AMPS_Hard": amps.amps_hard,
+    "web_of_lies_v2": language.web_of_lies,
+    "zebra_puzzle": language.zebra,
+    "spatial": language.spatial,
+    "math_comp": mathematics.competition,
+    "olympiad": mathematics.olympiad,
+    "AMPS_Hard": mathematics.amps_hard,
 }
 
 # Tasks that ask for no form of the answer: there is nothing to tolerate.
@@ -43,7 +43,7 @@ def has_key(task: str, key: str | None) -> bool:
     """Whether a response to this item can be scored: its task has a rule and its key is sound."""
     if task not in SCORERS or not key:
         return False
-    return task != "AMPS_Hard" or amps.sound(key)
+    return task != "AMPS_Hard" or mathematics.sound(key)
 
 
 def score(task: str, question: str, key: str, text: str) -> dict[str, float]:

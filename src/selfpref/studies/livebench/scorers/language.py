@@ -1,15 +1,20 @@
-"""Rules of the language tasks."""
+"""Rules of the language and the reasoning tasks, by name of the task."""
 
 import difflib
+import re
 import unicodedata
 from collections import Counter
 
-from selfpref.studies.livebench.scorers.answers import bolds, lines
-from selfpref.studies.livebench.scorers.distance import edit_distance
+from rapidfuzz.distance import Levenshtein
+
+from selfpref.studies.livebench.scorers.answers import TRIPLE, bolds, boxed, lines, plain, states
 
 GROUP = 4
 TAG = "<PLOT_SUMMARY>"
 QUOTES = str.maketrans("‘’“”–—−", "''\"\"---")
+VERDICT = re.compile(r"\b(yes|no|unknown)\b")
+# A shape may be named with an adjective ("equilateral triangle"), but not in a list of shapes.
+SHAPES = ("tetrahedra", "tetrahedron", "triangle", "square")
 
 
 def _typography(text: str) -> str:
@@ -73,4 +78,34 @@ def plot_unscrambling(question: str, key: str, text: str) -> float:
         for plot in (key, text.partition(TAG)[2] or text)
     )
     order = [_nearest(sentence, given) for sentence in wanted] if given else []
-    return 1 - edit_distance(range(len(wanted)), order) / len(wanted)
+    return 1 - Levenshtein.distance(range(len(wanted)), order) / len(wanted)
+
+
+def _verdicts(text: str) -> list[str]:
+    return VERDICT.findall(text.lower())[-3:]
+
+
+def web_of_lies(question: str, key: str, text: str, *, tolerant: bool) -> float:
+    """Three words yes or no: the last three in bold; tolerant: in a box, or in the last line."""
+    places = [" ".join(bolds(text))]
+    if tolerant:
+        places += [*boxed(text)[-1:], *lines(text)[-1:]]
+    return float(any(_verdicts(place) == _verdicts(key) for place in places))
+
+
+def zebra(question: str, key: str, text: str, *, tolerant: bool) -> float:
+    """One word or name: the last in triple stars; tolerant: wherever the answer is stated."""
+    starred = TRIPLE.findall(text)
+    right = bool(starred) and plain(starred[-1]) in (plain(key), plain(key.removesuffix(" movies")))
+    return float(right or (tolerant and states(text, key)))
+
+
+def spatial(question: str, key: str, text: str, *, tolerant: bool) -> float:
+    """A number or shape: any of the last three in bold; tolerant: wherever it is stated."""
+    wanted = plain(key)
+    for word in map(plain, bolds(text)[-3:]):
+        if word == wanted:
+            return 1.0
+        if wanted in SHAPES and wanted in word and len(word) < 2 * len(wanted) + 5:
+            return 1.0
+    return float(tolerant and states(text, key))
