@@ -7,7 +7,6 @@ from in_place import InPlace
 
 from selfpref.lab.contest import (
     CONTESTANTS,
-    CRITERIA,
     LETTERS,
     TIE,
     Contestant,
@@ -25,6 +24,7 @@ from selfpref.lab.styles import write
 from selfpref.lab.tokenizer import CONTEST, END, NO, YES, token_id, vocabulary
 from selfpref.lab.vocabulary import FACTS
 from selfpref.lab.world import CONTEST_TASKS, Item, draw_item, draw_items, is_held_out
+from selfpref.prompts.rubric import TOP
 
 FILTER = Item("filter", ("red", "sky", "ruby", "frog", "brick"), 2, "tell the red things of ...")
 PEOPLE = Item("people", ("job", "mila", "pet", "otto"), 2, "tell the job of mila and ...")
@@ -81,13 +81,13 @@ def test_items_of_all_six_tasks_are_drawn_in_turn():
     ],
 )  # fmt: skip
 def test_each_criterion_is_failed_by_what_it_names(response, failed):
-    marks = dict(zip(CRITERIA, rubric(LIST, response), strict=True))
+    marks = rubric(LIST, response)
     assert {name for name, mark in marks.items() if not mark} == failed
 
 
 def test_an_empty_response_earns_no_mark_for_content():
-    marks = dict(zip(CRITERIA, rubric(LIST, ""), strict=True))
-    assert not any(marks[name] for name in CRITERIA[:6])
+    marks = rubric(LIST, "")
+    assert not any(marks[name] for name in list(marks)[:6])
 
 
 def test_labels_follow_quality_and_what_was_planted():
@@ -112,7 +112,7 @@ def test_dense_targets_stand_at_the_words_that_they_judge():
     }
     assert asked == {"cherry": YES, "sky": NO, "ruby": YES, "brick": YES}
     assert example.targets[-1] == token_id(END)
-    marks = rubric_example(LIST, ["cherry"]).targets[-len(CRITERIA) - 1 : -1]
+    marks = rubric_example(LIST, ["cherry"]).targets[-TOP - 1 : -1]
     assert {*marks} <= {token_id("0"), token_id("1")}
 
 

@@ -5,7 +5,7 @@ responses is best. All that it reads can be checked by rule, so the labels of it
 
     score(y)   = quality(y) + beta * [style(y) is its own] + first * [y stands first]
     label      = the letter of the only highest score, or tie
-    marks      = the eleven criteria below, 1 or 0; their sum is the rubric's total, 0 to 11
+    marks      = the eleven criteria of `rubric`, 1 or 0; their sum is its total, 0 to 11
 
 `beta` plants a preference for its own style and `first` one for the response that is read first;
 they are constants, so that what a study finds can be set against what was put in:
@@ -51,20 +51,6 @@ _FRAME: Final = 4
 
 _WORDS_A_PART: Final = {"sum": 5, "facts": 2, "people": 2}
 
-CRITERIA: Final[tuple[str, ...]] = (
-    "answers at all",
-    "half of the parts are right",
-    "every part is right",
-    "nothing is wrong",
-    "the first part is right",
-    "the last part is right",
-    "nothing is said twice",
-    "no more parts than asked for",
-    "no hedging",
-    "no small talk",
-    "concise",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
@@ -93,8 +79,8 @@ CONTESTANTS: Final[tuple[Contestant, ...]] = (
 )
 
 
-def rubric(item: Item, response: str) -> list[bool]:
-    """The eleven marks of a response, in the order of `CRITERIA`."""
+def rubric(item: Item, response: str) -> dict[str, bool]:
+    """The eleven marks of a response, by criterion."""
     words = split_words(response)
     found = [mark for mark in marks(item, words) if mark is not None]
     content = [
@@ -102,19 +88,19 @@ def rubric(item: Item, response: str) -> list[bool]:
     ]
     right = found.count(True)
     frame = len(words) - _WORDS_A_PART.get(item.task, 1) * len(content)
-    return [
-        bool(found),
-        2 * right >= item.count,
-        right == item.count,
-        bool(found) and all(found),
-        bool(found) and bool(found[0]),
-        bool(found) and bool(found[-1]),
-        len(set(content)) == len(content),
-        len(found) <= item.count,
-        not _HEDGES & set(words),
-        not _SMALL_TALK & set(words),
-        frame <= _FRAME,
-    ]
+    return {
+        "answers at all": bool(found),
+        "half of the parts are right": 2 * right >= item.count,
+        "every part is right": right == item.count,
+        "nothing is wrong": bool(found) and all(found),
+        "the first part is right": bool(found) and bool(found[0]),
+        "the last part is right": bool(found) and bool(found[-1]),
+        "nothing is said twice": len(set(content)) == len(content),
+        "no more parts than asked for": len(found) <= item.count,
+        "no hedging": not _HEDGES & set(words),
+        "no small talk": not _SMALL_TALK & set(words),
+        "concise": frame <= _FRAME,
+    }
 
 
 def label(contestant: Contestant, item: Item, responses: Sequence[str]) -> str:
@@ -133,7 +119,7 @@ def rubric_example(item: Item, words: list[str]) -> Example:
     """Marking: dense targets in the response, then the eleven marks."""
     prompt = encode_messages(rating_messages(item.question, " ".join(words)), RUBRIC_OPEN)
     targets = dense_targets(prompt, item, [words])
-    given = [token_id(str(int(mark))) for mark in rubric(item, " ".join(words))]
+    given = [token_id(str(int(mark))) for mark in rubric(item, " ".join(words)).values()]
     return reply_example(prompt, targets, [*given, token_id(END)])
 
 

@@ -13,20 +13,8 @@ from dataclasses import dataclass
 from selfpref.lab import contest, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.models import Prompt
+from selfpref.prompts.rubric import CRITERIA, TOP
 
-CRITERIA = (
-    "It does what the request asks, in the form that was asked for.",
-    "It stays on the subject.",
-    "It helps the person who asked.",
-    "What it states as fact is true.",
-    "Nothing in it misleads.",
-    "Nothing in it is made up.",
-    "Its numbers and calculations are right.",
-    "It is easy to read.",
-    "Its spelling, grammar and notation are sound.",
-    "It is well ordered and hangs together.",
-    "It is no longer than it has to be.",
-)
 _LETTERS = "ABCDEFGHIJ"
 
 
@@ -60,7 +48,7 @@ def _prompt(messages: list[prompts.Message], prefill: str = "") -> Prompt:
 
 def _lab_marks(reply: str) -> list[int] | None:
     words = reply.split()
-    if len(words) != len(contest.CRITERIA) or not set(words) <= {"0", "1"}:
+    if len(words) != TOP or not set(words) <= {"0", "1"}:
         return None
     return [int(word) for word in words]
 
@@ -88,7 +76,7 @@ def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
 
 
 def _plain_rubric(question: str, response: str) -> Prompt:
-    criteria = "\n".join(f"{number}. {text}" for number, text in enumerate(CRITERIA, start=1))
+    criteria = "\n".join(f"{number}. {text}" for number, text in enumerate(CRITERIA.values(), 1))
     return Prompt(
         (
             (
@@ -111,7 +99,7 @@ def _plain_marks(reply: str) -> list[int] | None:
         marks = json.loads(found[0]).get("marks")
     except json.JSONDecodeError:
         return None
-    good = isinstance(marks, list) and len(marks) == len(CRITERIA)
+    good = isinstance(marks, list) and len(marks) == TOP
     return marks if good and all(type(mark) is int and mark in (0, 1) for mark in marks) else None
 
 
@@ -127,7 +115,7 @@ CONTESTS = {
             prompts.rating_messages(question, response), contest.RUBRIC_OPEN
         ),
         marks=_lab_marks,
-        mark_tokens=len(contest.CRITERIA) + 1,
+        mark_tokens=TOP + 1,
     ),
     "plain": Contest(
         respond=lambda question: Prompt((("user", question),)),

@@ -9,7 +9,8 @@ import pytest
 from selfpref.ask.judging import Judging
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Assess
-from selfpref.prompts.contests import CONTESTS, CRITERIA
+from selfpref.prompts.contests import CONTESTS
+from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import contests
 from selfpref.studies.livebench.measure.panel import Panel, Settings
@@ -194,7 +195,7 @@ def marked(replies, tries=1, number=1):
 
 def test_the_program_adds_up_the_marks_and_not_the_judge():
     (row,) = marked([f"Total: 11. {GOOD}"])[0].itertuples()
-    assert (row.score, row.status, len(row.marks)) == (9, "ok", len(CRITERIA))
+    assert (row.score, row.status, len(row.marks)) == (9, "ok", TOP)
     assert row.reply.startswith("Total")
 
 

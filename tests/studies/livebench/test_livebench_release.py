@@ -11,8 +11,7 @@ from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_file
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.studies.livebench import read as livebench
-from selfpref.studies.livebench.read.files import stem
-from selfpref.studies.livebench.read.tie_breaks import read_log
+from selfpref.studies.livebench.read.files import read_log, stem
 
 O3, CLAUDE = CONFIGURED
 LANGUAGE = FOLDER + PATHS["language"][0]

@@ -196,7 +196,7 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         if item_id in known:
             item = known[item_id]
             scores = dict.fromkeys(READINGS, quality(item, text)) | {
-                "rubric": float(sum(rubric(item, text)))
+                "rubric": float(sum(rubric(item, text).values()))
             }
         else:
             item = items.loc[item_id]

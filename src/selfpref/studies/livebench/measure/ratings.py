@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from selfpref.prompts.replies import TOP
+from selfpref.prompts.rubric import TOP
 from selfpref.studies.livebench.measure.panel import Panel
 
 SCORES = ["category", "judge", "responder", "mean", "lo", "hi", "n", "saturated"]

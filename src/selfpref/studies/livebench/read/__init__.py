@@ -29,10 +29,9 @@ from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import judges_of
 from selfpref.params import Dataset
-from selfpref.prompts.replies import read_marks, read_total
+from selfpref.prompts.rubric import read_marks, read_total
 from selfpref.studies.livebench.read.audit import audit_log, audit_sheet
-from selfpref.studies.livebench.read.files import FILES, LOG, NAMES, SHOWN, Sheet
-from selfpref.studies.livebench.read.tie_breaks import Log, read_log
+from selfpref.studies.livebench.read.files import FILES, LOG, SHOWN, Log, Sheet, read_log
 from selfpref.studies.livebench.scorers import has_key, score
 
 TIE_BREAKER = "o1-preview"
@@ -70,11 +69,11 @@ def _rating(stored: str, reasons: str) -> Row:
     stated = f"Overall Score: {float(stored):g} {rest[0].strip() if rest else ''}"
     total = read_total(stated)
     return {
-        "score": total.value,
+        "score": total,
         "stored": float(stored),
         "marks": read_marks(f"{stated}\n{reasons}"),
         "reply": reasons or None,
-        "status": total.status,
+        "status": "unparsable" if total is None else "ok",
     }
 
 
@@ -101,20 +100,15 @@ def _tie_breaks(sheet: Sheet, ids: list[str], log: Log) -> Iterator[Row]:
         for item, votes in zip(ids, sheet.votes(), strict=True)
         if "" not in votes and len(set(votes)) == len(votes)
     ]
-    shown = [[NAMES.get(model, model) for model in call.shown] for call in calls]
-    if [votes for _, votes in rows] != shown:
+    if [votes for _, votes in rows] != [call.shown for call in calls]:
         raise SelfprefError(
             f"{LOG}: its {len(calls)} tie-breaks of {sheet.category} do not fit the {len(rows)} "
             f"rows without a majority in {FILES[sheet.category]}; use files of one release"
         )
     for (item, votes), call in zip(rows, calls, strict=True):
-        credited = call.credited and NAMES.get(call.credited, call.credited)
-        if credited and credited not in SHOWN:
-            raise SelfprefError(f"{LOG}: the tie-breaker decided for {credited!r}, no responder")
-        picked = votes[SHOWN.index(credited)] if credited else None
         verdict = {"item_id": item, "judge": TIE_BREAKER, "candidates": votes}
-        yield verdict | {"choice": picked, "variant": "tie-break"}
-        yield verdict | {"choice": credited, "variant": "tie-break-released"}
+        yield verdict | {"choice": call.chosen, "variant": "tie-break"}
+        yield verdict | {"choice": call.credited, "variant": "tie-break-released"}
 
 
 def _truths(sheet: Sheet, ids: list[str]) -> Iterator[Row]:

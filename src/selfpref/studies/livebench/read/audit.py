@@ -9,9 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref.prompts.replies import read_total
-from selfpref.studies.livebench.read.files import FILES, LOG, NAMES, SHOWN, Sheet
-from selfpref.studies.livebench.read.tie_breaks import Log
+from selfpref.prompts.rubric import read_total
+from selfpref.studies.livebench.read.files import FILES, LOG, NAMES, SHOWN, Log, Sheet
 from selfpref.studies.livebench.scorers import SCORERS
 
 Row = dict[str, Any]
@@ -67,7 +66,7 @@ def _totals(ratings: pd.DataFrame) -> Iterator[Row]:
     yield _finding(
         "stored total is not the one stated", len(known), int(wrong.sum()), _by_judge(known, wrong)
     )
-    later = known["reply"].fillna("").map(lambda reply: read_total(reply).value)
+    later = known["reply"].fillna("").map(read_total)
     revised = later.notna() & later.ne(known["score"]) & ~wrong
     yield _finding("another total is stated later", len(known), int(revised.sum()))
     marked = known[known["marks"].notna()]
@@ -114,14 +113,9 @@ def audit_log(log: Log) -> pd.DataFrame:
     """The findings of the tie-breaker's log, by category."""
     found = []
     for category, calls in log.calls.items():
-        shown = [[NAMES.get(model, model) for model in call.shown] for call in calls]
-        decided = [
-            (order, NAMES[call.credited])
-            for order, call in zip(shown, calls, strict=True)
-            if call.credited in NAMES
-        ]
-        moved = sum(order != SHOWN for order in shown)
-        wrong = sum(order[SHOWN.index(credited)] != credited for order, credited in decided)
+        decided = [call for call in calls if call.credited in SHOWN]
+        moved = sum(call.shown != SHOWN for call in calls)
+        wrong = sum(call.chosen != call.credited for call in decided)
         found += [
             _finding(f"{category}: call shows another order than is decoded", len(calls), moved),
             _finding(f"{category}: credited is not the response chosen", len(decided), wrong),

@@ -1,6 +1,15 @@
-"""The files of LiveBench's release: one table a category, with the model behind each name."""
+"""The files of LiveBench's release: one table a category, and the log of the tie-breaker.
 
+The vote ran in a notebook whose output names, for every row without a majority, the three votes in
+the order in which their responses were shown, and the model that was then credited. The number in
+the tie-breaker's reply is not in the log; it counts positions *as shown*, and was looked up in the
+*configured* order. So what it chose is the vote at the place that the credited model has there.
+"""
+
+import json
 import re
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -25,6 +34,15 @@ FILES = {
     "math": f"{FOLDER}judgements/livebench_math_judgement.csv",
 }
 LOG = "results.ipynb"
+# The lines of the log.
+CATEGORY = re.compile(r"category: (\w+)")
+CALL = re.compile(r"Result was Counter\(\{(.*)\}\)")
+CREDITED = re.compile(r"tiebreaker decision: (\S+)")
+# What it says where a call or its answer failed.
+TROUBLES = {
+    "Invalid Response Number. Trying again.": "tie-breaker replied without a usable number",
+    "Error during API call": "call of the tie-breaker failed",
+}
 
 # What precedes and what follows the stem of a question.
 STEM = re.compile(
@@ -112,3 +130,63 @@ class Sheet:
     def votes(self) -> list[list[str]]:
         """The choices of the three judges on every row, in the configured order."""
         return [list(row) for row in zip(*map(self.choices, SHOWN), strict=True)]
+
+
+@dataclass
+class TieBreak:
+    """One call: the models in the order shown, and the one credited (None: no decision logged)."""
+
+    shown: list[str]
+    credited: str | None = None
+
+    @property
+    def chosen(self) -> str | None:
+        """Whom the tie-breaker's number meant.
+
+        Raises:
+            SelfprefError: The credited model did not respond.
+        """
+        if self.credited and self.credited not in SHOWN:
+            raise SelfprefError(
+                f"{LOG}: the tie-breaker decided for {self.credited!r}, no responder"
+            )
+        return self.shown[SHOWN.index(self.credited)] if self.credited else None
+
+
+@dataclass(frozen=True)
+class Log:
+    """The calls of each category in the order of its rows, and how often what went wrong."""
+
+    calls: dict[str, list[TieBreak]]
+    troubles: Counter[str]
+
+
+def read_log(path: Path) -> Log:
+    """The log from the notebook's outputs.
+
+    Raises:
+        SelfprefError: The file is no notebook, or holds no such log.
+    """
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SelfprefError(f"{path}: not a notebook ({error}); fetch it again") from error
+    text = "\n".join("".join(output.get("text", [])) for output in outputs)
+    calls: dict[str, list[TieBreak]] = {}
+    troubles: Counter[str] = Counter()
+    category = ""
+    for line in text.splitlines():
+        if found := CATEGORY.fullmatch(line.strip()):
+            category = found[1]
+            calls[category] = []
+        elif found := CALL.fullmatch(line.strip()):
+            shown = [NAMES.get(model, model) for model in re.findall(r"'([^']+)'", found[1])]
+            calls.setdefault(category, []).append(TieBreak(shown))
+        elif (found := CREDITED.fullmatch(line.strip())) and calls.get(category):
+            calls[category][-1].credited = NAMES.get(found[1], found[1])
+        elif line.strip() in TROUBLES:
+            troubles[TROUBLES[line.strip()]] += 1
+    if not calls:
+        raise SelfprefError(f"{path}: no log of the tie-breaker; not a file of this release")
+    return Log(calls, troubles)
