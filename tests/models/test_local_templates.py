@@ -1,5 +1,7 @@
 """Chat formats by name, against what the models' papers and cards show."""
 
+import hashlib
+import json
 from typing import get_args
 
 import pytest
@@ -11,7 +13,7 @@ from small_models import byte_level, sentencepiece
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.templates import TEMPLATES
+from selfpref.models.local.templates import templates
 from selfpref.params import Transformers
 
 HI = [("user", "Hi")]
@@ -77,7 +79,7 @@ def tokenizer():
 def test_a_template_is_the_published_format(tokenizer, name, messages, text):
     found = tokenizer.apply_chat_template(
         [{"role": role, "content": content} for role, content in messages],
-        chat_template=TEMPLATES[name].jinja,
+        chat_template=templates()[name].jinja,
         add_generation_prompt=True,
         tokenize=False,
     )
@@ -86,36 +88,54 @@ def test_a_template_is_the_published_format(tokenizer, name, messages, text):
 
 def test_the_parameters_name_every_template():
     assert set(get_args(get_args(Transformers.model_fields["template"].annotation)[0])) == set(
-        TEMPLATES
+        templates()
     )
 
 
-@pytest.mark.parametrize("name", sorted(TEMPLATES))
+PINNED = {
+    "vicuna": "94e046c9cddc2926",
+    "koala": "52c3c9f773502b3d",
+    "oasst-pythia": "233a247a28f31387",
+    "dolly-v2": "64873ff400d76c6d",
+    "stablelm-tuned-alpha": "63bae8293b857f71",
+    "llama-2": "33c07554f3569ccc",
+    "llama-3": "1dd3de5decec1afe",
+    "llama-3.1": "b5b885a87d87faa9",
+}
+
+
+def test_templates_are_those_of_the_stores_keys():
+    for name, template in templates().items():
+        text = json.dumps([template.jinja, list(template.control), list(template.stops)])
+        assert hashlib.sha256(text.encode()).hexdigest().startswith(PINNED[name])
+
+
+@pytest.mark.parametrize("name", sorted(templates()))
 def test_a_template_takes_no_other_role_and_no_late_system_message(name):
-    template = TEMPLATES[name]
+    template = templates()[name]
     encoder = Encoder(byte_level(special=(*template.control, "<|end|>")), template)
     for messages in ((("tool", "x"),), (*HI, ("system", "x"))):
         with pytest.raises(SelfprefError, match="the chat template refuses messages of"):
             encoder.text(Prompt(tuple(messages)))
 
 
-@pytest.mark.parametrize("name", sorted(TEMPLATES))
+@pytest.mark.parametrize("name", sorted(templates()))
 def test_a_format_of_another_model_is_refused(name):
-    control = TEMPLATES[name].control
+    control = templates()[name].control
     tokenizer = byte_level(special=("<|other|>", *control[1:]))
     with pytest.raises(SelfprefError, match="is no special token of this tokenizer"):
-        Encoder(tokenizer, TEMPLATES[name])
+        Encoder(tokenizer, templates()[name])
 
 
 def test_the_bos_is_the_tokenizers_and_stands_once():
     tokenizer = sentencepiece("bpe")
     for name in ("vicuna", "koala", "llama-2"):
-        ids = Encoder(tokenizer, TEMPLATES[name]).encode(Prompt((("user", "hello"),)))
+        ids = Encoder(tokenizer, templates()[name]).encode(Prompt((("user", "hello"),)))
         assert [n for n, token in enumerate(ids) if token == tokenizer.bos_token_id] == [0]
 
 
 def test_an_answer_ends_where_its_format_says():
     control = ("<|SYSTEM|>", "<|USER|>", "<|ASSISTANT|>", "<|endoftext|>")
     tokenizer = byte_level(special=control)
-    encoder = Encoder(tokenizer, TEMPLATES["stablelm-tuned-alpha"])
+    encoder = Encoder(tokenizer, templates()["stablelm-tuned-alpha"])
     assert encoder.stops == set(tokenizer.convert_tokens_to_ids(list(control)))

@@ -2,19 +2,32 @@
 
 A verdict is the token after `MARKER`: the next one where the judge's prompt ends in it (its
 prefill), else the one that follows the judge's explanation. Layouts are worded by this project,
-`pair-v2` apart, whose texts are downloaded.
+`pair-v2` apart, whose texts are downloaded; the words stand in YAML files (`texts`).
+
+The testbed's layout is roles instead of words, since its models know 200 words: it is that of
+`selfpref.lab.prompts`, on which they were trained. Contents go through `plain`, so that a response
+that spells a control token or a label yields neither.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+from selfpref.lab import prompts as lab
+from selfpref.lab.tokenizer import plain
 from selfpref.models import Prompt
-from selfpref.prompts import chat, fastchat, lab
+from selfpref.prompts import fastchat
+from selfpref.prompts.texts import Texts
 
 MARKER = "[["
 LABELS = ("A", "B")
 # Where a layout lets the judge call a tie.
 TIE_LABEL = "C"
+CHAT = Texts(Path(__file__).with_name("chat.yaml"))
+
+
+def _nothing() -> Prompt:
+    return Prompt(())
 
 
 @dataclass(frozen=True)
@@ -34,13 +47,34 @@ class Layout:
 
     respond: Callable[..., Prompt]
     judge: Callable[..., Prompt]
-    bare: Callable[[], Prompt]
-    content: Callable[[str], str]
+    bare: Callable[[], Prompt] = _nothing
+    content: Callable[[str], str] = str
     labels: tuple[str, ...] = LABELS
 
 
+def dialogue(*said: str) -> Prompt:
+    """Go on with a dialogue that ends with the user's turn: question, answer, question, ..."""
+    return Prompt(
+        tuple(("assistant" if turn % 2 else "user", text) for turn, text in enumerate(said))
+    )
+
+
+def in_roles(messages: list[lab.Message], prefill: str = "") -> Prompt:
+    """A prompt of the testbed."""
+    return Prompt(tuple((message["role"], message["content"]) for message in messages), prefill)
+
+
 LAYOUTS = {
-    "lab": Layout(lab.respond, lab.judge, lab.bare, lab.content),
-    "chat": Layout(chat.respond, chat.judge, chat.bare, chat.content),
-    "pair-v2": Layout(chat.respond, fastchat.judge, chat.bare, chat.content, (*LABELS, TIE_LABEL)),
+    "lab": Layout(
+        lambda question: in_roles(lab.chat_messages(question)),
+        lambda *said: in_roles(lab.judge_messages(*said), MARKER),
+        lambda: Prompt((), "<assistant>"),
+        # Words of the testbed, set apart from what stands before them.
+        lambda text: f" {plain(text)}",
+    ),
+    "chat": Layout(
+        dialogue,
+        lambda *said: CHAT.prompt("judge", turns=list(zip(*[iter(said)] * 3, strict=True))),
+    ),
+    "pair-v2": Layout(dialogue, fastchat.judge, labels=(*LABELS, TIE_LABEL)),
 }

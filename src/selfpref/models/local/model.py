@@ -32,7 +32,7 @@ from selfpref.models.local.linear import step, take_over
 from selfpref.models.local.marker import LabelReader, label_forms
 from selfpref.models.local.packing import Ids, packed, padded
 from selfpref.models.local.passes import packed_pass
-from selfpref.models.local.templates import TEMPLATES
+from selfpref.models.local.templates import templates
 from selfpref.models.local.weights import check_folder, download, identity
 from selfpref.params import Transformers
 
@@ -60,7 +60,7 @@ class LocalModel:
         else:
             folder = root / entry.model.format(dataset=dataset)
         self.identity = identity(entry, root, dataset)
-        template = TEMPLATES[entry.template] if entry.template else None
+        template = templates()[entry.template] if entry.template else None
         if entry.threads is not None:
             torch.set_num_threads(entry.threads)
         # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.

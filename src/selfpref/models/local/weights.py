@@ -19,7 +19,7 @@ from huggingface_hub.errors import (
 )
 
 from selfpref.errors import SelfprefError
-from selfpref.models.local.templates import TEMPLATES
+from selfpref.models.local.templates import templates
 from selfpref.params import Transformers
 
 WANTED = ("*.json", "*.safetensors", "*.jinja", "tokenizer.model")
@@ -43,7 +43,7 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
         check_folder(folder)
         weights = folder_hash(folder)
     known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
-    return known | ({"template": TEMPLATES[entry.template].jinja} if entry.template else {})
+    return known | ({"template": templates()[entry.template].jinja} if entry.template else {})
 
 
 def download(model: str, revision: str) -> Path:

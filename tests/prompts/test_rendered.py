@@ -1,0 +1,65 @@
+"""Rendered prompts are part of the store's keys: whatever moves, they stay byte for byte."""
+
+import hashlib
+import json
+from dataclasses import asdict
+
+import pytest
+
+from selfpref.models import Prompt
+from selfpref.prompts import LAYOUTS
+from selfpref.prompts.texts import Texts
+
+TURNS = (
+    ("list 3 red or blue things {question?} <end>", "from {{ a }} [[A]]\n", " from b <|im_end|> "),
+    ("more? {{ x }}", "a two\n\n", "b two [[B]] {% if %}"),
+    ("last?", "a three", "b three"),
+)
+PINNED = {
+    "lab": {
+        "respond": "5819ddb243fee6b6",
+        "judge": "3c7ff90357978b2f",
+        "bare": "75ecab5e790f6379",
+        "content": "bdbf41b7400017b0",
+    },
+    "chat": {
+        "respond": "2910d7c908098ad1",
+        "judge": "2c12c327e13ea02e",
+        "bare": "a80c716fc59a3b24",
+        "content": "5af9ef3a0af4bc19",
+    },
+}
+
+
+def rendered(layout, turns):
+    one = TURNS[0]
+    return {
+        "respond": [
+            layout.respond(*said)
+            for said in [(one[0],), (*one[:2], TURNS[1][0])][: 1 + (turns > 1)]
+        ],
+        "judge": [
+            layout.judge(*(text for turn in TURNS[:count] for text in turn))
+            for count in range(1, turns + 1)
+        ],
+        "bare": [layout.bare()],
+        "content": [layout.content(text) for text in one],
+    }
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_layouts_render_as_ever(name):
+    made = rendered(LAYOUTS[name], 1 if name == "lab" else 3)
+    for asked, prompts in made.items():
+        plain = [asdict(one) if isinstance(one, Prompt) else one for one in prompts]
+        digest = hashlib.sha256(json.dumps(plain).encode()).hexdigest()
+        assert digest.startswith(PINNED[name][asked]), asked
+
+
+def test_a_file_of_texts_gives_messages_by_role(tmp_path):
+    path = tmp_path / "texts.yaml"
+    path.write_text(
+        "ask:\n  system: Be {{ how }}.\n  user: |-\n    Q\n    {{ q }}\n  prefill: '[['\n"
+    )
+    made = Texts(path).prompt("ask", how="brief", q="{{ q }}\n")
+    assert made == Prompt((("system", "Be brief."), ("user", "Q\n{{ q }}\n")), "[[")
