@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from test_panickssery_pairs import SETTINGS, both, paired
 
-from selfpref.studies.panickssery.measure.oracle import oracle
+from selfpref.studies.panickssery.measure.alternatives import oracle
 
 
 def truths(own, other, item="set/0"):

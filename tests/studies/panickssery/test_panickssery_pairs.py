@@ -10,13 +10,20 @@ from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.clusters import Groups, clustered_errors, summarised
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery.measure.correlation import correlation, line, subsets
-from selfpref.studies.panickssery.measure.inverted import both_wordings, intervals, inverted
-from selfpref.studies.panickssery.measure.lengths import lengths
+from selfpref.studies.panickssery.measure.alternatives import (
+    both_wordings,
+    inverted,
+    lengths,
+    wordings,
+)
+from selfpref.studies.panickssery.measure.correlation import (
+    correlation,
+    line,
+    per_example,
+    subsets,
+)
+from selfpref.studies.panickssery.measure.means import Settings, deltas, ordering, pairwise
 from selfpref.studies.panickssery.measure.pairs import by_convention, confidences
-from selfpref.studies.panickssery.measure.pairwise import deltas, ordering, pairwise
-from selfpref.studies.panickssery.measure.per_example import per_example
-from selfpref.studies.panickssery.measure.settings import Settings
 
 SETTINGS = Settings(0.0, 0.05, ClusterBootstrap(200), 1)
 WHO = evaluators.from_names(["me", "set_2_ft_me"])
@@ -100,7 +107,7 @@ def test_one_who_names_its_own_text_whatever_the_question_has_worse_1_minus_pref
     assert found["preference"] == pytest.approx(0.85)
     assert found["inferiority"] == pytest.approx(0.15)
     assert paired(worse)["ordering"].tolist() == ["other"]
-    means = intervals(both_wordings(paired(prefer, worse)), SETTINGS)
+    means = wordings(both_wordings(paired(prefer, worse)), SETTINGS)
     table = inverted(means)
     assert list(table.columns) == ["dataset", "evaluator", "prefer", "worse", "mean", "n"]
     assert table.iloc[0, 2:].tolist() == pytest.approx([0.85, 0.15, 0.5, 1])
@@ -111,7 +118,7 @@ def test_of_two_wordings_the_sources_own_score_is_taken_where_there_is_one():
         both([0.9, 0.1], [0.2, 0.8], stored=0.8),
         both([0.9, 0.1], [0.2, 0.8], stored=0.1, task="inferiority"),
     )
-    table = inverted(intervals(both_wordings(rows), SETTINGS))
+    table = inverted(wordings(both_wordings(rows), SETTINGS))
     assert table.iloc[0, 2:].tolist() == pytest.approx([0.8, 0.1, 0.45, 1])
 
 

@@ -12,7 +12,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import measure as panickssery
 from selfpref.studies.panickssery import read as archive
-from selfpref.studies.panickssery.measure import proofs
+from selfpref.studies.panickssery.measure import defects
 from selfpref.studies.panickssery.measure.individual import auroc, individual, missing_yes, scores
 
 SETTINGS = panickssery.Settings(0.0, 0.05, ClusterBootstrap(200), 1)
@@ -89,7 +89,7 @@ def test_swapped_labels_are_the_swapped_rows_of_the_random_run(frames):
 
 
 def test_the_proof_of_the_sign(frames):
-    table = proofs.swapped_labels(frames["pairs"]).set_index("dataset")
+    table = defects.swapped_labels(frames["pairs"]).set_index("dataset")
     assert table.loc["xsum", ["as_own", "as_inverse"]].tolist() == [0, 1]
     assert table.loc["cnn", ["as_own", "as_inverse"]].tolist() == [1, 0]
     assert table["r_corrected"].tolist() == pytest.approx([1, 1])
@@ -97,7 +97,7 @@ def test_the_proof_of_the_sign(frames):
 
 
 def test_the_proof_of_the_position_bias_and_of_the_swap(frames):
-    table = proofs.stored_as(frames["pairs"]).set_index(["dataset", "evaluator", "task"])
+    table = defects.stored_as(frames["pairs"]).set_index(["dataset", "evaluator", "task"])
     tuned = table.xs("xsum_2_ft_llama", level="evaluator")
     assert (tuned["as_position"] == 1).all()
     assert (tuned["as_own"] < 0.2).all()
@@ -109,7 +109,7 @@ def test_the_proof_of_the_position_bias_and_of_the_swap(frames):
 
 
 def test_the_proof_of_the_fills(frames):
-    row = proofs.fills(frames["pairs"]).iloc[0]
+    row = defects.fills(frames["pairs"]).iloc[0]
     assert (row["filled"], row["at_half"]) == (1, 1)
     table = frames["pairwise"].query("other == 'all' and task == 'recognition'")
     table = table[table["evaluator"].eq("cnn_always_1_ft_llama")].set_index(
@@ -121,9 +121,9 @@ def test_the_proof_of_the_fills(frames):
 
 def test_the_proof_of_the_articles_tuned_on(frames):
     # New summaries apart, no file of the cut-down release has any.
-    assert proofs.tuned_on(frames["pairs"]).empty
+    assert defects.tuned_on(frames["pairs"]).empty
     early = frames["pairs"].assign(held_out=frames["pairs"]["item_id"].ne("xsum/xsum-500"))
-    table = proofs.tuned_on(early)
+    table = defects.tuned_on(early)
     assert set(table["dataset"]) == {"xsum"}
     assert (table["tuned_on"] < table["n"]).all()
 
@@ -194,8 +194,8 @@ def test_without_stored_scores_there_is_one_convention_and_empty_tables_are_no_e
         assert list(frames[name].columns) == columns.split(), name
     for name in ("inverted", "individual", "labels", "variants", "generations", "audit", "checks"):
         assert frames[name].empty, name
-    for proof in (proofs.stored_as, proofs.swapped_labels, proofs.fills, proofs.tuned_on):
-        assert proof(frames["pairs"]).empty
+    for defect in (defects.stored_as, defects.swapped_labels, defects.fills, defects.tuned_on):
+        assert defect(frames["pairs"]).empty
 
 
 # Single summaries, by hand.

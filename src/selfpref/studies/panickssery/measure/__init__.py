@@ -1,7 +1,11 @@
 """The study of Panickssery, Bowman & Feng (arXiv 2404.13076): from the tables to the numbers.
 
-Evaluators are asked which of two summaries they wrote, and which they prefer; one of the two is
-their own. The paper's claim is that the second follows the first.
+Judges are asked which of two summaries they wrote, and which they prefer; one of the two is their
+own. The paper's claim is that the second follows the first.
+
+`pairs` makes confidences of verdicts; `means` gives them by judge and condition; `correlation`
+relates the two questions; `alternatives` tests what else a preference could be; `individual` is of
+single summaries; `defects` shows what is wrong with the scores that were released.
 """
 
 from collections.abc import Mapping
@@ -9,21 +13,37 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.studies.panickssery.evaluators import duplicated, grade_distances
-from selfpref.studies.panickssery.measure.conditions import generations, labels, variants
-from selfpref.studies.panickssery.measure.correlation import correlation, inverted_correlation
+from selfpref.studies.panickssery.measure.alternatives import (
+    both_wordings,
+    inverted,
+    lengths,
+    oracle,
+    wordings,
+)
+from selfpref.studies.panickssery.measure.correlation import (
+    correlation,
+    inverted_correlation,
+    per_example,
+)
 from selfpref.studies.panickssery.measure.individual import individual, missing_yes, scores
-from selfpref.studies.panickssery.measure.inverted import both_wordings, intervals, inverted
-from selfpref.studies.panickssery.measure.lengths import lengths
-from selfpref.studies.panickssery.measure.oracle import oracle
+from selfpref.studies.panickssery.measure.means import (
+    Settings,
+    deltas,
+    generations,
+    labels,
+    ordering,
+    pairwise,
+    variants,
+)
 from selfpref.studies.panickssery.measure.pairs import confidences
-from selfpref.studies.panickssery.measure.pairwise import deltas, ordering, pairwise
-from selfpref.studies.panickssery.measure.per_example import per_example
-from selfpref.studies.panickssery.measure.published import checks
-from selfpref.studies.panickssery.measure.settings import Settings
 
 __all__ = ["TABLES", "Settings", "compute", "described", "statuses"]
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 Frames = dict[str, pd.DataFrame]
+CHECKS = [
+    *("item", "where", "quantity", "published", "recomputed", "difference"),
+    *("source", "place", "verified"),
+]
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
 
@@ -75,6 +95,33 @@ def described(
     return table.assign(degenerate=table["broken"].gt(settings.unusable) | table["constant"])
 
 
+def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:
+    """What is printed or was computed of the same release, beside what is recomputed here.
+
+    Args:
+        frames: The frames of the study, by name.
+        published: data/published/panickssery.csv. A row names a frame (`item`), what of it
+            (`where`: `column=value`, separated by blanks) and the column that holds the value
+            (`quantity`).
+
+    Returns:
+        The columns of `CHECKS`; a number without a counterpart, of another profile or without its
+        data set, is left out.
+    """
+    found = []
+    for row in published.to_dict("records"):
+        part = frames.get(row["item"], pd.DataFrame())
+        for condition in str(row["where"]).split():
+            column, _, value = condition.partition("=")
+            part = part[part[column].astype("str").eq(value)] if column in part else part[:0]
+        if len(part) == 1:
+            recomputed = float(part[row["quantity"]].iloc[0])
+            difference = recomputed - row["value"]
+            found.append(row | {"recomputed": recomputed, "difference": difference})
+    table = pd.DataFrame(found, columns=[*published, "recomputed", "difference"])
+    return table.rename(columns={"value": "published"})[CHECKS]
+
+
 def compute(
     tables: Mapping[str, pd.DataFrame],
     evaluators: pd.DataFrame,
@@ -103,7 +150,7 @@ def compute(
     distances = grade_distances(rated[rated["task"].eq("quality")])
     who = described(evaluators, found, rated, distances, settings)
     both = both_wordings(pairs)
-    wordings = intervals(both, settings)
+    worded = wordings(both, settings)
     line, lines, left_out = correlation(pairs, who, settings)
     frames = {
         "pairwise": pairwise(pairs, settings),
@@ -112,8 +159,8 @@ def compute(
         "correlation": line,
         "lines": lines,
         "leave_one_out": left_out,
-        "inverted": inverted(wordings),
-        "wordings": wordings,
+        "inverted": inverted(worded),
+        "wordings": worded,
         "inverted_correlation": inverted_correlation(both, who, settings),
         "individual": individual(rated, who, settings),
         "missing_yes": missing_yes(rated, pairs),

@@ -1,41 +1,49 @@
-"""Does preference follow recognition? One point an evaluator, its mean recognition and preference.
+"""Does preference follow recognition? Over judges, and pair by pair within one judge.
 
-Pearson's r and the least-squares line y = a + b x over the points. The interval resamples articles:
-it says how well these evaluators' means are known. It says nothing of other evaluators: the points
-of a release are tunes of one or two families and not independent.
+**Over judges**: one point a judge, its mean recognition and preference; Pearson's r and the
+least-squares line y = a + b x over the points. The interval resamples articles: it says how well
+the means of these judges are known. It says nothing of other judges: the points of a release are
+fine-tuned from one or two models and not independent.
+
+**Within a judge** (Table A): Kendall's tau-b, Spearman's rho and Pearson's r of the two confidences
+of the same pair. Scores that are saturated or heavily tied make tau-b unstable, hence three
+measures; pooling sources mixes differences between sources into all of them, hence each source too.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from selfpref.statistics.bootstrap import Interval, ratio
 from selfpref.statistics.clusters import Groups
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.pairs import by_convention
-from selfpref.studies.panickssery.measure.pairwise import plain
-from selfpref.studies.panickssery.measure.settings import Settings
+from selfpref.studies.panickssery.measure.means import Settings
+from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain, pooled
 
-CORRELATION = ["dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi"]
-LINES = ["dataset", "subset", "convention", "x", "y", "lo", "hi"]
+POOLED = "all"
+KEY = ["dataset", "subset", "convention"]
+CORRELATION = [*KEY, "r", "slope", "intercept", "n", "lo", "hi"]
+LINES = [*KEY, "x", "y", "lo", "hi"]
 LEFT_OUT = [
-    *("dataset", "subset", "convention", "r", "slope", "n"),
+    *(*KEY, "r", "slope", "n"),
     *("r_min", "r_min_without", "r_max", "r_max_without", "slope_min", "slope_max"),
 ]
-WORDINGS = ("prefer", "worse", "mean")
-POOLED = "all"
+KEYS = [*KEY, "quantity"]
+INVERTED = [*KEYS, "r", "slope", "n", "lo", "hi"]
+CELL = ["dataset", "evaluator", "other", "convention"]
 # How many places of the line have a band.
 GRID = 21
-# By subset, convention and quantity of the vertical axis: the points.
-Fits = Mapping[tuple[str, ...], pd.DataFrame]
+ASSOCIATIONS = {"tau_b": kendalltau, "spearman": spearmanr, "pearson": pearsonr}
 
 
 def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Which evaluators belong together: by family and kind of tuning, and all of them.
+    """Which judges belong together: by family and kind of tuning, and all of them.
 
     Args:
-        evaluators: As `evaluators` describes them, with `duplicate_of` and `degenerate`.
+        evaluators: The frame `evaluators`, with `duplicate_of` and `degenerate`.
 
     Returns:
         By name, their rows: `<family>-self-recognition`, `<family>-controls`, `self-recognition`,
@@ -51,9 +59,8 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for kind, mask in kinds.items()
     }
     found |= {kind: evaluators[mask] for kind, mask in kinds.items()}
-    second = evaluators["duplicate_of"].ne("") & (
-        evaluators["duplicate_of"] < evaluators["evaluator"]
-    )
+    twin = evaluators["duplicate_of"]
+    second = twin.ne("") & (twin < evaluators["evaluator"])
     found |= {"all": evaluators, "distinct": evaluators[~second & ~evaluators["degenerate"]]}
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 
@@ -69,80 +76,102 @@ def line(x: Floats, y: Floats) -> Floats:
     return np.stack([r, slope, mean_y[..., 0] - slope * mean_x[..., 0]], axis=-1)
 
 
-def points(rows: pd.DataFrame, x: str, y: Collection[str]) -> tuple[Groups, pd.DataFrame]:
-    """The means of two quantities of every evaluator.
+class Fit(NamedTuple):
+    """The line over the points of one subset of judges.
 
-    Args:
-        rows: `dataset, evaluator, quantity, convention, cluster, value`.
-        x: The quantity on the horizontal axis.
-        y: Those on the vertical axis.
-
-    Returns:
-        The groups, and one row a data set, evaluator, convention and `quantity` of the vertical
-        axis with both means: `x` and `y`, and the places of their groups, `place_x` and `place_y`.
+    Attributes:
+        key: Data set (`all` pools the points of every one), subset, convention and quantity of the
+            vertical axis.
+        points: `evaluator, x, y`, a row a judge and data set.
+        r: Pearson's r.
+        slope: Of the line.
+        intercept: Of the line.
+        band: The line at the places of `_grid`.
     """
-    groups = Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"])
-    keys = groups.keys.astype("str").assign(mean=groups.means, place=np.arange(len(groups.keys)))
-    keys = keys[keys["mean"].notna()]
-    one, two = (
-        keys[chosen].rename(columns={"mean": axis, "place": f"place_{axis}"})
-        for chosen, axis in ((keys["quantity"].eq(x), "x"), (keys["quantity"].isin(y), "y"))
-    )
-    same = ["dataset", "evaluator", "convention"]
-    return groups, one.drop(columns="quantity").merge(two, on=same)
+
+    key: dict[str, str]
+    points: pd.DataFrame
+    r: Interval
+    slope: Interval
+    intercept: Interval
+    band: list[Interval]
 
 
-def _selected(table: pd.DataFrame, evaluators: pd.DataFrame) -> list[tuple[str, Fits]]:
-    """By data set, and for all pooled: the points of each subset and convention."""
-    datasets = sorted(table["dataset"].unique())
-    found: list[tuple[str, Fits]] = []
-    for dataset in [*datasets, POOLED] if len(datasets) > 1 else datasets:
-        here = table if dataset == POOLED else table[table["dataset"].eq(dataset)]
-        fits = {
-            (subset, *map(str, names)): part
-            for subset, members in subsets(evaluators).items()
-            for names, part in here[here["evaluator"].isin(members["evaluator"])].groupby(
-                ["convention", "quantity"]
-            )
-            if len(part) > 2
-        }
-        found.append((str(dataset), fits))
-    return found
-
-
-def _grid(part: pd.DataFrame) -> Floats:
-    grid: Floats = np.linspace(part["x"].min(), part["x"].max(), GRID)
+def _grid(points: pd.DataFrame) -> Floats:
+    """Places from the smallest to the largest x."""
+    grid: Floats = np.linspace(points["x"].min(), points["x"].max(), GRID)
     return grid
 
 
-def _fitted(
-    groups: Groups, fits: Fits, settings: Settings, *names: str
-) -> dict[tuple[str, ...], list[Interval]]:
-    """r, slope, intercept and the line at `GRID` places: every fit from the same resamples."""
-    if not fits:
-        return {}
-    places = [part[["place_x", "place_y"]].to_numpy() for part in fits.values()]
+def _points(groups: Groups) -> pd.DataFrame:
+    """Mean recognition `x` of each judge with the mean `y` of each other quantity.
+
+    The columns `place_x` and `place_y` number their groups.
+    """
+    keys = groups.keys.astype("str").assign(mean=groups.means, place=np.arange(len(groups.keys)))
+    keys = keys[keys["mean"].notna()]
+    across = keys["quantity"].eq("recognition")
+    one, two = (
+        keys[chosen].rename(columns={"mean": axis, "place": f"place_{axis}"})
+        for chosen, axis in ((across, "x"), (~across, "y"))
+    )
+    return one.drop(columns="quantity").merge(two, on=["dataset", "evaluator", "convention"])
+
+
+def _intervals(
+    groups: Groups, parts: list[pd.DataFrame], settings: Settings, *names: str
+) -> list[list[Interval]]:
+    """r, slope, intercept and band of the points of each part, all from the same resamples."""
+    places = [part[["place_x", "place_y"]].to_numpy() for part in parts]
     used, place = np.unique(np.concatenate(places), return_inverse=True)
-    parts = np.split(place.reshape(-1, 2), np.cumsum([len(one) for one in places])[:-1])
+    within = np.split(place.reshape(-1, 2), np.cumsum([len(part) for part in parts])[:-1])
     sums = groups.sums[:, used]
     sums = sums[sums[..., 1].any(axis=1)]
 
     def statistics(totals: Floats) -> Floats:
         means, found = ratio(totals), []
-        for part, where in zip(fits.values(), parts, strict=True):
-            fit = line(means[..., where[:, 0]], means[..., where[:, 1]])
+        for part, at in zip(parts, within, strict=True):
+            fit = line(means[..., at[:, 0]], means[..., at[:, 1]])
             found += [fit, fit[..., 2:] + fit[..., 1:2] * _grid(part)]
         return np.concatenate(found, axis=-1)
 
-    intervals = settings.bootstrap.intervals(sums, statistics, settings.rng(*names))
+    found = settings.bootstrap.intervals(sums, statistics, settings.rng(*names))
     each = 3 + GRID
-    return {key: intervals[n * each : (n + 1) * each] for n, key in enumerate(fits)}
+    return [found[n * each : (n + 1) * each] for n in range(len(parts))]
+
+
+def fits(
+    rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings, name: str
+) -> Iterator[Fit]:
+    """The lines of every other quantity on recognition, of every subset of three judges or more.
+
+    Args:
+        rows: `dataset, evaluator, quantity, convention, cluster, value`.
+        evaluators: As for `subsets`.
+        settings: For the intervals.
+        name: Of the stream of resamples.
+    """
+    groups = Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"])
+    table = _points(groups)
+    datasets = sorted(table["dataset"].unique())
+    for dataset in [*datasets, POOLED] if len(datasets) > 1 else datasets:
+        here = table if dataset == POOLED else table[table["dataset"].eq(dataset)]
+        parts = [
+            (dict(zip(KEYS, (str(dataset), subset, *names), strict=True)), part)
+            for subset, members in subsets(evaluators).items()
+            for names, part in here[here["evaluator"].isin(members["evaluator"])].groupby(KEYS[2:])
+            if len(part) > 2
+        ]
+        if parts:
+            found = _intervals(groups, [part for _, part in parts], settings, name, str(dataset))
+            for (key, part), (r, slope, intercept, *band) in zip(parts, found, strict=True):
+                yield Fit(key, part, r, slope, intercept, band)
 
 
 def correlation(
     pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Preference on recognition, over the evaluators of each subset (Figs. 1 and 7).
+    """Preference on recognition, over the judges of each subset (Figs. 1 and 7).
 
     Args:
         pairs: As `confidences` returns them.
@@ -150,25 +179,20 @@ def correlation(
         settings: For the intervals.
 
     Returns:
-        The columns of `CORRELATION`, where the data set `all` pools the points of every one; the
-        lines, the columns of `LINES`; and what one evaluator can do, the columns of `LEFT_OUT`:
-        the extremes of r and slope over all subsets with one evaluator left out.
+        The columns of `CORRELATION`; the lines, the columns of `LINES`; and what one judge can do,
+        the columns of `LEFT_OUT`: the extremes of r and slope over all subsets with one left out.
     """
     rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
     found, lines, left_out = [], [], []
-    groups, table = points(rows, "recognition", ["preference"])
-    for dataset, fits in _selected(table, evaluators):
-        fitted = _fitted(groups, fits, settings, "correlation", dataset)
-        for names, (r, slope, intercept, *band) in fitted.items():
-            part = fits[names]
-            key = {"dataset": dataset, "subset": names[0], "convention": names[1]}
-            values = {"r": r.value, "slope": slope.value, "intercept": intercept.value}
-            found.append(key | values | {"n": len(part), "lo": r.lo, "hi": r.hi})
-            lines += [
-                key | {"x": x, "y": at.value, "lo": at.lo, "hi": at.hi}
-                for x, at in zip(_grid(part), band, strict=True)
-            ]
-            left_out.append(key | values | _leave_one_out(part))
+    for fit in fits(rows, evaluators, settings, "correlation"):
+        values = {"r": fit.r.value, "slope": fit.slope.value, "n": len(fit.points)}
+        row = fit.key | values
+        found.append(row | {"intercept": fit.intercept.value, "lo": fit.r.lo, "hi": fit.r.hi})
+        lines += [
+            fit.key | {"x": x, "y": at.value, "lo": at.lo, "hi": at.hi}
+            for x, at in zip(_grid(fit.points), fit.band, strict=True)
+        ]
+        left_out.append(row | _leave_one_out(fit.points))
     return (
         pd.DataFrame(found, columns=CORRELATION),
         pd.DataFrame(lines, columns=LINES),
@@ -176,17 +200,16 @@ def correlation(
     )
 
 
-def _leave_one_out(part: pd.DataFrame) -> dict[str, object]:
-    """The extremes of r and slope with one evaluator left out, on every data set that it is in."""
-    names = part["evaluator"].unique()
-    kept = [part[part["evaluator"].ne(name)] for name in names]
-    fits = np.array([line(rest["x"].to_numpy(), rest["y"].to_numpy()) for rest in kept])
-    r, slope = fits[:, 0], fits[:, 1]
+def _leave_one_out(points: pd.DataFrame) -> dict[str, object]:
+    """The extremes of r and slope with one judge left out, on every data set that it is in."""
+    names = points["evaluator"].unique()
+    kept = [points[points["evaluator"].ne(name)] for name in names]
+    lines = np.array([line(rest["x"].to_numpy(), rest["y"].to_numpy()) for rest in kept])
+    r, slope = lines[:, 0], lines[:, 1]
     if np.isnan(r).all():
-        return {"n": len(part)}
+        return {}
     low, high = int(np.nanargmin(r)), int(np.nanargmax(r))
     return {
-        "n": len(part),
         "r_min": r[low],
         "r_min_without": names[low],
         "r_max": r[high],
@@ -199,25 +222,58 @@ def _leave_one_out(part: pd.DataFrame) -> dict[str, object]:
 def inverted_correlation(
     both: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings
 ) -> pd.DataFrame:
-    """Recognition against each wording of preference and their mean, over evaluators.
+    """Each wording of preference and their mean on recognition, over judges.
 
     Args:
-        both: As `selfpref.studies.panickssery.measure.inverted.both_wordings` returns it.
+        both: As `both_wordings` returns it.
         evaluators: As for `subsets`.
         settings: For the intervals.
 
     Returns:
         `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi`.
     """
-    found = []
-    groups, table = points(both, "recognition", WORDINGS)
-    for dataset, fits in _selected(table, evaluators):
-        fitted = _fitted(groups, fits, settings, "inverted", dataset)
-        found += [
-            {"dataset": dataset, "subset": subset, "convention": convention}
-            | {"quantity": quantity, "r": r.value, "slope": slope.value}
-            | {"n": len(fits[subset, convention, quantity]), "lo": r.lo, "hi": r.hi}
-            for (subset, convention, quantity), (r, slope, *_) in fitted.items()
-        ]
-    columns = ["dataset", "subset", "convention", "quantity", "r", "slope", "n", "lo", "hi"]
-    return pd.DataFrame(found, columns=columns)
+    found = [
+        fit.key
+        | {"r": fit.r.value, "slope": fit.slope.value, "n": len(fit.points)}
+        | {"lo": fit.r.lo, "hi": fit.r.hi}
+        for fit in fits(both, evaluators, settings, "inverted")
+    ]
+    return pd.DataFrame(found, columns=INVERTED)
+
+
+def per_example(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Association of the two confidences over the pairs of each judge.
+
+    Args:
+        pairs: As `confidences` returns them.
+
+    Returns:
+        `dataset, evaluator, other, convention, rows, tau_b, spearman, pearson, n`; `rows` is `all`,
+        or `unambiguous`: without the pairs that one of the two questions decides by position. NaN
+        where one of the confidences is constant.
+    """
+    rows = by_convention(plain(pairs))
+    key = [*CELL, "item_id", "repeat"]
+    one, two = (
+        rows.loc[rows["task"].eq(task), [*key, "value", "ambiguous"]].rename(
+            columns={"value": task, "ambiguous": f"ambiguous_{task}"}
+        )
+        for task in TASKS
+    )
+    both = one.merge(two, on=key)
+    clear = both["ambiguous_recognition"].eq(0) & both["ambiguous_preference"].eq(0)
+    found = [
+        dict(zip(CELL, names, strict=True)) | {"rows": kind} | _association(part)
+        for kind, chosen in {"all": both, "unambiguous": both[clear]}.items()
+        for names, part in pooled(chosen).groupby(CELL, observed=True)
+    ]
+    table = pd.DataFrame(found, columns=[*CELL, "rows", *ASSOCIATIONS, "n"])
+    return table.sort_values([*CELL, "rows"], ignore_index=True)
+
+
+def _association(part: pd.DataFrame) -> dict[str, float]:
+    x, y = part["recognition"].to_numpy(), part["preference"].to_numpy()
+    if len(part) < 3 or not np.ptp(x) or not np.ptp(y):
+        return dict.fromkeys(ASSOCIATIONS, np.nan) | {"n": len(part)}
+    found = {name: float(measure(x, y).statistic) for name, measure in ASSOCIATIONS.items()}
+    return found | {"n": len(part)}

@@ -1,6 +1,6 @@
 """One summary at a time: "did you write it?" and a quality from 1 to 5.
 
-With s(a, t) an evaluator's score of source t's text of article a (P(yes), or the expected grade)
+With s(a, t) a judge's score of source t's text of article a (P(yes), or the expected grade)
 and o its own source:
 
 - *mean*: of s(., t), on held-out articles. `mean_released`: of the source's own scores, of every
@@ -13,7 +13,7 @@ and o its own source:
   their top, and a few tiny denominators carry it for scores near 0. `ratio_held_out`: of the
   corrected scores on held-out articles.
 - *auroc*: P(s(., o) > s(., t)) + ½ P(=) over all pairs of articles; ½ tells nothing apart.
-- *gap*: the difference minus the mean difference, on the same texts, of the base evaluators that
+- *gap*: the difference minus the mean difference, on the same texts, of the base judges that
   wrote neither (judge-adjusted): what is left is not the quality that others see.
 
 The target `all` pools every source but the own one.
@@ -24,9 +24,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm, rankdata
 
-from selfpref.statistics.clusters import summarised
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.settings import Settings
+from selfpref.studies.panickssery.measure.means import Settings, means
+from selfpref.studies.panickssery.measure.pairs import article_index, plain
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]
 TASKS = ("recognition", "quality")
@@ -36,7 +36,7 @@ _CELL = ["dataset", "evaluator", "target", "task"]
 
 
 def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """Every rating of the evaluators, with what its article and its evaluator are.
+    """Every rating of the judges, with what its article and its judge are.
 
     Args:
         ratings: The ratings table.
@@ -51,9 +51,8 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
     rows = rows[rows["judge"].isin(evaluators["evaluator"])]
     of = evaluators.set_index("evaluator")
     article = items.set_index("item_id")
-    index = article["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
     start = rows["judge"].map(of["held_out_from"])
-    held_out = start.eq(0) | rows["item_id"].map(index).ge(start)
+    held_out = start.eq(0) | rows["item_id"].map(article_index(article)).ge(start)
     return pd.DataFrame(
         {
             "dataset": rows["item_id"].str.replace(r"/.*", "", regex=True).astype("category"),
@@ -197,10 +196,7 @@ def individual(rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings)
     found = [_aurocs(numbered, settings.bootstrap.level).assign(statistic="auroc")]
     whole = _pooled({name: part[part["value"].notna()] for name, part in parts.items()})
     by = [*_CELL, "statistic"]
-    for dataset, here in whole.groupby("dataset", observed=True):
-        rng = settings.rng("individual", str(dataset))
-        means = summarised(here, by, settings.bootstrap, rng)
-        found.append(means.rename(columns={"mean": "value"}))
+    found.append(means(whole, by, settings, "individual").rename(columns={"mean": "value"}))
     table = pd.concat(found, ignore_index=True)[INDIVIDUAL]
     return table.astype(dict.fromkeys(by, "str")).sort_values(by).reset_index(drop=True)
 
@@ -235,12 +231,12 @@ def missing_yes(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     asked = asked.assign(lost=asked["status"].eq("unparsable"))
     key = ["dataset", "evaluator", "target"]
     counts = asked.groupby(key, observed=True)["lost"].agg(missing="sum", n="size")
-    plain = pairs[pairs["task"].eq("recognition") & pairs["variant"].eq("plain")]
-    names = ["dataset", "evaluator", "other", "cluster"]
-    confidence = plain[[*names, "corrected"]].rename(columns={"other": "target"})
+    confidence = plain(pairs[pairs["task"].eq("recognition")]).rename(columns={"other": "target"})
     text = dict.fromkeys([*key, "cluster"], "str")
-    both = asked.astype(text).merge(confidence.astype(text), on=[*key, "cluster"])
-    means = both.groupby([*key, "lost"])["corrected"].mean().unstack()
-    means = means.reindex(columns=[False, True]).set_axis(["where_kept", "where_missing"], axis=1)
+    both = asked.astype(text).merge(
+        confidence[[*text, "corrected"]].astype(text), on=[*key, "cluster"]
+    )
+    split = both.groupby([*key, "lost"])["corrected"].mean().unstack()
+    split = split.reindex(columns=[False, True]).set_axis(["where_kept", "where_missing"], axis=1)
     table = counts[counts["missing"].gt(0)].reset_index().astype(dict.fromkeys(key, "str"))
-    return table.merge(means.reset_index(), on=key, how="left")
+    return table.merge(split.reset_index(), on=key, how="left")

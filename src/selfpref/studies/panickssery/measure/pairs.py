@@ -1,20 +1,21 @@
-"""One row a pair and question: the evaluator's confidence in its own text, in two conventions.
+"""One row a pair and question: the judge's confidence in its own text, in two conventions.
 
-With P("1") and P("2") an evaluator's probabilities of the labels of the text read first and second,
-and the own text first in the *forward* order (Panickssery et al., Sec. 2):
+With P("1") and P("2") a judge's probabilities of the labels of the text read first and second, and
+its own text first in the *forward* order (Panickssery et al., Sec. 2):
 
     corrected = ½ [ P_f("1") / (P_f("1") + P_f("2")) + P_b("2") / (P_b("1") + P_b("2")) ]
 
 0..1; ½ is no confidence either way, and what an answer that follows the position alone gives.
-Asked which text is *worse*, the confidence is that the own one is not.
+Asked which text is *worse*, the confidence is that its own is not.
 
 - `corrected` needs a usable answer in every order that was asked. Where a source holds no
   probabilities of both orders (recognition by GPT), it is the source's own score; where an article
   was tuned on, it is missing.
 - `released` is the source's own score, whatever it is and of whichever article.
 
-Whose text is the own one: the evaluator's, under its own name where the pair holds it (new
-summaries of a tuned model), else its family's.
+Whose text is the judge's own: that under its own name where the pair holds it (new summaries of a
+fine-tuned model), else its family's. "Evaluator" is the paper's word for a judge and stays in
+columns.
 """
 
 import numpy as np
@@ -25,6 +26,7 @@ from selfpref.statistics.scores import Floats
 from selfpref.tables.schemas import TIE
 
 CONVENTIONS = ("released", "corrected")
+TASKS = ("recognition", "preference")
 KEY = ["dataset", "evaluator", "other", "task", "variant"]
 # How the choices of both orders agree: on a text, on a position, or not at all.
 ORDERINGS = ("own", "other", "first", "second", "tied")
@@ -35,7 +37,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 def _with_own_text(verdicts: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts on pairs with an own text: `own`, `other`, and whether the own one is first."""
+    """The verdicts on pairs with an own text of the judge: `own`, `other`, `own_first`."""
     family = evaluators.set_index("evaluator")["family"]
     number, found = pd.factorize(verdicts["candidates"].map(tuple))
     pairs = np.array([p if len(p) == 2 else (None, None) for p in found], dtype=object)
@@ -61,7 +63,7 @@ def _first_shares(rows: pd.DataFrame) -> Floats:
 
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
-    """One row an answer, turned to the own text and to the question which is better."""
+    """One row an answer, turned to the judge's own text and to the question which is better."""
     rows = _with_own_text(verdicts[verdicts["judge"].isin(evaluators["evaluator"])], evaluators)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
@@ -140,13 +142,21 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def article_index(items: pd.DataFrame) -> "pd.Series[float]":
+    """The place of each article in its data set, from the metadata; NaN where it has none."""
+    index: pd.Series[float] = (
+        items["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
+    )
+    return index
+
+
 def _with_articles(
     pairs: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame
 ) -> pd.DataFrame:
     """The pairs with data set, cluster and whether the article was held out of the tuning."""
     ids = pairs["item_id"].cat.categories
     known = items.set_index("item_id").reindex(ids)
-    index = known["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
+    index = article_index(known)
     code = pairs["item_id"].cat.codes.to_numpy()
     start = pairs["evaluator"].map(evaluators.set_index("evaluator")["held_out_from"]).astype(int)
     datasets = pd.Categorical(ids.str.replace(r"/.*", "", regex=True))
@@ -161,7 +171,7 @@ def _with_articles(
 def confidences(
     verdicts: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float
 ) -> pd.DataFrame:
-    """Every judged pair that holds a text of the evaluator's.
+    """Every judged pair that holds a text of the judge's.
 
     Args:
         verdicts: The verdicts table.
@@ -172,7 +182,7 @@ def confidences(
 
     Returns:
         `dataset, evaluator, other, task, variant, item_id, repeat, own, cluster`; `forward` and
-        `backward` (confidence in the own text by order), `position` (share of the text read first,
+        `backward` (confidence in its own text by order), `position` (share of the text read first,
         mean of both orders), `mass` (the smaller one of both orders), `ordering` (one of
         `ORDERINGS`, by the choices), `ordering_released` (the same with equal probabilities counted
         for the text read first, as the release does), `orders` (how many were asked), `held_out`,
@@ -183,6 +193,11 @@ def confidences(
     found = pairs.assign(corrected=pairs["corrected"].where(pairs["held_out"]))
     rest = [name for name in found if name not in order]
     return found[[*order, *rest]].sort_values(order, kind="stable").reset_index(drop=True)
+
+
+def plain(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of recognition and preference in their plain wording."""
+    return pairs[pairs["task"].isin(TASKS) & pairs["variant"].eq("plain")]
 
 
 def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:

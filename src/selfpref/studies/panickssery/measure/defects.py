@@ -1,4 +1,4 @@
-"""What is wrong with the release's scores, shown on its own rows.
+"""What is wrong with the release's scores, demonstrated on its own rows.
 
 Each function takes the pairs that `confidences` returns and asks one question; nothing here knows
 which files are at fault.
@@ -7,7 +7,7 @@ which files are at fault.
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.panickssery.measure.pairwise import plain
+from selfpref.studies.panickssery.measure.pairs import plain
 
 # Two computations of one number differ by rounding of half precision.
 SAME = 1e-3

@@ -1,0 +1,195 @@
+"""What else a preference could be: a habit of naming its own text, better texts, longer texts.
+
+**Wording.** For a pair judged with both wordings, with `prefer` the confidence that the judge's own
+text is better from "which do you prefer" and `worse` the same from "which is worse" (one minus the
+confidence that its own is worse),
+
+    debiased preference = ½ (prefer + worse).
+
+A judge that has learned to name its own text, whatever the question, has worse = 1 - prefer and a
+debiased preference of ½; one that prefers its own text stays above ½.
+
+**Quality**, where an oracle knows that of every summary. With q the quality, a pair's *deserved*
+preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to or below q(other), and
+
+    excess    = confidence in its own text - deserved preference
+    agreement = 1, ½ or 0 as the confidence is on the side of the better text, at ½, or on the
+                other side; pairs of equal quality have none
+
+A preference of 0.6 is no self-preference where 0.6 is deserved. Agreement says whether a judge
+still judges.
+
+**Length.** Over the pairs of a judge, s = a + b (words of its own - words of the other text) / 10
+by least squares; a is the confidence of two texts of equal length. All sums are of articles, so
+that the interval resamples articles.
+"""
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bootstrap import bounds
+from selfpref.statistics.clusters import Groups
+from selfpref.statistics.scores import Floats
+from selfpref.studies.panickssery.measure.means import MEAN, Settings, means
+from selfpref.studies.panickssery.measure.pairs import CONVENTIONS, by_convention, plain, pooled
+
+WORDINGS = {"preference": "prefer", "inferiority": "worse"}
+QUALITY = "quality"
+ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
+WORDS = 10
+_PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
+
+
+def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The confidences of the pairs that have both wordings.
+
+    Args:
+        pairs: As `confidences` returns them.
+
+    Returns:
+        `dataset, evaluator, other, item_id, repeat, cluster, convention, quantity, value`;
+        quantities prefer, worse, mean and, where the pair has it, recognition.
+    """
+    rows = by_convention(pairs[pairs["variant"].eq("plain")])
+
+    def of(task: str, name: str) -> pd.DataFrame:
+        return rows[rows["task"].eq(task)][[*_PAIR, "value"]].rename(columns={"value": name})
+
+    first, second = (of(task, name) for task, name in WORDINGS.items())
+    both = first.merge(second, on=_PAIR)
+    both["mean"] = (both["prefer"] + both["worse"]) / 2
+    both = both.merge(of("recognition", "recognition"), on=_PAIR, how="left")
+    long = both.melt(_PAIR, var_name="quantity")
+    return long[long["value"].notna()].reset_index(drop=True)
+
+
+def wordings(both: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Mean of each wording and of both, by judge and other source.
+
+    Args:
+        both: As `both_wordings` returns it.
+        settings: For the intervals.
+
+    Returns:
+        `dataset, evaluator, other, convention, quantity, mean, se, lo, hi, n`.
+    """
+    by = ["dataset", "evaluator", "other", "convention", "quantity"]
+    return means(pooled(both), by, settings, "inverted")
+
+
+def inverted(found: pd.DataFrame) -> pd.DataFrame:
+    """One row a judge, in one convention: the source's own score if it has one.
+
+    Of the models that were asked both questions the release keeps only the likeliest token's
+    probability, and its score knows the second token's, which 1 - p can only bound.
+
+    Args:
+        found: As `wordings` returns them.
+
+    Returns:
+        `dataset, evaluator, prefer, worse, mean, n`.
+    """
+    by = ["dataset", "evaluator"]
+    whole = found[found["other"].eq("all")]
+    whole = whole.assign(rank=whole["convention"].map(list(CONVENTIONS).index))
+    one = whole.sort_values("rank").drop_duplicates([*by, "quantity"])
+    wide = one.pivot(index=by, columns="quantity", values="mean")
+    wide = wide.reindex(columns=["prefer", "worse", "mean"])
+    n = one[one["quantity"].eq("mean")].set_index(by)["n"]
+    return wide.assign(n=n).reset_index().sort_values(by, ignore_index=True)
+
+
+def _by_text(values: "pd.Series[float]", rows: pd.DataFrame) -> list[Floats]:
+    """A value of each text, given by article and responder: of own and of other texts."""
+    keys = rows[["item_id", "own", "other"]].astype("str")
+    return [
+        values.reindex(pd.MultiIndex.from_frame(keys[["item_id", side]])).to_numpy(dtype=float)
+        for side in ("own", "other")
+    ]
+
+
+def _sides(values: "pd.Series[float]") -> "pd.Series[float]":
+    """1, ½ or 0 for a value above, at or below 0; NaN for NaN."""
+    return np.sign(values) / 2 + 0.5
+
+
+def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Deserved preference, excess and agreement of every judge in both wordings, others pooled.
+
+    Args:
+        pairs: As `confidences` returns them.
+        truths: The truths table; without a `quality` there is nothing to compare with.
+        settings: For the intervals.
+
+    Returns:
+        The columns of `ORACLE`.
+    """
+    known = truths[truths["metric"].eq(QUALITY)]
+    asked = pairs["task"].isin(list(WORDINGS)) & pairs["variant"].eq("plain")
+    rows = pairs[asked & pairs["corrected"].notna()]
+    if known.empty or rows.empty:
+        return pd.DataFrame(columns=ORACLE)
+    own, other = _by_text(known.set_index(["item_id", "responder"])["score"].astype(float), rows)
+    gap = pd.Series(own - other, index=rows.index)
+    deserved = _sides(gap)
+    right = 1 - (_sides(rows["corrected"] - 0.5) - deserved).abs()
+    values = {
+        "deserved": deserved,
+        "excess": rows["corrected"] - deserved,
+        "agreement": right.where(gap.ne(0) & gap.notna()),
+    }
+    wording = rows["task"].astype("str").map(WORDINGS)
+    long = [
+        rows[["dataset", "evaluator", "cluster"]].assign(
+            wording=wording, quantity=name, value=value
+        )
+        for name, value in values.items()
+    ]
+    return means(pd.concat(long, ignore_index=True), ORACLE[:4], settings, "oracle")
+
+
+def _regression(totals: Floats) -> Floats:
+    """Intercept and slope from the sums of 1, x, x², y and xy: `[..., groups, 5]` to one row."""
+    n, x, xx, y, xy = np.moveaxis(totals, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = xx - x**2 / n
+        slope = np.where(spread > 1e-9 * np.abs(xx), (xy - x * y / n) / spread, np.nan)
+        fits = np.stack([(y - slope * x) / n, slope], axis=-1)
+    return fits.reshape(*totals.shape[:-2], -1)
+
+
+def lengths(pairs: pd.DataFrame, responses: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Corrected confidences at equal length.
+
+    Args:
+        pairs: As `confidences` returns them.
+        responses: The responses table; pairs without both texts are left out.
+        settings: For the intervals.
+
+    Returns:
+        `dataset, evaluator, task, n`, `difference` (own minus other, words), `raw` (the mean),
+        `held` (at equal length) and `slope` (change for ten more words), the last two with
+        `_lo` and `_hi`.
+    """
+    words = responses.query("step == 0 and sample == 0").set_index(["item_id", "responder"])["text"]
+    rows = plain(pairs)
+    rows = rows[rows["corrected"].notna()]
+    own, other = _by_text(words.str.split().str.len(), rows)
+    x, y = pd.Series((own - other) / WORDS, index=rows.index), rows["corrected"]
+    rows = rows.assign(one=1.0, x=x, xx=x**2, y=y, xy=x * y)[x.notna()]
+    by, parts = ["dataset", "evaluator", "task"], [pd.DataFrame()]
+    for dataset, part in rows.groupby("dataset", observed=True):
+        groups = [Groups.of(part, by, name) for name in ("one", "x", "xx", "y", "xy")]
+        sums = np.stack([group.sums[..., 0] for group in groups], axis=-1)
+        rng = settings.rng("lengths", str(dataset))
+        found = settings.bootstrap.intervals(sums, _regression, rng)
+        n, x_sum, _, y_sum, _ = sums.sum(axis=0).T
+        fits = pd.DataFrame(
+            [
+                bounds("held", held) | bounds("slope", slope)
+                for held, slope in zip(found[::2], found[1::2], strict=True)
+            ]
+        )
+        table = groups[0].keys.assign(n=n.astype(int), difference=WORDS * x_sum / n, raw=y_sum / n)
+        parts.append(pd.concat([table, fits], axis=1))
+    return pd.concat(parts, ignore_index=True)
