@@ -1,6 +1,6 @@
 """Verdict rows from the release's two ways of storing an answer.
 
-A *reading* is what an evaluator answered to the pairs of one file in one order:
+A *reading* is what a judge answered to the pairs of one file in one order:
 
 - from probabilities (Llama): those of the tokens "1" and "2" among the whole vocabulary; the
   larger one decides, equal ones are a tie;
@@ -97,7 +97,7 @@ class Pairs:
     Attributes:
         study: The study.
         judge: Who judged them.
-        own: Whose text is the evaluator's own.
+        own: Whose text is the judge's own.
         others: The other source of each pair.
         item_ids: The item of each pair.
         known: Whether the article is one of the data set.
@@ -112,11 +112,6 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.others)
-
-    def part(self, chosen: npt.NDArray[np.bool_]) -> Self:
-        """Some of the pairs."""
-        arrays = (self.others[chosen], self.item_ids[chosen], self.known[chosen])
-        return type(self)(self.study, self.judge, self.own, *arrays)
 
     def verdicts(
         self,
@@ -137,13 +132,10 @@ class Pairs:
     def merged(self, task: str, variant: str, stored: Floats) -> list[pd.DataFrame]:
         """The verdict rows of pairs of which only the score over both orders is stored."""
         choice = np.select([stored > 0.5, stored < 0.5], [FIRST, SECOND], TIED)
-        known, nobody = ~np.isnan(stored), Reading.lost(len(stored))
-        reading = replace(
-            nobody,
-            choice=np.where(known, choice, NOBODY),
-            status=np.where(known, "ok", nobody.status).astype(object),
-        )
-        rows = self._order(task, variant, stored, reading, own_first=True)
+        known, lost = ~np.isnan(stored), Reading.lost(len(stored))
+        status = np.where(known, "ok", lost.status).astype(object)
+        answers = replace(lost, choice=np.where(known, choice, NOBODY), status=status)
+        rows = self._order(task, variant, stored, answers, own_first=True)
         return [rows.assign(order_known=False)]
 
     def _order(

@@ -10,6 +10,7 @@ The texts are their publishers': they are downloaded to the user's cache and nev
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -52,6 +53,38 @@ def clean(text: str, reader: str) -> str:
     return "\n".join(line.removesuffix(".").rstrip() for line in lines if line)
 
 
+def article_items(
+    study: str, dataset: str, ids: Sequence[str], messages: Sequence[list[dict[str, str]]]
+) -> pd.DataFrame:
+    """The items table of a data set's articles, each with its place as `index` in the metadata."""
+    return pd.DataFrame(
+        {
+            "study": study,
+            "item_id": ids,
+            "category": dataset,
+            "cluster": ids,
+            "messages": messages,
+            "reference": None,
+            "metadata": [json.dumps({"index": number}) for number in range(len(ids))],
+        }
+    )
+
+
+def summaries(study: str, ids: Sequence[str], source: str, texts: Sequence[str]) -> pd.DataFrame:
+    """The responses table of one source's summaries."""
+    return pd.DataFrame(
+        {
+            "study": study,
+            "item_id": ids,
+            "responder": source,
+            "step": 0,
+            "sample": 0,
+            "text": texts,
+            "status": "ok",
+        }
+    )
+
+
 def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
     """Articles with the person's summaries.
 
@@ -86,28 +119,9 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
             f"articles.{dataset}.articles"
         )
     ids = [item for item, _, _ in rows]
-    items = pd.DataFrame(
-        {
-            "study": STUDY,
-            "item_id": ids,
-            "category": dataset,
-            "cluster": ids,
-            "messages": [[{"role": "user", "content": text}] for _, text, _ in rows],
-            "reference": None,
-            "metadata": [json.dumps({"index": number}) for number in range(len(ids))],
-        }
-    )
-    responses = pd.DataFrame(
-        {
-            "study": STUDY,
-            "item_id": ids,
-            "responder": HUMAN,
-            "step": 0,
-            "sample": 0,
-            "text": [text for _, _, text in rows],
-            "status": "ok",
-        }
-    )
+    messages = [[{"role": "user", "content": text}] for _, text, _ in rows]
+    items = article_items(STUDY, dataset, ids, messages)
+    responses = summaries(STUDY, ids, HUMAN, [text for _, _, text in rows])
     audit = pd.DataFrame(
         [
             {

@@ -131,7 +131,7 @@ def explained(stored: Floats, formulas: Mapping[str, Floats]) -> tuple[str, Bool
     return best, where
 
 
-def articles(
+def note_articles(
     audit: Audit, rows: Rows, keys: Texts, index: dict[str, int], tuned: pd.Series
 ) -> None:
     """Note foreign, tuned-on and missing articles of a file.

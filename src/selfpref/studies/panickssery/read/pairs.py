@@ -1,13 +1,19 @@
-"""Files of pairs with both questions in both orders, and of new summaries against the base's."""
+"""Files of pairs: both questions in both orders, shown labels, new summaries against the base's.
+
+Labels told the judge who wrote what: the true ones, swapped ones, or random ones. GPT models judged
+both orders. Llama judged one, its own text first; its raw probabilities lie in one file a data set,
+and further files hold P("1") / (P("1") + P("2")) of each condition.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
+from selfpref.studies.panickssery.read.answers import NOBODY, SECOND, TIED, Pairs, Reading
 from selfpref.studies.panickssery.read.audit import Audit, close, explained
-from selfpref.studies.panickssery.read.files import Floats, Rows
-from selfpref.studies.panickssery.read.verdicts import NOBODY, SECOND, TIED, Pairs, Reading
+from selfpref.studies.panickssery.read.files import Floats, Rows, Texts
 
 # The release's words for a question, and the field of its score.
 QUESTIONS = {
@@ -21,6 +27,9 @@ FINDINGS = {
     "swapped": "swapped-tasks",
     "inverted": "inverted-sign",
 }
+# The condition of each file of labels, and the word of the raw file for it.
+LABELS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
+RAW = {"correct": "correct", "wrong": "incorrect", "random": "random"}
 # Two top tokens need not add up to one; the implied probability is known to this much.
 SLACK = 0.01
 
@@ -132,12 +141,17 @@ def read_questions(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]
     """
     from_probabilities = rows.has("forward_detection_output")
     ending = "_output" if from_probabilities else ""
+
+    def reading(name: str) -> Reading:
+        if from_probabilities:
+            return Reading.of_probabilities(rows, f"{name}_output")
+        return Reading.of_tokens(rows, name, f"{name}_probability")
+
     readings: dict[str, tuple[Reading, Reading]] = {}
     for question, (word, score) in QUESTIONS.items():
         one, two = fields = [f"{order}_{word}" for order in ORDERS]
         rows.need(score, *(name + ending for name in fields))
-        read = _of_probabilities if from_probabilities else _of_tokens
-        readings[question] = read(rows, one), read(rows, two)
+        readings[question] = reading(one), reading(two)
     frames = []
     for question, (forward, backward) in readings.items():
         (task, variant), (word, score) = tasks(rows)[question], QUESTIONS[question]
@@ -154,25 +168,8 @@ def read_questions(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]
     return frames
 
 
-def _of_probabilities(rows: Rows, name: str) -> Reading:
-    return Reading.of_probabilities(rows, f"{name}_output")
-
-
-def _of_tokens(rows: Rows, name: str) -> Reading:
-    return Reading.of_tokens(rows, name, f"{name}_probability")
-
-
 def read_generations(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
-    """The verdicts on a tuned model's new summaries against its base's.
-
-    Args:
-        audit: Takes the findings.
-        rows: The rows of the file.
-        pairs: Their pairs, the own text being the new one.
-
-    Raises:
-        SelfprefError: Another schema; names the file.
-    """
+    """The verdicts on a fine-tuned model's new summaries against its base's; the new one is own."""
     rows.need("new_preference")
     stored = rows.numbers("new_preference")
     if not rows.has(*ORDERS):
@@ -183,3 +180,78 @@ def read_generations(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFram
     note_answers(audit, rows, "preference", stored, answers)
     note_stored(audit, rows, "preference", stored, _own(*answers.values()))
     return pairs.verdicts("preference", "generations", stored, **answers)
+
+
+def _variant(rows: Rows, condition: str, own: str) -> str | Texts:
+    """The variant of a condition; of random labels, that of what fell on each pair."""
+    if condition != "random":
+        return LABELS[condition]
+    rows.need("random_labels")
+    fallen = []
+    for number, labels in enumerate(rows.column("random_labels")):
+        if not isinstance(labels, list) or len(labels) != 2 or own not in labels:
+            raise rows.error(number, f"'random_labels' is {labels!r}, not the labels of a pair")
+        # The first label is the one that the own text got.
+        fallen.append(f"{LABELS[condition]}-{'correct' if labels[0] == own else 'swapped'}")
+    return np.array(fallen, dtype=object)
+
+
+def read_labels(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+    """The verdicts of a file of labels with both orders; as `read_questions`."""
+    fields = [f"{order}_comparison" for order in ORDERS]
+    rows.need("self_preference", *fields)
+    stored = rows.numbers("self_preference")
+    answers = {
+        name: Reading.of_tokens(rows, name, name.replace("comparison", "probability"))
+        for name in fields
+    }
+    note_answers(audit, rows, "preference", stored, answers)
+    note_tokens(audit, rows, "preference", stored, *answers.values())
+    variant = _variant(rows, rows.file.condition, pairs.own)
+    return pairs.verdicts(
+        "preference", variant, stored, **dict(zip(ORDERS, answers.values(), strict=True))
+    )
+
+
+@dataclass
+class SingleOrder:
+    """The scores that the files of one order hold, by data set and condition.
+
+    They are read before the raw probabilities that they belong to.
+    """
+
+    scores: dict[tuple[str, str], pd.Series] = field(default_factory=dict)
+
+    def read(self, audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+        """Keep the scores of a file; its rows of foreign articles become failed verdicts."""
+        rows.need("self_preference")
+        stored = pd.Series(
+            rows.numbers("self_preference"), index=[pairs.item_ids, pairs.others], dtype=float
+        )
+        again = stored.index.duplicated()
+        audit.note(rows, "repeated-rows", again)
+        audit.note(rows, "single-order", np.ones(len(rows), dtype=bool))
+        self.scores[rows.file.dataset, rows.file.condition] = stored[~again]
+        variant, lost = LABELS[rows.file.condition], Reading.lost(len(rows))
+        (verdicts,) = pairs.verdicts("preference", variant, stored.to_numpy(), forward=lost)
+        return [verdicts[~pairs.known]]
+
+    def read_raw(self, audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+        """The verdicts of a file of raw probabilities, with the scores kept for them."""
+        audit.note(rows, "single-order", np.ones(len(rows), dtype=bool))
+        frames = []
+        for condition, word in RAW.items():
+            name = f"{word}_label_output"
+            rows.need(name)
+            reading = Reading.of_probabilities(rows, name)
+            known = self.scores.get((rows.file.dataset, condition), pd.Series(dtype=float))
+            place = pd.MultiIndex.from_arrays([pairs.item_ids, pairs.others])
+            stored = np.full(len(rows), np.nan)
+            if len(known):
+                stored = known.reindex(place).to_numpy(dtype=float)
+            share = reading.shares()[:, 0]
+            note_stored(audit, rows, f"preference, {condition} labels", stored, {"own": share})
+            note_answers(audit, rows, f"preference, {condition} labels", stored, {name: reading})
+            variant = _variant(rows, condition, pairs.own)
+            frames += pairs.verdicts("preference", variant, stored, forward=reading)
+        return frames

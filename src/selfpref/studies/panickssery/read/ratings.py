@@ -40,7 +40,7 @@ def _table(
     rows: Rows,
     study: str,
     task: str,
-    columns: dict[str, Texts | Floats | pd.Series | None],
+    columns: dict[str, Texts | Floats | pd.Series],
 ) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
@@ -75,7 +75,7 @@ def read_recognition(
         rows: Its rows.
         item_ids: The item of each row.
         study: The study.
-        family: Whose texts are the evaluator's own.
+        family: Whose texts are the judge's own.
 
     Raises:
         SelfprefError: Another schema; names the file.
@@ -95,42 +95,28 @@ def read_recognition(
         for truth, target in zip(truths, targets, strict=True)
     ]
     audit.note(rows, "wrong-ground-truth", np.array(wrong))
-    found = _table(
-        rows,
-        study,
-        "recognition",
-        {
-            "item_id": item_ids,
-            "responder": targets,
-            "score": score,
-            "distribution": lists(split, known),
-            "mass": split.sum(axis=1),
-            "stored": stored,
-            "status": np.where(lost, "failed", "ok"),
-        },
-    )
     every = set(itertools.product(pd.unique(item_ids), pd.unique(targets)))
     dropped = sorted(every - set(zip(item_ids, targets, strict=True)))
-    if not dropped:
-        return found
     audit.count(rows, "missing-p-yes", len(dropped), f"of {len(every)} rows of its articles")
-    items, responders = (np.array(part, dtype=object) for part in zip(*dropped, strict=True))
-    nothing = np.full(len(dropped), np.nan)
-    missing = _table(
+
+    def and_dropped(values: Floats) -> Floats:
+        return np.concatenate([values, np.full((len(dropped), *values.shape[1:]), np.nan)])
+
+    status = np.where(lost, "failed", "ok")
+    return _table(
         rows,
         study,
         "recognition",
         {
-            "item_id": items,
-            "responder": responders,
-            "score": nothing,
-            "distribution": lists(nothing[:, None], ~np.isnan(nothing)),
-            "mass": nothing,
-            "stored": nothing,
-            "status": np.full(len(dropped), "unparsable", dtype=object),
+            "item_id": np.array([*item_ids, *(item for item, _ in dropped)], dtype=object),
+            "responder": np.array([*targets, *(target for _, target in dropped)], dtype=object),
+            "score": and_dropped(score),
+            "distribution": lists(and_dropped(split), ~np.isnan(and_dropped(split)[:, 0])),
+            "mass": and_dropped(split.sum(axis=1)),
+            "stored": and_dropped(stored),
+            "status": np.array([*status, *["unparsable"] * len(dropped)], dtype=object),
         },
     )
-    return pd.concat([found, missing], ignore_index=True)
 
 
 def read_quality(audit: Audit, rows: Rows, item_ids: Texts, study: str) -> pd.DataFrame:
