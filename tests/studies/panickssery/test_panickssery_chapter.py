@@ -75,11 +75,11 @@ def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
         name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
         for name in panickssery.TABLES
     }
-    settings = panickssery.Settings(0.0, 0.05, ClusterBootstrap(200), 1)
+    section, bootstrap = Params.panickssery, ClusterBootstrap(200, seed=1)
     published = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    computed = panickssery.compute(found, who, published, settings)
+    computed = panickssery.compute(found, who, published, section, bootstrap)
     frames.write_frames(computed, paths.metrics_dir("lab", "panickssery"))
     monkeypatch.setattr("selfpref.params.stage_params", lambda stage: Params)
     notebook = json.loads((REPOSITORY / "notebooks/panickssery.ipynb").read_text())

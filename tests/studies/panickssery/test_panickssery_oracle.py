@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_panickssery_pairs import SETTINGS, both, paired
+from test_panickssery_pairs import BOOTSTRAP, both, paired
 
 from selfpref.studies.panickssery.measure.alternatives import oracle
 
@@ -19,7 +19,7 @@ def truths(own, other, item="set/0"):
 
 
 def means(rows, known):
-    table = oracle(paired(rows), known, SETTINGS)
+    table = oracle(paired(rows), known, BOOTSTRAP)
     return table.set_index(["wording", "quantity"])["mean"]
 
 
@@ -52,6 +52,6 @@ def test_a_pair_without_an_answer_is_not_counted_and_without_truths_there_is_not
     lost = both([0.8, 0.2], None, item_id="set/1", status="failed", choice=None)
     rows = [*both([0.8, 0.2], [0.2, 0.8]), *lost]
     known = pd.concat([truths(1.0, 0.5), truths(0.0, 1.0, "set/1")], ignore_index=True)
-    table = oracle(paired(rows), known, SETTINGS)
+    table = oracle(paired(rows), known, BOOTSTRAP)
     assert set(table["n"]) == {1}
-    assert oracle(paired(rows), known[:0], SETTINGS).empty
+    assert oracle(paired(rows), known[:0], BOOTSTRAP).empty

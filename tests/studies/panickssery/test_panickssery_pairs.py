@@ -7,8 +7,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from selfpref import tables
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.clusters import Groups, clustered_errors, summarised
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, clustered_errors
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.measure.alternatives import (
     both_wordings,
@@ -22,10 +21,10 @@ from selfpref.studies.panickssery.measure.correlation import (
     per_example,
     subsets,
 )
-from selfpref.studies.panickssery.measure.means import Settings, deltas, ordering, pairwise
+from selfpref.studies.panickssery.measure.means import deltas, ordering, pairwise
 from selfpref.studies.panickssery.measure.pairs import by_convention, confidences
 
-SETTINGS = Settings(0.0, 0.05, ClusterBootstrap(200), 1)
+BOOTSTRAP = ClusterBootstrap(200, seed=1)
 WHO = evaluators.from_names(["me", "set_2_ft_me"])
 
 
@@ -107,7 +106,7 @@ def test_one_who_names_its_own_text_whatever_the_question_has_worse_1_minus_pref
     assert found["preference"] == pytest.approx(0.85)
     assert found["inferiority"] == pytest.approx(0.15)
     assert paired(worse)["ordering"].tolist() == ["other"]
-    means = wordings(both_wordings(paired(prefer, worse)), SETTINGS)
+    means = wordings(both_wordings(paired(prefer, worse)), BOOTSTRAP)
     table = inverted(means)
     assert list(table.columns) == ["dataset", "evaluator", "prefer", "worse", "mean", "n"]
     assert table.iloc[0, 2:].tolist() == pytest.approx([0.85, 0.15, 0.5, 1])
@@ -118,7 +117,7 @@ def test_of_two_wordings_the_sources_own_score_is_taken_where_there_is_one():
         both([0.9, 0.1], [0.2, 0.8], stored=0.8),
         both([0.9, 0.1], [0.2, 0.8], stored=0.1, task="inferiority"),
     )
-    table = inverted(wordings(both_wordings(rows), SETTINGS))
+    table = inverted(wordings(both_wordings(rows), BOOTSTRAP))
     assert table.iloc[0, 2:].tolist() == pytest.approx([0.8, 0.1, 0.45, 1])
 
 
@@ -242,7 +241,7 @@ def test_a_tune_is_compared_with_its_base_on_the_same_pairs():
         both([0.8, 0.2], [0.2, 0.8], item_id=f"set/{number}", judge="set_2_ft_me")
         for number in range(1, 4)
     ]
-    table = deltas(paired(*rows, *tuned), WHO, SETTINGS)
+    table = deltas(paired(*rows, *tuned), WHO, BOOTSTRAP)
     row = table[table["other"].eq("all")].iloc[0]
     # Articles 2 and 3 are held out: base 0.6 and 0.65, tuned 0.8.
     assert row["n"] == 2
@@ -261,7 +260,7 @@ def clustered(rng, size=400, clusters=60):
 
 def test_the_clustered_error_is_that_of_statsmodels(rng):
     rows = clustered(rng)
-    found = summarised(rows, ["group"], ClusterBootstrap(200), rng).set_index("group")
+    found = BOOTSTRAP.group_means(rows, ["group"], "here").set_index("group")
     for name, part in rows.groupby("group"):
         fit = sm.OLS(part["value"], np.ones(len(part))).fit(
             cov_type="cluster", cov_kwds={"groups": pd.factorize(part["cluster"])[0]}
@@ -341,7 +340,7 @@ def test_confidence_at_equal_length_takes_the_slope_out():
             )
         s = 0.6 + 0.02 * longer
         rows += both([s, 1 - s], [1 - s, s], item_id=f"set/{number}")
-    row = lengths(paired(rows, count=20), pd.DataFrame(texts), SETTINGS).iloc[0]
+    row = lengths(paired(rows, count=20), pd.DataFrame(texts), BOOTSTRAP).iloc[0]
     assert row[["difference", "raw"]].tolist() == pytest.approx([1.5, 0.63])
     assert row[["held", "slope"]].tolist() == pytest.approx([0.6, 0.2])
     assert row["n"] == 20
@@ -395,7 +394,7 @@ def test_the_correlation_is_over_evaluators_and_one_can_be_left_out():
             for task, s in zip(("recognition", "preference"), confidences_, strict=True):
                 rows += both([s, 1 - s], [1 - s, s], task=task, judge=name, item_id=f"set/{number}")
     who = marked(names)
-    table, lines, left_out = correlation(paired(rows, who=who, count=602), who, SETTINGS)
+    table, lines, left_out = correlation(paired(rows, who=who, count=602), who, BOOTSTRAP)
     assert list(table.columns) == [
         *("dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi")
     ]
@@ -412,7 +411,7 @@ def test_the_correlation_is_over_evaluators_and_one_can_be_left_out():
 
 
 def test_pairwise_has_exactly_the_promised_columns(rng):
-    table = pairwise(recognised(rng), SETTINGS)
+    table = pairwise(recognised(rng), BOOTSTRAP)
     assert list(table.columns) == [
         *("dataset", "evaluator", "other", "task", "convention"),
         *("mean", "se", "lo", "hi", "n", "ambiguous"),

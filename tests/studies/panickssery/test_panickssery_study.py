@@ -8,6 +8,7 @@ from panickssery_release import files as whole_release
 from scipy.stats import mannwhitneyu
 
 from selfpref import tables
+from selfpref.params import Panickssery
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import measure as panickssery
@@ -15,7 +16,8 @@ from selfpref.studies.panickssery import read as archive
 from selfpref.studies.panickssery.measure import defects
 from selfpref.studies.panickssery.measure.individual import auroc, individual, missing_yes, scores
 
-SETTINGS = panickssery.Settings(0.0, 0.05, ClusterBootstrap(200), 1)
+SECTION = Panickssery(min_mass=0.0, unusable=0.05)
+BOOTSTRAP = ClusterBootstrap(200, seed=1)
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
 # As the issue and every reader of these files were promised them.
 PROMISED = {
@@ -42,7 +44,7 @@ def release(tmp_path_factory):
 
 def computed(found, judges=None):
     judges = judges or {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
-    return panickssery.compute(found, evaluators.from_names(judges), PUBLISHED, SETTINGS)
+    return panickssery.compute(found, evaluators.from_names(judges), PUBLISHED, SECTION, BOOTSTRAP)
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +233,7 @@ WHO = evaluators.from_names(["a", "b", "c"])
 
 
 def values(rows, who=WHO):
-    table = individual(scores(ratings(rows), ITEMS, who), who, SETTINGS)
+    table = individual(scores(ratings(rows), ITEMS, who), who, BOOTSTRAP)
     return table.set_index(["evaluator", "target", "statistic"])["value"]
 
 
@@ -273,7 +275,7 @@ def test_the_ratio_is_of_stored_scores_and_every_article_the_rest_of_held_out_on
     found = values(rows, who)
     assert found["set_2_ft_a", "b", "ratio"] == pytest.approx((0.75 + 0.5) / 2)
     assert found["set_2_ft_a", "b", "ratio_held_out"] == pytest.approx(0.8)
-    table = individual(scores(ratings(rows), ITEMS, who), who, SETTINGS)
+    table = individual(scores(ratings(rows), ITEMS, who), who, BOOTSTRAP)
     counted = table.set_index(["target", "statistic"])["n"]
     assert (counted["b", "ratio"], counted["b", "ratio_held_out"]) == (4, 2)
 

@@ -15,7 +15,5 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*asked["evaluator"]}
     who = pd.concat([asked, evaluators.from_names(judges)], ignore_index=True)
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
-    settings = measure.Settings(
-        **params.panickssery.model_dump(), bootstrap=bootstrap, seed=params.seed
-    )
-    return measure.compute(found, who, pd.read_csv(paths.published_file(STUDY.name)), settings)
+    published = pd.read_csv(paths.published_file(STUDY.name))
+    return measure.compute(found, who, published, params.panickssery, bootstrap.within(STUDY.name))

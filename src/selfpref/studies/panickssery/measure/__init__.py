@@ -12,6 +12,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from selfpref.params import Panickssery
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery.evaluators import duplicated, grade_distances
 from selfpref.studies.panickssery.measure.alternatives import (
     both_wordings,
@@ -27,7 +29,6 @@ from selfpref.studies.panickssery.measure.correlation import (
 )
 from selfpref.studies.panickssery.measure.individual import individual, missing_yes, scores
 from selfpref.studies.panickssery.measure.means import (
-    Settings,
     deltas,
     generations,
     labels,
@@ -37,7 +38,7 @@ from selfpref.studies.panickssery.measure.means import (
 )
 from selfpref.studies.panickssery.measure.pairs import confidences
 
-__all__ = ["TABLES", "Settings", "compute", "described", "statuses"]
+__all__ = ["TABLES", "compute", "described", "statuses"]
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 Frames = dict[str, pd.DataFrame]
 CHECKS = [
@@ -62,19 +63,19 @@ def described(
     found: pd.DataFrame,
     rated: pd.DataFrame,
     distances: pd.DataFrame,
-    settings: Settings,
+    unusable: float,
 ) -> pd.DataFrame:
-    """The evaluators with what is to be known before a number of theirs is believed.
+    """The judges with what is to be known before a number of theirs is believed.
 
     Args:
         evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
         found: As `statuses` returns it.
         rated: As `scores` returns it.
         distances: As `grade_distances` returns them.
-        settings: `unusable` is the share of broken answers from which an evaluator is degenerate.
+        unusable: The share of broken answers above which a judge is degenerate, 0..1.
 
     Returns:
-        The evaluators with `duplicate_of` (another name of the same model), `broken` (the largest
+        The judges with `duplicate_of` (another name of the same model), `broken` (the largest
         share of answers of one task and data set that are not a number or without mass), `constant`
         (whether it gives every text the same score) and `degenerate` (broken or constant).
     """
@@ -92,7 +93,7 @@ def described(
         broken=evaluators["evaluator"].map(broken),
         constant=evaluators["evaluator"].map(constant).eq(True),
     )
-    return table.assign(degenerate=table["broken"].gt(settings.unusable) | table["constant"])
+    return table.assign(degenerate=table["broken"].gt(unusable) | table["constant"])
 
 
 def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:
@@ -126,7 +127,8 @@ def compute(
     tables: Mapping[str, pd.DataFrame],
     evaluators: pd.DataFrame,
     published: pd.DataFrame,
-    settings: Settings,
+    section: Panickssery,
+    bootstrap: ClusterBootstrap,
 ) -> Frames:
     """Every frame of the study.
 
@@ -134,7 +136,8 @@ def compute(
         tables: Those of `TABLES`; a table may be empty.
         evaluators: Who evaluates, as `selfpref.studies.panickssery.evaluators` describes them.
         published: What is printed, data/published/panickssery.csv.
-        settings: What enters, and intervals.
+        section: Which answers enter.
+        bootstrap: For the intervals.
 
     Returns:
         `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `leave_one_out`, `inverted`,
@@ -144,32 +147,32 @@ def compute(
         `pairs`, one row a judged pair.
     """
     items, ratings = tables["items"], tables["ratings"]
-    pairs = confidences(tables["verdicts"], items, evaluators, settings.min_mass)
+    pairs = confidences(tables["verdicts"], items, evaluators, section.min_mass)
     rated = scores(ratings, items, evaluators)
     found = statuses(tables["verdicts"], ratings)
     distances = grade_distances(rated[rated["task"].eq("quality")])
-    who = described(evaluators, found, rated, distances, settings)
+    who = described(evaluators, found, rated, distances, section.unusable)
     both = both_wordings(pairs)
-    worded = wordings(both, settings)
-    line, lines, left_out = correlation(pairs, who, settings)
+    worded = wordings(both, bootstrap)
+    line, lines, left_out = correlation(pairs, who, bootstrap)
     frames = {
-        "pairwise": pairwise(pairs, settings),
+        "pairwise": pairwise(pairs, bootstrap),
         "ordering": ordering(pairs),
-        "deltas": deltas(pairs, who, settings),
+        "deltas": deltas(pairs, who, bootstrap),
         "correlation": line,
         "lines": lines,
         "leave_one_out": left_out,
         "inverted": inverted(worded),
         "wordings": worded,
-        "inverted_correlation": inverted_correlation(both, who, settings),
-        "individual": individual(rated, who, settings),
+        "inverted_correlation": inverted_correlation(both, who, bootstrap),
+        "individual": individual(rated, who, bootstrap),
         "missing_yes": missing_yes(rated, pairs),
-        "labels": labels(pairs, settings),
-        "variants": variants(pairs, settings),
-        "generations": generations(pairs, who, settings),
+        "labels": labels(pairs, bootstrap),
+        "variants": variants(pairs, bootstrap),
+        "generations": generations(pairs, who, bootstrap),
         "per_example": per_example(pairs),
-        "oracle": oracle(pairs, tables["truths"], settings),
-        "lengths": lengths(pairs, tables["responses"], settings),
+        "oracle": oracle(pairs, tables["truths"], bootstrap),
+        "lengths": lengths(pairs, tables["responses"], bootstrap),
         "evaluators": who,
         "statuses": found,
         "grade_distances": distances,

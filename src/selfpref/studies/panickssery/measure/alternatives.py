@@ -27,10 +27,9 @@ that the interval resamples articles.
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounds
-from selfpref.statistics.clusters import Groups
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.means import MEAN, Settings, means
+from selfpref.studies.panickssery.measure.means import MEAN, means
 from selfpref.studies.panickssery.measure.pairs import CONVENTIONS, by_convention, plain, pooled
 
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
@@ -63,18 +62,18 @@ def both_wordings(pairs: pd.DataFrame) -> pd.DataFrame:
     return long[long["value"].notna()].reset_index(drop=True)
 
 
-def wordings(both: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def wordings(both: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """Mean of each wording and of both, by judge and other source.
 
     Args:
         both: As `both_wordings` returns it.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         `dataset, evaluator, other, convention, quantity, mean, se, lo, hi, n`.
     """
     by = ["dataset", "evaluator", "other", "convention", "quantity"]
-    return means(pooled(both), by, settings, "inverted")
+    return means(pooled(both), by, bootstrap, "inverted")
 
 
 def inverted(found: pd.DataFrame) -> pd.DataFrame:
@@ -113,13 +112,13 @@ def _sides(values: "pd.Series[float]") -> "pd.Series[float]":
     return np.sign(values) / 2 + 0.5
 
 
-def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """Deserved preference, excess and agreement of every judge in both wordings, others pooled.
 
     Args:
         pairs: As `confidences` returns them.
         truths: The truths table; without a `quality` there is nothing to compare with.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         The columns of `ORACLE`.
@@ -145,7 +144,7 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.
         )
         for name, value in values.items()
     ]
-    return means(pd.concat(long, ignore_index=True), ORACLE[:4], settings, "oracle")
+    return means(pd.concat(long, ignore_index=True), ORACLE[:4], bootstrap, "oracle")
 
 
 def _regression(totals: Floats) -> Floats:
@@ -158,13 +157,15 @@ def _regression(totals: Floats) -> Floats:
     return fits.reshape(*totals.shape[:-2], -1)
 
 
-def lengths(pairs: pd.DataFrame, responses: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def lengths(
+    pairs: pd.DataFrame, responses: pd.DataFrame, bootstrap: ClusterBootstrap
+) -> pd.DataFrame:
     """Corrected confidences at equal length.
 
     Args:
         pairs: As `confidences` returns them.
         responses: The responses table; pairs without both texts are left out.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         `dataset, evaluator, task, n`, `difference` (own minus other, words), `raw` (the mean),
@@ -181,12 +182,11 @@ def lengths(pairs: pd.DataFrame, responses: pd.DataFrame, settings: Settings) ->
     for dataset, part in rows.groupby("dataset", observed=True):
         groups = [Groups.of(part, by, name) for name in ("one", "x", "xx", "y", "xy")]
         sums = np.stack([group.sums[..., 0] for group in groups], axis=-1)
-        rng = settings.rng("lengths", str(dataset))
-        found = settings.bootstrap.intervals(sums, _regression, rng)
+        found = bootstrap.of_sums(sums, _regression, "lengths", str(dataset))
         n, x_sum, _, y_sum, _ = sums.sum(axis=0).T
         fits = pd.DataFrame(
             [
-                bounds("held", held) | bounds("slope", slope)
+                held.columns("held") | slope.columns("slope")
                 for held, slope in zip(found[::2], found[1::2], strict=True)
             ]
         )

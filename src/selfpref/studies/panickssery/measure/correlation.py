@@ -17,10 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from selfpref.statistics.bootstrap import Interval, ratio
-from selfpref.statistics.clusters import Groups
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, Interval, ratio
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.means import Settings
 from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain, pooled
 
 POOLED = "all"
@@ -119,7 +117,7 @@ def _points(groups: Groups) -> pd.DataFrame:
 
 
 def _intervals(
-    groups: Groups, parts: list[pd.DataFrame], settings: Settings, *names: str
+    groups: Groups, parts: list[pd.DataFrame], bootstrap: ClusterBootstrap, *names: str
 ) -> list[list[Interval]]:
     """r, slope, intercept and band of the points of each part, all from the same resamples."""
     places = [part[["place_x", "place_y"]].to_numpy() for part in parts]
@@ -135,20 +133,20 @@ def _intervals(
             found += [fit, fit[..., 2:] + fit[..., 1:2] * _grid(part)]
         return np.concatenate(found, axis=-1)
 
-    found = settings.bootstrap.intervals(sums, statistics, settings.rng(*names))
+    found = bootstrap.of_sums(sums, statistics, *names)
     each = 3 + GRID
     return [found[n * each : (n + 1) * each] for n in range(len(parts))]
 
 
 def fits(
-    rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings, name: str
+    rows: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap, name: str
 ) -> Iterator[Fit]:
     """The lines of every other quantity on recognition, of every subset of three judges or more.
 
     Args:
         rows: `dataset, evaluator, quantity, convention, cluster, value`.
         evaluators: As for `subsets`.
-        settings: For the intervals.
+        bootstrap: For the intervals.
         name: Of the stream of resamples.
     """
     groups = Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"])
@@ -163,20 +161,20 @@ def fits(
             if len(part) > 2
         ]
         if parts:
-            found = _intervals(groups, [part for _, part in parts], settings, name, str(dataset))
+            found = _intervals(groups, [part for _, part in parts], bootstrap, name, str(dataset))
             for (key, part), (r, slope, intercept, *band) in zip(parts, found, strict=True):
                 yield Fit(key, part, r, slope, intercept, band)
 
 
 def correlation(
-    pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings
+    pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Preference on recognition, over the judges of each subset (Figs. 1 and 7).
 
     Args:
         pairs: As `confidences` returns them.
         evaluators: As for `subsets`.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         The columns of `CORRELATION`; the lines, the columns of `LINES`; and what one judge can do,
@@ -184,7 +182,7 @@ def correlation(
     """
     rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
     found, lines, left_out = [], [], []
-    for fit in fits(rows, evaluators, settings, "correlation"):
+    for fit in fits(rows, evaluators, bootstrap, "correlation"):
         values = {"r": fit.r.value, "slope": fit.slope.value, "n": len(fit.points)}
         row = fit.key | values
         found.append(row | {"intercept": fit.intercept.value, "lo": fit.r.lo, "hi": fit.r.hi})
@@ -220,14 +218,14 @@ def _leave_one_out(points: pd.DataFrame) -> dict[str, object]:
 
 
 def inverted_correlation(
-    both: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings
+    both: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
 ) -> pd.DataFrame:
     """Each wording of preference and their mean on recognition, over judges.
 
     Args:
         both: As `both_wordings` returns it.
         evaluators: As for `subsets`.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi`.
@@ -236,7 +234,7 @@ def inverted_correlation(
         fit.key
         | {"r": fit.r.value, "slope": fit.slope.value, "n": len(fit.points)}
         | {"lo": fit.r.lo, "hi": fit.r.hi}
-        for fit in fits(both, evaluators, settings, "inverted")
+        for fit in fits(both, evaluators, bootstrap, "inverted")
     ]
     return pd.DataFrame(found, columns=INVERTED)
 

@@ -24,8 +24,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.stats import norm, rankdata
 
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.means import Settings, means
+from selfpref.studies.panickssery.measure.means import means
 from selfpref.studies.panickssery.measure.pairs import article_index, plain
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]
@@ -160,13 +161,15 @@ def _aurocs(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     return pd.DataFrame(found, columns=[*_CELL, "value", "lo", "hi", "n"])
 
 
-def individual(rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def individual(
+    rows: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
+) -> pd.DataFrame:
     """Every statistic of the module, by evaluator, target and task (Figs. 2 to 6; Table E).
 
     Args:
         rows: As `scores` returns them.
         evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         The columns of `INDIVIDUAL`; cells without any value are left out.
@@ -193,10 +196,10 @@ def individual(rows: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings)
         "gap": both.assign(value=adjusted)[other],
     }
     numbered = rows.assign(at=rows["cluster"].cat.codes.astype(int))
-    found = [_aurocs(numbered, settings.bootstrap.level).assign(statistic="auroc")]
+    found = [_aurocs(numbered, bootstrap.level).assign(statistic="auroc")]
     whole = _pooled({name: part[part["value"].notna()] for name, part in parts.items()})
     by = [*_CELL, "statistic"]
-    found.append(means(whole, by, settings, "individual").rename(columns={"mean": "value"}))
+    found.append(means(whole, by, bootstrap, "individual").rename(columns={"mean": "value"}))
     table = pd.concat(found, ignore_index=True)[INDIVIDUAL]
     return table.astype(dict.fromkeys(by, "str")).sort_values(by).reset_index(drop=True)
 

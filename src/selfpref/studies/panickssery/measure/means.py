@@ -1,16 +1,12 @@
 """Means of the confidences: by other source, by order, against the base model, by condition.
 
-Every interval resamples articles (`selfpref.statistics.clusters`); the groups of a data set share
+Every interval resamples articles (`selfpref.statistics.bootstrap`); the groups of a data set share
 their resamples.
 """
 
-from dataclasses import dataclass
-
-import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, stream
-from selfpref.statistics.clusters import Groups, summarised
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
 from selfpref.studies.panickssery.measure.pairs import (
     AMBIGUOUS,
     ORDERINGS,
@@ -19,7 +15,6 @@ from selfpref.studies.panickssery.measure.pairs import (
     pooled,
 )
 
-STUDY = "panickssery"
 CELL = ["dataset", "evaluator", "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
 LABELS = "labels-"
@@ -27,29 +22,19 @@ NAMED = "others-named-"
 GENERATIONS = "generations"
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What enters the statistics, and their intervals; see `selfpref.params`."""
-
-    min_mass: float
-    unusable: float
-    bootstrap: ClusterBootstrap
-    seed: int
-
-    def rng(self, *names: str) -> np.random.Generator:
-        """A stream of its own for these names."""
-        return stream(self.seed, STUDY, *names)
-
-
 def means(
-    rows: pd.DataFrame, by: list[str], settings: Settings, name: str, also: tuple[str, ...] = ()
+    rows: pd.DataFrame,
+    by: list[str],
+    bootstrap: ClusterBootstrap,
+    name: str,
+    also: tuple[str, ...] = (),
 ) -> pd.DataFrame:
     """Mean of `value` in each group with its interval, a data set at a time.
 
     Args:
         rows: With the columns `by`, `cluster`, `value` and `also`; NaN is left out.
         by: What makes a group; `dataset` among them.
-        settings: For the intervals.
+        bootstrap: For the intervals.
         name: Of the stream of resamples.
         also: Columns whose mean is wanted without an interval.
 
@@ -58,26 +43,26 @@ def means(
     """
     parts = []
     for dataset, part in rows.groupby("dataset", observed=True):
-        found = summarised(part, by, settings.bootstrap, settings.rng(name, str(dataset)))
+        found = bootstrap.group_means(part, by, name, str(dataset))
         parts.append(found.assign(**{column: Groups.of(part, by, column).means for column in also}))
     if not parts:
         return pd.DataFrame(columns=[*by, *MEAN, *also])
     return pd.concat(parts, ignore_index=True)
 
 
-def pairwise(pairs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def pairwise(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """Mean confidence by judge, other source, task and convention (Table B; Figs. 1 to 3).
 
     Args:
         pairs: As `confidences` returns them.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         `dataset, evaluator, other, task, convention, mean, se, lo, hi, n, ambiguous`; `other` is a
         source or `all`, every pair counting the same.
     """
     rows = pooled(by_convention(plain(pairs)))
-    return means(rows, CELL, settings, "pairwise", also=("ambiguous",))
+    return means(rows, CELL, bootstrap, "pairwise", also=("ambiguous",))
 
 
 def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -106,7 +91,9 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index().astype(dict.fromkeys(by, "str"))
 
 
-def deltas(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def deltas(
+    pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
+) -> pd.DataFrame:
     """Each fine-tuned judge against its base, pair by pair on the same held-out articles.
 
     Returns:
@@ -123,7 +110,7 @@ def deltas(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) ->
         rows.loc[base, [*same, "value"]].rename(columns={"value": "base"}), on=same
     )
     both = pooled(both.assign(value=both["value"] - both["base"], tuned=both["value"]))
-    found = means(both, CELL, settings, "deltas", also=("base", "tuned"))
+    found = means(both, CELL, bootstrap, "deltas", also=("base", "tuned"))
     return found[[*CELL, "base", "tuned", *MEAN]]
 
 
@@ -133,7 +120,7 @@ def _asked(pairs: pd.DataFrame, condition: pd.Series) -> pd.Series:
     return who.isin(who[condition].unique())
 
 
-def labels(pairs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """Preference where the judge saw labels of who wrote what (Table F).
 
     Returns:
@@ -148,11 +135,11 @@ def labels(pairs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     rows = pooled(rows.assign(labels=kind))
     by = ["dataset", "evaluator", "other", "labels", "convention"]
     orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
-    found = means(rows, by, settings, "labels", also=("ambiguous",))
+    found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
 
 
-def variants(pairs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def variants(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """Recognition and preference with the others named in another way, beside the plain wording.
 
     Returns:
@@ -163,10 +150,12 @@ def variants(pairs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     plainly = pairs["variant"].eq("plain") & pairs["task"].ne("inferiority")
     rows = by_convention(pairs[renamed | (plainly & _asked(pairs, renamed))])
     by = ["dataset", "evaluator", "other", "task", "variant", "convention"]
-    return means(pooled(rows), by, settings, "variants", also=("ambiguous",))
+    return means(pooled(rows), by, bootstrap, "variants", also=("ambiguous",))
 
 
-def generations(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def generations(
+    pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
+) -> pd.DataFrame:
     """Whether a fine-tuned model prefers its new summaries to its base's (Table G).
 
     The new summaries are of articles that some of the models were tuned on, which is no reason to
@@ -175,7 +164,7 @@ def generations(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Setting
     Args:
         pairs: As `confidences` returns them.
         evaluators: The frame `evaluators`, with `degenerate`.
-        settings: For the intervals.
+        bootstrap: For the intervals.
 
     Returns:
         `dataset, evaluator` (or `all`, and `all but degenerate`), `convention, mean, se, lo, hi,
@@ -191,6 +180,6 @@ def generations(pairs: pd.DataFrame, evaluators: pd.DataFrame, settings: Setting
     rows = pd.concat([rows, rows.assign(evaluator="all"), sound], ignore_index=True)
     rows["dataset"] = rows["dataset"].astype("str")
     by = ["dataset", "evaluator", "convention"]
-    found = means(by_convention(rows), by, settings, "generations")
+    found = means(by_convention(rows), by, bootstrap, "generations")
     unusable = rows.groupby(["dataset", "evaluator"])["lost"].sum().rename("unusable")
     return found.join(unusable, on=["dataset", "evaluator"])
