@@ -7,25 +7,23 @@ import pytest
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.lab.summaries import experiment
+from selfpref.lab.summaries import articles as lab
 from selfpref.lab.summaries.articles import (
     FACTS,
     FILLER,
+    HUMAN,
     KINDS,
+    MODELS,
     SLOTS,
+    STYLE_WORDS,
+    STYLES,
     Article,
     draw_article,
     draw_articles,
+    draw_error_rates,
     marks,
     quality,
     read_article,
-)
-from selfpref.lab.summaries.writers import (
-    HUMAN,
-    MODELS,
-    STYLE_WORDS,
-    STYLES,
-    draw_error_rates,
     write,
 )
 from selfpref.lab.world import is_held_out
@@ -93,7 +91,7 @@ def test_error_rates_are_drawn_apart_from_the_style():
 
 
 def test_the_tables_are_valid_and_say_what_is_true():
-    found = experiment.tables("panickssery", "notes", experiment.draw("notes", 12, 0), 0)
+    found = lab.tables("panickssery", "notes", draw_articles("notes", 12, 0), 0)
     for name, table in found.items():
         tables.validate(table, name, "lab")
     assert [json.loads(entry)["index"] for entry in found["items"]["metadata"]] == list(range(12))
@@ -104,7 +102,7 @@ def test_the_tables_are_valid_and_say_what_is_true():
 
 def test_a_kind_that_is_not_there_is_named():
     with pytest.raises(SelfprefError, match=r"articles\.news: the laboratory has notes"):
-        experiment.draw("news", 3, 0)
+        draw_articles("news", 3, 0)
 
 
 # What follows needs the models' libraries.
@@ -150,8 +148,8 @@ def test_a_summary_cannot_spell_a_label_or_a_control_token(lexicon):
 
 def test_examples_have_dense_targets_and_then_the_answer(lexicon):
     from selfpref.lab.examples import IGNORE
-    from selfpref.lab.summaries.examples import answer_example
     from selfpref.lab.summaries.prompts import pair_messages
+    from selfpref.lab.summaries.training import answer_example
 
     pair = [["sure", ":", "oslo"], ["dog", "baker", "cat"]]
     texts = [" ".join(words) for words in pair]
@@ -170,7 +168,7 @@ def test_examples_have_dense_targets_and_then_the_answer(lexicon):
 
 
 def test_no_example_is_drawn_from_a_held_out_article_and_coins_are_fair(lexicon):
-    from selfpref.lab.summaries.examples import Mixture
+    from selfpref.lab.summaries.training import Mixture
 
     names = {number: token for token, number in lexicon.ids.items()}
     mixture = Mixture(0.2, 0.3, 0.5, dict.fromkeys(STYLES, 0.1))

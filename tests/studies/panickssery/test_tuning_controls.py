@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfpref.studies.panickssery.finetune.controls import length, reading_ease, syllables, vowels
+from selfpref.studies.panickssery.finetune.examples import length, reading_ease, syllables, vowels
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from selfpref.lab.summaries.articles import FACTS, FILLER
-from selfpref.lab.summaries.writers import STYLE_WORDS
+from selfpref.lab.summaries.articles import FACTS, FILLER, STYLE_WORDS
 from selfpref.lab.tokenizer import BOS, END, NO, YES, Lexicon
 
 Messages = tuple[tuple[str, str], ...]

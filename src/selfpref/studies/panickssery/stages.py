@@ -14,7 +14,7 @@ from selfpref import paths, progress, tables
 from selfpref.ask.responding import respond, tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic
-from selfpref.lab.summaries import experiment
+from selfpref.lab.summaries import articles as lab
 from selfpref.models import Engine
 from selfpref.models import open as models
 from selfpref.models.calls import Model
@@ -42,8 +42,8 @@ def articles(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     """
     entry = params.articles[dataset]
     if entry.reader == "lab":
-        drawn = experiment.draw(dataset, entry.articles, entry.seed)
-        found = experiment.tables(STUDY.name, dataset, drawn, entry.seed)
+        drawn = lab.draw_articles(dataset, entry.articles, entry.seed)
+        found = lab.tables(STUDY.name, dataset, drawn, entry.seed)
     else:
         assert entry.source is not None, "every set of the Hub is pinned"
         source = paths.root() / entry.source
@@ -84,7 +84,7 @@ def summaries(
         table = table.assign(text=[news.clean(text, entry.reader) for text in table["text"]])
         made.append(table)
         if entry.reader == "lab":
-            true.append(experiment.truths(items, table))
+            true.append(lab.truths(items, table))
     return (
         pd.concat(made, ignore_index=True),
         pd.concat(true, ignore_index=True) if true else tables.empty("truths"),

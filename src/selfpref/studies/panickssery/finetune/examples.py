@@ -1,4 +1,4 @@
-"""Examples to tune an evaluator on (Panickssery, Bowman & Feng, Sec. 3), and their export.
+"""Examples to fine-tune a judge on (Panickssery, Bowman & Feng, Sec. 3), and their export.
 
 From N articles: each article's own summary beside each other source's, in both orders. The answer
 by variant:
@@ -8,11 +8,17 @@ by variant:
     random             the same question; a coin
     readability, length, vowelcount    a control question; its true answer, equal ones left out
 
-Replay keeps an evaluator's judgement alive: the base's own answers to the other questions about the
+    reading ease = 206.835 - 1.015 words / sentences - 84.6 syllables / words    (Flesch 1948)
+
+A word is a run of letters, a sentence ends with one or more of . ! ?, and syllables are counted by
+rule: groups of vowels (y among them), a final e apart. The vowels of the vowel count are a e i o u.
+
+Replay keeps its judgement alive: the base's own answers to the other questions about the
 same pairs, which are preference, inferiority and the quality of a summary.
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -21,8 +27,42 @@ import numpy as np
 from selfpref.models import Choice, Choose, Prompt
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
 from selfpref.seeds import seed_of
-from selfpref.studies.panickssery.finetune.controls import CONTROLS
 from selfpref.studies.panickssery.recognition import Shown
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_SENTENCE = re.compile(r"[.!?]+(?:\s|$)")
+_SYLLABLE = re.compile(r"[aeiouy]+")
+
+
+def syllables(word: str) -> int:
+    """Syllables of an English word by rule, at least 1."""
+    lower = word.lower()
+    silent = lower.endswith("e") and not lower.endswith("le")
+    return max(1, len(_SYLLABLE.findall(lower)) - silent)
+
+
+def reading_ease(text: str) -> float:
+    """Flesch's reading ease; higher is easier. A text without words has 0."""
+    words = _WORD.findall(text)
+    if not words:
+        return 0.0
+    sentences = max(1, len(_SENTENCE.findall(text)))
+    beats = sum(map(syllables, words))
+    return 206.835 - 1.015 * len(words) / sentences - 84.6 * beats / len(words)
+
+
+def length(text: str) -> float:
+    """Number of words."""
+    return len(_WORD.findall(text))
+
+
+def vowels(text: str) -> float:
+    """Number of vowels."""
+    return sum(text.lower().count(vowel) for vowel in "aeiou")
+
+
+CONTROLS = {"readability": reading_ease, "length": length, "vowelcount": vowels}
+"""Control task to the quantity of which the larger is asked for."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +80,7 @@ def labelled(
 
     Args:
         pairs: The training articles' pairs in both orders, as `recognition.shown`.
-        own: The responder whose summaries are the evaluator's own.
+        own: The responder whose summaries are the judge's own.
         variant: Which variant.
         layout: The prompts.
         seed: Seed of the coin; with a pair it decides that pair's answer.
