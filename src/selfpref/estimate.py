@@ -20,7 +20,7 @@ from selfpref.models.served.tokens import Meter
 from selfpref.params import Hosted, Params, hosted
 from selfpref.store import Store, store_path
 from selfpref.studies import registry
-from selfpref.studies.xu.refine.rehearsal import Rehearsal
+from selfpref.studies.xu.refine.ceiling import Ceiling
 
 COUNTS = ("calls", "prompt tokens", "reply tokens")
 COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")
@@ -53,7 +53,7 @@ def measure(params: Params, key: str, stage: str) -> Meter:
             if entry is not None and name == model:
                 calls = Model(HostedModel(name, entry, meter), store, offline=False, title="")
             if stage == "refine":
-                yield Rehearsal(calls)
+                yield Ceiling(calls)
             else:
                 assert calls is not None
                 yield calls

@@ -2,7 +2,7 @@
 
 import pytest
 
-from selfpref.studies.xu.refine import consistency
+from selfpref.studies.xu.refine import judges
 from selfpref.studies.xu.truths import boxed, correct, normalised
 
 
@@ -68,19 +68,19 @@ def boxes(*answers):
 
 def test_each_round_compares_the_current_answer_with_its_majority():
     samples = boxes("1", "2", "2", "3", "3", "3")
-    found = consistency.rounds(samples, (3, 6))
+    found = judges.rounds(samples, (3, 6))
     # Round 1: 1 against 2. Round 2: 2, the majority by then, against 3.
     assert [(samples[one.sample], one.score) for one in found] == [
         (r"\boxed{1}", 0.0),
         (r"\boxed{2}", 0.0),
     ]
-    assert [one.score for one in consistency.rounds(boxes("4", "4", "5"), (2, 3))] == [1.0, 1.0]
+    assert [one.score for one in judges.rounds(boxes("4", "4", "5"), (2, 3))] == [1.0, 1.0]
 
 
 def test_samples_without_an_answer_do_not_vote():
-    assert consistency.majority([None, None, "7"]) == "7"
-    assert consistency.majority(["2", "1", "1", "2"]) == "2"
-    found = consistency.rounds(boxes("", "", ""), (2, 3))
+    assert judges.majority([None, None, "7"]) == "7"
+    assert judges.majority(["2", "1", "1", "2"]) == "2"
+    found = judges.rounds(boxes("", "", ""), (2, 3))
     assert [one.score for one in found] == [None, None]
     # Nobody voted in the first round: the answer stays, and is not the majority of the second.
-    assert [one.score for one in consistency.rounds(boxes("", "", "5"), (2, 3))] == [None, 0.0]
+    assert [one.score for one in judges.rounds(boxes("", "", "5"), (2, 3))] == [None, 0.0]

@@ -5,16 +5,15 @@ import re
 
 import pandas as pd
 import pytest
-from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
+from scripted import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.models import Text
 from selfpref.store import Store
-from selfpref.studies.xu import chains
+from selfpref.studies.xu import chains, refine
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
-from selfpref.studies.xu.refine import experiment
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question
 
 ERROR = "'x' is a major accuracy error"
@@ -22,8 +21,8 @@ ERROR = "'x' is a major accuracy error"
 
 def run(tmp_path, say, asked, use, *, other=None, scores=True):
     with Store(tmp_path / "store.sqlite") as store:
-        external = other and model(store, Puppet(other, "other"), "other", scores)
-        found, _ = experiment.run("xu", asked, model(store, Puppet(say)), external, use)
+        external = other and model(store, ScriptedEngine(other, "other"), "other", scores)
+        found, _ = refine.run("xu", asked, model(store, ScriptedEngine(say)), external, use)
     return {name: tables.validate(table, name, name) for name, table in found.items()}
 
 

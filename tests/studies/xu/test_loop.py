@@ -7,16 +7,17 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from puppet import CONCEPTS, PROBLEM, TRANSLATION, Puppet, model, plan
+from scripted import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
 
 from selfpref import tables
 from selfpref.models import Text
 from selfpref.store import Store
+from selfpref.studies.xu import refine
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import PLAIN
-from selfpref.studies.xu.refine import LAYOUTS, experiment
-from selfpref.studies.xu.refine.rules import ARMS, accepts
+from selfpref.studies.xu.refine.loop import ARMS, accepts
+from selfpref.studies.xu.stages import LAYOUTS
 
 KEY = ["item_id", "step"]
 REPLIES = (
@@ -53,7 +54,7 @@ def at_random(seed):
 def run(tmp_path, engine, asked, use, other=None):
     with Store(tmp_path / "store.sqlite") as store:
         external = other and model(store, other, "other")
-        found, missing = experiment.run("xu", asked, model(store, engine), external, use)
+        found, missing = refine.run("xu", asked, model(store, engine), external, use)
     return {name: tables.validate(table, name, name) for name, table in found.items()}, missing
 
 
@@ -71,7 +72,7 @@ def standings(found, variant, prefix):
 @given(seed=st.integers(0, 10_000))
 def test_no_sample_loses_by_the_papers_rule(tmp_path_factory, seed):
     arms = ("external", "noise", "accept-all")
-    engines = Puppet(at_random(seed), "me"), Puppet(at_random(-seed), "other")
+    engines = ScriptedEngine(at_random(seed), "me"), ScriptedEngine(at_random(-seed), "other")
     found, _ = run(tmp_path_factory.mktemp("x"), engines[0], items(4), plan(4, arms), engines[1])
     for variant, prefix in (("plain", "yor"), ("external", "external"), ("noise", "noise")):
         for path in standings(found, variant, prefix):
@@ -98,7 +99,7 @@ def test_unusable_feedback_is_accepted_by_no_rule(old, new, draw):
 
 
 def test_without_anything_to_mend_nothing_more_is_asked(tmp_path):
-    engine = Puppet(lambda kind, *_: "no error" if kind == "feedback" else "a text")
+    engine = ScriptedEngine(lambda kind, *_: "no error" if kind == "feedback" else "a text")
     found, _ = run(tmp_path, engine, items(1), plan(5))
     # A text, its feedback, and the fresh reading of it at the end.
     assert [kind for kind, *_ in engine.asked] == ["write", "feedback", "feedback"]
@@ -114,7 +115,7 @@ def test_every_revision_is_kept_only_where_the_rule_says_so(tmp_path):
             return "'x' is a major accuracy error"
         return "a" if kind == "write" else next(worse)
 
-    found, _ = run(tmp_path, Puppet(say), items(1), plan(2, ("accept-all",)))
+    found, _ = run(tmp_path, ScriptedEngine(say), items(1), plan(2, ("accept-all",)))
     texts = found["responses"].set_index(KEY)["text"]
     assert texts["yor-en/1"].tolist() == ["a", "a", "a"]
     accepted = texts["accept-all/yor-en/1"].tolist()
@@ -128,7 +129,7 @@ def test_the_same_text_is_kept_with_a_kinder_second_score(tmp_path):
     def say(kind, text, seed):
         return next(said, "no error") if kind == "feedback" else "the same"
 
-    found, _ = run(tmp_path, Puppet(say), items(1), plan(1))
+    found, _ = run(tmp_path, ScriptedEngine(say), items(1), plan(1))
     own = found["ratings"][found["ratings"]["variant"].eq("plain")]
     assert own["score"].tolist() == [-5.0, -1.0]
     assert set(found["responses"]["text"]) == {"the same"}
@@ -144,13 +145,13 @@ def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
             return "\n".join(["'x' is a major accuracy error"] * (12 - version))
         return f"version {version + 1}"
 
-    whole = Puppet(say)
+    whole = ScriptedEngine(say)
     expected, _ = run(tmp_path / "whole", whole, items(3), plan(10))
     # Three items: 3 texts, 3 readings, and 3 + 3 a step; it dies within the seventh.
-    dead = Puppet(say, dies_at=6 + 6 * 6 + 2)
+    dead = ScriptedEngine(say, dies_at=6 + 6 * 6 + 2)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "killed", dead, items(3), plan(10))
-    second = Puppet(say)
+    second = ScriptedEngine(say)
     found, _ = run(tmp_path / "killed", second, items(3), plan(10))
     assert not set(dead.asked) & set(second.asked)
     assert sorted(dead.asked + second.asked) == sorted(whole.asked)
@@ -162,7 +163,7 @@ def test_prompts_are_the_same_at_every_step_and_name_the_language(tmp_path):
     def say(kind, text, seed):
         return "'x' is a major accuracy error" if kind == "feedback" else f"text {seed}"
 
-    engine = Puppet(say)
+    engine = ScriptedEngine(say)
     run(tmp_path, engine, items(1), plan(4, ("accept-all",)))
     for kind in ("feedback", "revise"):
         prompts = [text for asked, text, _ in engine.asked if asked == kind]
@@ -189,7 +190,7 @@ def test_texts_that_were_never_written_are_counted(tmp_path):
             return Text("", "refused")
         return "no error" if kind == "feedback" else Text("half a te", "cut")
 
-    found, missing = run(tmp_path, Puppet(say), items(3), plan(1))
+    found, missing = run(tmp_path, ScriptedEngine(say), items(3), plan(1))
     assert missing == {"refused": 1}
     assert set(found["responses"]["item_id"]) == {"yor-en/1", "yor-en/3"}
     assert set(found["responses"]["status"]) == {"truncated"}
@@ -201,7 +202,7 @@ def test_an_empty_revision_is_not_judged(tmp_path):
             return ""
         return "a text" if kind == "write" else "'x' is a minor style error"
 
-    engine = Puppet(say)
+    engine = ScriptedEngine(say)
     found, _ = run(tmp_path, engine, items(1), plan(2, ("accept-all",)))
     assert set(found["responses"]["text"]) == {"a text"}
     # The first reading and the fresh one.

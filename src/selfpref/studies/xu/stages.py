@@ -9,9 +9,12 @@ from selfpref.models import open as models
 from selfpref.params import Params
 from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.items import from_table
-from selfpref.studies.xu.refine import LAYOUTS
-from selfpref.studies.xu.refine.experiment import Participant, Plan, run
-from selfpref.studies.xu.refine.judges import Sampling
+from selfpref.studies.xu.lab import LAB
+from selfpref.studies.xu.prompts import PLAIN
+from selfpref.studies.xu.refine import Plan, run
+from selfpref.studies.xu.refine.judges import Participant, Sampling
+
+LAYOUTS = {"lab": LAB, "plain": PLAIN}
 
 
 def refinements(
@@ -34,18 +37,19 @@ def refinements(
     items = [item for item in from_table(asked) if item.task in use.tasks]
     dataset = "".join(f"seed-{seed}" for seed in params.lab.refiners.seeds)
     sampling = Sampling(use.max_tokens, use.feedback_tokens, use.temperature, params.seed)
-    plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds), sampling)
+    plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds))
     with ExitStack() as stack:
-        cast = [
+        writer, *others = [
             Participant(
                 models.responder(params, key),
                 stack.enter_context(open_model(params, key, dataset, f"refine {model}: {key}")),
                 LAYOUTS[use.prompts],
+                sampling,
                 scores=models.gives_likelihoods(params, key),
             )
             for key in dict.fromkeys((model, use.external))
         ]
-        return run(STUDY.name, items, cast[0], cast[1] if len(cast) > 1 else None, plan)
+        return run(STUDY.name, items, writer, others[0] if others else None, plan)
 
 
 STAGES = {"refine": refinements}

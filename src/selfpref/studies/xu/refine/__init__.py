@@ -24,14 +24,170 @@ kept is also read afresh, once, by its writer and by the external judge: variant
 
     best-of-4/lab-en/12         step 0, samples 0..3: the candidates; step 1: the first with the
                                 greatest standing. Their ratings are `plain`.
-    self-consistency/math/3     step r: the current answer before round r (see `consistency`)
+    self-consistency/math/3     step r: the current answer before round r (see `judges`)
 
-The items table holds the items without conditions; `refinement.chains.under_conditions` adds them.
+The items table holds the items without conditions; `xu.chains.under_conditions` adds them.
 """
 
-from typing import Final
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
 
-from selfpref.studies.xu.lab import LAB
-from selfpref.studies.xu.prompts import PLAIN
+import pandas as pd
 
-LAYOUTS: Final = {"lab": LAB, "plain": PLAIN}
+from selfpref.models import Score, Text
+from selfpref.studies.xu.feedback import Feedback
+from selfpref.studies.xu.items import Item, Task
+from selfpref.studies.xu.refine.judges import (
+    Judge,
+    NoiseJudge,
+    Participant,
+    Question,
+    rounds,
+    written,
+)
+from selfpref.studies.xu.refine.loop import ARMS, PLAIN, Arm, refine
+from selfpref.studies.xu.refine.rows import BEST, Rows
+
+RESCORED = "rescored"
+CONSISTENCY = "self-consistency"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done with one model.
+
+    Attributes:
+        steps: How often each text is refined.
+        arms: Beside the plain one.
+        best_of: How many candidates are drawn, for each k.
+        rounds: How many samples vote in each round of self-consistency.
+    """
+
+    steps: int
+    arms: tuple[Arm, ...] = ()
+    best_of: tuple[int, ...] = ()
+    rounds: tuple[int, ...] = ()
+
+
+def run(
+    study: str,
+    items: Sequence[Item],
+    writer: Participant,
+    external: Participant | None,
+    plan: Plan,
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """Refine, choose and vote; then read every kept text afresh.
+
+    Args:
+        study: The study.
+        items: What is asked.
+        writer: Who writes, revises and judges itself.
+        external: Another model; with it there are the external arm, its fresh readings, and the
+            texts' perplexities under it.
+        plan: What is done.
+
+    Returns:
+        The tables responses, ratings, truths and perplexities; and how many items have no rows, by
+        reason: the prompt does not fit the context (truncated), or the model refused or failed.
+    """
+    rows = Rows(study, writer.name)
+    texts = [first for (first,) in writer.write(items)]
+    missing = Counter(text.status for text in texts if not written(text))
+    firsts = [(item, text) for item, text in zip(items, texts, strict=True) if written(text)]
+    asked = [item for item, _ in firsts]
+    _refine(rows, firsts, writer, external, plan)
+    if plan.best_of:
+        _best_of(rows, asked, writer, plan.best_of)
+    if plan.rounds:
+        _vote(rows, [item for item in asked if item.task == "correctness"], writer, plan.rounds)
+    for judge in [writer] if external is None else [writer, external]:
+        _read_afresh(rows, judge)
+    if external is not None and external.scores:
+        _score(rows, external)
+    return rows.tables(), dict(missing)
+
+
+def _refine(
+    rows: Rows,
+    firsts: Sequence[tuple[Item, Text]],
+    writer: Participant,
+    external: Participant | None,
+    plan: Plan,
+) -> None:
+    """Every arm, step by step."""
+    # The store answers the same questions again when the arms ask them.
+    said = writer.rate([Question(item, text.text, "0") for item, text in firsts])
+    pool: dict[Task, list[Feedback]] = {}
+    for (item, _), one in zip(firsts, said, strict=True):
+        pool.setdefault(item.task, []).append(one)
+    seed = writer.sampling.seed
+    kinds: dict[str, Judge | None] = {
+        "own": writer,
+        "external": external,
+        "noise": NoiseJudge(pool, seed),
+    }
+    judges: dict[Arm, Judge] = {}
+    for arm in (PLAIN, *plan.arms):
+        judge = kinds[ARMS[arm].judge]
+        assert judge is not None, "the parameters ask for an external judge"
+        judges[arm] = judge
+    for state in refine(firsts, writer, judges, steps=plan.steps, seed=seed):
+        name = judges[state.arm].name
+        rows.add(state.arm, state.item, state.step, state.text, name, state.said, variant=state.arm)
+
+
+def _best_of(rows: Rows, items: Sequence[Item], writer: Participant, sizes: Sequence[int]) -> None:
+    """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
+    drawn = [
+        (item, sample, text)
+        for item, texts in zip(items, writer.write(items, max(sizes)), strict=True)
+        for sample, text in enumerate(texts)
+        if written(text)
+    ]
+    said = writer.rate(
+        [Question(item, text.text, f"candidate {sample}") for item, sample, text in drawn]
+    )
+    held: dict[str, list[tuple[int, Text, Feedback]]] = {item.item_id: [] for item in items}
+    for (item, sample, text), one in zip(drawn, said, strict=True):
+        held[item.item_id].append((sample, text, one))
+    for size, item in product(sizes, items):
+        candidates = [one for one in held[item.item_id] if one[0] < size]
+        for sample, text, one in candidates:
+            rows.add(f"{BEST}{size}", item, 0, text, writer.name, one, sample=sample)
+        usable = [one for one in candidates if one[2].standing is not None]
+        if usable:
+            _, text, best = max(usable, key=lambda one: (one[2].standing, -one[0]))
+            rows.add(f"{BEST}{size}", item, 1, text, writer.name, best)
+
+
+def _vote(rows: Rows, items: Sequence[Item], writer: Participant, prefixes: Sequence[int]) -> None:
+    """Self-consistency: the majority of samples as the judge."""
+    for item, texts in zip(items, writer.write(items, max(prefixes)), strict=True):
+        samples = [text for text in texts if written(text)]
+        for step, one in enumerate(rounds([text.text for text in samples], prefixes)):
+            said = Feedback("unparsable") if one.score is None else Feedback("ok", one.score)
+            text = samples[one.sample]
+            rows.add(CONSISTENCY, item, step, text, writer.name, said, variant=CONSISTENCY)
+
+
+def _read_afresh(rows: Rows, judge: Participant) -> None:
+    """One more reading of every kept text, by draws that selected nothing."""
+    asked = {kept.key: kept for kept in rows.kept}
+    said = judge.rate([Question(one.item, one.text, "afresh") for one in asked.values()])
+    known = dict(zip(asked, said, strict=True))
+    for kept in rows.kept:
+        rows.add_rating(kept, judge.name, known[kept.key], RESCORED)
+
+
+def _score(rows: Rows, external: Participant) -> None:
+    """The kept texts' log-likelihood under another model, given the request."""
+    asked = {kept.key: kept for kept in rows.kept}
+    prompts = external.prompts
+    found = external.model.ask(
+        [Score(prompts.write(one.item), prompts.content(one.text)) for one in asked.values()]
+    )
+    known = dict(zip(asked, found, strict=True))
+    for kept in rows.kept:
+        rows.add_likelihood(kept, external.name, known[kept.key])

@@ -1,14 +1,29 @@
-"""Judges of self-refinement: a model, or chance."""
+"""Who writes, revises and judges: models, chance, and the majority of samples.
 
+**Chance** is the null of the paper's accept rule: a judge whose scores are distributed like the
+model's and say nothing of the text.
+
+**Self-consistency** judges mathematics. A writer solves each problem n times. The current answer is
+that of the first sample; round r calls it correct if it equals the majority of the first k_r
+samples, then puts that majority in its place.
+
+    step r    text: the current answer before round r    score: 1 if it is the majority, else 0
+
+Samples without an answer do not vote; without any vote the rating is unparsable and the answer
+stays. Of equally frequent answers the one that came first wins. Each round counts for itself: in
+the release of Xu et al. its differences ran on from round to round, and two missing answers agreed.
+"""
+
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+from zlib import crc32
 
 import numpy as np
 
-from selfpref.models import Generate
+from selfpref.models import Generate, Prompt, Text
 from selfpref.models.calls import Model
-from selfpref.seeds import seed_of
 from selfpref.studies.xu.feedback import (
     MARKER,
     SEVERITIES,
@@ -19,11 +34,12 @@ from selfpref.studies.xu.feedback import (
 )
 from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.prompts import Refinement
+from selfpref.studies.xu.truths import answer_of
 
 
 @dataclass(frozen=True)
 class Question:
-    """One text to judge.
+    """One text to judge or to revise.
 
     Attributes:
         item: What was asked.
@@ -47,6 +63,11 @@ class Judge(Protocol):
         """Feedback on each text."""
 
 
+def seed_of(*parts: object) -> int:
+    """A seed of its own for what the parts name."""
+    return crc32("/".join(map(str, parts)).encode())
+
+
 @dataclass(frozen=True)
 class Sampling:
     """How a model writes: limits in tokens, temperature (0: greedy), and the seed of every draw."""
@@ -58,47 +79,83 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class ModelJudge:
-    """A model that gives feedback in words.
+class Participant:
+    """A model behind the store that writes, revises, and gives feedback in words.
 
     Of a verdict on correctness it also tells the probabilities of yes and no, where its engine
     knows them.
 
     Attributes:
-        name: The judge in the ratings table.
-        calls: The model behind the store.
-        layout: Its prompts, the same at every step.
+        name: The responder and judge in the tables.
+        model: The model.
+        prompts: Its prompts, the same at every step.
         sampling: Limits, temperature and seed.
+        scores: Whether it tells the likelihood of a given text.
     """
 
     name: str
-    calls: Model
-    layout: Refinement
+    model: Model
+    prompts: Refinement
     sampling: Sampling
+    scores: bool = True
+
+    def write(self, items: Sequence[Item], samples: int = 1) -> list[list[Text]]:
+        """First texts of each item, `samples` draws."""
+        made = self._texts(
+            [
+                (self.prompts.write(item), self._seed(item, "write", sample))
+                for item in items
+                for sample in range(samples)
+            ]
+        )
+        return [made[start : start + samples] for start in range(0, len(made), samples)]
+
+    def revise(self, questions: Sequence[Question], said: Sequence[Feedback]) -> list[Text]:
+        """A better text for each, given what was said of it."""
+        return self._texts(
+            [
+                (
+                    self.prompts.revise(one.item, one.text, feedback.reply or ""),
+                    self._seed(one.item, "revise", one.occasion),
+                )
+                for one, feedback in zip(questions, said, strict=True)
+            ]
+        )
 
     def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text; equal questions on one occasion are one call."""
-        made = self.calls.ask([self._call(question) for question in questions])
+        made = self.model.ask([self._asked(question) for question in questions])
         return [
-            read_generation(question.item.task, one, self.layout.reply(one.text))
+            read_generation(question.item.task, one, self.prompts.reply(one.text))
             for question, one in zip(questions, made, strict=True)
         ]
 
-    def _call(self, question: Question) -> Generate:
+    def _asked(self, question: Question) -> Generate:
         # Only a verdict has a marker to read probabilities after.
         marked = question.item.task == "correctness"
         return Generate(
-            self.layout.feedback(question.item, question.text),
+            self.prompts.feedback(question.item, question.text),
             self.sampling.feedback_tokens,
             self.sampling.temperature,
-            self._seed(question),
+            self._seed(question.item, "feedback", question.occasion),
             MARKER if marked else "",
             VERDICTS if marked else (),
         )
 
-    def _seed(self, question: Question) -> int:
-        item = question.item.item_id
-        return seed_of(self.sampling.seed, self.name, item, "feedback", question.occasion)
+    def _texts(self, asked: Sequence[tuple[Prompt, int]]) -> list[Text]:
+        limit, temperature = self.sampling.max_tokens, self.sampling.temperature
+        made = self.model.ask(
+            [Generate(prompt, limit, temperature, seed) for prompt, seed in asked]
+        )
+        return [Text(one.text.strip(), one.status) for one in made]
+
+    def _seed(self, item: Item, *parts: object) -> int:
+        return seed_of(self.sampling.seed, self.name, item.item_id, *parts)
+
+
+def written(text: Text) -> bool:
+    """Whether there is a text, whole or cut off at its limit."""
+    return text.status in ("ok", "cut")
 
 
 class NoiseJudge:
@@ -159,3 +216,41 @@ def _annotated(text: str, marks: Sequence[float], rng: np.random.Generator) -> s
         for severity, count in zip(SEVERITIES, marks, strict=True)
         for _ in range(int(count))
     )
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round.
+
+    Attributes:
+        sample: The sample whose answer is the current one before the round.
+        score: 1 if the majority agrees with it, 0 if not; None without a majority.
+    """
+
+    sample: int
+    score: float | None
+
+
+def majority(answers: Sequence[str | None]) -> str | None:
+    """The most frequent answer, the earliest of equals; None if nobody answered."""
+    votes = Counter(answer for answer in answers if answer is not None)
+    # Counter keeps the order of first votes, and max takes the first of equals.
+    return max(votes, key=lambda answer: votes[answer]) if votes else None
+
+
+def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[Round]:
+    """The rounds of one problem.
+
+    Args:
+        samples: Solutions, at least as many as the longest prefix.
+        prefixes: How many of them vote in each round.
+    """
+    answers = [answer_of(sample) for sample in samples]
+    current, found = 0, []
+    for count in prefixes:
+        winner = majority(answers[:count])
+        agrees = None if winner is None else float(answers[current] == winner)
+        found.append(Round(current, agrees))
+        if winner is not None:
+            current = answers.index(winner)
+    return found

@@ -1,25 +1,40 @@
-"""Collects what an experiment makes into the tables that every study reads."""
+"""What an experiment makes, in the tables that every study reads, and what is true of its texts.
 
-from __future__ import annotations
+| task | metric | score |
+|---|---|---|
+| mqm | chrf | sentence chrF to the reference (sacrebleu's defaults), 0..100 |
+| mqm | mqm | by the testbed's grammar, -25..0; only where it is known |
+| coverage | coverage-surface, coverage-lemma | 1 if every concept is there, else 0 |
+| correctness | correctness | 1 if the boxed answer is right, else 0 |
+
+A neural metric's scores come from a file of the user's own (`selfpref.formats.scores`).
+"""
 
 from dataclasses import dataclass
 
 import pandas as pd
+from sacrebleu.metrics.chrf import CHRF
 
-from selfpref.models import Likelihood
+from selfpref.models import Likelihood, Text
+from selfpref.studies.xu import lab
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
-from selfpref.studies.xu.refine.loop import Text
-from selfpref.studies.xu.refine.rules import PLAIN
-from selfpref.studies.xu.refine.truths import scores
+from selfpref.studies.xu.refine.loop import PLAIN
+from selfpref.studies.xu.truths import MATCHERS, correct, covers
 from selfpref.tables.schemas import TABLES
 
 BEST = "best-of-"
 
 
-def under(condition: str, item_id: str) -> str:
-    """The name of an item under a condition; the plain arm is none."""
-    return item_id if condition == PLAIN else f"{condition}/{item_id}"
+def truths_of(item: Item, text: str) -> dict[str, float]:
+    """The true scores of a text by metric."""
+    if item.task == "coverage":
+        return {f"coverage-{name}": covers(text, item.concepts, name) for name in MATCHERS}
+    reference = item.reference or ""
+    if item.task == "correctness":
+        return {"correctness": correct(text, reference)}
+    found = {"chrf": float(CHRF().sentence_score(text, [reference]).score)}
+    return found | ({"mqm": lab.score(reference, text)} if item.oracle else {})
 
 
 @dataclass(frozen=True)
@@ -28,15 +43,18 @@ class Kept:
 
     Attributes:
         item: The item without its condition.
-        item_id: Its name under the condition.
-        step: The step.
+        place: Its name under the condition, step and sample, as in the tables.
         text: The text.
     """
 
     item: Item
-    item_id: str
-    step: int
+    place: dict[str, object]
     text: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The item and the text: what a reading of it, or a truth, depends on."""
+        return self.item.item_id, self.text
 
 
 class Rows:
@@ -49,72 +67,62 @@ class Rows:
 
     def __init__(self, study: str, responder: str) -> None:
         self._common = {"study": study, "responder": responder}
-        self._responses: list[dict[str, object]] = []
-        self._ratings: list[dict[str, object]] = []
-        self._perplexities: list[dict[str, object]] = []
-        self._kept: list[Kept] = []
+        self._rows: dict[str, list[dict[str, object]]] = {
+            name: [] for name in ("responses", "ratings", "perplexities")
+        }
+        self.kept: list[Kept] = []
 
-    def add_text(self, condition: str, item: Item, step: int, sample: int, text: Text) -> str:
-        """Add a response; returns the item's name under the condition."""
-        item_id = under(condition, item.item_id)
-        self._responses.append(
-            {"item_id": item_id, "step": step, "sample": sample}
-            | {"text": text.text, "status": "ok" if text.status == "ok" else "truncated"}
-        )
+    def add(
+        self,
+        condition: str,
+        item: Item,
+        step: int,
+        text: Text,
+        judge: str,
+        said: Feedback,
+        *,
+        sample: int = 0,
+        variant: str = PLAIN,
+    ) -> None:
+        """Add a text and what was said of it; the plain arm has no condition in front."""
+        item_id = item.item_id if condition == PLAIN else f"{condition}/{item.item_id}"
+        one = Kept(item, {"item_id": item_id, "step": step, "sample": sample}, text.text)
+        status = "ok" if text.status == "ok" else "truncated"
+        self._rows["responses"].append({**one.place, "text": text.text, "status": status})
         # Candidates at step 0 were only looked at.
         if not (condition.startswith(BEST) and step == 0):
-            self._kept.append(Kept(item, item_id, step, text.text))
-        return item_id
+            self.kept.append(one)
+        self.add_rating(one, judge, said, variant)
 
-    def add_rating(
-        self,
-        item_id: str,
-        step: int,
-        sample: int,
-        judge: str,
-        variant: str,
-        item: Item,
-        reading: Feedback,
-    ) -> None:
-        """Add a rating of a response."""
-        choice = reading.choice
-        self._ratings.append(
-            {"item_id": item_id, "step": step, "sample": sample, "judge": judge}
-            | {"task": item.task, "variant": variant, "repeat": 0}
-            | {"score": reading.score, "marks": reading.marks, "reply": reading.reply}
+    def add_rating(self, kept: Kept, judge: str, said: Feedback, variant: str) -> None:
+        """Add one more reading of a text."""
+        choice = said.choice
+        self._rows["ratings"].append(
+            {**kept.place, "judge": judge, "task": kept.item.task, "variant": variant, "repeat": 0}
+            | {"score": said.score, "marks": said.marks, "reply": said.reply, "stored": None}
             | {"distribution": choice and list(choice.probabilities)}
-            | {"mass": choice and choice.mass, "stored": None, "status": reading.status}
+            | {"mass": choice and choice.mass, "status": said.status}
         )
 
-    def add_score(self, kept: Kept, judge: str, score: Likelihood) -> None:
-        """Add the log-likelihood of a kept text."""
-        self._perplexities.append(
-            {"item_id": kept.item_id, "step": kept.step, "judge": judge, "conditional": True}
-            | {"sum_nll": score.sum_nll, "n_tokens": score.n_tokens, "status": score.status}
+    def add_likelihood(self, kept: Kept, judge: str, found: Likelihood) -> None:
+        """Add the log-likelihood of a kept text, given its request."""
+        self._rows["perplexities"].append(
+            {**kept.place, "judge": judge, "conditional": True, "sum_nll": found.sum_nll}
+            | {"n_tokens": found.n_tokens, "status": found.status}
             | {"n_bytes": len(kept.text.encode())}
         )
-
-    def kept(self) -> list[Kept]:
-        """The texts that arms held, in the order in which they were added."""
-        return list(self._kept)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """responses, ratings, truths (of the kept texts) and perplexities."""
         known = {
-            pair: scores(item, pair[1])
-            for pair, item in {(k.item.item_id, k.text): k.item for k in self._kept}.items()
+            one.key: truths_of(one.item, one.text) for one in {k.key: k for k in self.kept}.values()
         }
         truths = [
-            {"item_id": kept.item_id, "step": kept.step, "metric": metric, "score": score}
-            for kept in self._kept
-            for metric, score in known[kept.item.item_id, kept.text].items()
+            {**kept.place, "metric": metric, "score": score}
+            for kept in self.kept
+            for metric, score in known[kept.key].items()
         ]
         return {
-            "responses": self._frame("responses", self._responses),
-            "ratings": self._frame("ratings", self._ratings),
-            "truths": self._frame("truths", truths),
-            "perplexities": self._frame("perplexities", self._perplexities),
+            name: pd.DataFrame(rows, columns=list(TABLES[name].columns)).assign(**self._common)
+            for name, rows in {**self._rows, "truths": truths}.items()
         }
-
-    def _frame(self, name: str, rows: list[dict[str, object]]) -> pd.DataFrame:
-        return pd.DataFrame(rows, columns=list(TABLES[name].columns)).assign(**self._common)

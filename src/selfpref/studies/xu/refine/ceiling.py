@@ -1,6 +1,6 @@
 """What refinement asks at most, before anything is asked: every judge finds fault to the last step.
 
-A rehearsal takes answers from the store, and counts the calls that are not there. In the place of
+The ceiling takes answers from the store, and counts the calls that are not there. In the place of
 an answer stands a text as long as an answer may be, that calls every text wrong in every task.
 """
 
@@ -14,7 +14,7 @@ FAULT = "'word' is a major accuracy error [word] [[no]]"
 BYTES = 4
 
 
-class Rehearsal(Model):
+class Ceiling(Model):
     """Stands in for a model behind the store.
 
     Args:

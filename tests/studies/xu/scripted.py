@@ -4,8 +4,10 @@ from selfpref.models import Choice, Generate, Likelihood, Text
 from selfpref.models.calls import Model
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import PLAIN
-from selfpref.studies.xu.refine.experiment import Participant, Plan
-from selfpref.studies.xu.refine.judges import Sampling
+from selfpref.studies.xu.refine import Plan
+from selfpref.studies.xu.refine.judges import Participant, Sampling
+
+SAMPLING = Sampling(50, 50, 1.0, 0)
 
 TRANSLATION = Item("yor-en/1", "mqm", "Ẹ káàárọ̀.", "Good morning.", "Yoruba", "English")
 CONCEPTS = Item(
@@ -14,10 +16,10 @@ CONCEPTS = Item(
 PROBLEM = Item("math/1", "correctness", "What is 1/4 + 1/4?", r"\frac{1}{2}")
 
 
-class Puppet:
+class ScriptedEngine:
     """Answers with what `say(kind, prompt, seed)` returns; kind is write, feedback or revise."""
 
-    def __init__(self, say, name="puppet", dies_at=None):
+    def __init__(self, say, name="scripted", dies_at=None):
         self.identity = {"provider": name}
         self.asked = []
         self._say, self._dies_at = say, dies_at
@@ -50,8 +52,8 @@ class Puppet:
 
 
 def model(store, engine, name="me", scores=True):
-    return Participant(name, Model(engine, store, offline=False, title=""), PLAIN, scores)
+    return Participant(name, Model(engine, store, offline=False, title=""), PLAIN, SAMPLING, scores)
 
 
 def plan(steps=3, arms=(), best_of=(), rounds=()):
-    return Plan(steps, arms, best_of, rounds, Sampling(50, 50, 1.0, 0))
+    return Plan(steps, arms, best_of, rounds)
