@@ -7,15 +7,14 @@ import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from selfpref.plots.frame import (
     GREY,
     PAGE,
-    SINGLE,
     STYLE,
     Look,
     announce,
-    empty,
     grid,
     head,
     legend,
@@ -75,9 +74,9 @@ def _label(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
     for (name, entry), place in places.items():
         if not entry:
             axes.text(
-                *(0.01, place, name),
+                *(0.015, place, name),
                 transform=axes.get_yaxis_transform(), va="center", fontsize=8, weight="bold",
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2},
             )  # fmt: skip
 
 
@@ -116,7 +115,8 @@ def forest(
     series: str = "series",
     group: str | None = None,
     panel: str | None = None,
-    wrap: int = 0,
+    wrap: int = 5,
+    own_rows: bool = False,
     reference: float | str | None = 0.0,
     limits: tuple[float, float] | None = None,
     share_x: bool = True,
@@ -133,9 +133,9 @@ def forest(
             needs no such column and is not put into the legend.
         series: The column of the series.
         group: A column that groups the rows, each group under its heading.
-        panel: A column with a panel an entry. Without `wrap` the panels stand side by side and
-            share their rows.
-        wrap: Panels with rows of their own, so many beside one another.
+        panel: A column with a panel an entry.
+        wrap: At most so many panels beside one another.
+        own_rows: Whether each panel has rows of its own; else they share them.
         reference: Where a thin line stands: a value that means none, or the column that holds it.
         limits: Of the horizontal axis.
         share_x: Whether panels have one horizontal axis.
@@ -159,20 +159,21 @@ def forest(
     shown = [name for name in looks if not several or rows[series].eq(name).any()]
     step = AIR * 2 + STEP * (len(shown) - 1)
     parts = {name: rows[rows[panel].eq(name)] if panel else rows for name in names}
-    shared = None if wrap else _places(rows, row, group)
-    longest = max(len(shared or _places(part, row, group)) for part in parts.values())
-    columns = min(wrap, len(parts)) if wrap else len(parts)
-    if wrap:
-        figure, panels = grid(
-            len(parts), wrap, step * longest + 0.45, share_x=share_x, share_y=False
-        )
-    else:
-        figure = empty(PAGE if columns > 1 or note else SINGLE, step * longest + 0.9)
-        panels = list(figure.subplots(1, columns, sharex=share_x, sharey=True, squeeze=False).flat)
-    for axes, (name, part) in zip(panels, parts.items(), strict=True):
-        places = shared or _places(part, row, group)
+    places_of = [_places(part if own_rows else rows, row, group) for part in parts.values()]
+    columns = min(wrap, len(parts))
+    figure, panels = grid(
+        [step * len(places) + 0.45 for places in places_of],
+        columns,
+        share_x=share_x,
+        share_y=not own_rows,
+        width=PAGE if note else 0.0,
+    )
+    beside = 0.058 * max(len(entry) for places in places_of for _, entry in places)
+    beside *= columns if own_rows else 1
+    for number, (axes, name, places) in enumerate(zip(panels, parts, places_of, strict=True)):
+        part = parts[name]
         # Marks of a row keep their places from panel to panel.
-        within = part if wrap else rows
+        within = part if own_rows else rows
         keys = zip(within[group] if group else [""] * len(within), within[row], strict=True)
         at = pd.Series([places[key] for key in keys], index=within.index, dtype=float)
         if several:
@@ -185,15 +186,16 @@ def forest(
         for one in shown:
             mine = part.index[part[series].eq(one)] if several else part.index
             points(axes, part.loc[mine], (at + shifts)[mine], looks[one])
-        if wrap or axes is panels[0]:
+        if own_rows or not number % columns:
             _label(axes, places)
-        if note and (wrap or axes is panels[-1]):
+        if note and (own_rows or axes is panels[-1]):
             _remark(axes, at[part.index], part[note])
-        head(axes, str(name), columns)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=max(3, min(8, int(2.2 * PAGE / columns)))))
+        head(axes, str(name), columns, beside)
         if limits:
             axes.set_xlim(limits)
     figure.supxlabel(label, fontsize=8)
-    weak = hollow if "hollow" in rows and rows["hollow"].any() else ""
+    weak = hollow if "hollow" in rows and rows.loc[rows["value"].notna(), "hollow"].any() else ""
     if several or weak:
         seen = {name: looks[name] for name in shown} if several else {}
         announce(panels[0], seen, hollow=weak)

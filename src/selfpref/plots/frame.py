@@ -134,42 +134,48 @@ def nothing(axes: Axes) -> None:
 
 
 def grid(
-    number: int, wrap: int, height: float, *, share_x: bool, share_y: bool, width: float = 0.0
+    heights: Sequence[float], wrap: int, *, share_x: bool, share_y: bool, width: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with panels of one height, `wrap` beside one another; spare places stay empty.
+    """A figure with `wrap` panels beside one another; spare places stay empty.
 
     Args:
-        number: Of panels.
+        heights: Of each panel with its title, in inches; a line of panels has the greatest.
         wrap: At most so many in a line.
-        height: Of a panel with its title, in inches.
         share_x: Whether all panels have one horizontal axis.
         share_y: Whether all panels have one vertical axis.
         width: Of the figure; without it a page, or less for a single panel.
     """
-    columns = min(wrap, number)
-    lines = -(-number // columns)
-    figure = empty(width or (PAGE if columns > 1 else SINGLE), lines * height + 0.75)
-    axes = figure.subplots(lines, columns, sharex=share_x, sharey=share_y, squeeze=False)
-    for spare in axes.flat[number:]:
+    columns = min(wrap, len(heights))
+    tallest = [max(heights[start : start + columns]) for start in range(0, len(heights), columns)]
+    figure = empty(width or (PAGE if columns > 1 else SINGLE), sum(tallest) + 0.75)
+    axes = figure.subplots(
+        *(len(tallest), columns),
+        sharex=share_x,
+        sharey=share_y,
+        squeeze=False,
+        height_ratios=tallest,
+    )
+    for spare in axes.flat[len(heights) :]:
         spare.set_axis_off()
     # Above a spare place the ticks of a shared axis are needed again.
-    for above in axes.flat[max(0, number - columns) : number]:
+    for above in axes.flat[max(0, len(heights) - columns) : len(heights)]:
         above.tick_params(labelbottom=True)
-    return figure, list(axes.flat[:number])
+    return figure, list(axes.flat[: len(heights)])
 
 
-def head(axes: Axes, title: str, columns: int) -> None:
+def head(axes: Axes, title: str, columns: int, beside: float = 0.3) -> None:
     """The heading of a panel, in lines that fit above it.
 
     Args:
         axes: The panel.
         title: Its heading; line breaks stay.
         columns: How many panels stand beside one another.
+        beside: What labels beside the panels take of the figure's width, in inches.
     """
     figure = axes.get_figure()
     width = figure.get_figwidth() if isinstance(figure, Figure) else PAGE
-    # At 8 points a bold letter takes about 0.066 inches; labels of rows take a tenth of the width.
-    letters = int(0.9 * width / columns / 0.066)
+    # At 8 points a bold letter takes about 0.066 inches.
+    letters = int(((width - beside) / columns - 0.1) / 0.066)
     axes.set_title("\n".join(textwrap.fill(one, letters) for one in title.split("\n")))
 
 
@@ -209,8 +215,9 @@ def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:
     if not found:
         return
     # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
-    fitting = int(figure.get_figwidth() / (0.058 * max(map(len, found)) + 0.5))
-    columns = min(len(found), max(1, fitting))
+    widths = [0.058 * len(label) + 0.5 for label in found]
+    room = figure.get_figwidth()
+    columns = len(found) if sum(widths) <= room else max(1, int(room / max(widths)))
     # Lines of even length.
     columns = -(-len(found) // -(-len(found) // columns))
     figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=columns)

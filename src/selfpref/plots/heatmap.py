@@ -43,7 +43,7 @@ def heatmap(
     'j'
     """
     names, across, down = order(rows[panel]), order(rows[column]), order(rows[row])
-    figure, panels = grid(len(names), wrap, height * len(down) + 0.5, share_x=True, share_y=True)
+    figure, panels = grid([height * len(down) + 0.5] * len(names), wrap, share_x=True, share_y=True)
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)]
         values, texts = (

@@ -119,7 +119,7 @@ def lines(
             one[0].set_ylabel(kind)
     else:
         kinds = [""]
-        figure, panels = grid(len(names), wrap, height + 0.2, share_x=share_x, share_y=True)
+        figure, panels = grid([height + 0.2] * len(names), wrap, share_x=share_x, share_y=True)
         figure.supylabel(label[1], fontsize=8)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, (kind, name) in zip(panels, product(kinds, names), strict=True):
@@ -161,6 +161,8 @@ def scatter(
     label: tuple[str, str],
     looks: Mapping[str, Look],
     series: str = "series",
+    kind: str | None = None,
+    markers: Mapping[str, str] | None = None,
     panel: str | None = None,
     wrap: int = 2,
     diagonal: str = "",
@@ -177,6 +179,8 @@ def scatter(
         label: Of the horizontal and of the vertical axis.
         looks: The series in their order: entry of the column `series` to its look.
         series: The column of the series.
+        kind: A second column, told apart by `markers`; the series then by their colours alone.
+        markers: Entry of the column `kind` to its marker, in the order of the legend.
         panel: A column with a panel an entry; panels share their axes.
         wrap: At most so many panels beside one another.
         diagonal: What the line of equal values means, for the legend; none without it.
@@ -193,8 +197,9 @@ def scatter(
     [[0.1, 0.2]]
     """
     names = order(rows[panel]) if panel else [""]
-    figure, panels = grid(len(names), wrap, height, share_x=True, share_y=True)
+    figure, panels = grid([height] * len(names), wrap, share_x=True, share_y=True)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
+    kinds = [name for name in markers or {} if rows[kind].eq(name).any()]
     weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)] if panel else rows
@@ -207,18 +212,26 @@ def scatter(
                 bars.append(axes.vlines(mine[x], mine[f"{y}_lo"], mine[f"{y}_hi"]))
             for bar in bars:
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
-            for of, face in ((~weak, look.color), (weak, "white")):
+            for marked, of in product(kinds or [""], (False, True)):
+                these = mine[weak[mine.index].eq(of)]
+                these = these[these[kind].eq(marked)] if kind else these
                 axes.plot(
-                    *(mine.loc[of[mine.index], x], mine.loc[of[mine.index], y]),
+                    *(these[x], these[y]),
                     linestyle="none",
-                    marker=look.marker,
+                    marker=markers[marked] if markers else look.marker,
                     color=look.color,
-                    markerfacecolor=face,
+                    markerfacecolor="white" if of else look.color,
                     markersize=4,
                 )
         axes.grid(visible=True, axis="both")
         head(axes, str(name), min(wrap, len(names)))
-    announce(panels[0], shown if len(looks) > 1 else {}, hollow=hollow if weak.any() else "")
+    seen = {name: Look(look.color) for name, look in shown.items()} if kind else shown
+    told = {name: Look(GREY, marker) for name, marker in (markers or {}).items() if name in kinds}
+    announce(
+        panels[0],
+        (seen if len(looks) > 1 else {}) | told,
+        hollow=hollow if weak.any() else "",
+    )
     if diagonal:
         for axes in panels:
             axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)

@@ -1,5 +1,6 @@
 """The pictures beyond the papers: every mark is there, captions count, nothing left says so."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,6 @@ import pytest
 
 from selfpref.plots.save import Gallery
 from selfpref.studies.beyond import draw
-from selfpref.studies.beyond.draw import captions
 from selfpref.studies.beyond.measure.mitigations import MEAN, MEASURES, RULES
 from selfpref.studies.beyond.measure.results import LONG, POOLED, STATISTICS
 
@@ -58,23 +58,19 @@ RECOVERED = pd.DataFrame(
     {"gold": gold, "statistic": "excess", "r": 0.8, "lo": 0.2, "hi": 0.95, "n": 8}
     for gold in ("human", "oracle")
 )
-PICTURES = {
-    "forest": (lambda rows: draw.forest(rows, "wataoka"), ROWS),
-    "ratings": (draw.ratings, ROWS),
-    "preferences": (draw.preferences, ROWS),
-    "recovery": (draw.recovery, RECOVERED),
-    "mitigations": (draw.mitigations, RULED),
-    "changes": (draw.changes, RULED),
-    "power": (draw.power, NEEDED),
-}
-CAPTIONS = {
-    "forest": lambda rows: captions.forest(rows, "wataoka", PARAMS),
-    "ratings": lambda rows: captions.ratings(rows, PARAMS),
-    "preferences": lambda rows: captions.preferences(rows, PARAMS),
-    "recovery": lambda rows: captions.recovery(rows, PARAMS),
-    "mitigations": lambda rows: captions.mitigations(rows, PARAMS),
-    "changes": lambda rows: captions.changes(rows, PARAMS),
-    "power": lambda rows: captions.power(rows, PARAMS),
+PLATES = {
+    "statistics": (lambda rows: draw.statistics(rows, "wataoka", PARAMS), ROWS),
+    **{
+        name: (partial(plate, params=PARAMS), rows)
+        for name, plate, rows in (
+            ("ratings", draw.ratings, ROWS),
+            ("preferences", draw.preferences, ROWS),
+            ("recovery", draw.recovery, RECOVERED),
+            ("mitigations", draw.mitigations, RULED),
+            ("changes", draw.changes, RULED),
+            ("power", draw.power, NEEDED),
+        )
+    },
 }
 
 
@@ -84,11 +80,12 @@ def words(figure):
     )
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", PLATES)
 def test_pictures_are_the_same_bytes_every_time(tmp_path, name):
-    make, rows = PICTURES[name]
+    make, rows = PLATES[name]
     for folder in ("one", "two"):
-        Gallery(tmp_path / folder).figure(make(rows), name, CAPTIONS[name](rows))
+        plate = make(rows)
+        Gallery(tmp_path / folder).figure(plate.figure, name, plate.caption)
     for kind in ("svg", "pdf"):
         one, two = (
             (tmp_path / folder / f"{name}.{kind}").read_bytes() for folder in ("one", "two")
@@ -96,37 +93,39 @@ def test_pictures_are_the_same_bytes_every_time(tmp_path, name):
         assert one == two
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", PLATES)
 def test_nothing_left_is_said(name):
-    make, rows = PICTURES[name]
-    bare = rows.iloc[:0] if rows is ROWS else pd.DataFrame()
-    assert "no data" in words(make(bare))
-    assert len(CAPTIONS[name](bare)) > 20
+    make, rows = PLATES[name]
+    plate = make(rows.iloc[:0] if rows is ROWS else pd.DataFrame())
+    assert "no data" in words(plate.figure)
+    assert len(plate.caption) > 20
 
 
-def test_a_forest_has_a_panel_a_judge_and_a_row_a_statistic():
-    figure = draw.forest(ROWS, "wataoka")
-    shown = words(figure)
-    # The pooled row belongs to no judge.
-    assert [axes.get_title(loc="left") for axes in figure.axes if axes.axison] == ["j", "k"]
-    for statistic in ("demographic_parity", "gold_gap", "excess"):
-        assert draw.NAMES[statistic] in shown
-    assert "gold: oracle" in shown
-    assert set(draw.NAMES) == set(STATISTICS)
+def test_the_forest_has_a_panel_a_statistic_and_a_row_a_judge():
+    figure = draw.statistics(ROWS, "wataoka", PARAMS).figure
+    # The pooled row belongs to no judge, the excess has no value.
+    assert [axes.get_title(loc="left") for axes in figure.axes if axes.axison] == [
+        draw.NAMES[name] for name in ("demographic_parity", "gold_gap")
+    ]
+    assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["j", "k"]
+    assert "gold: oracle" in words(figure)
+    assert tuple(draw.NAMES) == STATISTICS
+    assert set(draw.MARKERS) == set(RULES) == {"single", *draw.RULES}
 
 
 def test_captions_count_rows_dropped_missing_and_values_without_variation():
-    told = captions.forest(ROWS, "wataoka", PARAMS)
+    told = draw.statistics(ROWS, "wataoka", PARAMS).caption
     assert "set: 20 own sets, judges: 2; the strictest statistics drop 4" in told
     assert "1 values do not exist" in told
-    assert "1 values do not vary in the sample, hence no honest interval: k" in told
-    assert "200 resamples of prompts" in told
-    assert "14 own pairs that the human decides, 2 dropped" in captions.mitigations(RULED, PARAMS)
+    assert "1 value does not vary in the sample, hence no honest interval: k" in told
+    assert "200 bootstrap resamples of prompts" in told
+    told = draw.mitigations(RULED, PARAMS).caption
+    assert "14 own pairs that the human decides, 2 dropped" in told
 
 
 def test_only_changes_beyond_their_interval_are_told():
-    told = captions.verdict(RULED).splitlines()
+    told = draw.changed(RULED).splitlines()
     assert len(told) == len(RULES) - 1
     assert all("excess falls for 2 and rises for 0 of 2 judges" in line for line in told)
-    unsure = captions.verdict(RULED.assign(change_hi=0.1))
+    unsure = draw.changed(RULED.assign(change_hi=0.1))
     assert "falls for 0 and rises for 0 of 2 judges" in unsure

@@ -168,6 +168,7 @@ def by_opponent(rows: pd.DataFrame) -> Plate:
         row="opponent",
         panel="panel",
         wrap=2,
+        own_rows=True,
         label="EO bias by opponent",
         looks={"EO bias": Look(BLUE)},
         limits=(-1.06, 1.06),

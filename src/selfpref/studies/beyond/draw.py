@@ -1,0 +1,391 @@
+"""The figures beyond the papers, from the frames of `selfpref.studies.beyond.measure`.
+
+Definitions and sources of the statistics stand in the modules that compute them.
+"""
+
+import pandas as pd
+from matplotlib import style
+
+from selfpref.params import Params
+from selfpref.plots.captions import beyond, caption, unvaried
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE, Look, long, looks
+from selfpref.plots.lines import scatter
+from selfpref.plots.save import Plate, nothing
+from selfpref.studies.beyond.measure.mitigations import MEAN
+from selfpref.studies.beyond.measure.results import POOLED
+
+# Colour and marker of each gold label.
+GOLDS = {
+    "no gold label": Look(GREY, "s"),
+    "gold: human": Look(BLUE),
+    "gold: oracle": Look(ORANGE, "D"),
+    "gold: answer key, strict": Look(GREEN, "^"),
+    "gold: answer key, tolerant": Look(PURPLE, "v"),
+}
+LABELS = dict(zip(("none", "human", "oracle", "key-strict", "key-tolerant"), GOLDS, strict=True))
+# The statistics in their order, as the figures name them.
+NAMES = {
+    "demographic_parity": "demographic parity",
+    "equal_length": "equal length",
+    "paired_excess": "paired excess",
+    "equal_opportunity": "equal opportunity",
+    "excess": "excess, own pairs",
+    "excess_common": "excess, common pairs",
+    "excess_half_ties": "excess, ties as half",
+    "gold_gap": "DBG score",
+    "regression": "regression",
+    "regression_length": "regression, controlling for length",
+    "equal_quality": "equal quality",
+    "harmful": "harmful",
+    "neutral": "neutral",
+    "earned": "legitimate",
+}
+# Where a judge of pairs without any preference for its own stands, if it follows the gold label.
+NEUTRAL = {"neutral": 0.5, "earned": 1.0}
+# Statistic, gold label and heading of the panels of judges without a second reader.
+PREFERENCES = {
+    ("demographic_parity", "none"): "demographic parity",
+    ("equal_length", "none"): "P(own) − ½ at equal length",
+    ("gold_gap", "oracle"): "DBG score, gold: oracle",
+}
+MARKERS = {"single": "o", "ensemble": "s", "perplexity-weighted": "^", "leave-self-out": "D"}
+RULES = {
+    "ensemble": Look(BLUE, "s"),
+    "perplexity-weighted": Look(GREEN, "^"),
+    "leave-self-out": Look(ORANGE, "D"),
+}
+# Rows that rest on fewer pairs or texts are hollow.
+FEW = 10
+HOLLOW = f"n below {FEW}"
+SOURCE = "Definitions and sources: `src/selfpref/studies/beyond/measure`"
+COEFFICIENTS = "Intervals of coefficients are robust to clusters of prompts"
+
+
+def _named(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows in the order of `NAMES`, with the statistic's and the gold label's name."""
+    drawn = rows.assign(
+        name=rows["statistic"].map(NAMES),
+        series=[LABELS.get(gold, gold) for gold in rows["gold"]],
+        neutral=rows["statistic"].map(NEUTRAL).fillna(0.0),
+        hollow=rows["n"].lt(FEW),
+    )
+    place = {name: number for number, name in enumerate(NAMES)}
+    order = drawn["statistic"].map(place).sort_values(kind="stable").index
+    return drawn.loc[order]
+
+
+def _counted(rows: pd.DataFrame) -> str:
+    """Rows of the widest statistic of each judge, by data set, and of the strictest."""
+    told = []
+    for dataset, part in rows[rows["judge"].ne(POOLED) & rows["n"].gt(0)].groupby("dataset"):
+        by_judge = part.groupby("judge")[["n", "dropped"]].max()
+        told.append(
+            f"{dataset}: {by_judge['n'].sum():g} own sets, judges: {len(by_judge)}; the strictest "
+            f"statistics drop {by_judge['dropped'].sum():g} of them"
+        )
+    return "; ".join(told)
+
+
+def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
+    """Every statistic of every judge of a study that has gold labels: one panel a statistic.
+
+    Args:
+        rows: The frame `beyond`.
+        study: Whose judges.
+        params: With `bootstrap` and `profile`.
+    """
+    table = rows[rows["study"].eq(study)]
+    shown = table[table["unit"].eq("probability") & table["judge"].ne(POOLED)]
+    if not shown["n"].gt(0).any():
+        return nothing("no judge with a choice among responses, one of them its own", table)
+    known = set(shown.loc[shown["n"].gt(0), "statistic"])
+    figure = forest(
+        _named(shown[shown["statistic"].isin(known)]),
+        row="judge",
+        group="dataset",
+        panel="name",
+        wrap=4,
+        label="preference for own responses (grey line: none)",
+        looks=GOLDS,
+        reference="neutral",
+        share_x=False,
+        hollow=HOLLOW,
+    )
+    told = caption(
+        f"Profile `{params.profile}`, {study}",
+        _counted(shown),
+        f"{int(shown['n'].eq(0).sum())} values do not exist and are not drawn (reasons in "
+        "beyond.csv)",
+        unvaried(shown),
+        COEFFICIENTS,
+        SOURCE,
+        params=params,
+    )
+    return Plate(figure, table, told)
+
+
+def ratings(rows: pd.DataFrame, params: Params) -> Plate:
+    """The statistics of scores, in the points of each scale: one panel a scale and gold score.
+
+    Args:
+        rows: The frame `beyond`.
+        params: With `bootstrap` and `profile`.
+    """
+    table = rows[rows["unit"].ne("probability")]
+    shown = table[table["n"].gt(0)]
+    if shown.empty:
+        return nothing("no judge scored texts of its own", table)
+    # Both answer keys give nearly the same coefficients.
+    drawn = _named(shown[shown["statistic"].eq("gold_gap") | shown["gold"].ne("key-tolerant")])
+    drawn = drawn.assign(
+        panel=drawn["unit"] + ", gold: " + drawn["gold"], note=drawn["n"].map("n = {:g}".format)
+    )
+    figure = forest(
+        drawn.sort_values(["panel", "judge"], kind="stable"),
+        row="judge",
+        series="name",
+        panel="panel",
+        wrap=2,
+        own_rows=True,
+        label="own texts above gold, in the unit of the panel",
+        looks={
+            NAMES["gold_gap"]: Look(BLUE),
+            NAMES["regression"]: Look(ORANGE, "D"),
+            NAMES["regression_length"]: Look(GREEN, "s"),
+        },
+        share_x=False,
+        note="note",
+        hollow=HOLLOW,
+    )
+    told = caption(
+        f"Profile `{params.profile}`",
+        "Scores of own texts minus gold scores of the same texts, and coefficients of own text",
+        f"{table['n'].sum():g} rows, {table['dropped'].sum():g} dropped for want of a score or a "
+        f"gold score; {int(table['n'].eq(0).sum())} values do not exist",
+        COEFFICIENTS,
+        SOURCE,
+        params=params,
+    )
+    return Plate(figure, table, told)
+
+
+def preferences(rows: pd.DataFrame, params: Params) -> Plate:
+    """Judges that read pairs with an own text only: parity, equal length, gap to the oracle.
+
+    Args:
+        rows: The frame `beyond`.
+        params: With `bootstrap` and `profile`.
+    """
+    table = rows[rows["study"].eq("panickssery")]
+    shown = table[table["n"].gt(0)]
+    if shown.empty:
+        return nothing("the study of Panickssery et al. is not in this profile", table)
+    kinds = zip(shown["statistic"], shown["gold"], strict=True)
+    drawn = _named(
+        shown.assign(
+            panel=[PREFERENCES.get(kind) for kind in kinds],
+            # The release names tuned evaluators `<data set>_<size or task>_ft_<family>`.
+            family=shown["judge"].str.rpartition("_ft_")[2],
+        )
+    )
+    figure = forest(
+        drawn[drawn["panel"].notna()].sort_values(["family", "judge"], kind="stable"),
+        row="judge",
+        series="dataset",
+        panel="panel",
+        label="preference for the own text (0: none)",
+        looks=looks(drawn["dataset"]),
+        share_x=False,
+        hollow=HOLLOW,
+    )
+    parity = shown[shown["statistic"].eq("demographic_parity") & shown["gold"].eq("none")]
+    oracle = shown["gold"].eq("oracle").any()
+    told = caption(
+        f"Profile `{params.profile}`, panickssery",
+        f"{parity['n'].sum():g} pairs decided in both orders by {parity['judge'].nunique()} "
+        f"evaluators, {parity['dropped'].sum():g} dropped (no usable answer, or a tie); articles "
+        "that a model was tuned on are left out; "
+        + (
+            "the gap is to the oracle" if oracle else "no gold label: quality is not controlled for"
+        ),
+        SOURCE,
+        params=params,
+    )
+    return Plate(figure, table, told)
+
+
+def recovery(rows: pd.DataFrame, params: Params) -> Plate:
+    """How each statistic correlates with the preference that was injected.
+
+    Args:
+        rows: The frame `recovery`.
+        params: With `bootstrap` and `profile`.
+    """
+    if rows.empty:
+        return nothing(
+            "nothing was injected in this profile: only the testbed knows the truth", rows
+        )
+    figure = forest(
+        _named(rows.rename(columns={"r": "value"})).assign(hollow=False),
+        row="name",
+        label="correlation with the injected bonus, over judges",
+        looks=GOLDS,
+    )
+    told = caption(
+        f"Profile `{params.profile}`",
+        "Correlation of each statistic with the injected bonus over "
+        f"{rows['n'].min()} to {rows['n'].max()} judges; {params.bootstrap.level:.0%} intervals "
+        "after Fisher, of judges",
+        SOURCE,
+    )
+    return Plate(figure, rows, told)
+
+
+@style.context(STYLE)
+def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
+    """Excess against agreement with the human, by judge and rule: one panel a data set.
+
+    Args:
+        rows: The frame `mitigations`.
+        params: With `profile`.
+    """
+    if rows.empty:
+        return nothing("no data set with three judges and human labels", rows)
+    judges = rows[rows["judge"].ne(MEAN)]
+    wide = judges.pivot(index=["dataset", "judge", "rule"], columns="measure", values="value")
+    figure = scatter(
+        wide.reset_index(),
+        x="excess",
+        y="agreement",
+        label=(
+            "excess over the other judges (0: treats the responses as they do)",
+            "agreement with the human, share of pairs",
+        ),
+        looks=looks(judges["judge"]),
+        series="judge",
+        kind="rule",
+        markers=MARKERS,
+        panel="dataset",
+    )
+    colors = looks(judges["judge"])
+    for axes, (_, part) in zip(figure.axes, wide.groupby("dataset"), strict=False):
+        axes.axvline(0, color=GREY, linewidth=0.8)
+        for (dataset, judge, rule), point in part.iterrows():
+            if rule != "single":
+                axes.annotate(
+                    "",
+                    xy=point[["excess", "agreement"]],
+                    xytext=part.loc[(dataset, judge, "single"), ["excess", "agreement"]],
+                    arrowprops={
+                        "arrowstyle": "-", "color": colors[judge].color, "lw": 0.5, "alpha": 0.5
+                    },
+                )  # fmt: skip
+    one = judges[judges["rule"].eq("single") & judges["measure"].eq("eo")]
+    counts = [
+        f"{dataset}: {len(part)} judges, {part['n'].sum():g} own pairs that the human decides, "
+        f"{part['dropped'].sum():g} dropped for want of a score"
+        for dataset, part in one.groupby("dataset")
+    ]
+    told = caption(
+        f"Profile `{params.profile}`",
+        "; ".join(counts),
+        "A tie of a rule counts half",
+        "Each judge's own responses, judged by itself (single) and by each rule; intervals in the "
+        "next figure",
+        SOURCE,
+    )
+    return Plate(figure, rows, told)
+
+
+def changes(rows: pd.DataFrame, params: Params) -> Plate:
+    """What each mitigation changes against the single judge, with intervals.
+
+    Args:
+        rows: The frame `mitigations`.
+        params: With `bootstrap`.
+    """
+    if rows.empty:
+        return nothing("no data set with three judges and human labels", rows)
+    table = rows[["dataset", "judge", "rule", "measure", "change", "change_lo", "change_hi", "n"]]
+    headings = {
+        "excess": "excess (row of the mean: its size)",
+        "agreement": "agreement with the human",
+    }
+    drawn = long(rows[rows["measure"].isin(headings)], {"": "change"}, into="of")
+    drawn = drawn.assign(panel=drawn["measure"].map(headings), last=drawn["judge"].eq(MEAN))
+    figure = forest(
+        drawn.sort_values(["dataset", "last", "judge"], kind="stable"),
+        row="judge",
+        series="rule",
+        group="dataset",
+        panel="panel",
+        label="rule minus single judge, on the same pairs",
+        looks=RULES,
+        share_x=False,
+    )
+    told = caption(
+        "Each rule minus the single judge, on the same pairs",
+        f"`{MEAN}`: of agreement, and of the size of the excess, which mere noise keeps above 0",
+        SOURCE,
+        params=params,
+    )
+    return Plate(figure, table, told)
+
+
+def changed(rows: pd.DataFrame) -> str:
+    """For how many judges each rule moves bias and agreement beyond its interval."""
+    told = []
+    for (dataset, rule), part in rows[rows["judge"].ne(MEAN)].groupby(["dataset", "rule"]):
+        counts = []
+        for measure in ("excess", "agreement"):
+            one = part[part["measure"].eq(measure)]
+            down, up = beyond(one, "change")
+            counts.append(
+                f"{measure} falls for {down} and rises for {up} of {len(one)} judges, the others "
+                "cannot be told apart"
+            )
+        if rule != "single":
+            told.append(f"- {dataset}, {rule}: {'; '.join(counts)}.")
+    return "\n".join(told)
+
+
+def power(rows: pd.DataFrame, params: Params) -> Plate:
+    """Pairs that a bias of each size takes, beside the pairs at hand: one panel a statistic.
+
+    Args:
+        rows: The frame `power`.
+        params: With `profile`.
+    """
+    shown = rows[rows["gold"].isin(["human", "key-strict"])] if len(rows) else rows
+    if shown.empty:
+        return nothing("no statistic varies among the decided pairs: nothing can be planned", rows)
+    need = shown.assign(
+        value=shown["pairs"], series=shown["bias"].map("needed for a bias of {}".format)
+    )
+    have = shown.drop_duplicates(["dataset", "judge", "statistic"])
+    drawn = pd.concat([need, have.assign(value=have["n"], series="at hand")])
+    sizes = [f"needed for a bias of {bias}" for bias in sorted(set(shown["bias"]))]
+    figure = forest(
+        drawn.assign(panel=drawn["statistic"].map(NAMES)).sort_values(["dataset", "judge"]),
+        row="judge",
+        group="dataset",
+        panel="panel",
+        label="pairs (sets of responses) with the judge's own, decided",
+        looks=dict(zip(sizes, (Look(BLUE), Look(GREEN, "s"), Look(ORANGE, "D")), strict=False))
+        | {"at hand": Look(BLACK, "|")},
+        reference=None,
+    )
+    for axes in figure.axes:
+        axes.set_xscale("log")
+    one = rows[rows["bias"].eq(rows["bias"].min())]
+    told = caption(
+        f"Profile `{params.profile}`",
+        "Two-sided test at 0.05 with 80 % power; variance and design effect of "
+        f"{len(one)} statistics of {one['judge'].nunique()} judges, from {one['n'].min()} to "
+        f"{one['n'].max()} decided sets each (bars: at hand)",
+        f"Design effects {one['effect'].min():.2f} to {one['effect'].max():.2f}",
+        "A statistic that does not vary in the sample is left out",
+        SOURCE,
+    )
+    return Plate(figure, rows, told)
