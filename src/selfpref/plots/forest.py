@@ -190,7 +190,8 @@ def forest(
             _label(axes, places)
         if note and (own_rows or axes is panels[-1]):
             _remark(axes, at[part.index], part[note])
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=max(3, min(8, int(2.2 * PAGE / columns)))))
+        ticks = max(3, min(8, int(2.0 * (PAGE - beside) / columns)))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 2.5, 5, 10]))
         head(axes, str(name), columns, beside)
         if limits:
             axes.set_xlim(limits)

@@ -360,21 +360,21 @@ def power(rows: pd.DataFrame, params: Params) -> Plate:
     shown = rows[rows["gold"].isin(["human", "key-strict"])] if len(rows) else rows
     if shown.empty:
         return nothing("no statistic varies among the decided pairs: nothing can be planned", rows)
-    need = shown.assign(
-        value=shown["pairs"], series=shown["bias"].map("needed for a bias of {}".format)
-    )
-    have = shown.drop_duplicates(["dataset", "judge", "statistic"])
+    need = _named(shown).assign(value=shown["pairs"])
+    need["series"] = need["bias"].map("needed for a bias of {}".format)
+    have = need.drop_duplicates(["dataset", "judge", "statistic"])
     drawn = pd.concat([need, have.assign(value=have["n"], series="at hand")])
     sizes = [f"needed for a bias of {bias}" for bias in sorted(set(shown["bias"]))]
     figure = forest(
-        drawn.assign(panel=drawn["statistic"].map(NAMES)).sort_values(["dataset", "judge"]),
+        drawn,
         row="judge",
         group="dataset",
-        panel="panel",
+        panel="name",
         label="pairs (sets of responses) with the judge's own, decided",
         looks=dict(zip(sizes, (Look(BLUE), Look(GREEN, "s"), Look(ORANGE, "D")), strict=False))
         | {"at hand": Look(BLACK, "|")},
         reference=None,
+        hollow=HOLLOW,
     )
     for axes in figure.axes:
         axes.set_xscale("log")
