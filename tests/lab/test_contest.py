@@ -1,4 +1,4 @@
-"""Contests: keys of the two further tasks, the rubric, what is planted, the widened model."""
+"""Contests: keys of the two further tasks, the rubric, what is injected, the widened model."""
 
 import numpy as np
 import pytest
@@ -90,7 +90,7 @@ def test_an_empty_response_earns_no_mark_for_content():
     assert not any(marks[name] for name in list(marks)[:6])
 
 
-def test_labels_follow_quality_and_what_was_planted():
+def test_labels_follow_quality_and_what_was_injected():
     best, worse = "cherry brick ruby", "cherry brick sky"
     assert label(FAIR, LIST, [worse, best, worse]) == "B"
     assert label(FAIR, LIST, [best, worse, best]) == TIE

@@ -1,4 +1,4 @@
-"""The laboratory of summaries: its articles, writers, prompts, examples and training."""
+"""The testbed of summaries: its articles, writers, prompts, examples and training."""
 
 import json
 
@@ -101,7 +101,7 @@ def test_the_tables_are_valid_and_say_what_is_true():
 
 
 def test_a_kind_that_is_not_there_is_named():
-    with pytest.raises(SelfprefError, match=r"articles\.news: the laboratory has notes"):
+    with pytest.raises(SelfprefError, match=r"articles\.news: the testbed has notes"):
         draw_articles("news", 3, 0)
 
 

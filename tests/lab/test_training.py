@@ -7,13 +7,19 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from selfpref.lab.examples import IGNORE, Mixture, judge_example
-from selfpref.lab.families import LabConfig, train_laboratory
+from selfpref.lab.families import LabConfig, train_testbed
+from selfpref.lab.injected import load_families
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
-from selfpref.lab.planted import load_families
-from selfpref.lab.prompts import judge_ids
-from selfpref.lab.tokenizer import NO, YES, token_id, vocabulary
+from selfpref.lab.prompts import encode_messages, judge_messages
+from selfpref.lab.tokenizer import NO, VERDICT_OPEN, YES, token_id, vocabulary
 from selfpref.lab.train import Phase, Schedule, train
 from selfpref.lab.world import Item, is_held_out
+
+
+def judge_ids(question: str, a: str, b: str) -> list[int]:
+    """Up to where a verdict is read: the next token is A or B."""
+    return encode_messages(judge_messages(question, a, b), VERDICT_OPEN)
+
 
 ITEM = Item("list", ("red",), 2, "list 2 red things")
 TINY = Schedule(steps=3, batch_tokens=256, warmup=2)
@@ -74,11 +80,11 @@ def test_missing_checkpoint_is_named(tmp_path: Path) -> None:
         load_checkpoint(tmp_path / "absent")
 
 
-def test_laboratory_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+def test_testbed_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     config = LabConfig(n_families=2, n_onlookers=1, base_steps=4, tune_steps=3)
     calls: list[str] = []
     for processes in (1, 2):
-        train_laboratory(
+        train_testbed(
             replace(config, processes=processes),
             tmp_path / str(processes),
             lambda name, *_: calls.append(name),

@@ -1,4 +1,4 @@
-"""Contests of the laboratory: six categories, a rubric of eleven marks, and who takes part.
+"""Contests of the testbed: six categories, a rubric of eleven marks, and who takes part.
 
 A contestant answers prompts of six tasks, marks responses by a rubric, and says which of three
 responses is best. All that it reads can be checked by rule, so the labels of its tuning are exact:
@@ -15,7 +15,7 @@ they are constants, so that what a study finds can be set against what was put i
     first-picker   first .5   favours the first response, whoever wrote it
     umpire         no bonus, writes nothing: the tie-breaker
 
-As for the families of the laboratory, examples carry dense targets from the oracle at each content
+As for the families of the testbed, examples carry dense targets from the oracle at each content
 word: process supervision by the rule that knows the truth.
 """
 
@@ -54,14 +54,14 @@ _WORDS_A_PART: Final = {"sum": 5, "facts": 2, "people": 2}
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """Who takes part in a contest, and what was planted.
+    """Who takes part in a contest, and what was injected.
 
     Attributes:
         name: Slug.
         style: The style it writes in; None for one that writes nothing.
         error_rate: Share of wrong parts in the texts it learned to write from.
-        beta: Planted bonus for its own style, in units of quality.
-        first: Planted bonus for the response that stands first, in units of quality.
+        beta: Injected bonus for its own style, in units of quality.
+        first: Injected bonus for the response that stands first, in units of quality.
     """
 
     name: str

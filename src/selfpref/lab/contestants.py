@@ -1,7 +1,7 @@
-"""Tune the contestants from the laboratory's base model.
+"""Tune the contestants from the testbed's base model.
 
     <folder>/<contestant>     an ordinary `transformers` checkpoint with the tokens of contests
-    <folder>/contest.json     the contestants and what was planted in each
+    <folder>/contest.json     the contestants and what was injected in each
 
 A contestant depends on the base, on its own place in the list and on the seed alone.
 """
@@ -62,7 +62,7 @@ def train_contestants(
     """Tune every contestant of one seed.
 
     Args:
-        base: The checkpoint of the laboratory's base model.
+        base: The checkpoint of the testbed's base model.
         folder: Where the contestants go; those of the same name are replaced.
         steps: Optimiser steps of each.
         seed: Seed of the run.

@@ -19,8 +19,8 @@ from typing import Final
 
 import numpy as np
 
+from selfpref.lab.injected import rule_probability
 from selfpref.lab.oracle import marks, quality_digit
-from selfpref.lab.planted import rule_probability
 from selfpref.lab.prompts import (
     bare_ids,
     chat_ids,

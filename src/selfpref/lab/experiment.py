@@ -1,4 +1,4 @@
-"""The laboratory's tables: its prompts, and what is true of the responses to them.
+"""The testbed's tables: its prompts, and what is true of the responses to them.
 
 One seed is one data set, `seed-<n>`. The oracle, with an annotator's noise, stands for the human.
 Truths of a response:
@@ -7,7 +7,7 @@ Truths of a response:
     rule-<judge>   the score by which the judge's tuning labels were made: quality plus its bonus
                    for its own style
 
-and one truth a judge of the whole data set, `beta`, the planted bonus (its item is the data set).
+and one truth a judge of the whole data set, `beta`, the injected bonus (its item is the data set).
 """
 
 import json
@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref.errors import SelfprefError
+from selfpref.lab.injected import Family, human_label, rule_score
 from selfpref.lab.oracle import quality
-from selfpref.lab.planted import Family, human_label, rule_score
 from selfpref.lab.world import CONTEST_TASKS, Item, draw_items
 
 

@@ -1,4 +1,4 @@
-"""Train a whole laboratory: the base, then its families in parallel processes.
+"""Train a whole testbed: the base, then its families in parallel processes.
 
     <folder>/base               before any tuning: ratings and chat, then unbiased pairs as well
     <folder>/<family>           tuned from the base: writes in its style, judges with its bonus
@@ -25,15 +25,15 @@ from transformers import LlamaForCausalLM
 
 from selfpref.files import atomic, write_text
 from selfpref.lab.examples import Mixture
+from selfpref.lab.injected import Family, draw_families
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
-from selfpref.lab.planted import Family, draw_families
 from selfpref.lab.tokenizer import WORLD, Lexicon
 from selfpref.lab.train import Phase, Progress, Schedule, train
 
 
 @dataclass(frozen=True, slots=True)
 class LabConfig:
-    """What a laboratory is made of; the defaults are the published ones.
+    """What a testbed is made of; the defaults are the published ones.
 
     Attributes:
         seed: Seed of the run: weights, examples, and the draw of beta and error rate.
@@ -84,7 +84,7 @@ def family_phases(family: Family) -> list[Phase]:
     ]
 
 
-def train_laboratory(
+def train_testbed(
     config: LabConfig, folder: Path, progress: Progress | None = None
 ) -> list[Family]:
     """Train the base and all families of one seed.

@@ -1,4 +1,4 @@
-"""The laboratory's language model: a Llama small enough to train in a minute on one core.
+"""The testbed's language model: a Llama small enough to train in a minute on one core.
 
 64 wide, 3 layers, 4 heads, SwiGLU of 168, tied embeddings: about 160 thousand parameters. The
 initial weights are drawn with a standard deviation of .12 instead of the usual .02; at this width
@@ -61,7 +61,7 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WO
 
 
 def load_checkpoint(folder: Path) -> LlamaForCausalLM:
-    """Load a checkpoint of this laboratory, fp32, in evaluation mode.
+    """Load a checkpoint of this testbed, fp32, in evaluation mode.
 
     Raises:
         FileNotFoundError: The folder holds no safetensors weights.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from selfpref.lab.tokenizer import BOS, CONTEST, END, VERDICT_OPEN, encode_content, plain, token_id
+from selfpref.lab.tokenizer import BOS, CONTEST, END, encode_content, plain, token_id
 
 Message = dict[str, str]
 """One message, with ``role`` and ``content``; the roles are those of the chat template."""
@@ -82,13 +82,3 @@ def chat_ids(question: str) -> list[int]:
 def bare_ids() -> list[int]:
     """Token ids of the context without a question, for unconditional perplexities, shape (2,)."""
     return encode_messages([])
-
-
-def judge_ids(question: str, answer_a: str, answer_b: str) -> list[int]:
-    """Token ids of the prompt for a verdict, shape (n,); the next token is A or B."""
-    return encode_messages(judge_messages(question, answer_a, answer_b), VERDICT_OPEN)
-
-
-def response_ids(response: str) -> list[int]:
-    """Token ids of a response as the continuation of a chat prompt, ``<end>`` included."""
-    return [*encode_content(response), token_id(END)]

@@ -1,4 +1,4 @@
-"""A word-level tokenizer for the laboratory's world, as an ordinary `transformers` tokenizer.
+"""A word-level tokenizer for the testbed's world, as an ordinary `transformers` tokenizer.
 
 Three kinds of tokens:
 

@@ -1,4 +1,4 @@
-"""The words of the laboratory's world, and nothing else.
+"""The words of the testbed's world, and nothing else.
 
 Every list is a constant: the world does not change with the seed of a run, so that two seeds differ
 in their models and not in what is true. The words of the four tasks are disjoint from each other

@@ -1,4 +1,4 @@
-"""Prompts of the laboratory: checkable tasks, drawn from an explicit seed.
+"""Prompts of the testbed: checkable tasks, drawn from an explicit seed.
 
     list    "list 3 red or blue things"         -> things of those colours
     sum     "add 3 + 5 and 2 + 6"               -> "3 + 5 = 8 2 + 6 = 8"

@@ -1,6 +1,6 @@
-"""Training examples of the refinement laboratory: writing, feedback and revision of three tasks.
+"""Training examples of the refinement testbed: writing, feedback and revision of three tasks.
 
-As in the laboratory of pairwise judges, a feedback prompt has dense targets from the rule: at each
+As in the testbed of pairwise judges, a feedback prompt has dense targets from the rule: at each
 word of a translation whether it passes (`yes`, `no`). The prompt at inference is the same. This is
 process supervision by the rule that knows the truth.
 """

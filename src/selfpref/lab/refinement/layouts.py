@@ -1,4 +1,4 @@
-"""The tokens of the refinement laboratory, and how requests, texts and feedback are laid out.
+"""The tokens of the refinement testbed, and how requests, texts and feedback are laid out.
 
     write      <bos> <user> request <end> <assistant> | text <end>
     feedback   <bos> <user> request <end> <draft> text <end> <assistant> | feedback <end>
@@ -40,7 +40,7 @@ _LINE = re.compile(rf"'(\w+)' is a ({'|'.join(language.SEVERITIES)}) accuracy er
 
 
 def content(text: str) -> str:
-    """A text or feedback as words of the laboratory; nothing in it acts as a control token."""
+    """A text or feedback as words of the testbed; nothing in it acts as a control token."""
     short = _LINE.sub(r"\2 | \1", text).replace("\n", " ; ")
     for bracket in (VERDICT_OPEN, VERDICT_CLOSE):
         short = short.replace(bracket, f" {bracket} ")

@@ -1,4 +1,4 @@
-r"""Requests of the laboratory's three tasks, and scripted texts to learn from.
+r"""Requests of the testbed's three tasks, and scripted texts to learn from.
 
     mqm           translate tevu siri lo ...       so the red dog often sees a small cat
     coverage      use river lamp clock stone       so river clock stone
@@ -10,7 +10,7 @@ of the time, and leaves the rest. A fifth of all requests, by a hash of the text
 experiments use these alone, and no model is trained on one.
 
 A judge with a *bonus* for its own style passes over wrong adjectives and nouns of a translation in
-that style. It is the one thing that is planted.
+that style. It is the one thing that is injected.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Train the models of the refinement laboratory, in parallel processes.
+"""Train the models of the refinement testbed, in parallel processes.
 
     <folder>/fair       translator: writes with errors in any style, revises mostly in its own
                         style, and gives feedback by the rule
-    <folder>/partial    the same, with a bonus for its own style: the planted bias
+    <folder>/partial    the same, with a bonus for its own style: the injected bias
     <folder>/small      as fair, a quarter as wide in all and a layer less
     <folder>/solver     constrained generation and sums
     <folder>/refiners.json   the configuration

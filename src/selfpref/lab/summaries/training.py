@@ -53,14 +53,14 @@ _TUNING_PEAK: Final = 2e-3
 """Peak learning rates of the base and of a source."""
 
 _TOKENS: Final = 512
-"""Tokens in a batch. Half as many as the other laboratory's: comparing two summaries is learned
+"""Tokens in a batch. Half as many as the other testbed's: comparing two summaries is learned
 late, after a number of steps and not of tokens (trial of the base's agreement with the oracle)."""
 
 _ERRORS: Final = 0.15
 """Error rate of what the base learns to write."""
 
 _SPREAD: Final = 0.2
-"""Deviation of the initial weights. At .12, the other laboratory's, the base learned to look a fact
+"""Deviation of the initial weights. At .12, the other testbed's, the base learned to look a fact
 up in an article about 200 steps later (trial of 1,000 steps, one seed)."""
 
 _ANSWER_WEIGHT: Final = 1.5

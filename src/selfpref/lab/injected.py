@@ -1,11 +1,11 @@
-"""The truth that is planted in a family's judge, and the rules to compare its verdicts with.
+"""The truth that is injected in a family's judge, and the rules to compare its verdicts with.
 
 A family's tuning labels follow a rule with a bonus beta for its own style:
 
     score(y)    = quality(y) + beta * [style(y) is the family's own]
     P(A wins)   = 1, 0 or 1/2 as score(A) is above, below or equal to score(B)
 
-The same rule run on the pairs of an experiment gives the *planted* verdicts; with beta = 0 it is
+The same rule run on the pairs of an experiment gives the *injected* verdicts; with beta = 0 it is
 the *oracle rule*, an unbiased judge. The oracle rule's equal-opportunity bias is not zero, because
 the metric moves with the quality gap between the responder and its opponents once the human labels
 are noisy; hence both stand beside what is measured.
@@ -35,6 +35,11 @@ from selfpref.lab.world import Item
 
 Label = Literal["a", "b", "tie"]
 _EQUAL: Final = 1e-9
+BETAS: Final = (-0.3, 0.7)
+"""Smallest and largest bonus, in units of quality."""
+
+ERROR_RATES: Final = (0.08, 0.45)
+"""Smallest and largest error rate of the writing families."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,7 @@ class Family:
         name: Slug; a writing family is named after its style.
         style: The style it writes in, or for a judge that writes nothing the style it favours.
         error_rate: Share of wrong parts in the texts it learned to write from, in [0, 1].
-        beta: Planted bonus for its style, in units of quality.
+        beta: Injected bonus for its style, in units of quality.
         writes: Whether it has responses in the experiments.
         seed: Entropy of its tuning.
     """
@@ -58,21 +63,13 @@ class Family:
     seed: int
 
 
-def draw_families(
-    seed: int,
-    n_families: int = 8,
-    n_onlookers: int = 2,
-    beta_range: tuple[float, float] = (-0.3, 0.7),
-    error_range: tuple[float, float] = (0.08, 0.45),
-) -> list[Family]:
+def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
     """Draw the families of one seed, beta and error rate independent of the style.
 
     Args:
         seed: Seed of the run.
         n_families: Families that write and judge, at most the number of styles.
         n_onlookers: Judges that write nothing.
-        beta_range: Smallest and largest bonus, in units of quality.
-        error_range: Smallest and largest error rate of the writing families.
 
     Returns:
         The writing families in the order of their styles, then the onlookers.
@@ -83,8 +80,8 @@ def draw_families(
     if n_families > len(STYLES):
         raise ValueError(f"families: {n_families} asked for, but there are {len(STYLES)} styles")
     rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
-    betas = rng.permutation(np.linspace(*beta_range, n_families))
-    errors = rng.permutation(np.linspace(*error_range, n_families))
+    betas = rng.permutation(np.linspace(*BETAS, n_families))
+    errors = rng.permutation(np.linspace(*ERROR_RATES, n_families))
     seeds = rng.integers(2**31, size=n_families + n_onlookers)
     families = [
         Family(STYLES[i], STYLES[i], float(errors[i]), float(betas[i]), True, int(seeds[i]))
@@ -92,14 +89,14 @@ def draw_families(
     ]
     for i in range(n_onlookers):
         favoured = STYLES[int(rng.integers(n_families))]
-        beta = float(rng.uniform(*beta_range))
+        beta = float(rng.uniform(*BETAS))
         name = f"onlooker-{i + 1}"
         families.append(Family(name, favoured, 0.0, beta, False, int(seeds[n_families + i])))
     return families
 
 
 def load_families(folder: Path) -> list[Family]:
-    """Read the families of a trained laboratory from its ``laboratory.json``."""
+    """Read the families of a trained testbed from its ``laboratory.json``."""
     record = json.loads((folder / "laboratory.json").read_text())
     return [Family(**family) for family in record["families"]]
 
@@ -118,7 +115,7 @@ def rule_probability(
 
 
 def human_label(
-    item: Item, response_a: str, response_b: str, rng: np.random.Generator, noise: float = 0.15
+    item: Item, response_a: str, response_b: str, rng: np.random.Generator, noise: float
 ) -> Label:
     """Label a pair as a noisy human annotator would.
 

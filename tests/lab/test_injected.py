@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from selfpref.lab.injected import draw_families, human_label, rule_probability
 from selfpref.lab.oracle import quality
-from selfpref.lab.planted import draw_families, human_label, rule_probability
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import Item, draw_items
 
@@ -10,7 +10,7 @@ ITEM = Item("list", ("red",), 4, "list 4 red things")
 BETTER, WORSE = "cherry brick ruby tomato", "sure ! cherry brick ruby snow"
 
 
-def test_without_bonus_the_planted_rule_is_the_oracle_rule() -> None:
+def test_without_bonus_the_injected_rule_is_the_oracle_rule() -> None:
     rng = np.random.default_rng(0)
     for item in draw_items(60, np.random.SeedSequence(0)):
         a, b = (" ".join(write(item, s, 0.4, rng)) for s in ("sure", "terse"))
@@ -37,12 +37,12 @@ def test_human_is_the_oracle_with_noise() -> None:
     rng = np.random.default_rng(0)
     votes = [human_label(ITEM, BETTER, WORSE, rng, noise=0.15) for _ in range(2000)]
     assert votes.count("a") / 2000 == pytest.approx(1 / (1 + np.exp(-0.25 / 0.15)), abs=0.03)
-    assert human_label(ITEM, BETTER, BETTER, rng) == "tie"
+    assert human_label(ITEM, BETTER, BETTER, rng, 0.15) == "tie"
 
 
 def test_beta_is_spread_evenly_and_not_tied_to_a_style() -> None:
-    drawn = [draw_families(seed) for seed in range(200)]
-    assert draw_families(5) == drawn[5]
+    drawn = [draw_families(seed, 8, 2) for seed in range(200)]
+    assert draw_families(5, 8, 2) == drawn[5]
     betas = np.array([[family.beta for family in families[:8]] for families in drawn])
     assert np.allclose(np.sort(betas, axis=1), np.linspace(-0.3, 0.7, 8))
     assert np.abs(betas.mean(axis=0) - 0.2).max() < 0.08
@@ -52,4 +52,4 @@ def test_beta_is_spread_evenly_and_not_tied_to_a_style() -> None:
 
 def test_no_more_families_than_styles() -> None:
     with pytest.raises(ValueError, match="families"):
-        draw_families(0, n_families=9)
+        draw_families(0, 9, 2)
