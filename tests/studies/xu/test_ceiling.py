@@ -1,7 +1,7 @@
 """What a refinement may cost, counted before anything is asked."""
 
 import pandas as pd
-from scripted import SAMPLING, TRANSLATION, ScriptedEngine, plan
+from scripted_refiner import SAMPLING, TRANSLATION, ScriptedEngine, plan
 
 from selfpref import tables
 from selfpref.models.calls import Model

@@ -5,7 +5,7 @@ import re
 
 import pandas as pd
 import pytest
-from scripted import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
+from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
 
 from selfpref import tables
 from selfpref.errors import SelfprefError

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
+from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
 
 from selfpref import tables
 from selfpref.models import Text

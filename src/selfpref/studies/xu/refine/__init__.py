@@ -94,7 +94,7 @@ def run(
     """
     rows = Rows(study, writer.name)
     texts = [first for (first,) in writer.write(items)]
-    missing = Counter(text.status for text in texts if not written(text))
+    missing: Counter[str] = Counter(text.status for text in texts if not written(text))
     firsts = [(item, text) for item, text in zip(items, texts, strict=True) if written(text)]
     asked = [item for item, _ in firsts]
     _refine(rows, firsts, writer, external, plan)
