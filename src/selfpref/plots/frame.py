@@ -125,7 +125,7 @@ def no_data(reason: str) -> Figure:
     return figure
 
 
-def nothing(axes: Axes) -> None:
+def blank(axes: Axes) -> None:
     """Say of one panel among others that nothing is there to draw."""
     axes.text(
         *(0.5, 0.5, "no data"),

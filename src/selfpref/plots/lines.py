@@ -15,11 +15,11 @@ from selfpref.plots.frame import (
     STYLE,
     Look,
     announce,
+    blank,
     empty,
     grid,
     head,
     legend,
-    nothing,
     order,
 )
 
@@ -130,7 +130,7 @@ def lines(
         for one, look in shown.items():
             line(axes, part[part[series].eq(one)], x, look)
         if part["value"].isna().all():
-            nothing(axes)
+            blank(axes)
         axes.grid(visible=True, axis="y")
         axes.grid(visible=False, axis="x")
         if ticks:

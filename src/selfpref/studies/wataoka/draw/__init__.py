@@ -101,7 +101,7 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
             text=[f"{c:g}\n{v:.0%}" for c, v in zip(cells["count"], cells["value"], strict=True)],
             panel=[
                 f"{row.judge}\n{'Arena (paper)' if row.dataset == 'chatbot-arena' else row.dataset}"
-                f"\nEO {signed(row.eo)} [{signed(row.eo_lo)}, {signed(row.eo_hi)}]"
+                f"\n{signed(row.eo)} [{signed(row.eo_lo)}, {signed(row.eo_hi)}]"
                 for row in cells.itertuples()
             ],
         ),
@@ -115,7 +115,7 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
     )
     told = caption(
         "Human against judge on the pairs with the judge's own response; count and share of the "
-        "row",
+        "row; above, the EO bias with its interval",
         counted(rows, "pairs", why=WHY),
         "First: the counts that the paper prints",
     )
@@ -163,7 +163,7 @@ def by_opponent(rows: pd.DataFrame) -> Plate:
         long(rows, {"EO bias": "eo"}).assign(
             panel=rows["judge"] + " on " + rows["dataset"],
             note=[f"{row.tp + row.fn:g} + {row.fp + row.tn:g}" for row in rows.itertuples()],
-            hollow=rows["n"].lt(FEW),
+            hollow=rows[["tp", "fp"]].add(rows[["fn", "tn"]].to_numpy()).min(axis=1).lt(FEW),
         ),
         row="opponent",
         panel="panel",
@@ -173,14 +173,16 @@ def by_opponent(rows: pd.DataFrame) -> Plate:
         looks={"EO bias": Look(BLUE)},
         limits=(-1.06, 1.06),
         note="note",
-        hollow=f"fewer than {FEW} pairs",
+        hollow=f"fewer than {FEW} pairs of one kind",
     )
+    bounds = {"eo_lo": "lo", "eo_hi": "hi"}
     unsure = int((rows["undefined"] > 0.05).sum())
     told = caption(
         "Equal-opportunity bias by opponent",
         "On the right: pairs on which the human preferred the judge's own response + the other one",
         f"{len(rows)} cells, {rows['n'].sum():g} pairs, {rows['n_dropped'].sum():g} dropped by "
         "ties or status",
+        unvaried(rows.rename(columns=bounds)),
         f"In {unsure} cells more than 5 % of the resamples lack one human outcome; their intervals "
         "rest on the others",
     )
