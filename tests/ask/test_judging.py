@@ -5,9 +5,9 @@ import pytest
 
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
-from selfpref.models import Choice, Choose, Prompt, Text
+from selfpref.models import MARKER, Choice, Choose, Prompt, Text
 from selfpref.params import Judge
-from selfpref.prompts import MARKER, Layout
+from selfpref.prompts import Layout
 from selfpref.tables.schemas import TIE
 
 ITEMS = pd.DataFrame({"item_id": ["set/1"], "messages": [[{"role": "user", "content": "why?"}]]})
@@ -21,6 +21,8 @@ LABELS = pd.DataFrame(
 
 class Answers:
     """In the place of a `Model`: answers given in advance, in the order of the calls."""
+
+    at_a_time = 10
 
     def __init__(self, answers):
         self.answers, self.asked = answers, []
@@ -36,7 +38,7 @@ def judge(answers, prefill="", labels=("A", "B"), **use):
     )
     calls = Answers(answers)
     how = Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
-    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3, part=10)
+    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3)
     assert made["candidates"].tolist() == [["one", "two"], ["two", "one"]]
     made = tables.validate(made, "verdicts", "made")
     rows = made[["probabilities", "mass", "choice", "status"]].astype(object)
@@ -141,6 +143,9 @@ def test_samples_without_a_verdict_count_as_missing(drawn, wanted):
 class Lengths:
     """In the place of a `Model`: the longer prompt is the likelier to be answered with A."""
 
+    def __init__(self, at_a_time):
+        self.at_a_time = at_a_time
+
     def ask(self, calls):
         sizes = [len(call.prompt.messages[-1][1]) / 100 for call in calls]
         return [Choice((size, 1 - size), "ok") for size in sizes]
@@ -164,17 +169,15 @@ def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
         for a, b in (("two", "one"), ("one", "two"), ("three", "one"))
     )
     layout = Layout(None, lambda *texts: Prompt((("user", " ".join(texts)),), MARKER), None, None)
+    use = Judge(prompts="lab", min_mass=0.5)
     whole, single = (
         tables.validate(
-            judge_pairs(
-                items, responses, labels, "j", Lengths(), layout,
-                Judge(prompts="lab", min_mass=0.5), seed=3, part=part,
-            ),
+            judge_pairs(items, responses, labels, "j", Lengths(part), layout, use, seed=3),
             "verdicts",
             "made",
         )
         for part in (100, 1)
-    )  # fmt: skip
+    )
     pd.testing.assert_frame_equal(whole, single)
     assert len(whole) == 12
     first = whole.query("item_id == 'set/q/2'").iloc[0]

@@ -4,8 +4,10 @@ import pandas as pd
 
 from selfpref.ask.responding import respond, tallied
 from selfpref.models import Text
+from selfpref.params import Writing
 from selfpref.prompts import LAYOUTS
 
+USE = Writing(max_tokens=3, temperature=0.0)
 ANSWERS = {
     "one": Text("whole", "ok"),
     "two": Text("half a sen", "cut"),
@@ -17,6 +19,8 @@ ANSWERS = {
 
 class Scripted:
     """In the place of a `Model`: an answer for each question."""
+
+    at_a_time = 2
 
     def ask(self, calls):
         return [ANSWERS[call.prompt.messages[-1][1]] for call in calls]
@@ -30,7 +34,7 @@ def asked(*questions):
             "messages": [[{"role": "user", "content": question}] for question in questions],
         }
     )
-    return respond(items, "me", Scripted(), LAYOUTS["chat"], max_tokens=3, temperature=0.0, seed=1)
+    return respond(items, "me", Scripted(), LAYOUTS["chat"].respond, USE, seed=1)
 
 
 def test_what_is_cut_off_stays_and_what_is_missing_is_counted_by_reason():

@@ -1,1 +1,70 @@
-"""From rows to calls of a model to rows."""
+"""From rows to calls to rows, once for every table that models fill.
+
+    rows ── a question each: calls ──> model ──> answers ── columns ──> rows of the table
+
+Rows are asked part by part: a part's prompts and calls would be most of a stage's memory, were they
+all made at once. What is measured by `selfpref estimate` is the same walk, with a meter in the
+place of the model.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import pandas as pd
+
+from selfpref import tables
+from selfpref.models import Call
+from selfpref.models.calls import Model
+from selfpref.tables.schemas import TABLES
+
+Columns = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one row asks of a model.
+
+    Attributes:
+        calls: One, or one a repeat.
+        read: From as many answers to columns of the row.
+    """
+
+    calls: Sequence[Call]
+    read: Callable[..., Columns]
+
+
+def ask(
+    model: Model,
+    rows: pd.DataFrame,
+    table: str,
+    questions: Callable[[pd.DataFrame], Iterable[Question]],
+    **constants: object,
+) -> pd.DataFrame:
+    """Ask a model about every row, and read its answers into columns.
+
+    Args:
+        model: The model behind the store; it says how many rows are asked at a time.
+        rows: What is asked about.
+        table: The table that the rows are to become, a key of `tables.schemas.TABLES`.
+        questions: From some of the rows to a question each.
+        constants: Columns of one value; others that nobody gives take the table's defaults.
+
+    Returns:
+        The rows in their order with the table's columns, lists as Arrow's.
+
+    Raises:
+        SelfprefError: A column is missing, unknown or of another type.
+    """
+    made = []
+    for start in range(0, len(rows), model.at_a_time):
+        some = rows.iloc[start : start + model.at_a_time].reset_index(drop=True)
+        asked = list(questions(some))
+        answers = iter(model.ask([call for question in asked for call in question.calls]))
+        read = pd.DataFrame(
+            question.read(*islice(answers, len(question.calls))) for question in asked
+        )
+        kept = [name for name in TABLES[table].columns if name in some and name not in read]
+        whole = tables.fill(pd.concat([some[kept], read], axis="columns"), table, **constants)
+        made.append(tables.lean(whole, table, table))
+    return tables.together(table, made)

@@ -1,4 +1,4 @@
-"""Pairwise verdicts of one judge, in both orders.
+"""Verdicts: how a judge comes to one of several labels, and pairs judged in both orders.
 
 Where a verdict's probabilities come from is the judge's `score_mode`, and nothing else:
 
@@ -18,20 +18,20 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 
-from selfpref import tables
-from selfpref.ask.responding import PART, compared, dialogues
-from selfpref.models import Choice, Choose, Generate, Prompt, Status, Text
+from selfpref.ask import Columns, Question, ask
+from selfpref.ask.responding import compared, dialogues
+from selfpref.models import MARKER, Answer, Choice, Choose, Generate, Prompt, Status, Text
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Verdicts
-from selfpref.prompts import MARKER, Layout
+from selfpref.prompts import Layout
 from selfpref.seeds import seed_of
 from selfpref.tables.schemas import TIE
 
-Verdict = dict[str, object]
 # Several samples of a verdict fail for the first of these reasons that any of them has.
 REASONS: tuple[Status, ...] = ("failed", "refused", "truncated", "unparsable")
 
@@ -41,12 +41,11 @@ def judge_pairs(
     responses: pd.DataFrame,
     labels: pd.DataFrame,
     judge: str,
-    calls: Model,
+    model: Model,
     layout: Layout,
     use: Judge,
     *,
     seed: int,
-    part: int = PART,
 ) -> pd.DataFrame:
     """Judge every pair that a human labelled, in both orders.
 
@@ -55,11 +54,10 @@ def judge_pairs(
         responses: The responses table.
         labels: The labels table; it says which pairs there are.
         judge: Whose verdicts these are.
-        calls: The model behind the store.
+        model: The judge's model.
         layout: The prompts.
         use: How it judges.
         seed: With judge, pair and repeat, the seed of each verdict in words.
-        part: So many prompts at a time are made and asked.
 
     Returns:
         The verdicts table: two rows a pair, sorted by key.
@@ -68,154 +66,113 @@ def judge_pairs(
     pairs = labels[[*key, *sides]]
     turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
     orders = pd.concat([pairs, turned]).drop_duplicates()
-    orders = orders.sort_values([*key, *sides], ignore_index=True)
-    judging = Judging(calls, layout.labels, use)
-    made = [tables.lean(tables.empty("verdicts"), "verdicts", judge)]
-    for start in range(0, len(orders), part):
-        some = orders.iloc[start : start + part]
-        names = list(zip(some["responder_a"], some["responder_b"], strict=True))
-        asked = list(zip(some["item_id"], names, strict=True))
+    judging = Judging(use, layout.labels)
+
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])
-        verdicts = judging.verdicts(
-            [layout.judge(*compared(said, *pair)) for pair in asked],
-            [draws(use, seed, judge, item, *pair) for item, pair in asked],
-            names,
-        )
-        rows = pd.DataFrame(verdicts, index=some.index).assign(
-            **some[key], judge=judge, candidates=[list(pair) for pair in names]
-        )
-        rows = rows.assign(
-            task="preference", variant="plain", order_known=True, repeat=0, stored=None
-        )
-        made.append(tables.lean(rows, "verdicts", judge))
-    return pd.concat(made, ignore_index=True)
+        for item, *names in some[["item_id", *sides]].itertuples(index=False):
+            prompt = layout.judge(*compared(said, item, names))
+            yield judging.verdict(prompt, names, seed, judge, item, *names)
+
+    orders = orders.sort_values([*key, *sides], ignore_index=True)
+    return ask(model, orders, "verdicts", questions, judge=judge)
 
 
-def draws(use: Verdicts, *key: object) -> list[int]:
-    """A seed for each repeat of what `key` names."""
-    return [seed_of(*key, n) for n in range(use.samples or 1)]
-
-
+@dataclass(frozen=True)
 class Judging:
     """One judge's way to one of several labels.
 
-    Args:
-        calls: The model behind the store.
+    Attributes:
+        use: How it judges.
         labels: What can be answered; for verdicts, of the candidates in presented order, then of a
             tie where ties are allowed.
-        use: How it judges.
         marker: What stands before the label; empty where the answer is the label alone.
     """
 
-    def __init__(
-        self, calls: Model, labels: tuple[str, ...], use: Verdicts, *, marker: str = MARKER
-    ) -> None:
-        self._calls, self._labels, self._use, self._marker = calls, labels, use, marker
+    use: Verdicts
+    labels: tuple[str, ...]
+    marker: str = MARKER
 
-    def verdicts(
-        self,
-        prompts: Sequence[Prompt],
-        seeds: Sequence[Sequence[int]],
-        orders: Sequence[tuple[str, ...]],
-    ) -> list[Verdict]:
-        """One verdict a prompt, among two or more candidates.
+    def verdict(self, prompt: Prompt, candidates: Sequence[str], *seed: object) -> Question:
+        """Which of two or more candidates?
 
         Args:
-            prompts: What the judge reads.
-            seeds: One for each repeat of each prompt.
-            orders: The candidates of each prompt in presented order.
+            prompt: What the judge reads.
+            candidates: In presented order.
+            seed: What, with the number of a repeat, names the seed of a verdict in words.
 
         Returns:
-            Probabilities of the candidates, mass, choice (a candidate or a tie) and status.
+            A question for candidates, their probabilities, mass, choice (a candidate or a tie) and
+            status.
         """
-        choices = self.choices(prompts, seeds)
-        return [self._verdict(*verdict) for verdict in zip(orders, choices, strict=True)]
+        return Question(
+            self.calls(prompt, *seed),
+            lambda *answers: self._verdict(list(candidates), self.choice(prompt, answers)),
+        )
 
-    def choices(self, prompts: Sequence[Prompt], seeds: Sequence[Sequence[int]]) -> list[Choice]:
-        """The share of each label in each prompt's answer, by the score mode.
-
-        Args:
-            prompts: What the judge reads.
-            seeds: One for each repeat of each prompt.
-
-        Returns:
-            Probabilities, or frequencies; a label in words has the share 1.
-        """
-        if self._use.score_mode == "logprobs":
-            return self._weighed(prompts, [first for first, *_ in seeds])
-        repeated = [prompt for prompt in prompts for _ in range(self._use.samples or 1)]
-        made = self._generate(repeated, [seed for row in seeds for seed in row], labels=())
-        words = [
-            self._label(prompt.prefill + generation.text, _missing(generation))
-            for prompt, generation in zip(repeated, made, strict=True)
+    def calls(self, prompt: Prompt, *seed: object) -> list[Choose] | list[Generate]:
+        """What is asked, by the score mode; `seed` as for `verdict`."""
+        use, weighed = self.use, self.use.score_mode == "logprobs"
+        if weighed and (prompt.prefill or not self.marker):
+            return [Choose(prompt, self.labels)]
+        # Weighed, the label comes after an explanation.
+        labels = self.labels if weighed else ()
+        return [
+            Generate(
+                prompt, use.max_tokens, use.temperature, seed_of(*seed, n), self.marker, labels
+            )
+            for n in range(use.samples or 1)
         ]
-        # One iterator, read `samples` at a time.
-        drawn = zip(*[iter(words)] * len(seeds[0]), strict=True) if seeds else ()
-        return [self._counted(part) for part in drawn]
 
-    def read(self, choice: Choice) -> Verdict:
+    def choice(self, prompt: Prompt, answers: Sequence[Answer]) -> Choice:
+        """The share of each label: its probability, or its frequency among answers in words."""
+        if isinstance(answers[0], Choice):
+            return answers[0]
+        texts = [answer for answer in answers if isinstance(answer, Text)]
+        if self.use.score_mode == "logprobs":
+            return texts[0].choice or Choice((), _missing(texts[0]))
+        drawn = [self._label(prompt.prefill + text.text) for text in texts]
+        counts = Counter(label for label in drawn if label)
+        missing = {_missing(text) for text, label in zip(texts, drawn, strict=True) if not label}
+        # A sample that failed is asked again; until then its verdict is not whole.
+        if "failed" in missing or not counts:
+            return Choice((), next(reason for reason in REASONS if reason in missing))
+        return Choice(tuple(counts[label] / len(drawn) for label in self.labels), "ok")
+
+    def read(self, choice: Choice) -> Columns:
         """What is kept of a choice: probabilities, mass, and as status whether it is an answer."""
         if choice.status != "ok":
             return {"probabilities": None, "mass": None, "status": choice.status}
-        enough = choice.mass >= self._use.min_mass and choice.mass > 0
-        in_words = self._use.score_mode == "text"
+        enough = choice.mass >= self.use.min_mass and choice.mass > 0
+        in_words = self.use.score_mode == "text"
         return {
             "probabilities": None if in_words else list(choice.probabilities),
             "mass": None if in_words else choice.mass,
             "status": "ok" if enough else "low-mass",
         }
 
-    def _generate(
-        self, prompts: Sequence[Prompt], seeds: Sequence[int], labels: tuple[str, ...]
-    ) -> list[Text]:
-        use = self._use
-        return self._calls.ask(
-            [
-                Generate(prompt, use.max_tokens, use.temperature, seed, self._marker, labels)
-                for prompt, seed in zip(prompts, seeds, strict=True)
-            ]
-        )
+    def _label(self, text: str) -> str | None:
+        """The label that a text ends in or consists of."""
+        labels = "|".join(self.labels)
+        pattern = rf"\[\[\s*({labels})\s*\]\]" if self.marker else rf"^\W*({labels})\W*$"
+        found = re.findall(pattern, text)
+        return found[-1] if found else None
 
-    def _weighed(self, prompts: Sequence[Prompt], seeds: Sequence[int]) -> list[Choice]:
-        """The label is the next token, or comes after an explanation."""
-        if not self._marker or all(prompt.prefill for prompt in prompts):
-            return self._calls.ask([Choose(prompt, self._labels) for prompt in prompts])
-        made = self._generate(prompts, seeds, self._labels)
-        return [generation.choice or Choice((), _missing(generation)) for generation in made]
-
-    def _counted(self, drawn: Sequence[tuple[str | None, Status]]) -> Choice:
-        """The frequencies of the labels among repeated answers in words."""
-        statuses = {status for _, status in drawn}
-        counts = Counter(label for label, _ in drawn if label)
-        # A sample that failed is asked again; until then its verdict is not whole.
-        if "failed" in statuses or not counts:
-            return Choice((), next(reason for reason in REASONS if reason in statuses))
-        return Choice(tuple(counts[label] / len(drawn) for label in self._labels), "ok")
-
-    def _label(self, text: str, missing: Status) -> tuple[str | None, Status]:
-        """The label that a text ends in or consists of; None and `missing` where there is none."""
-        labels = "|".join(self._labels)
-        if self._marker:
-            found = re.findall(rf"\[\[\s*({labels})\s*\]\]", text)
-        else:
-            found = re.findall(rf"^\W*({labels})\W*$", text)
-        return (found[-1], "ok") if found else (None, missing)
-
-    def _verdict(self, names: tuple[str, ...], choice: Choice) -> Verdict:
+    def _verdict(self, names: list[str], choice: Choice) -> Columns:
         """Who the likeliest label stands for."""
-        read = self.read(choice)
+        read = {"candidates": names, "choice": None, **self.read(choice)}
         shares, tie = choice.probabilities[: len(names)], choice.probabilities[len(names) :]
         if read["probabilities"]:
             # Without a share of any response there is nothing to weigh: a tie, or no verdict.
             read["probabilities"] = list(shares) if sum(shares) else None
-        if read["status"] != "ok":
-            return read | {"choice": None}
-        best = max(shares)
-        tied = shares.count(best) > 1 or max(tie, default=0.0) >= best
-        return read | {"choice": TIE if tied else names[shares.index(best)]}
+        if read["status"] == "ok":
+            best = max(shares)
+            tied = shares.count(best) > 1 or max(tie, default=0.0) >= best
+            read["choice"] = TIE if tied else names[shares.index(best)]
+        return read
 
 
-def _missing(generation: Text) -> Status:
+def _missing(answer: Text) -> Status:
     """The status of an answer without a label."""
     known: dict[Status, Status] = {"ok": "unparsable", "cut": "truncated"}
-    return known.get(generation.status, generation.status)
+    return known.get(answer.status, answer.status)

@@ -6,23 +6,21 @@ The response's text is scored, without a token that ends it. Conditional on the 
 paper's quantity; the unconditional one tells style from fit to the question.
 """
 
+from collections.abc import Iterator
+from functools import partial
+
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask.responding import PART, dialogues
-from selfpref.models import Score
+from selfpref.ask import Columns, Question, ask
+from selfpref.ask.responding import dialogues
+from selfpref.models import Likelihood, Prompt, Score
 from selfpref.models.calls import Model
 from selfpref.prompts import Layout
 
 
 def score_responses(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    judge: str,
-    calls: Model,
-    layout: Layout,
-    *,
-    part: int = PART,
+    items: pd.DataFrame, responses: pd.DataFrame, judge: str, model: Model, layout: Layout
 ) -> pd.DataFrame:
     """Score every response, conditionally and unconditionally.
 
@@ -30,33 +28,37 @@ def score_responses(
         items: The items table.
         responses: The responses table.
         judge: Whose likelihoods these are.
-        calls: The model behind the store.
+        model: The judge's model.
         layout: The prompts.
-        part: So many prompts at a time are made and asked.
 
     Returns:
         The perplexities table: two rows a response; empty texts have no tokens and a sum of 0.
     """
-    made = [tables.empty("perplexities")]
-    for start in range(0, len(responses), part):
-        some = responses.iloc[start : start + part]
-        known = dialogues(items, responses, some["item_id"])
-        said = [known[key] for key in zip(some["item_id"], some["responder"], strict=True)]
-        contents = [layout.content(text) for text in some["text"]]
-        for conditional in (True, False):
-            prompts = [
-                layout.respond(*dialogue[:-1]) if conditional else layout.bare()
-                for dialogue in said
-            ]
-            scores = calls.ask(list(map(Score, prompts, contents)))
-            made.append(
-                some[["study", "item_id", "responder", "step"]].assign(
-                    judge=judge,
-                    conditional=conditional,
-                    sum_nll=[score.sum_nll for score in scores],
-                    n_tokens=[score.n_tokens for score in scores],
-                    n_bytes=[len(text.encode()) for text in some["text"]],
-                    status=[score.status for score in scores],
-                )
-            )
-    return pd.concat(made, ignore_index=True)
+
+    def conditional(some: pd.DataFrame) -> Iterator[Question]:
+        said = dialogues(items, responses, some["item_id"])
+        for item, responder, text in some[columns].itertuples(index=False):
+            yield _question(layout.respond(*said[item, responder][:-1]), text, layout)
+
+    def unconditional(some: pd.DataFrame) -> Iterator[Question]:
+        return (_question(layout.bare(), text, layout) for text in some["text"])
+
+    columns = ["item_id", "responder", "text"]
+    made = [
+        ask(model, responses, "perplexities", questions, judge=judge, conditional=given)
+        for given, questions in ((True, conditional), (False, unconditional))
+    ]
+    return tables.together("perplexities", made)
+
+
+def _question(prompt: Prompt, text: str, layout: Layout) -> Question:
+    return Question([Score(prompt, layout.content(text))], partial(_read, text))
+
+
+def _read(text: str, found: Likelihood) -> Columns:
+    return {
+        "sum_nll": found.sum_nll,
+        "n_tokens": found.n_tokens,
+        "n_bytes": len(text.encode()),
+        "status": found.status,
+    }

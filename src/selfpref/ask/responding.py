@@ -1,36 +1,66 @@
-"""Responses: every item answered by one model."""
+"""Responses: every item answered by one model; and what was said before a response."""
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import pandas as pd
 
+from selfpref.ask import Columns, Question, ask
 from selfpref.errors import SelfprefError
-from selfpref.models import Generate, Prompt
+from selfpref.models import Generate, Prompt, Text
 from selfpref.models.calls import Model
-from selfpref.params import Hosted, Params, Ray
+from selfpref.params import Writing
 from selfpref.seeds import seed_of
 
-# Prompts at a time: with their calls they would be most of a stage's memory.
-PART = 10_000
-# For a batch, which may take a day and so many at most, and Ray's workers, who load their model.
-LARGE_PART = 50_000
+
+def respond(
+    items: pd.DataFrame,
+    responder: str,
+    model: Model,
+    prompt: Callable[..., Prompt],
+    use: Writing,
+    *,
+    seed: int,
+) -> tuple[pd.DataFrame, dict[str, int]]:
+    """One response to each item.
+
+    Args:
+        items: The items table; one turn each.
+        responder: Whose responses these are.
+        model: The responder's model.
+        prompt: From an item's question to the prompt.
+        use: Limit and temperature.
+        seed: With item and responder, the seed of each sample.
+
+    Returns:
+        The responses table: `status` is `truncated` where a response was cut off at the limit.
+        Items without a response have no row. The second value counts both: `cut off`, and the
+        items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`.
+    """
+
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        for item, messages in some[["item_id", "messages"]].itertuples(index=False):
+            draw = seed_of(seed, responder, item)
+            asked = prompt(*_questions(messages))
+            yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
+
+    table = ask(model, items, "responses", questions, responder=responder)
+    lost = table["text"].isna()
+    counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
+    counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
+    return table[~lost].reset_index(drop=True), counts
 
 
-def at_a_time(params: Params, model: str) -> int:
-    """How many prompts of a model, a key of `models`, are made and asked at a time."""
-    entry = params.models[model]
-    begins_anew = isinstance(entry, Ray) or (isinstance(entry, Hosted) and entry.batch)
-    return LARGE_PART if begins_anew else PART
+def _written(answer: Text) -> Columns:
+    if answer.status not in ("ok", "cut"):
+        return {"text": None, "status": answer.status}
+    return {"text": answer.text, "status": "ok" if answer.status == "ok" else "truncated"}
 
 
-class Asks(Protocol):
-    """Any layout that asks for a response."""
-
-    @property
-    def respond(self) -> Callable[..., Prompt]:
-        """From what was asked, and answered since, to the prompt for the next response."""
+def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
+    """The counts of `respond` by data set: one row each, a column for every reason."""
+    columns = ["cut off", "truncated", "refused", "failed"]
+    table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
+    return table.fillna(0).astype(int)
 
 
 def dialogues(
@@ -93,64 +123,3 @@ def compared(
 
 def _questions(messages: list[dict[str, str]]) -> list[str]:
     return [message["content"] for message in messages if message["role"] == "user"]
-
-
-def respond(
-    items: pd.DataFrame,
-    responder: str,
-    calls: Model,
-    layout: Asks,
-    *,
-    max_tokens: int,
-    temperature: float,
-    seed: int,
-) -> tuple[pd.DataFrame, dict[str, int]]:
-    """One response to each item.
-
-    Args:
-        items: The items table; one turn each.
-        responder: Whose responses these are.
-        calls: The model behind the store.
-        layout: The prompts.
-        max_tokens: Where a response is cut off.
-        temperature: 0 is greedy.
-        seed: With item and responder, the seed of each sample.
-
-    Returns:
-        The responses table: `status` is `truncated` where a response was cut off at the limit.
-        Items without a response have no row. The second value counts both: `cut off`, and the
-        items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`.
-    """
-    made = calls.ask(
-        [
-            Generate(
-                layout.respond(*_questions(messages)),
-                max_tokens,
-                temperature,
-                seed_of(seed, responder, item),
-            )
-            for messages, item in zip(items["messages"], items["item_id"], strict=True)
-        ]
-    )
-    table = pd.DataFrame(
-        {
-            "study": items["study"],
-            "item_id": items["item_id"],
-            "responder": responder,
-            "step": 0,
-            "sample": 0,
-            "text": [generation.text for generation in made],
-            "status": ["truncated" if generation.status == "cut" else "ok" for generation in made],
-        }
-    )
-    answered = [generation.status in ("ok", "cut") for generation in made]
-    lost = Counter(g.status for g in made if g.status not in ("ok", "cut"))
-    cut = int(table["status"].eq("truncated").sum())
-    return table[answered].reset_index(drop=True), {"cut off": cut, **dict(sorted(lost.items()))}
-
-
-def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
-    """The counts of `respond` by data set: one row each, a column for every reason."""
-    columns = ["cut off", "truncated", "refused", "failed"]
-    table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
-    return table.fillna(0).astype(int)

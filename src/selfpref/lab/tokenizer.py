@@ -35,6 +35,7 @@ from selfpref.lab.vocabulary import (
     QUESTION_WORDS,
     USE_WORDS,
 )
+from selfpref.models import MARKER
 
 BOS: Final = "<bos>"
 PAD: Final = "<pad>"
@@ -48,7 +49,7 @@ ROLES: Final[tuple[str, ...]] = (
 )  # fmt: skip
 """Roles of the chat template; the last four stand only in prompts that ask for a judgement."""
 
-VERDICT_OPEN: Final = "[["
+VERDICT_OPEN: Final = MARKER
 VERDICT_CLOSE: Final = "]]"
 LABELS: Final[tuple[str, str]] = ("A", "B")
 YES: Final = "yes"

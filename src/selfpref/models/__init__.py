@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Json = Mapping[str, Any]
+# A verdict is the token after it.
+MARKER = "[["
 # cut: the answer reached its limit. truncated: the prompt exceeds the context and was not asked.
 # unparsable: an answer without a verdict. refused and failed are no answers.
 Status = Literal["ok", "cut", "truncated", "unparsable", "refused", "failed"]

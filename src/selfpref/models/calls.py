@@ -27,6 +27,8 @@ from selfpref.store import Store, call_key, chunks
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
 T = TypeVar("T")
+# Rows of a table to be asked about at a time; their prompts and calls are in memory together.
+PART = 10_000
 
 
 def _kept(answer: Answer | Raw) -> Json | bytes | None:
@@ -82,9 +84,15 @@ class Model:
         store: What is kept.
         offline: Replay only; a call that is not in the store is an error.
         title: What the progress bar says; without one there is no bar.
+        at_a_time: How many rows of a table to ask about at a time.
     """
 
-    def __init__(self, engine: Engine, store: Store, *, offline: bool, title: str) -> None:
+    at_a_time = PART
+
+    def __init__(
+        self, engine: Engine, store: Store, *, offline: bool, title: str, at_a_time: int = PART
+    ) -> None:
+        self.at_a_time = at_a_time
         self._engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None
 
@@ -96,6 +104,9 @@ class Model:
 
     @overload
     def ask(self, calls: Sequence[Score]) -> list[Likelihood]: ...
+
+    @overload
+    def ask(self, calls: Sequence[Call]) -> Sequence[Answer]: ...
 
     def ask(self, calls: Sequence[Call]) -> Sequence[Answer]:
         """Answers in the order of the calls; equal ones are asked once.

@@ -6,13 +6,15 @@ from functools import partial
 
 from selfpref import paths
 from selfpref.models import Engine
-from selfpref.models.calls import Model
+from selfpref.models.calls import PART, Model
 from selfpref.models.ray_pool import RayEndpoint, RayPool
 from selfpref.models.served import HostedModel, Sender
 from selfpref.params import Hosted, Params, Ray, hosted
 from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 
+# For a batch, which may take a day and so many at most, and Ray's workers, who load their model.
+LARGE_PART = 50_000
 # As `open_model`; an estimate opens a meter instead.
 OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
 
@@ -38,7 +40,17 @@ def open_entry(
     """As `open_model`, of an entry that may differ from the key's own; the bare engine first."""
     with Store(store_path(paths.root())) as store:
         engine = open_engine(key, entry, dataset, store)
-        yield engine, Model(engine, store, offline=params.offline, title=title)
+        begins_anew = isinstance(entry, Ray) or (isinstance(entry, Hosted) and entry.batch)
+        yield (
+            engine,
+            Model(
+                engine,
+                store,
+                offline=params.offline,
+                title=title,
+                at_a_time=LARGE_PART if begins_anew else PART,
+            ),
+        )
 
 
 def responder(params: Params, key: str) -> str:

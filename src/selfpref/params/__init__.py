@@ -33,6 +33,7 @@ from selfpref.params.uses import (
     TieBreaker,
     Tuning,
     Verdicts,
+    Writing,
 )
 from selfpref.params.whole import MODEL_SECTIONS, Params
 
@@ -75,6 +76,7 @@ __all__ = [
     "Tuning",
     "Verdicts",
     "Wataoka",
+    "Writing",
     "Xu",
     "hosted",
     "load",

@@ -7,12 +7,17 @@ from pydantic import Field, model_validator
 from selfpref.params.section import Section, Slug
 
 
-class Respond(Section):
-    """How a model responds: layout of the prompts, limit in tokens, temperature (0: greedy)."""
+class Writing(Section):
+    """How a model writes: limit in tokens, temperature (0: greedy)."""
 
-    prompts: Literal["lab"]
     max_tokens: Annotated[int, Field(ge=1)]
     temperature: Annotated[float, Field(ge=0)]
+
+
+class Respond(Writing):
+    """How a model responds; `prompts`: layout of the prompts."""
+
+    prompts: Literal["lab"]
 
 
 class Verdicts(Section):
@@ -55,12 +60,10 @@ class Perplexity(Section):
     prompts: Literal["lab", "chat"]
 
 
-class Compete(Section):
-    """How a model responds in contests: prompts, limit in tokens, temperature (0: greedy)."""
+class Compete(Writing):
+    """How a model responds in contests; `prompts`: layout of the prompts."""
 
     prompts: Literal["lab", "plain"]
-    max_tokens: Annotated[int, Field(ge=1)]
-    temperature: Annotated[float, Field(ge=0)]
 
 
 class TieBreaker(Verdicts):
@@ -144,12 +147,10 @@ class Refine(Section):
         return self
 
 
-class Summarise(Section):
-    """How a model writes summaries: layout, limit in tokens, temperature (0: greedy)."""
+class Summarise(Writing):
+    """How a model writes summaries; `prompts`: layout of the prompts."""
 
     prompts: Literal["lab", "plain"]
-    max_tokens: Annotated[int, Field(ge=1)]
-    temperature: Annotated[float, Field(ge=0)]
 
 
 class Tuning(Section):

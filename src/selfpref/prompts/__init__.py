@@ -15,11 +15,10 @@ from pathlib import Path
 
 from selfpref.lab import prompts as lab
 from selfpref.lab.tokenizer import plain
-from selfpref.models import Prompt
+from selfpref.models import MARKER, Prompt
 from selfpref.prompts import fastchat
 from selfpref.prompts.texts import Texts
 
-MARKER = "[["
 LABELS = ("A", "B")
 # Where a layout lets the judge call a tie.
 TIE_LABEL = "C"

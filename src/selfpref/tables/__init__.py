@@ -235,6 +235,26 @@ def empty(name: str) -> pd.DataFrame:
     return _to_pandas(TABLES[name].arrow.empty_table())
 
 
+def fill(rows: pd.DataFrame, name: str, **constants: object) -> pd.DataFrame:
+    """Rows with every column of a table, in its order.
+
+    Args:
+        rows: What differs from row to row; columns of no table are an error later.
+        name: Which table, a key of `TABLES`.
+        constants: Columns of one value; those that nobody gives take the table's defaults.
+    """
+    table = TABLES[name]
+    given = {column: value for column, value in table.defaults.items() if column not in rows}
+    whole = rows.assign(**given | constants)
+    known = [column for column in table.columns if column in whole]
+    return whole[[*known, *whole.columns.difference(known)]]
+
+
+def together(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Parts of a table, each as `lean` returns it, as one; without any, no rows."""
+    return pd.concat([lean(empty(name), name, name), *parts], ignore_index=True)
+
+
 def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
     """Rows of a table with the types of its schema, lists as Arrow's: a fifth of the memory.
 

@@ -16,7 +16,7 @@ Further columns and their types stand below. Missing values are null and carry a
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,15 @@ ROUNDING = 1e-6
 _TEXT, _TEXTS = pyarrow.string(), pyarrow.list_(pyarrow.string())
 _INT, _REAL, _REALS = pyarrow.int64(), pyarrow.float64(), pyarrow.list_(pyarrow.float64())
 _MESSAGES = pyarrow.list_(pyarrow.struct([("role", _TEXT), ("content", _TEXT)]))
+# Types of the columns that are no text; a name means the same in every table.
+_TYPES = {
+    **dict.fromkeys(("step", "sample", "repeat", "n_tokens", "n_bytes", "rows", "affected"), _INT),
+    **dict.fromkeys(("score", "mass", "stored", "sum_nll"), _REAL),
+    **dict.fromkeys(("probabilities", "marks", "distribution"), _REALS),
+    **dict.fromkeys(("order_known", "conditional"), pyarrow.bool_()),
+    "candidates": _TEXTS,
+    "messages": _MESSAGES,
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Lists:
 class Table:
     """One table: its key, its columns with their types, and what must hold of the values.
 
+    `defaults` are the values of columns that a source does not tell apart (`selfpref.tables.fill`).
     `checks` are of columns of single values, `lists` of columns of lists; what is checked across
     columns (`selfpref.tables`) needs those of `checked` besides.
     """
@@ -69,8 +79,9 @@ class Table:
     key: tuple[str, ...]
     columns: dict[str, pyarrow.DataType]
     nullable: frozenset[str]
-    checks: dict[str, pa.Check]
-    lists: Mapping[str, Lists] = field(default_factory=dict)
+    defaults: Mapping[str, object]
+    checks: Mapping[str, pa.Check]
+    lists: Mapping[str, Lists]
     checked: tuple[str, ...] = ()
 
     def holding(self, names: Iterable[str]) -> "Table":
@@ -118,169 +129,103 @@ def _no_probabilities(lists: pyarrow.ListArray) -> npt.NDArray[np.bool_]:
     return outside | (np.bincount(row, weights=values, minlength=len(lists)) > 1 + ROUNDING)
 
 
+def _table(
+    name: str,
+    key: str,
+    columns: str,
+    nullable: str = "",
+    defaults: Mapping[str, object] | None = None,
+    checks: Mapping[str, pa.Check] | None = None,
+    lists: Mapping[str, Lists] | None = None,
+    checked: tuple[str, ...] = (),
+) -> Table:
+    """A table of these columns in the order in which files hold them."""
+    types = {column: _TYPES.get(column, _TEXT) for column in columns.split()}
+    can_be_null = frozenset(nullable.split())
+    made = (defaults or {}, checks or {}, lists or {}, checked)
+    return Table(name, tuple(key.split()), types, can_be_null, *made)
+
+
+_TEXT_KEY = "study item_id responder step sample"
 TABLES = {
     table.name: table
     for table in (
-        Table(
+        _table(
             "items",
-            ("study", "item_id"),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "category": _TEXT,
-                "cluster": _TEXT,
-                "messages": _MESSAGES,
-                "reference": _TEXT,
-                "metadata": _TEXT,
-            },
-            frozenset({"category", "reference"}),
-            {},
+            "study item_id",
+            "study item_id category cluster messages reference metadata",
+            nullable="category reference",
+            defaults={"category": None, "reference": None, "metadata": "{}"},
         ),
-        Table(
+        _table(
             "responses",
-            ("study", "item_id", "responder", "step", "sample"),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "responder": _TEXT,
-                "step": _INT,
-                "sample": _INT,
-                "text": _TEXT,
-                "status": _TEXT,
-            },
-            frozenset(),
-            {"status": _one_of(("ok", "truncated"))},
+            _TEXT_KEY,
+            f"{_TEXT_KEY} text status",
+            defaults={"step": 0, "sample": 0, "status": "ok"},
+            checks={"status": _one_of(("ok", "truncated"))},
         ),
-        Table(
+        _table(
             "labels",
-            ("study", "item_id", "responder_a", "responder_b", "annotator", "repeat"),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "responder_a": _TEXT,
-                "responder_b": _TEXT,
-                "annotator": _TEXT,
-                "repeat": _INT,
-                "label": _TEXT,
-            },
-            frozenset(),
-            {"label": _one_of(("a", "b", TIE))},
+            "study item_id responder_a responder_b annotator repeat",
+            "study item_id responder_a responder_b annotator repeat label",
+            defaults={"annotator": "human", "repeat": 0},
+            checks={"label": _one_of(("a", "b", TIE))},
         ),
-        Table(
+        _table(
             "truths",
-            ("study", "item_id", "responder", "step", "metric"),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "responder": _TEXT,
-                "step": _INT,
-                "metric": _TEXT,
-                "score": _REAL,
-            },
-            frozenset(),
-            {},
+            "study item_id responder step metric",
+            "study item_id responder step metric score",
+            defaults={"step": 0},
         ),
-        Table(
+        _table(
             "ratings",
-            (
-                "study",
-                "item_id",
-                "responder",
-                "step",
-                "sample",
-                "judge",
-                "task",
-                "variant",
-                "repeat",
-            ),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "responder": _TEXT,
-                "step": _INT,
-                "sample": _INT,
-                "judge": _TEXT,
-                "task": _TEXT,
-                "variant": _TEXT,
-                "repeat": _INT,
-                "score": _REAL,
-                "marks": _REALS,
-                "distribution": _REALS,
-                "mass": _REAL,
-                "reply": _TEXT,
-                "stored": _REAL,
-                "status": _TEXT,
-            },
-            frozenset({"score", "marks", "distribution", "mass", "reply", "stored"}),
-            {"task": _one_of(TASKS), "status": _one_of(STATUSES)},
+            f"{_TEXT_KEY} judge task variant repeat",
+            f"{_TEXT_KEY} judge task variant repeat score marks distribution mass reply stored "
+            "status",
+            nullable="score marks distribution mass reply stored",
+            defaults={"step": 0, "sample": 0, "variant": "plain", "repeat": 0}
+            | dict.fromkeys(("marks", "distribution", "mass", "reply", "stored")),
+            checks={"task": _one_of(TASKS), "status": _one_of(STATUSES)},
         ),
         # What a reader found in each file of a release: a count of rows a finding.
-        Table(
+        _table(
             "audit",
-            ("study", "file", "finding"),
-            {
-                "study": _TEXT,
-                "file": _TEXT,
-                "finding": _TEXT,
-                "rows": _INT,
-                "affected": _INT,
-                "detail": _TEXT,
-            },
-            frozenset({"detail"}),
-            {},
+            "study file finding",
+            "study file finding rows affected detail",
+            nullable="detail",
+            defaults={"detail": None},
         ),
-        Table(
+        _table(
             "perplexities",
-            ("study", "item_id", "responder", "step", "judge", "conditional"),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "responder": _TEXT,
-                "step": _INT,
-                "judge": _TEXT,
-                "conditional": pyarrow.bool_(),
-                "sum_nll": _REAL,
-                "n_tokens": _INT,
-                "n_bytes": _INT,
-                "status": _TEXT,
-            },
-            frozenset({"sum_nll"}),
-            {
+            "study item_id responder step judge conditional",
+            "study item_id responder step judge conditional sum_nll n_tokens n_bytes status",
+            nullable="sum_nll",
+            defaults={"step": 0},
+            checks={
                 "status": _one_of(STATUSES),
                 "sum_nll": pa.Check(lambda column: column >= 0, error="at least 0, in nats"),
             },
         ),
-        Table(
+        _table(
             "verdicts",
-            ("study", "item_id", "judge", "task", "variant", "candidates", "repeat"),
-            {
-                "study": _TEXT,
-                "item_id": _TEXT,
-                "judge": _TEXT,
-                "task": _TEXT,
-                "variant": _TEXT,
-                "candidates": _TEXTS,
-                "order_known": pyarrow.bool_(),
-                "repeat": _INT,
-                "probabilities": _REALS,
-                "mass": _REAL,
-                "choice": _TEXT,
-                "stored": _REAL,
-                "status": _TEXT,
-            },
-            frozenset({"probabilities", "mass", "choice", "stored"}),
-            {
+            "study item_id judge task variant candidates repeat",
+            "study item_id judge task variant candidates order_known repeat probabilities mass "
+            "choice stored status",
+            nullable="probabilities mass choice stored",
+            defaults={"task": "preference", "variant": "plain", "order_known": True, "repeat": 0}
+            | dict.fromkeys(("probabilities", "mass", "stored")),
+            checks={
                 "task": _one_of(TASKS),
                 "status": _one_of(STATUSES),
                 "mass": pa.Check(
                     lambda column: column.between(0, 1 + ROUNDING), error="between 0 and 1"
                 ),
             },
-            {
+            lists={
                 "candidates": Lists("at least two different responders", _not_different),
                 "probabilities": Lists("each in 0..1 and a sum of at most 1", _no_probabilities),
             },
-            ("choice",),
+            checked=("choice",),
         ),
     )
 }

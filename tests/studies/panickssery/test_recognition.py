@@ -32,6 +32,8 @@ READ = Verdicts(min_mass=0.5)
 class Scripted:
     """In the place of a `Model`: an answer for each prompt by a rule."""
 
+    at_a_time = 100
+
     def __init__(self, rule):
         self.rule, self.asked, self.seeds = rule, [], []
 

@@ -10,15 +10,17 @@ seeded one 0. A tie is an answer of its own; a reply that cannot be read is miss
 never a tie and never a low score.
 """
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask.judging import Judging, draws
-from selfpref.models import Generate
+from selfpref.ask import Columns, Question, ask
+from selfpref.ask.judging import Judging
+from selfpref.models import Generate, Text
 from selfpref.models.calls import Model
 from selfpref.params import Verdicts
 from selfpref.prompts.contests import Contest
@@ -53,7 +55,7 @@ def prefer(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     judge: str,
-    calls: Model,
+    model: Model,
     contest: Contest,
     use: Verdicts,
     *,
@@ -67,7 +69,7 @@ def prefer(
         items: The items table.
         responses: Two or more responses to each of these items.
         judge: Whose verdicts these are.
-        calls: The model behind the store.
+        model: The judge's model.
         contest: The prompts.
         use: How it comes to a verdict.
         orders: See `presented`.
@@ -79,31 +81,21 @@ def prefer(
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     writers = responses.groupby("item_id")["responder"].unique()
-    readings = [
-        (study, item_id, turn, names, contest.prefer(asked, [texts[item_id, n] for n in names]))
-        for study, item_id, asked in zip(
-            items["study"], items["item_id"], map(question, items["messages"]), strict=True
-        )
-        for turn, names in enumerate(presented(item_id, judge, writers[item_id], orders, seed))
+    asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    rows = [
+        {"study": study, "item_id": item, "repeat": turn, "candidates": names}
+        for study, item in items[["study", "item_id"]].itertuples(index=False)
+        for turn, names in enumerate(presented(item, judge, writers[item], orders, seed))
     ]
-    found: dict[int, dict[str, object]] = {}
-    # The labels differ with the number of responses.
-    for size in sorted({len(names) for *_, names, _ in readings}):
-        alike = [i for i, (*_, names, _) in enumerate(readings) if len(names) == size]
-        made = Judging(calls, (*contest.letters[:size], contest.tie), use).verdicts(
-            [readings[i][-1] for i in alike],
-            [draws(use, seed, judge, readings[i][1], *readings[i][3]) for i in alike],
-            [readings[i][3] for i in alike],
-        )
-        found |= zip(alike, made, strict=True)
-    return pd.DataFrame(
-        [
-            {"study": study, "item_id": item_id, "judge": judge, "candidates": list(names)}
-            | {"repeat": turn, **found[number]}
-            for number, (study, item_id, turn, names, _) in enumerate(readings)
-        ],
-        columns=list(tables.empty("verdicts").columns),
-    ).assign(task="preference", variant=variant, order_known=True, stored=None)
+
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        for item, names in some[["item_id", "candidates"]].itertuples(index=False):
+            # The labels differ with the number of responses.
+            judging = Judging(use, (*contest.letters[: len(names)], contest.tie))
+            prompt = contest.prefer(asked[item], [texts[item, name] for name in names])
+            yield judging.verdict(prompt, names, seed, judge, item, *names)
+
+    return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=judge, variant=variant)
 
 
 def question(messages: list[dict[str, str]]) -> str:
@@ -115,7 +107,7 @@ def mark(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     judge: str,
-    calls: Model,
+    model: Model,
     contest: Contest,
     *,
     tries: int,
@@ -130,7 +122,7 @@ def mark(
         items: The items table.
         responses: The responses to these items.
         judge: Whose marks these are.
-        calls: The model behind the store.
+        model: The judge's model.
         contest: The prompts.
         tries: At least 1.
         temperature: 0 is greedy; a second try of a greedy model is the first again.
@@ -139,40 +131,28 @@ def mark(
     Returns:
         The ratings table: `marks` the eleven marks, `score` their sum, `reply` the judge's words.
     """
-    questions = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
-    keys = list(zip(responses["item_id"], responses["responder"], strict=True))
-    prompts = [
-        contest.rubric(questions[item_id], text)
-        for (item_id, _), text in zip(keys, responses["text"], strict=True)
-    ]
-    found: dict[int, dict[str, Any]] = {}
+    asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+
+    def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
+        for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
+            draw = seed_of(seed, judge, item, responder, attempt)
+            prompt = contest.rubric(asked[item], text)
+            call = Generate(prompt, contest.mark_tokens, temperature, draw)
+            yield Question([call], partial(_marked, contest))
+
+    made, left = [], responses
     for attempt in range(tries):
-        left = [
-            i for i in range(len(keys)) if found.get(i, {}).get("status") in (None, "unparsable")
-        ]
-        made = calls.ask(
-            [
-                Generate(
-                    prompts[i],
-                    contest.mark_tokens,
-                    temperature,
-                    seed_of(seed, judge, *keys[i], attempt),
-                )
-                for i in left
-            ]
-        )
-        for i, generation in zip(left, made, strict=True):
-            marks = contest.marks(generation.text) if generation.status != "truncated" else None
-            status = generation.status if generation.status == "truncated" else "unparsable"
-            found[i] = {
-                "score": None if marks is None else float(sum(marks)),
-                "marks": None if marks is None else [float(value) for value in marks],
-                "reply": generation.text,
-                "status": status if marks is None else "ok",
-            }
-    rows = responses[["study", "item_id", "responder", "step", "sample"]].reset_index(drop=True)
-    read = pd.DataFrame([found[i] for i in range(len(keys))])
-    return pd.concat([rows, read], axis=1).assign(
-        judge=judge, task="rubric", variant="plain", repeat=0,
-        distribution=None, mass=None, stored=None,
-    )  # fmt: skip
+        read = ask(model, left, "ratings", partial(questions, attempt), judge=judge, task="rubric")
+        again = read["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
+        made.append(read[~again])
+        left = left[again]
+    return tables.together("ratings", made)
+
+
+def _marked(contest: Contest, answer: Text) -> Columns:
+    marks = contest.marks(answer.text) if answer.status != "truncated" else None
+    if marks is None:
+        status = "truncated" if answer.status == "truncated" else "unparsable"
+        return {"score": None, "marks": None, "reply": answer.text, "status": status}
+    found = [float(value) for value in marks]
+    return {"score": sum(found), "marks": found, "reply": answer.text, "status": "ok"}

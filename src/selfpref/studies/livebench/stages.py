@@ -50,21 +50,20 @@ def compete(
         many items have none, by reason.
     """
     use = params.compete[model]
-    made, dropped = [tables.empty("responses")], {}
+    made, dropped = [], {}
     for dataset in STUDY.parts(params, "items"):
         items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
-        with open_model(params, model, dataset, f"compete {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"compete {model} {dataset}") as asked:
             found, dropped[dataset] = respond(
                 items,
                 models.responder(params, model),
-                calls,
-                CONTESTS[use.prompts],
-                max_tokens=use.max_tokens,
-                temperature=use.temperature,
+                asked,
+                CONTESTS[use.prompts].respond,
+                use,
                 seed=params.seed,
             )
         made.append(found)
-    return pd.concat(made, ignore_index=True), pd.DataFrame(dropped).T.fillna(0).astype(int)
+    return tables.together("responses", made), pd.DataFrame(dropped).T.fillna(0).astype(int)
 
 
 def assess(
@@ -80,16 +79,16 @@ def assess(
     use = params.assess[model]
     contest = CONTESTS[use.prompts]
     every = STUDY.read(params, "responses")
-    ratings, verdicts = [tables.empty("ratings")], [tables.empty("verdicts")]
+    ratings, verdicts = [], []
     for dataset in STUDY.parts(params, "items"):
-        with open_model(params, model, dataset, f"assess {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"assess {model} {dataset}") as asked:
             items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
             ratings.append(
                 mark(
                     items,
                     _of(every, items, params),
                     models.responder(params, model),
-                    calls,
+                    asked,
                     contest,
                     tries=use.tries,
                     temperature=use.temperature,
@@ -102,7 +101,7 @@ def assess(
                     items,
                     _of(every, items, params),
                     models.responder(params, model),
-                    calls,
+                    asked,
                     contest,
                     use,
                     orders=use.orders,
@@ -110,8 +109,8 @@ def assess(
                 )
             )
     return {
-        "ratings": pd.concat(ratings, ignore_index=True),
-        "verdicts": pd.concat(verdicts, ignore_index=True),
+        "ratings": tables.together("ratings", ratings),
+        "verdicts": tables.together("verdicts", verdicts),
     }
 
 
@@ -150,19 +149,19 @@ def break_ties(
         )
         ballots.setdefault(item_id, []).append(choice)
     ended = pd.Series({item: decide(ballot, [])[1] for item, ballot in ballots.items()}, dtype=str)
-    made, ends = [tables.empty("verdicts")], []
+    made, ends = [], []
     for dataset in STUDY.parts(params, "items"):
         items = _items(params, dataset, lambda entry: entry.tie_breaker == model)
         outcome = items["item_id"].map(ended)
         ends.append(items.assign(outcome=outcome)[["category", "outcome"]])
-        asked = items[outcome.notna() & outcome.ne(MAJORITY)]
-        with open_model(params, model, dataset, f"tie-break {model} {dataset}") as calls:
+        open_ = items[outcome.notna() & outcome.ne(MAJORITY)]
+        with open_model(params, model, dataset, f"tie-break {model} {dataset}") as asked:
             made.append(
                 prefer(
-                    asked,
-                    _of(responses, asked, params),
+                    open_,
+                    _of(responses, open_, params),
                     models.responder(params, model),
-                    calls,
+                    asked,
                     CONTESTS[use.prompts],
                     use,
                     orders="seeded",
@@ -170,7 +169,7 @@ def break_ties(
                     variant=BREAK,
                 )
             )
-    return pd.concat(made, ignore_index=True), pd.concat(ends).value_counts().unstack(fill_value=0)
+    return tables.together("verdicts", made), pd.concat(ends).value_counts().unstack(fill_value=0)
 
 
 def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:

@@ -14,13 +14,16 @@ Whose summaries are an evaluator's own is its family: a tuned model is asked abo
 
 import itertools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
-from selfpref.ask.judging import Judging, Verdict, draws
-from selfpref.models import Choice, Prompt
+from selfpref import tables
+from selfpref.ask import Columns, Question, ask
+from selfpref.ask.judging import Judging
+from selfpref.models import Answer, Choice, Prompt
 from selfpref.models.calls import Model
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
@@ -79,7 +82,7 @@ def shown(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[Shown]
 def verdicts(
     pairs: Sequence[Shown],
     evaluator: str,
-    calls: Model,
+    model: Model,
     layout: SummaryLayout,
     use: Verdicts,
     *,
@@ -90,7 +93,7 @@ def verdicts(
     Args:
         pairs: As `shown` returns them.
         evaluator: Whose verdicts these are.
-        calls: The model behind the store.
+        model: The evaluator's model.
         layout: The prompts.
         use: How it comes to a verdict.
         seed: With evaluator, question, pair and repeat, the seed of each verdict in words.
@@ -98,37 +101,26 @@ def verdicts(
     Returns:
         The verdicts table: a row a pair in one order and question.
     """
-    asked = [(pair, task) for pair in pairs for task in PAIR_TASKS]
-    made = Judging(calls, LABELS, use, marker="").verdicts(
-        [pair.prompt(task, layout) for pair, task in asked],
-        [draws(use, seed, evaluator, task, pair.item_id, *pair.names) for pair, task in asked],
-        [pair.names for pair, _ in asked],
-    )
+    judging = Judging(use, LABELS, marker="")
     rows = [
-        {"study": pair.study, "item_id": pair.item_id, "task": task}
-        | {"candidates": list(pair.names), **verdict}
-        for (pair, task), verdict in zip(asked, made, strict=True)
+        {"study": pair.study, "item_id": pair.item_id, "task": task, "pair": pair}
+        for pair in pairs
+        for task in PAIR_TASKS
     ]
-    columns = [
-        "study",
-        "item_id",
-        "task",
-        "candidates",
-        "probabilities",
-        "mass",
-        "choice",
-        "status",
-    ]
-    return pd.DataFrame(rows, columns=columns).assign(
-        judge=evaluator, variant="plain", order_known=True, repeat=0, stored=None
-    )
+
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        for pair, task in zip(some["pair"], some["task"], strict=True):
+            named = (seed, evaluator, task, pair.item_id, *pair.names)
+            yield judging.verdict(pair.prompt(task, layout), pair.names, *named)
+
+    return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=evaluator)
 
 
 def ratings(
     items: pd.DataFrame,
     responses: pd.DataFrame,
     evaluator: str,
-    calls: Model,
+    model: Model,
     layout: SummaryLayout,
     use: Verdicts,
     *,
@@ -140,7 +132,7 @@ def ratings(
         items: The items table.
         responses: The responses table.
         evaluator: Whose ratings these are.
-        calls: The model behind the store.
+        model: The evaluator's model.
         layout: The prompts.
         use: How it comes to a rating.
         seed: With evaluator, question, summary and repeat, the seed of each rating in words.
@@ -151,33 +143,41 @@ def ratings(
     """
     articles = dict(zip(items["item_id"], map(article, items["messages"]), strict=True))
     judged = responses[responses["item_id"].isin(articles)]
-    keys = judged[["study", "item_id", "responder", "step", "sample"]].reset_index(drop=True)
-    parts = []
-    for task in ("recognition", "quality"):
-        labels = (*layout.yes, *layout.no) if task == "recognition" else SCORES
-        judging = Judging(calls, labels, use, marker="")
-        choices = judging.choices(
-            [
-                layout.single(task, articles[item], text)
-                for item, text in zip(judged["item_id"], judged["text"], strict=True)
-            ],
-            [
-                draws(use, seed, evaluator, task, *key)
-                for key in keys.drop(columns="study").itertuples(index=False)
-            ],
+
+    def questions(task: str, judging: Judging, some: pd.DataFrame) -> Iterator[Question]:
+        columns = ["item_id", "responder", "step", "sample", "text"]
+        for item, *key, text in some[columns].itertuples(index=False):
+            prompt = layout.single(task, articles[item], text)
+            calls = judging.calls(prompt, seed, evaluator, task, item, *key)
+            yield Question(calls, partial(_rated, judging, prompt, layout))
+
+    labels = {"recognition": (*layout.yes, *layout.no), "quality": SCORES}
+    made = [
+        ask(
+            model,
+            judged,
+            "ratings",
+            partial(questions, task, Judging(use, known, marker="")),
+            judge=evaluator,
+            task=task,
         )
-        if task == "recognition":
-            choices = [_merged(choice, len(layout.yes)) for choice in choices]
-            weights: Iterable[int] = (1, 0)
-        else:
-            weights = range(1, len(SCORES) + 1)
-        rows = [_rating(judging.read(choice), choice, weights) for choice in choices]
-        columns = ["probabilities", "mass", "status", "score"]
-        read = pd.DataFrame(rows, columns=columns).rename(columns={"probabilities": "distribution"})
-        parts.append(keys.join(read).assign(task=task))
-    return pd.concat(parts, ignore_index=True).assign(
-        judge=evaluator, variant="plain", repeat=0, marks=None, reply=None, stored=None
-    )
+        for task, known in labels.items()
+    ]
+    return tables.together("ratings", made)
+
+
+def _rated(judging: Judging, prompt: Prompt, layout: SummaryLayout, *answers: Answer) -> Columns:
+    """The expected weight of a label: 1 of yes, 0 of no; or the score."""
+    choice = judging.choice(prompt, answers)
+    weights: Iterable[int] = range(1, len(SCORES) + 1)
+    if judging.labels != SCORES:
+        choice, weights = _merged(choice, len(layout.yes)), (1, 0)
+    read = judging.read(choice)
+    score = None
+    if read["status"] == "ok":
+        pairs = zip(weights, choice.probabilities, strict=True)
+        score = sum(weight * p for weight, p in pairs) / choice.mass
+    return {"distribution": read.pop("probabilities"), "score": score, **read}
 
 
 def _merged(choice: Choice, yes: int) -> Choice:
@@ -186,11 +186,3 @@ def _merged(choice: Choice, yes: int) -> Choice:
         return choice
     p = choice.probabilities
     return Choice((sum(p[:yes]), sum(p[yes:])), "ok")
-
-
-def _rating(read: Verdict, choice: Choice, weights: Iterable[int]) -> Verdict:
-    """Expected weight of a label."""
-    if read["status"] != "ok":
-        return read | {"score": None}
-    pairs = zip(weights, choice.probabilities, strict=True)
-    return read | {"score": sum(weight * p for weight, p in pairs) / choice.mass}

@@ -71,14 +71,13 @@ def summaries(
     use, made, true, counts = params.summarise[model], [], [], {}
     for dataset, entry in params.articles.items():
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
-        with open_model(params, model, dataset, f"summarise {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"summarise {model} {dataset}") as asked:
             table, counts[dataset] = respond(
                 items,
                 model,
-                calls,
-                SUMMARY_LAYOUTS[use.prompts].forms[entry.reader],
-                max_tokens=use.max_tokens,
-                temperature=use.temperature,
+                asked,
+                SUMMARY_LAYOUTS[use.prompts].forms[entry.reader].respond,
+                use,
                 seed=params.seed,
             )
         table = table.assign(text=[news.clean(text, entry.reader) for text in table["text"]])
@@ -86,7 +85,7 @@ def summaries(
         if entry.reader == "lab":
             true.append(lab.truths(items, table))
     return (
-        pd.concat(made, ignore_index=True),
+        tables.together("responses", made),
         pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
         tallied(counts),
     )
@@ -107,8 +106,8 @@ def answers(
     """
     use = params.recognise[model]
     judged = _judged(params, use.own or model)
-    with open_model(params, model, "", f"recognise {model}") as calls:
-        return judged.by(model, calls, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
+    with open_model(params, model, "", f"recognise {model}") as asked:
+        return judged.by(model, asked, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
 
 
 @dataclass(frozen=True)
@@ -126,12 +125,12 @@ class _Judged:
     pairs: list[Shown]
 
     def by(
-        self, evaluator: str, calls: Model, layout: SummaryLayout, use: Verdicts, seed: int
+        self, evaluator: str, model: Model, layout: SummaryLayout, use: Verdicts, seed: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The verdicts and the ratings of one evaluator."""
         return (
-            verdicts(self.pairs, evaluator, calls, layout, use, seed=seed),
-            ratings(self.items, self.responses, evaluator, calls, layout, use, seed=seed),
+            verdicts(self.pairs, evaluator, model, layout, use, seed=seed),
+            ratings(self.items, self.responses, evaluator, model, layout, use, seed=seed),
         )
 
 
@@ -167,11 +166,11 @@ def tuned_answers(params: Params, key: str) -> tuple[pd.DataFrame, pd.DataFrame]
         entry = base.model_copy(update={"model": place, "revision": None})
         with models.open_entry(params, use.model, entry, "", f"recognise {folder.name}") as (
             _,
-            calls,
+            asked,
         ):
-            made.append(judged.by(folder.name, calls, layout, read, params.seed))
+            made.append(judged.by(folder.name, asked, layout, read, params.seed))
     answered, rated = zip(*made, strict=True)
-    return pd.concat(answered, ignore_index=True), pd.concat(rated, ignore_index=True)
+    return tables.together("verdicts", answered), tables.together("ratings", rated)
 
 
 def examples(
@@ -190,7 +189,7 @@ def examples(
     use = params.finetune[key]
     items, responses = STUDY.read(params, "items"), STUDY.read(params, "responses")
     layout, made = SUMMARY_LAYOUTS[use.prompts], {}
-    with open_model(params, use.model, "", "") as calls:
+    with open_model(params, use.model, "", "") as asked:
         for name, tuning in use.evaluators.items():
             chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
                 items["metadata"].map(index) < tuning.articles
@@ -198,7 +197,7 @@ def examples(
             pairs = shown(items[chosen], responses, use.model)
             learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
             again = round(len(learned) * tuning.replay / (1 - tuning.replay))
-            made[name] = (learned, replayed(pairs, layout, again, calls.ask, params.seed))
+            made[name] = (learned, replayed(pairs, layout, again, asked.ask, params.seed))
     return made
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.ask.perplexity import score_responses
-from selfpref.ask.responding import at_a_time, respond, tallied
+from selfpref.ask.responding import respond, tallied
 from selfpref.models import open as models
 from selfpref.params import Params
 from selfpref.prompts import LAYOUTS
@@ -41,18 +41,17 @@ def responses(
     """
     use, made, counts = params.respond[model], [], {}
     for dataset in STUDY.parts(params, "items"):
-        with open_model(params, model, dataset, f"respond {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
             table, counts[dataset] = respond(
                 _of(params, "items", dataset, ITEMS),
                 models.responder(params, model),
-                calls,
-                LAYOUTS[use.prompts],
-                max_tokens=use.max_tokens,
-                temperature=use.temperature,
+                asked,
+                LAYOUTS[use.prompts].respond,
+                use,
                 seed=params.seed,
             )
         made.append(table)
-    return pd.concat(made, ignore_index=True), tallied(counts)
+    return tables.together("responses", made), tallied(counts)
 
 
 def verdicts(
@@ -68,21 +67,20 @@ def verdicts(
     use, made = params.judge[model], []
     written = STUDY.read(params, "responses", RESPONSES)
     for dataset in STUDY.parts(params, "labels"):
-        with open_model(params, model, dataset, f"judge {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
             made.append(
                 judge_pairs(
                     _of(params, "items", dataset, ITEMS),
                     written,
                     _of(params, "labels", dataset, PAIRS),
                     models.responder(params, model),
-                    calls,
+                    asked,
                     LAYOUTS[use.prompts],
                     use,
                     seed=params.seed,
-                    part=at_a_time(params, model),
                 )
             )
-    return pd.concat(made, ignore_index=True)
+    return tables.together("verdicts", made)
 
 
 def perplexities(
@@ -98,18 +96,17 @@ def perplexities(
     use, made = params.perplexity[model], []
     written = STUDY.read(params, "responses", RESPONSES)
     for dataset in STUDY.parts(params, "items"):
-        with open_model(params, model, dataset, f"perplexity {model} {dataset}") as calls:
+        with open_model(params, model, dataset, f"perplexity {model} {dataset}") as asked:
             made.append(
                 score_responses(
                     _of(params, "items", dataset, ITEMS),
                     written[written["item_id"].str.startswith(f"{dataset}/")],
                     models.responder(params, model),
-                    calls,
+                    asked,
                     LAYOUTS[use.prompts],
-                    part=at_a_time(params, model),
                 )
             )
-    return pd.concat(made, ignore_index=True)
+    return tables.together("perplexities", made)
 
 
 STAGES = {"respond": responses, "judge": verdicts, "perplexity": perplexities}

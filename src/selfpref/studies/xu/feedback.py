@@ -33,7 +33,6 @@ from selfpref.studies.xu.items import Task
 SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
 FLOOR = -25.0
 BLOCKED = "[BLOCKED]"
-MARKER: Final = "[["
 # What a judge of correctness writes after the marker.
 VERDICTS: Final = ("yes", "no")
 

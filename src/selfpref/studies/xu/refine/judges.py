@@ -22,10 +22,9 @@ from zlib import crc32
 
 import numpy as np
 
-from selfpref.models import Generate, Prompt, Text
+from selfpref.models import MARKER, Generate, Prompt, Text
 from selfpref.models.calls import Model
 from selfpref.studies.xu.feedback import (
-    MARKER,
     SEVERITIES,
     VERDICTS,
     Feedback,
