@@ -33,9 +33,7 @@ def main() -> None:
     sums = cluster_sums(cells, prompts)
 
     def ours() -> tuple[float, float]:
-        found = ClusterBootstrap(RESAMPLES).interval(
-            cluster_sums(cells, prompts), equal_opportunity, rng
-        )
+        found = ClusterBootstrap(RESAMPLES).estimate(cells, prompts, equal_opportunity)
         return found.lo, found.hi
 
     def loop() -> tuple[float, float]:

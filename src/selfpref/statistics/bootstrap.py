@@ -17,7 +17,7 @@ of a regression on a constant (Liang & Zeger 1986, with the correction of small 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,9 @@ from selfpref.statistics.scores import Floats
 
 # From totals [batch, ...] to one value [batch], or to several [batch, statistics].
 Statistic = Callable[[Floats], Floats]
+# What each row adds to the totals, [rows, ...], and what is resampled, [rows].
+Rows: TypeAlias = npt.ArrayLike | pd.DataFrame
+Clusters: TypeAlias = pd.Series | npt.NDArray[np.generic]
 # Bounds the memory of the weights, and of the totals, to about 100 MB each.
 CHUNK = 12_000_000
 
@@ -62,18 +65,13 @@ def ratio(totals: Floats) -> Floats:
     return found
 
 
-def cluster_sums(values: npt.ArrayLike, clusters: npt.ArrayLike | pd.Series) -> Floats:
+def cluster_sums(values: Rows, clusters: Clusters) -> Floats:
     """Sum rows by cluster: `[rows, ...]` -> `[clusters, ...]`, clusters in order of appearance."""
     rows = np.asarray(values, dtype=float)
     codes, names = pd.factorize(clusters)
     sums = np.zeros((len(names), *rows.shape[1:]))
     np.add.at(sums, codes, rows)
     return sums
-
-
-def bounds(name: str, interval: Interval) -> dict[str, float]:
-    """`Interval.columns`, for callers that have not moved on."""
-    return interval.columns(name)
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
@@ -173,9 +171,7 @@ class ClusterBootstrap:
         """The stream of one use."""
         return stream(self.seed, *self.names, *names)
 
-    def mean(
-        self, values: npt.ArrayLike | pd.Series, clusters: npt.ArrayLike | pd.Series, *names: str
-    ) -> Interval:
+    def mean(self, values: npt.ArrayLike, clusters: Clusters, *names: str) -> Interval:
         """The mean of `[rows]`, missing values left out; NaN without any."""
         column = np.asarray(values, dtype=float)
         known = ~np.isnan(column)
@@ -183,11 +179,7 @@ class ClusterBootstrap:
         return self.estimate(rows, np.asarray(clusters)[known], ratio, *names)
 
     def estimate(
-        self,
-        values: npt.ArrayLike | pd.DataFrame,
-        clusters: npt.ArrayLike | pd.Series,
-        statistic: Statistic,
-        *names: str,
+        self, values: Rows, clusters: Clusters, statistic: Statistic, *names: str
     ) -> Interval:
         """One statistic.
 
@@ -204,11 +196,7 @@ class ClusterBootstrap:
         return found
 
     def estimates(
-        self,
-        values: npt.ArrayLike | pd.DataFrame,
-        clusters: npt.ArrayLike | pd.Series,
-        statistics: Statistic,
-        *names: str,
+        self, values: Rows, clusters: Clusters, statistics: Statistic, *names: str
     ) -> list[Interval]:
         """Several statistics from the same resamples.
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from selfpref.statistics.bias import demographic_parity, equal_opportunity
-from selfpref.statistics.clusters import clustered_errors
+from selfpref.statistics.bootstrap import clustered_errors
 from selfpref.studies.beyond.measure.power import Plan, influence, intraclass, plan
 
 
