@@ -13,7 +13,7 @@ from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond.measure.mitigations import MEAN
-from selfpref.studies.beyond.measure.results import POOLED
+from selfpref.studies.beyond.measure.sets import POOLED
 
 # Colour and marker of each gold label.
 GOLDS = {

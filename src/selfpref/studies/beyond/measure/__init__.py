@@ -2,7 +2,8 @@
 
 Reads the tables of all studies that are switched on, and of Panickssery et al. the frame of pairs.
 Each statistic is defined in the module that computes it: `choices` (a judge's own choices),
-`effects` (the regression), `ratings` (gaps of scores), `mitigations`, `power`, `recovery`.
+`effects` (the regression), `ratings` (gaps of scores), `mitigations`, `power`; the rows that they
+read, and the table that they fill, in `sets`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,13 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from selfpref.statistics.bias import whole_counts
 from selfpref.studies.beyond.measure import choices, effects, ratings, sets
 from selfpref.studies.beyond.measure.mitigations import by_rule
 from selfpref.studies.beyond.measure.power import needed
-from selfpref.studies.beyond.measure.recovery import recovery
-from selfpref.studies.beyond.measure.results import KEY, LONG, STATISTICS, Row
+from selfpref.studies.beyond.measure.sets import KEY, LONG, STATISTICS, Row
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.wataoka.measure.injected import betas
@@ -25,7 +26,11 @@ from selfpref.studies.xu.measure.rows import Settings as XuSettings
 from selfpref.studies.xu.measure.rows import rated
 
 __all__ = ["Found", "compute", "contests", "pairs", "preferences", "refinement", "wide"]
-Frames = dict[str, pd.DataFrame]
+
+RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
+# The interval of a correlation needs n - 3 > 0.
+FEWEST = 4
+PERFECT = 1 - 1e-12
 
 
 @dataclass
@@ -114,7 +119,45 @@ def wide(long: pd.DataFrame) -> pd.DataFrame:
     return table[[name for name in STATISTICS if name in table]].reset_index()
 
 
-def compute(parts: Iterable[Found], level: float) -> Frames:
+def recovery(long: pd.DataFrame, betas: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Which statistic follows a preference that was put in: only the testbed knows.
+
+    There each judge's labels carried a bonus *beta* for its own style (`wataoka.measure.injected`).
+    Over the judges of all data sets, for each statistic and gold label,
+
+        r = correlation of the judges' values with their betas
+        interval: tanh(atanh r -+ z / sqrt(n - 3))                       (Fisher 1915), n judges
+
+    The interval takes the judges for a sample of judges; with few of them it is wide, and two
+    correlations of the same judges are not to be compared by it. Within one seed beta is confounded
+    with style. A high r says that the measure orders judges by their preference, not that 0 means
+    none.
+
+    Args:
+        long: The long table.
+        betas: `dataset, judge, beta`.
+        level: Coverage of the intervals.
+
+    Returns:
+        The columns `RECOVERY`, in the order of the long table; empty where nothing was injected.
+    """
+    if betas.empty:
+        return pd.DataFrame(columns=RECOVERY)
+    known = long[long["n"].gt(0)].merge(betas, on=["dataset", "judge"])
+    z = norm.ppf((1 + level) / 2)
+    rows = []
+    for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
+        if len(part) < FEWEST or not part["value"].std() > 0:
+            continue
+        r = float(np.corrcoef(part["value"].astype(float), part["beta"])[0, 1])
+        # A perfect line has no interval: the transform of 1 is infinite.
+        line = np.arctanh(r) if abs(r) < PERFECT else np.nan
+        half = z / np.sqrt(len(part) - 3)
+        rows.append((gold, statistic, r, np.tanh(line - half), np.tanh(line + half), len(part)))
+    return pd.DataFrame(rows, columns=RECOVERY)
+
+
+def compute(parts: Iterable[Found], level: float) -> dict[str, pd.DataFrame]:
     """The frames of the chapter.
 
     Args:

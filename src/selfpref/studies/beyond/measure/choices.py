@@ -28,7 +28,7 @@ In all but EO, demographic parity and excess a judge's tie counts 1/k. 0 is no p
 `neutral` (1/2 for pairs) and `earned` (1 for a judge that follows the gold label).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -41,11 +41,10 @@ from selfpref.statistics.bias import (
     excess,
     stacked_cells,
 )
-from selfpref.statistics.bootstrap import Interval, cluster_sums, ratio
+from selfpref.statistics.bootstrap import Statistic
 from selfpref.statistics.scores import Floats
 from selfpref.studies.beyond.measure.regression import fit
-from selfpref.studies.beyond.measure.results import Row, missing
-from selfpref.studies.beyond.measure.sets import NONE, Judgments
+from selfpref.studies.beyond.measure.sets import NONE, Judgments, Row, known, missing
 
 # Statistics that need a gold label, and where no preference lies for pairs.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "earned": 1.0}
@@ -62,56 +61,40 @@ def parity(cells: Floats, chance: float) -> Floats:
     return (share - chance) / (1 - chance)
 
 
-def _row(data: Judgments, judge: str, statistic: str, **values: object) -> Row:
-    place = {"study": data.study, "dataset": data.dataset, "judge": judge, "gold": data.gold}
-    return {**place, "statistic": statistic, "unit": "probability", "reason": "", **values}
-
-
-def _from_interval(found: Interval) -> Row:
-    return {"value": found.value, "lo": found.lo, "hi": found.hi, "interval": "bootstrap"}
-
-
 def _mean(data: Judgments, judge: str, name: str, values: pd.Series, within: pd.Series) -> Row:
     """The mean of the known values within a part of the own rows."""
-    used = within & values.notna()
-    own = data.own(judge)
+    row, used = data.row(judge, name), within & values.notna()
     if not used.any():
-        return missing(_row(data, judge, name), int(within.sum()), "no such set with a verdict")
-    known = values[used].to_numpy(dtype=float)
-    sums = cluster_sums(np.stack([known, np.ones_like(known)], axis=-1), own["cluster"][used])
-    found = data.interval(sums, ratio, judge, name, data.gold)
-    counts = {"n": int(used.sum()), "dropped": int(within.sum() - used.sum())}
-    return _row(data, judge, name, **_from_interval(found), **counts)
+        return missing(row, int(within.sum()), "no such set with a verdict")
+    clusters = data.own(judge)["cluster"]
+    found = data.bootstrap.mean(values[used], clusters[used], judge, name, data.gold)
+    return known(row, found, int(used.sum()), int(within.sum() - used.sum()))
 
 
 def _decided(data: Judgments, judge: str) -> Iterator[Row]:
     """EO and demographic parity from the four cells."""
     own, use = data.own(judge), data.settings
     if data.gold == NONE:
-        # Parity needs no gold label: every row stands as if it called the own response better.
+        # Parity needs no gold label: every row counts as if it called the own response better.
         own = own.assign(human=1.0)
     cells = cell_weights(own, use.human_ties, use.judge_ties)
     used = cells.sum(axis=1) > 0
     chance = float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
-    sums = cluster_sums(cells, own["cluster"])
     labelled = int(own["human"].notna().sum())
-    counts = {"n": float(cells.sum()), "dropped": labelled - int(used.sum())}
-    statistics: dict[str, tuple[str, Callable[[Floats], Floats]]] = {
+    statistics: dict[str, tuple[str, Statistic]] = {
         "equal_opportunity": ("eo", equal_opportunity),
         "demographic_parity": ("dp", partial(parity, chance=chance)),
     }
     if data.gold == NONE:
         del statistics["equal_opportunity"]
     for name, (stream, statistic) in statistics.items():
-        row = _row(data, judge, name)
-        if not used.any():
-            yield missing(row, labelled, "no set that the judge and the gold label decide")
-            continue
-        found = data.interval(sums, statistic, judge, stream)
+        found = data.bootstrap.estimate(cells, own["cluster"], statistic, judge, stream)
         if np.isnan(found.value):
-            yield missing(row, labelled, ONE_SIDE)
-            continue
-        yield row | _from_interval(found) | counts
+            reason = ONE_SIDE if used.any() else "no set that the judge and the gold label decide"
+            yield missing(data.row(judge, name), labelled, reason)
+        else:
+            dropped = labelled - int(used.sum())
+            yield known(data.row(judge, name), found, float(cells.sum()), dropped)
 
 
 def _excess(data: Judgments, judge: str) -> Iterator[Row]:
@@ -119,44 +102,39 @@ def _excess(data: Judgments, judge: str) -> Iterator[Row]:
     alone = facing["judge"].nunique() < 2
     labelled = int(facing.loc[facing["judge"].eq(judge), "human"].notna().sum())
     for variant, name in EXCESS.items():
-        row = _row(data, judge, name)
+        row = data.row(judge, name)
         if alone:
             yield missing(row, labelled, ALONE)
             continue
         cells, clusters = stacked_cells(facing, judge, variant, use.human_ties, use.judge_ties)
         n = int((cells[:, 0].sum(axis=1) > 0).sum())
-        found = data.interval(cluster_sums(cells, clusters), excess, judge, variant)
+        found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
         if np.isnan(found.value):
             yield missing(row, labelled, ONE_SIDE)
-            continue
-        yield row | _from_interval(found) | {"n": n, "dropped": labelled - n}
+        else:
+            yield known(row, found, n, labelled - n)
 
 
 def _paired_excess(data: Judgments, judge: str) -> Row:
-    facing, name = data.facing(judge), "paired_excess"
+    facing, own, name = data.facing(judge), data.own(judge), "paired_excess"
     others = facing[facing["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
-    own = data.own(judge)
     if others.empty:
-        return missing(_row(data, judge, name), len(own), ALONE)
+        return missing(data.row(judge, name), len(own), ALONE)
     theirs = others.reindex(pd.MultiIndex.from_frame(own[["item_id", "opponent"]])).to_numpy()
     return _mean(data, judge, name, own["win"] - theirs, own["item_id"].notna())
 
 
 def _equal_length(data: Judgments, judge: str) -> Row:
-    own, name = data.own(judge), "equal_length"
-    used = own["win"].notna() & own["length"].notna()
-    kept = own[used]
+    own, row = data.own(judge), data.row(judge, "equal_length")
     if own["length"].isna().all():
-        return missing(_row(data, judge, name), len(own), "the texts are not known")
+        return missing(row, len(own), "the texts are not known")
+    kept = own[own["win"].notna() & own["length"].notna()]
     design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
     y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
-    level = data.settings.bootstrap.level
-    found = fit(y, design, kept["cluster"], ["own"], level)["own"]
+    found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
     if not found.identified:
-        return missing(_row(data, judge, name), len(own), "all lengths are alike")
-    values = {"value": found.value, "lo": found.lo, "hi": found.hi, "interval": "cluster-robust"}
-    counts = {"n": len(kept), "dropped": len(own) - len(kept)}
-    return _row(data, judge, name, **values, **counts)
+        return missing(row, len(own), "all lengths are alike")
+    return known(row, found, len(kept), len(own) - len(kept))
 
 
 def without_gold(data: Judgments) -> Iterator[Row]:

@@ -28,8 +28,14 @@ from collections.abc import Iterator
 import pandas as pd
 
 from selfpref.studies.beyond.measure.regression import MISSING, fit
-from selfpref.studies.beyond.measure.results import POOLED, Row, missing
-from selfpref.studies.beyond.measure.sets import text_lengths, value_of
+from selfpref.studies.beyond.measure.sets import (
+    POOLED,
+    Row,
+    known,
+    missing,
+    text_lengths,
+    value_of,
+)
 from selfpref.studies.wataoka.measure.judged import Judged
 
 NOT_TOLD = "own text cannot be told from the responder"
@@ -64,28 +70,19 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
     used = rows["y"].notna() & controls.notna().all(axis=1)
     kept, held, is_own = rows[used], controls[used], rows["own"].ne(0)
     each = _by_judge(kept["own"], kept["judge"], "own")
-    designs = {
-        POOLED: (held.assign(own=kept["own"]), ["own"]),
-        "each": (pd.concat([held, each], axis=1), list(each)),
-    }
-    found = {
-        name: coefficient
-        for design, wanted in designs.values()
-        for name, coefficient in fit(
-            kept["y"].to_numpy(dtype=float), design, kept["cluster"], wanted, level
-        ).items()
-    }
+    y = kept["y"].to_numpy(dtype=float)
+    found = fit(y, held.assign(own=kept["own"]), kept["cluster"], ["own"], level)
+    found |= fit(y, pd.concat([held, each], axis=1), kept["cluster"], list(each), level)
     scopes = {POOLED: ("own", is_own)}
     for judge in sorted(set(rows.loc[is_own, "judge"])):
         scopes[judge] = (f"own {judge}", is_own & rows["judge"].eq(judge))
     for judge, (column, mine) in scopes.items():
         b, n = found.get(column, MISSING), int((mine & used).sum())
-        row = place | {"judge": judge, "reason": ""}
-        if not b.identified:
-            yield missing(row, int(mine.sum()), NOT_TOLD if n else "no row with a score and gold")
-            continue
-        counts = {"n": n, "dropped": int(mine.sum()) - n, "interval": "cluster-robust"}
-        yield row | {"value": b.value, "lo": b.lo, "hi": b.hi} | counts
+        row, all_mine = place | {"judge": judge}, int(mine.sum())
+        if b.identified:
+            yield known(row, b, n, all_mine - n)
+        else:
+            yield missing(row, all_mine, NOT_TOLD if n else "no row with a score and gold")
 
 
 def _twice(
@@ -95,8 +92,8 @@ def _twice(
     yield from own_text(rows, controls, place | {"statistic": "regression"}, level)
     lengths = _by_judge(length, rows["judge"], "length to")
     held = own_text(rows, controls.join(lengths), place | {"statistic": "regression_length"}, level)
-    known = length.notna().any()
-    yield from (row if known else row | {"reason": NO_TEXTS} for row in held)
+    told = length.notna().any()
+    yield from (row if told else row | {"reason": NO_TEXTS} for row in held)
 
 
 def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -135,7 +132,7 @@ def of_ratings(
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
-    known = gold.notna()
+    told = gold.notna()
     controls = pd.concat(
         [
             _by_judge(pd.Series(1.0, index=rated.index), rated["judge"], "severity of"),
@@ -144,4 +141,4 @@ def of_ratings(
         ],
         axis=1,
     )
-    yield from _twice(rows[known], controls[known], length[known], place, level)
+    yield from _twice(rows[told], controls[told], length[told], place, level)

@@ -33,7 +33,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import cell_weights, equal_opportunity
-from selfpref.statistics.bootstrap import Interval, cluster_sums
+from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.scores import PAIR, Floats, decide, response_perplexity
 from selfpref.studies.wataoka.measure.judged import Judged
 
@@ -164,8 +164,8 @@ def _table(
     return [
         place
         | {"rule": rule, "measure": measure}
-        | {"value": whole.value, "lo": whole.lo, "hi": whole.hi}
-        | {"change": change.value, "change_lo": change.lo, "change_hi": change.hi}
+        | whole.columns()
+        | change.columns("change")
         | {"n": n, "dropped": lost}
         for (measure, rule), whole, change in zip(names, found[:half], found[half:], strict=True)
     ]
@@ -191,11 +191,11 @@ def by_rule(data: Judged) -> pd.DataFrame:
         cells, clusters, lost = _cells(data, judge, held, by)
         if not len(cells):
             continue
-        found = data.intervals(
-            cluster_sums(cells, clusters),
+        found = data.bootstrap.estimates(
+            cells,
+            clusters,
             lambda totals: _with_changes(measured(totals, len(rules))),
-            "mitigations",
-            judge,
+            *("mitigations", judge),
         )
         rows += _table(data, judge, rules, found, len(cells), lost)
         if not np.isnan(found[0].value):
@@ -216,11 +216,11 @@ def _mean(
             for number, (cells, _) in enumerate(blocks)
         ]
     )
-    sums = cluster_sums(stacked, pd.concat([clusters for _, clusters in blocks]))
+    clusters = pd.concat([clusters for _, clusters in blocks])
 
     def average(totals: Floats) -> Floats:
         # [..., judges, measures, rules]; agreement is a size as it is.
         return _with_changes(np.abs(measured(totals, len(rules))).mean(axis=-3))
 
-    found = data.intervals(sums, average, "mitigations", MEAN)
+    found = data.bootstrap.estimates(stacked, clusters, average, "mitigations", MEAN)
     return _table(data, MEAN, rules, found, len(stacked), lost)

@@ -18,7 +18,6 @@ and a two-sided test at alpha sees a bias b with the given power from
 same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -27,6 +26,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from selfpref.statistics.bias import cell_weights, equal_opportunity, excess, stacked_cells
+from selfpref.statistics.bootstrap import Statistic
 from selfpref.statistics.scores import Floats
 from selfpref.studies.beyond.measure.choices import parity
 from selfpref.studies.beyond.measure.sets import Judgments
@@ -68,7 +68,7 @@ class Plan:
         return float((norm.ppf(1 - alpha / 2) + norm.ppf(power)) ** 2)
 
 
-def influence(rows: Floats, statistic: Callable[[Floats], Floats]) -> Floats:
+def influence(rows: Floats, statistic: Statistic) -> Floats:
     """U of each row.
 
     Args:
@@ -104,7 +104,7 @@ def intraclass(values: Floats, clusters: pd.Series) -> float:
     return max(0.0, (between - within) / spread) if spread > 0 else 0.0
 
 
-def plan(rows: Floats, clusters: pd.Series, statistic: Callable[[Floats], Floats]) -> Plan | None:
+def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> Plan | None:
     """The noise of a statistic; None where it does not exist or does not vary.
 
     Args:
@@ -137,32 +137,26 @@ def needed(data: Judgments) -> pd.DataFrame:
         own, use = data.own(judge), data.settings
         cells = cell_weights(own, use.human_ties, use.judge_ties)
         used = cells.sum(axis=1) > 0
+        kept, clusters = cells[used], own["cluster"][used]
         chance = float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
-        facing = data.facing(judge)
-        stacked, clusters = stacked_cells(facing, judge, "own", use.human_ties, use.judge_ties)
-        own_decided = stacked[:, 0].sum(axis=1) > 0
-        designs: dict[str, tuple[Floats, pd.Series, Callable[[Floats], Floats]]] = {
-            "equal_opportunity": (cells[used], own["cluster"][used], equal_opportunity),
-            "demographic_parity": (
-                cells[used],
-                own["cluster"][used],
-                partial(parity, chance=chance),
-            ),
-            "excess": (stacked[own_decided], clusters[own_decided], excess),
+        ties = (use.human_ties, use.judge_ties)
+        stacked, prompts = stacked_cells(data.facing(judge), judge, "own", *ties)
+        decided = stacked[:, 0].sum(axis=1) > 0
+        plans = {
+            "equal_opportunity": plan(kept, clusters, equal_opportunity),
+            "demographic_parity": plan(kept, clusters, partial(parity, chance=chance)),
+            "excess": plan(stacked[decided], prompts[decided], excess),
         }
-        for statistic, (rows, prompts, function) in designs.items():
-            noise = plan(rows, prompts, function)
-            if noise is None:
-                continue
-            for bias in BIASES:
-                pairs = noise.pairs(bias)
-                found.append(
-                    {"study": data.study, "dataset": data.dataset, "judge": judge}
-                    | {"gold": data.gold, "statistic": statistic, "bias": bias}
-                    | {"pairs": int(np.ceil(pairs))}
-                    | {"prompts": int(np.ceil(pairs * noise.prompts / noise.n))}
-                    | {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
-                    | {"correlation": noise.correlation, "effect": noise.effect}
-                    | {"detectable": noise.detectable()}
-                )
+        place = {"study": data.study, "dataset": data.dataset, "judge": judge, "gold": data.gold}
+        found += [
+            {**place, "statistic": statistic, "bias": bias}
+            | {"pairs": int(np.ceil(noise.pairs(bias)))}
+            | {"prompts": int(np.ceil(noise.pairs(bias) * noise.prompts / noise.n))}
+            | {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
+            | {"correlation": noise.correlation, "effect": noise.effect}
+            | {"detectable": noise.detectable()}
+            for statistic, noise in plans.items()
+            if noise is not None
+            for bias in BIASES
+        ]
     return pd.DataFrame(found)

@@ -12,13 +12,11 @@ texts.
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, cluster_sums, ratio, stream
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.beyond.measure.effects import of_ratings
-from selfpref.studies.beyond.measure.results import Row, missing
-from selfpref.studies.beyond.measure.sets import text_lengths, value_of
+from selfpref.studies.beyond.measure.sets import Row, known, missing, text_lengths, value_of
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.measure.ratings import rated
 from selfpref.studies.xu.measure.rows import Settings as XuSettings
@@ -28,26 +26,22 @@ OTHERS, RUBRIC = "other judges", "rubric"
 UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
 
 
-def gap(
-    rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, rng: np.random.Generator
-) -> Row:
+def gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: str) -> Row:
     """The gold-label gap of one judge.
 
     Args:
         rows: Its own texts: `cluster, score, gold`.
         place: The row's key and unit.
         bootstrap: The interval.
-        rng: Source of the resamples.
+        names: Of its stream.
     """
-    row = place | {"statistic": "gold_gap", "reason": ""}
+    row = place | {"statistic": "gold_gap"}
     difference = rows["score"] - rows["gold"]
     used = difference.notna()
     if not used.any():
         return missing(row, len(rows), "no own text with a score and a gold score")
-    values = np.stack([difference[used], np.ones(used.sum())], axis=-1).astype(float)
-    found = bootstrap.interval(cluster_sums(values, rows["cluster"][used]), ratio, rng)
-    counts = {"n": int(used.sum()), "dropped": int((~used).sum()), "interval": "bootstrap"}
-    return row | {"value": found.value, "lo": found.lo, "hi": found.hi} | counts
+    found = bootstrap.mean(difference, rows["cluster"], *names)
+    return known(row, found, int(used.sum()), int((~used).sum()))
 
 
 def _others(rows: pd.DataFrame) -> pd.Series:
@@ -77,8 +71,8 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
         place |= {"unit": "rubric points"}
         if name in (OTHERS, RUBRIC):
             for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
-                rng = panel.bootstrap.rng("gold_gap", str(judge), name)
-                yield gap(part, place | {"judge": judge}, panel.bootstrap, rng)
+                names = ("gold_gap", str(judge), name)
+                yield gap(part, place | {"judge": judge}, panel.bootstrap, *names)
         if name != OTHERS:
             yield from of_ratings(rows, gold, length, place, level)
 
@@ -103,5 +97,5 @@ def of_refinement(rows: pd.DataFrame, truths: pd.DataFrame, settings: XuSettings
             scored = part.loc[gold.index].assign(score=part["said"], gold=gold)
             place: Row = {"study": "xu", "dataset": task, "judge": judge, "gold": name}
             place |= {"unit": UNITS.get(str(task), "points")}
-            rng = stream(settings.seed, "beyond", "xu", str(task), str(judge), name)
-            yield gap(scored, place, settings.bootstrap, rng)
+            names = ("beyond", "xu", str(task), str(judge), name)
+            yield gap(scored, place, settings.bootstrap, *names)

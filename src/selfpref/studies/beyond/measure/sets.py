@@ -1,4 +1,4 @@
-"""One row a judged set of responses and responder, turned to this responder, whatever the study.
+"""What was judged, one row a set of responses and responder; and the table of what is measured.
 
 A *set* is what a judge chose from: a pair, or k responses. For the responder r of a row
 
@@ -8,23 +8,48 @@ A *set* is what a judge chose from: a pair, or k responses. For the responder r 
     gold     = the win that the gold label gives r: 1/m if it is among the m best, else 0
     length   = ln(1 + characters of r) - mean over the others of the same
 
-The gold label is the human majority, the laboratory's oracle, or an answer key in one of its
-readings. A row of a responder that is the judge itself is an *own* row.
+The gold label is the human majority, the testbed's oracle, or an answer key in one of its readings.
+A row of a responder that is the judge itself is an *own* row.
+
+Every statistic becomes one `Row` of the long table, in the columns `LONG`; one that does not exist
+is NaN with n 0 and the reason.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import Interval, stream
+from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
 from selfpref.statistics.scores import Floats, decide, facing
+from selfpref.studies.beyond.measure.regression import Coefficient
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.wataoka.measure.judged import Judged, Settings
 from selfpref.tables.schemas import TIE
 
+Row = dict[str, object]
+KEY = ["study", "dataset", "judge", "gold", "statistic"]
+LONG = [*KEY, "value", "lo", "hi", "n", "dropped", "unit", "interval", "reason"]
+# In this order: what the studies measure, their controls, then what the papers since have added.
+STATISTICS = (
+    "demographic_parity",
+    "equal_length",
+    "paired_excess",
+    "equal_opportunity",
+    "excess",
+    "excess_common",
+    "excess_half_ties",
+    "gold_gap",
+    "regression",
+    "regression_length",
+    "equal_quality",
+    "harmful",
+    "neutral",
+    "earned",
+)
+# The rows of a regression over all judges of a data set.
+POOLED = "all judges"
 HUMAN, ORACLE, NONE = "human", "oracle", "none"
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
@@ -32,6 +57,19 @@ COLUMNS = [
     *("item_id", "cluster", "judge", "responder", "opponent", "k", "decision", "win"),
     *("human", "gold", "alike", "length"),
 ]
+
+
+def missing(row: Row, dropped: int, reason: str) -> Row:
+    """The row of a statistic without a value: NaN, n 0, and why."""
+    nothing = dict.fromkeys(("value", "lo", "hi"), np.nan)
+    return row | nothing | {"n": 0, "dropped": dropped, "interval": "", "reason": reason}
+
+
+def known(row: Row, found: Interval | Coefficient, n: float, dropped: int) -> Row:
+    """The row of a statistic with a value, and of how its interval was made."""
+    values = {"value": found.value, "lo": found.lo, "hi": found.hi}
+    kind = "bootstrap" if isinstance(found, Interval) else "cluster-robust"
+    return row | values | {"n": n, "dropped": dropped, "interval": kind, "reason": ""}
 
 
 @dataclass(frozen=True)
@@ -72,12 +110,15 @@ class Judgments:
         rows = self.facing(judge)
         return rows[rows["judge"].eq(judge)].reset_index(drop=True)
 
-    def interval(
-        self, sums: Floats, statistic: Callable[[Floats], Floats], *names: str
-    ) -> Interval:
-        """Interval with a stream of its own for these names: the chapter's, where it has them."""
-        rng = stream(self.settings.seed, self.study, self.dataset, *names)
-        return self.settings.bootstrap.interval(sums, statistic, rng)
+    @property
+    def bootstrap(self) -> ClusterBootstrap:
+        """Intervals, with the streams of the study's chapter where it has them."""
+        return self.settings.bootstrap.within(self.study, self.dataset)
+
+    def row(self, judge: str, statistic: str) -> Row:
+        """The key of a judge's statistic, and its unit."""
+        place = {"study": self.study, "dataset": self.dataset, "judge": judge, "gold": self.gold}
+        return {**place, "statistic": statistic, "unit": "probability"}
 
 
 def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
