@@ -48,9 +48,10 @@ from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import draw_items
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.packing import packed
+from selfpref.models.local.fast.packing import packed
 from selfpref.params import Transformers
 from selfpref.prompts import LAYOUTS
+from selfpref.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 ENVIRONMENT = ROOT / ".cache" / "bench-env"
@@ -220,6 +221,7 @@ class Worker:
             stderr=self._errors,
             text=True,
             env=os.environ
+            | (SETTINGS if own else {})
             | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
             | {"PYTHONPATH": str(ROOT / "src")},
         )

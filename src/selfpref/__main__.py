@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from selfpref import __version__, paths
+from selfpref import __version__, paths, settings
 from selfpref.errors import SelfprefError
 
 # No room, or not allowed to write: the user's to mend.
@@ -142,6 +142,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
+    settings.settle()
     given = sys.argv[1:] if argv is None else argv
     arguments = _parser().parse_args(given, argparse.Namespace(given=given))
     try:

@@ -22,7 +22,7 @@ import pandas as pd
 from selfpref import files, paths
 from selfpref.errors import SelfprefError
 
-# The file to which `models.calls` adds one line for every batch of calls of the stage under way.
+# The file to which models add a line for every batch of calls, and for how they run.
 VARIABLE = "SELFPREF_CALLS"
 MOMENT = "%Y-%m-%d %H:%M:%S UTC"
 COLUMNS = {
@@ -38,11 +38,16 @@ COLUMNS = {
 }
 
 
-def count_calls(asked: int, kept: int, usd: float) -> None:
-    """Tell the runner of calls that were asked, found in the store, and paid for."""
+def tell(**facts: object) -> None:
+    """Tell the runner of something that the record of the stage under way shall hold."""
     if path := os.environ.get(VARIABLE):
         with open(path, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps({"asked": asked, "kept": kept, "usd": usd}) + "\n")
+            stream.write(json.dumps(facts) + "\n")
+
+
+def count_calls(asked: int, kept: int, usd: float) -> None:
+    """Tell the runner of calls that were asked, found in the store, and paid for."""
+    tell(asked=asked, kept=kept, usd=usd)
 
 
 def _cpu() -> float:
@@ -77,7 +82,8 @@ def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
             yield
         finally:
             del os.environ[VARIABLE]
-        counted = [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]
+        told = [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]
+    counts = {name: sum(line.pop(name, 0) for line in told) for name in ("asked", "kept", "usd")}
     entry = {
         "stage": stage,
         "start": start.strftime(MOMENT),
@@ -86,7 +92,9 @@ def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
         "cpu_seconds": round(_cpu() - cpu, 2),
         "peak_mib": round(_peak()),
         "start_up": "warm" if warm else "cold",
-        **{name: sum(line[name] for line in counted) for name in ("asked", "kept", "usd")},
+        **counts,
+        # What is left are facts, such as how a model's products were computed.
+        **{name: fact for line in told for name, fact in line.items()},
     }
     path = paths.runs_dir(profile) / f"{stage}.json"
     files.write_text(path, json.dumps(entry, indent=1) + "\n")

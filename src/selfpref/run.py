@@ -17,24 +17,17 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import papermill
 import psutil
+from nbclient.exceptions import DeadKernelError
+from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from selfpref import paths, progress, provisioner
 from selfpref.errors import SelfprefError
 from selfpref.files import write_text
+from selfpref.report import chapter
 from selfpref.warm import client, kernel
-
-# jsonschema imports this package to check a format that no notebook uses, for two seconds; without
-# it jsonschema skips that check (it is there only because `jupyter` asks for every format).
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-# Imported after the line above, which is the point of it.
-import papermill  # noqa: E402
-from nbclient.exceptions import DeadKernelError  # noqa: E402
-from papermill.exceptions import PapermillExecutionError  # noqa: E402
-from traitlets.config import Config  # noqa: E402
-
-from selfpref.report import chapter  # noqa: E402
 
 POLL = 0.2
 

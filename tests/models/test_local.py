@@ -13,9 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.models import Generate, Prompt  # noqa: E402
-from selfpref.models.local import llama  # noqa: E402
-from selfpref.models.local.attention import packed_states  # noqa: E402
-from selfpref.models.local.linear import step  # noqa: E402
+from selfpref.models.local.fast import passes, products  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS  # noqa: E402
 
 LAB = LAYOUTS["lab"]
@@ -224,11 +222,25 @@ def test_every_architecture_scores_as_one_by_one(tmp_path, kind):
 
 def test_a_pass_that_does_not_give_the_models_own_states_is_not_used(tmp_path, monkeypatch):
     save(tmp_path / "m", byte_level())
-    assert load(tmp_path / "m").engine._packed is llama.packed_states
-    monkeypatch.setattr(
-        llama, "packed_states", lambda model, line: packed_states(model, line) + 0.01
-    )
-    assert load(tmp_path / "m").engine._packed is packed_states
+    assert load(tmp_path / "m").engine._packed is passes.llama_pass
+    right = passes.llama_pass
+    monkeypatch.setattr(passes, "llama_pass", lambda model, line: right(model, line) + 0.01)
+    assert load(tmp_path / "m").engine._packed is passes.own_pass
+
+
+def test_either_product_gives_the_same_answers(tmp_path, monkeypatch):
+    """Each on any machine: which one is taken is a matter of the processor."""
+    save(tmp_path / "m", byte_level())
+    calls, found = to_score(*zip(*PAIRS, strict=True)), {}
+    for fast in (True, False):
+        monkeypatch.setattr(products, "_fast_onednn", lambda fast=fast: fast)
+        model = load(tmp_path / "m")
+        layers = {type(layer) for layer in model.model.modules()}
+        assert (products.Linear in layers) == fast
+        assert (products.step(model.model) > 1) == fast
+        found[fast] = model.answer(calls)
+    for one, other in zip(found[True], found[False], strict=True):
+        assert one.sum_nll == pytest.approx(other.sum_nll, abs=1e-5 * one.n_tokens)
 
 
 @pytest.mark.parametrize("tokenizer", [byte_level, sentencepiece, lambda: sentencepiece("bpe")])
@@ -265,7 +277,7 @@ def test_packed_lines_lay_a_shared_prompt_down_once(engine, monkeypatch):
     monkeypatch.setattr(table, "forward", lambda ids: seen.append(ids.numel()) or embed(ids))
     scores = engine.answer(to_score([prompt] * 8, contents))
     # Lines are filled up to whole steps.
-    whole = step(engine.model)
+    whole = products.step(engine.model)
     assert sum(seen) == math.ceil(len(engine.encode(prompt)) / whole) * whole
     assert [score.n_tokens for score in scores] == [1] * 8
 

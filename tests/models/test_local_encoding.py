@@ -10,7 +10,7 @@ from selfpref.errors import SelfprefError
 from selfpref.lab.tokenizer import build_tokenizer
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.marker import label_forms
+from selfpref.models.local.generation import label_forms
 
 TOKENIZERS = {
     "byte-level": byte_level,

@@ -14,8 +14,7 @@ from small_models import byte_level, load, save, save_chain  # noqa: E402
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
-from selfpref.models.local.generation import Continuation  # noqa: E402
-from selfpref.models.local.marker import LabelReader  # noqa: E402
+from selfpref.models.local.generation import Continuation, LabelReader  # noqa: E402
 
 PROMPTS = [
     Prompt((("user", text),))

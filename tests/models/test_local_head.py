@@ -6,7 +6,7 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from transformers import AutoConfig, AutoModelForCausalLM  # noqa: E402
 
-from selfpref.models.local.head import Head  # noqa: E402
+from selfpref.models.local.states import Head  # noqa: E402
 
 SIZES = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
 

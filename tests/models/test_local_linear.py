@@ -6,7 +6,24 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from torch.nn.functional import linear as plain  # noqa: E402
 
-from selfpref.models.local.linear import linear, take_over  # noqa: E402
+from selfpref.models.local.fast import products  # noqa: E402
+from selfpref.models.local.fast.products import linear, take_over  # noqa: E402
+
+
+@pytest.fixture(params=[True, False], ids=["oneDNN", "torch"], autouse=True)
+def fast(request, monkeypatch):
+    """Both products, on any processor."""
+    monkeypatch.setattr(products, "_fast_onednn", lambda: request.param)
+    return request.param
+
+
+@pytest.mark.parametrize("capability", ["AVX512", "AVX2", "DEFAULT"])
+def test_the_processors_features_alone_decide(monkeypatch, capability):
+    monkeypatch.undo()
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    fast = capability == "AVX512" and torch.backends.mkldnn.is_available()
+    assert products.product(torch.ones(2, 2)) == ("onednn" if fast else "torch")
+    assert products.product(torch.ones(2, 2).bfloat16()) == "torch"
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -22,7 +39,7 @@ def test_products_are_those_of_torch(shape, dtype, bias):
         torch.testing.assert_close(linear(one, other, beside), plain(one, other, beside))
 
 
-def test_a_model_keeps_its_weights_and_its_answers():
+def test_a_model_keeps_its_weights_and_its_answers(fast):
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 3))
     states, weights = torch.randn(2, 4, 5), model.state_dict()
@@ -30,5 +47,9 @@ def test_a_model_keeps_its_weights_and_its_answers():
         before = model(states)
         take_over(model)
         torch.testing.assert_close(model(states), before)
+    assert isinstance(model[0], products.Linear) == fast
+    # With a gradient the product is torch's.
+    model(states).sum().backward()
+    assert model[0].weight.grad is not None
     assert model.state_dict().keys() == weights.keys()
     assert model[0].weight.data_ptr() == weights["0.weight"].data_ptr()

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from selfpref.models.local.packing import packed, padded  # noqa: E402
+from selfpref.models.local.fast.packing import packed  # noqa: E402
+from selfpref.models.local.states import padded  # noqa: E402
 
 
 def rows(*texts):

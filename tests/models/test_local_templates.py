@@ -13,7 +13,7 @@ from small_models import byte_level, sentencepiece
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.templates import templates
+from selfpref.models.local.weights import templates
 from selfpref.params import Transformers
 
 HI = [("user", "Hi")]

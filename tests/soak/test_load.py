@@ -27,6 +27,7 @@ from selfpref.models.calls import Model
 from selfpref.params import Judge, Perplexity
 from selfpref.params.settings import Bootstrap, Wataoka
 from selfpref.plots.save import Gallery
+from selfpref.settings import SETTINGS
 from selfpref.store import Store
 from selfpref.studies import registry
 from selfpref.studies.wataoka import draw as figures
@@ -163,8 +164,8 @@ def peak(folder, stage):
     path = os.pathsep.join(map(str, (REPOSITORY / "src", REPOSITORY / "tests")))
     done = subprocess.run(
         [sys.executable, __file__, stage],
-        cwd=folder, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True,
-        check=False,
+        cwd=folder, env=os.environ | SETTINGS | {"PYTHONPATH": path}, capture_output=True,
+        text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return int(done.stdout)

@@ -21,8 +21,6 @@ from selfpref.errors import SelfprefError
 from selfpref.files import atomic
 from selfpref.tables.schemas import TABLES, TIE, Table
 
-# Arrow's own allocator keeps much of what is freed, and cannot be told to give it back.
-pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 # Keys are ranked as one number a row; above this the number is ranked anew to stay in 64 bits.
 LARGEST = 2**62
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 
+from selfpref.settings import settle
 from selfpref.warm import kernel
 from selfpref.warm.client import POLL, alive
 
@@ -38,7 +39,7 @@ def serve(address: Path, dvc: psutil.Process) -> None:
         os.rename(partial, address)
         # Nobody waits for the forks here; the kernel takes them away.
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+        settle()
         _import(LIBRARIES)
         try:
             while alive(dvc):

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +11,7 @@ from torch.utils import deterministic
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
 from transformers.utils import logging
 
+from selfpref import records
 from selfpref.errors import SelfprefError
 from selfpref.models import (
     Answer,
@@ -24,16 +24,13 @@ from selfpref.models import (
     Score,
     Text,
 )
-from selfpref.models.local.attention import padded_states
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.generation import continuations
-from selfpref.models.local.head import Head
-from selfpref.models.local.linear import step, take_over
-from selfpref.models.local.marker import LabelReader, label_forms
-from selfpref.models.local.packing import Ids, packed, padded
-from selfpref.models.local.passes import packed_pass
-from selfpref.models.local.templates import templates
-from selfpref.models.local.weights import check_folder, download, identity
+from selfpref.models.local.fast.packing import packed
+from selfpref.models.local.fast.passes import packed_pass
+from selfpref.models.local.fast.products import product, step, take_over
+from selfpref.models.local.generation import LabelReader, continuations, label_forms
+from selfpref.models.local.states import Head, Ids, padded, padded_states
+from selfpref.models.local.weights import check_folder, download, identity, templates
 from selfpref.params import Transformers
 
 
@@ -101,6 +98,10 @@ class LocalModel:
         with torch.no_grad():
             self._packed = packed_pass(self.model)
             self._head = Head(self.model)
+        records.tell(
+            rows="packed" if self._packed else "padded",
+            product=product(next(self.model.parameters())),
+        )
 
     @property
     def packing(self) -> bool:
@@ -119,19 +120,17 @@ class LocalModel:
         Yields:
             Indices of the batch's rows, and the states of one after another, `[read, width]`.
         """
-        packs = {
+        packs = [
             index for index, row in enumerate(rows) if self._packed and len(row) <= self._window
-        }
-        for some, lay, run in (
-            (packs, partial(packed, step=step(self.model)), self._packed),
-            (set(range(len(rows))) - packs, padded, padded_states),
-        ):
-            part = sorted(some)
-            for batch in lay(
-                [rows[index] for index in part], [read[index] for index in part], self._budget
-            ):
-                assert run
-                yield [part[row] for row in batch.rows], run(self.model, batch)
+        ]
+        rest = sorted(set(range(len(rows))) - set(packs))
+        if self._packed:
+            asked = [rows[index] for index in packs], [read[index] for index in packs]
+            for line in packed(*asked, self._budget, step(self.model)):
+                yield [packs[row] for row in line.rows], self._packed(self.model, line)
+        asked = [rows[index] for index in rest], [read[index] for index in rest]
+        for batch in padded(*asked, self._budget):
+            yield [rest[row] for row in batch.rows], padded_states(self.model, batch)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:

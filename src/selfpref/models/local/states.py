@@ -1,28 +1,94 @@
-"""The output layer: log-likelihoods of given tokens without a table [tokens x vocabulary].
+"""Final hidden states of rows of tokens, and the log-likelihoods that follow from them.
+
+Rows are padded on the right, where causal attention never looks; `selfpref.models.local.fast` packs
+them into lines instead where a model can be told how. Either way a row's numbers do not depend on
+its batch, up to rounding. Of the output layer no table [tokens x vocabulary] is made:
 
     ln p(y | h) = h w_y - ln sum over v of exp(h w_v)
 
 The sum runs over blocks of the vocabulary, whose partial log-sum-exps are joined at the end; a
 block of logits is small enough to stay in the cache. Logits are rounded to the model's own dtype,
-as its own forward pass would; everything after that is fp32.
-
-A model whose logits are more than one linear layer (soft-capped, scaled) computes them itself, a
-few tokens at a time.
+as its own forward pass would; everything after that is fp32. A model whose logits are more than one
+linear layer (soft-capped, scaled) computes them itself, a few tokens at a time.
 """
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch.nn.functional import pad
 from transformers import PreTrainedModel
 
 from selfpref.errors import SelfprefError
-from selfpref.models.local.linear import linear, step
+from selfpref.models.local.fast.products import linear, step
 
+Ids = npt.NDArray[np.int64]
 # Logits of so many tokens by so many words at a time: 4 MB in fp32.
 TOKENS = WORDS = 1024
 # Tokens at a time where the model computes its own logits.
 OWN = 64
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One forward pass.
+
+    Attributes:
+        rows: Which rows it holds.
+        read: Where in `input_ids.flatten()` the states stand that are read, row by row.
+        inputs: Of the model: `input_ids` `[lines, tokens]` and, of the same shape, for padded rows
+            the `attention_mask`, for a packed line the `position_ids` of each token in its own row.
+    """
+
+    rows: list[int]
+    read: torch.Tensor
+    inputs: dict[str, torch.Tensor]
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the model sees, padding included."""
+        return self.inputs["input_ids"].numel()
+
+
+def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Batch]:
+    """Rows as lines padded on the right, longest first, at most `budget` tokens with padding.
+
+    A row longer than the budget is a batch of its own.
+
+    Args:
+        rows: Token ids.
+        read: Of how many tokens at the end of each row the states are read.
+        budget: Of tokens.
+    """
+    order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
+    start = 0
+    while start < len(order):
+        width = len(rows[order[start]])
+        chosen = order[start : start + max(1, budget // max(width, 1))]
+        start += len(chosen)
+        ids, mask = (np.zeros((len(chosen), width), dtype=np.int64) for _ in range(2))
+        places = []
+        for line, index in enumerate(chosen):
+            size = len(rows[index])
+            ids[line, :size] = rows[index]
+            mask[line, :size] = 1
+            places.append(line * width + np.arange(size - read[index], size))
+        yield Batch(
+            chosen,
+            torch.from_numpy(np.concatenate(places)),
+            {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)},
+        )
+
+
+def padded_states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
+    """Final hidden states that are read from padded rows."""
+    inputs = {name: values.to(model.device) for name, values in batch.inputs.items()}
+    body: Any = model.base_model
+    found: torch.Tensor = body(**inputs, use_cache=False).last_hidden_state.flatten(0, 1)
+    return found[batch.read.to(found.device)]
 
 
 class Head:

@@ -1,16 +1,14 @@
-"""Rows of tokens laid into batches: packed into one line with shared prefixes, or padded.
+"""Rows of tokens packed into lines with shared prefixes.
 
-A pack is one line of tokens, at most `budget` of them. Its rows are sorted, so that a row follows
-the one with which it shares the longest prefix; of each row only what the row before lacks is laid
-down, and its *path* says where its tokens lie:
+A line holds at most `budget` tokens. Its rows are sorted, so that a row follows the one with which
+it shares the longest prefix; of each row only what the row before lacks is laid down, and its
+*path* says where its tokens lie:
 
     rows    a b c d e      line   a b c d e | x y | q r
             a b c x y      path of the second row: 0 1 2 5 6
             q r
 
-A token attends to its own path up to itself, whatever else is in the line. Where a model cannot be
-told that (`selfpref.models.local.attention`), rows are padded on the right instead, where causal
-attention never looks. Either way a row's numbers do not depend on its batch, up to rounding.
+A token attends to its own path up to itself, whatever else is in the line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +16,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-Ids = npt.NDArray[np.int64]
+from selfpref.models.local.states import Batch, Ids
+
 Size = TypeVar("Size", int, Ids)
 
 # Tokens of one row that are attended to in one product: of a long row several blocks, since no
@@ -63,64 +61,21 @@ class Attention:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """One forward pass.
+class Line(Batch):
+    """A packed line.
 
     Attributes:
-        rows: Which rows it holds.
-        read: Where in `input_ids.flatten()` the states stand that are read, row by row.
-        inputs: Of the model: `input_ids` `[lines, tokens]` and, of the same shape, for a packed
-            line the `position_ids` of each token in its own row, for padded rows the
-            `attention_mask`.
-        attention: How all tokens of a packed line attend; None for padded rows.
+        attention: How all its tokens attend.
         last: The same of those whose states are read, and of some more.
         within: Where among the latter the states stand that are read, row by row.
     """
 
-    rows: list[int]
-    read: torch.Tensor
-    inputs: dict[str, torch.Tensor]
-    attention: Attention | None = None
-    last: Attention | None = None
-    within: torch.Tensor | None = None
-
-    @property
-    def tokens(self) -> int:
-        """Tokens that the model sees, padding included."""
-        return self.inputs["input_ids"].numel()
+    attention: Attention
+    last: Attention
+    within: torch.Tensor
 
 
-def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Batch]:
-    """Rows as lines padded on the right, longest first, at most `budget` tokens with padding.
-
-    A row longer than the budget is a batch of its own.
-
-    Args:
-        rows: Token ids.
-        read: Of how many tokens at the end of each row the states are read.
-        budget: Of tokens.
-    """
-    order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
-    start = 0
-    while start < len(order):
-        width = len(rows[order[start]])
-        chosen = order[start : start + max(1, budget // max(width, 1))]
-        start += len(chosen)
-        ids, mask = (np.zeros((len(chosen), width), dtype=np.int64) for _ in range(2))
-        places = []
-        for line, index in enumerate(chosen):
-            size = len(rows[index])
-            ids[line, :size] = rows[index]
-            mask[line, :size] = 1
-            places.append(line * width + np.arange(size - read[index], size))
-        yield Batch(
-            chosen,
-            torch.from_numpy(np.concatenate(places)),
-            {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)},
-        )
-
-
-def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1) -> Iterator[Batch]:
+def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1) -> Iterator[Line]:
     """Rows packed into lines of at most `budget` tokens, shared prefixes once, longest first.
 
     A row longer than the budget is a line of its own.
@@ -178,7 +133,7 @@ def _spans(lengths: Sequence[int], shared: Sequence[int], budget: int) -> Iterat
 
 def _line(
     indices: list[int], rows: Sequence[Ids], shared: Ids, read: Sequence[int], step: int
-) -> Batch:
+) -> Line:
     """Rows in one line, each behind what it shares with the row before."""
     sizes = np.array([len(row) for row in rows])
     own = sizes - shared
@@ -200,7 +155,7 @@ def _line(
         "input_ids": np.concatenate([row[n:] for row, n in zip(rows, shared, strict=True)]),
         "position_ids": everything - np.repeat(starts - shared, own),
     }
-    return Batch(
+    return Line(
         indices,
         torch.from_numpy(places),
         {name: _filled(values, step)[None] for name, values in inputs.items()},

@@ -1,0 +1,231 @@
+"""Passes over a packed line: the fastest way that gives rows the states they have alone.
+
+An architecture that takes its attention function from the registry of `transformers`, and positions
+as an argument, runs packed lines by its own pass: Llama, Mistral, Qwen, Phi, GPT-NeoX, OPT and most
+others. Llama and its kin have a pass of their own on a CPU in fp32, since the library's spends most
+of a small model's time on what is not a product. Weights and layers are the model's; written anew
+is how they follow one another:
+
+    x <- x + O attend(rotated Q norm(x), rotated K norm(x), V norm(x))
+    x <- x + D (act(G norm(x)) * U norm(x))
+
+Sums and rotations are taken in place, and the wide inner states of the second line are held for a
+part of the tokens only. Of the last layer, where nobody looks any more, only the keys and values of
+every token are needed; all else is computed for the tokens whose states are read.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import rms_norm
+from transformers import AttentionInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.models.llama.modeling_llama import LlamaDecoderLayer
+from transformers.models.mistral.modeling_mistral import MistralDecoderLayer
+from transformers.models.qwen2.modeling_qwen2 import Qwen2DecoderLayer
+
+from selfpref.models.local.fast.packing import Attention, Line, Tile, packed
+from selfpref.models.local.states import padded, padded_states
+
+NAME = "selfpref-packed"
+_attention: ContextVar[Attention] = ContextVar("attention")
+LAYERS = (LlamaDecoderLayer, MistralDecoderLayer, Qwen2DecoderLayer)
+# Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
+INNER, STEP = 2**21, 128
+
+# From a batch to the final hidden states that are read, `[read, width]`.
+Pass = Callable[[PreTrainedModel, Line], torch.Tensor]
+
+
+def packed_pass(model: PreTrainedModel) -> Pass | None:
+    """A model's pass over packed lines; None where its rows have to be padded."""
+    ways = ((_is_llama, llama_pass), (_takes_attention, own_pass))
+    agreeing = (run for supports, run in ways if supports(model) and _agrees(model, run))
+    return next(agreeing, None)
+
+
+def _agrees(model: PreTrainedModel, run: Pass) -> bool:
+    """Whether packed rows have the states of rows alone, tried on three short ones."""
+    size = model.config.get_text_config().vocab_size
+    tokens = np.arange(18) * 7 % size
+    rows = [tokens[:9], np.concatenate([tokens[:5], tokens[9:14]]), tokens[14:]]
+    sizes = [len(row) for row in rows]
+    (line,) = packed(rows, sizes, len(tokens))
+    found = torch.split(run(model, line).float(), [sizes[index] for index in line.rows])
+    for together, index in zip(found, line.rows, strict=True):
+        (row,) = padded([rows[index]], [sizes[index]], 1)
+        alone = padded_states(model, row).float()
+        gap = (together.to(alone.device) - alone).norm() / alone.norm()
+        if gap > (1e-4 if model.dtype == torch.float32 else 0.02):
+            return False
+    return True
+
+
+def attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention: Attention,
+    **options: Any,
+) -> torch.Tensor:
+    """Scaled dot-product attention, tile by tile.
+
+    Args:
+        module: The model's attention layer.
+        query: Of a line, `[tokens, heads, width]`, as key and value.
+        key: Of the same line.
+        value: Of the same line.
+        attention: What attends to what.
+        options: As of an attention function of `transformers`.
+
+    Returns:
+        Of the tokens that attend, `[tokens, heads, width]`.
+    """
+
+    def laid(states: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        found = states.index_select(0, places.flatten())
+        return found.view(*places.shape, *states.shape[1:]).transpose(1, 2)
+
+    found = query.new_zeros(*query.shape[:-1], value.shape[-1])
+    for tile in attention.tiles:
+        part, _ = sdpa_attention_forward(
+            module,
+            laid(query, tile.queries),
+            laid(key, tile.keys),
+            laid(value, tile.keys),
+            tile.mask,
+            **options,
+        )
+        # A token that is repeated has the same result again.
+        found.index_copy_(0, tile.queries.flatten(), part.flatten(0, 1))
+    return found
+
+
+def _attend(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **options: Any,
+) -> tuple[torch.Tensor, None]:
+    """The same as an attention function; all `[1, heads, tokens, width]`."""
+    query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
+    return attend(module, query, key, value, _attention.get(), **options)[None], None
+
+
+@contextmanager
+def _attending(model: PreTrainedModel, attention: Attention) -> Iterator[None]:
+    """Let a model attend as a packed line says."""
+    AttentionInterface.register(NAME, _attend)
+    before = model.config._attn_implementation
+    token = _attention.set(attention)
+    model.config._attn_implementation = NAME
+    try:
+        yield
+    finally:
+        model.config._attn_implementation = before
+        _attention.reset(token)
+
+
+def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
+    """What attends to what, on the model's device and in its dtype."""
+    device = model.device
+    return Attention(
+        attention.tokens,
+        [
+            Tile(tile.queries.to(device), tile.keys.to(device), tile.mask.to(device, model.dtype))
+            for tile in attention.tiles
+        ],
+    )
+
+
+def own_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
+    """Final hidden states that are read from a line, by the model's own pass."""
+    with _attending(model, _placed(line.attention, model)):
+        return padded_states(model, line)
+
+
+def _takes_attention(model: PreTrainedModel) -> bool:
+    """Whether its attention is `sdpa` of the library's registry, and it takes positions."""
+    body: Any = model.base_model
+    return (
+        model.config._attn_implementation == "sdpa"
+        and body._can_set_attn_implementation()
+        and "position_ids" in inspect.signature(body.forward).parameters
+    )
+
+
+def _is_llama(model: PreTrainedModel) -> bool:
+    """Whether all its layers are Llama's or its kin's, on a CPU in fp32."""
+    layers = getattr(model.base_model, "layers", ())
+    return (
+        model.device.type == "cpu"
+        and model.dtype == torch.float32
+        and {type(layer) for layer in layers} <= set(LAYERS)
+        and len(layers) > 0
+    )
+
+
+def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+    return rms_norm(x, norm.weight.shape, norm.weight, norm.variance_epsilon)
+
+
+def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
+    """Pairs of numbers turned by their token's angles; `[tokens, heads, width]`."""
+    half = x.shape[-1] // 2
+    found = x * cos
+    found[..., :half].addcmul_(x[..., half:], sin[..., :half], value=-1)
+    found[..., half:].addcmul_(x[..., :half], sin[..., half:])
+    return found
+
+
+def _layer(
+    layer: Any,
+    x: torch.Tensor,
+    cos: torch.Tensor,
+    sin: torch.Tensor,
+    attention: Attention,
+    *,
+    some: bool = False,
+) -> torch.Tensor:
+    """One layer; where only some tokens attend, of those."""
+    own, wide = layer.self_attn, layer.mlp
+
+    def heads(states: torch.Tensor) -> torch.Tensor:
+        return states.view(len(states), -1, own.head_dim)
+
+    normed = _normed(layer.input_layernorm, x)
+    key = _rotated(heads(own.k_proj(normed)), cos, sin)
+    value = heads(own.v_proj(normed))
+    if some:
+        x, normed, cos, sin = (states[attention.tokens] for states in (x, normed, cos, sin))
+    query = _rotated(heads(own.q_proj(normed)), cos, sin)
+    del normed
+    found = attend(own, query, key, value, attention, scaling=own.scaling)
+    del query, key, value
+    x += own.o_proj(found.flatten(1))
+    parts = -(-x.shape[0] * wide.intermediate_size // INNER)
+    size = -(-x.shape[0] // parts // STEP) * STEP
+    for start in range(0, len(x), size):
+        part = slice(start, start + size)
+        normed = _normed(layer.post_attention_layernorm, x[part])
+        x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(normed)).mul_(wide.up_proj(normed)))
+    return x
+
+
+def llama_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
+    """Final hidden states that are read from a line, by the pass of Llama and its kin."""
+    body: Any = model.base_model
+    x = body.embed_tokens(line.inputs["input_ids"][0])
+    cos, sin = (part[0, :, None] for part in body.rotary_emb(x, line.inputs["position_ids"]))
+    for layer in body.layers[:-1]:
+        x = _layer(layer, x, cos, sin, line.attention)
+    x = _layer(body.layers[-1], x, cos, sin, line.last, some=True)
+    return _normed(body.norm, x)[line.within]

@@ -1,0 +1,33 @@
+"""Importing the package changes nothing of the process; the command line sets what its needs."""
+
+import os
+import subprocess
+import sys
+
+from selfpref import settings
+
+LOOK = (
+    "import os, pyarrow; from selfpref import settings, tables; {}; "
+    "print(pyarrow.default_memory_pool().backend_name, "
+    "settings.SETTINGS.items() <= os.environ.items())"
+)
+
+
+def look(then, **environment):
+    clean = {name: value for name, value in os.environ.items() if name not in settings.SETTINGS}
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK.format(then)],
+        env=clean | environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.split()
+
+
+def test_imports_set_nothing_and_the_command_line_does():
+    pool, there = look("pass")
+    assert there == "False"
+    assert look("settings.settle()") == [pool, "True"]
+    assert look("pass", **settings.SETTINGS) == ["system", "True"]
+
+
+def test_what_the_user_set_stays():
+    assert look("settings.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
