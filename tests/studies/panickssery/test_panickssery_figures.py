@@ -5,8 +5,8 @@ import pytest
 
 from selfpref.params import Bootstrap, Panickssery
 from selfpref.plots.save import Gallery
-from selfpref.studies.panickssery import draw as panickssery
-from selfpref.studies.panickssery.draw import captions, evaluators
+from selfpref.studies.panickssery import draw
+from selfpref.studies.panickssery.draw import judges
 
 WHO = pd.DataFrame(
     [
@@ -50,6 +50,27 @@ WORDINGS = pd.DataFrame(
 )
 
 
+CORRELATION = pd.DataFrame(
+    columns=["dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi"]
+)
+EMPTY = pd.DataFrame()
+DATA = {
+    "pairwise": PAIRWISE,
+    "evaluators": WHO,
+    "lines": LINES,
+    "correlation": CORRELATION,
+    "deltas": pd.DataFrame(columns=PAIRWISE.columns),
+    "individual": INDIVIDUAL,
+    "labels": LABELS,
+    "wordings": WORDINGS,
+    "inverted": EMPTY,
+    "inverted_correlation": EMPTY,
+    "lengths": EMPTY,
+    "statuses": pd.DataFrame(columns=["dataset", "evaluator", "task", "variant", "status", "n"]),
+}
+NOTHING = DATA | {"pairwise": PAIRWISE[:0]}
+
+
 def texts(figure):
     return " ".join(
         t.get_text() for t in figure.findobj(lambda artist: hasattr(artist, "get_text"))
@@ -57,25 +78,27 @@ def texts(figure):
 
 
 @pytest.mark.parametrize(
-    "draw",
+    "drawn",
     [
-        lambda: panickssery.recognition_vs_preference(PAIRWISE[:0], WHO, LINES),
-        lambda: panickssery.controls(PAIRWISE[:0], WHO, LINES),
-        lambda: panickssery.training_size(PAIRWISE[:0], WHO),
-        lambda: evaluators.before_tuning(PAIRWISE[:0], INDIVIDUAL, WHO, "recognition"),
-        lambda: evaluators.inverted(WORDINGS, WHO),
-        lambda: evaluators.individual(INDIVIDUAL, WHO),
-        lambda: evaluators.released_and_corrected(PAIRWISE[:0], WHO),
-        lambda: evaluators.labels(LABELS, WHO),
-        lambda: evaluators.lengths(pd.DataFrame(), WHO),
+        lambda: draw.recognition_vs_preference(NOTHING, Params),
+        lambda: draw.controls(NOTHING, Params),
+        lambda: draw.training_size(NOTHING, Params),
+        lambda: judges.before_tuning(NOTHING, "recognition", Params),
+        lambda: judges.inverted(NOTHING, Params),
+        lambda: judges.individual(NOTHING, Params),
+        lambda: judges.pairwise(NOTHING, Params),
+        lambda: judges.labels(NOTHING, Params),
+        lambda: judges.lengths(NOTHING, Params),
     ],
 )
-def test_nothing_left_says_no_data(draw):
-    assert "no data" in texts(draw())
+def test_nothing_left_says_no_data_in_picture_and_caption(drawn):
+    plate = drawn()
+    assert "no data" in texts(plate.figure)
+    assert plate.caption.endswith(".")
 
 
 def test_one_convention_is_one_row_of_panels_with_the_families_of_the_evaluators():
-    figure = panickssery.recognition_vs_preference(PAIRWISE, WHO, LINES)
+    figure = draw.recognition_vs_preference(DATA, Params).figure
     assert len(figure.axes) == 2
     shown = texts(figure)
     for name in ("blue", "red", "base", "self-recognition", "length", "one, corrected"):
@@ -84,47 +107,41 @@ def test_one_convention_is_one_row_of_panels_with_the_families_of_the_evaluators
 
 
 def test_without_stored_scores_the_corrected_ones_stand_alone():
-    shown = texts(evaluators.released_and_corrected(PAIRWISE, WHO))
+    shown = texts(judges.pairwise(DATA, Params).figure)
     assert "corrected" in shown
     assert "released" not in shown
 
 
 def test_an_interval_ends_where_an_auroc_does():
     row = ("one", "blue", "all", "recognition", "auroc", 0.9, 0.6, 1.3, 2)
-    figure = evaluators.individual(pd.DataFrame([row], columns=INDIVIDUAL.columns), WHO)
+    rows = pd.DataFrame([row], columns=INDIVIDUAL.columns)
+    figure = judges.individual(DATA | {"individual": rows}, Params).figure
     bars = [bar for part in figure.axes[0].collections for bar in part.get_segments() if len(bar)]
     assert max(x for bar in bars for x, _ in bar) == 1
 
 
 def test_training_size_begins_at_the_base_model(tmp_path):
-    figure = panickssery.training_size(PAIRWISE, WHO)
-    (line,) = [
-        drawn for drawn in figure.axes[0].get_lines() if drawn.get_label().startswith("blue")
-    ]
-    assert line.get_ydata().tolist() == [0.5, 0.8]
-    assert "tuned on this data set" in line.get_label()
-    Gallery(tmp_path).figure(figure, "size", "caption")
+    plate = draw.training_size(DATA, Params)
+    drawn = [list(line.get_ydata()) for line in plate.figure.axes[0].get_lines()]
+    assert [0.5, 0.8] in drawn
+    assert "blue, tuned on this data set" in texts(plate.figure)
+    Gallery(tmp_path).figure(plate.figure, "size", "caption")
 
 
 def test_base_evaluators_are_drawn_without_ratings():
-    figure = evaluators.before_tuning(PAIRWISE, INDIVIDUAL, WHO, "preference")
+    figure = judges.before_tuning(DATA, "preference", Params).figure
     assert "red against" in texts(figure)
 
 
 @pytest.mark.parametrize(
     "caption",
     [
-        lambda: captions.recognition_vs_preference(
-            pd.DataFrame(columns=["dataset", "subset"]), PAIRWISE[:0], "all", Params
-        ),
-        lambda: captions.training_size(pd.DataFrame(columns=PAIRWISE.columns), WHO, Params),
-        lambda: captions.inverted(pd.DataFrame(), pd.DataFrame(), Params),
-        lambda: captions.individual(INDIVIDUAL, pd.DataFrame(), Params),
-        lambda: captions.labels(LABELS, Params),
-        lambda: captions.lengths(pd.DataFrame(), Params),
-        lambda: captions.position_bias(pd.DataFrame()),
-        lambda: captions.pairwise(PAIRWISE, Params),
-        lambda: captions.before_tuning(PAIRWISE, WHO, "recognition", Params),
+        lambda: draw.recognition_vs_preference(DATA, Params).caption,
+        lambda: draw.training_size(DATA, Params).caption,
+        lambda: judges.position_bias(pd.DataFrame()),
+        lambda: judges.pairwise(DATA, Params).caption,
+        lambda: judges.before_tuning(DATA, "recognition", Params).caption,
+        lambda: draw.overview(PAIRWISE, WHO, DATA["statuses"], Params),
     ],
 )
 def test_every_caption_has_words_for_nothing(caption):

@@ -3,7 +3,7 @@
 import pandas as pd
 from test_panickssery_figures import Params, texts
 
-from selfpref.studies.panickssery.draw import replay
+from selfpref.studies.panickssery.draw import replay, replay_points
 
 WHO = pd.DataFrame(
     [
@@ -31,7 +31,7 @@ ORACLE = pd.DataFrame(
 
 
 def test_a_base_begins_both_curves_and_other_tunings_are_left_out():
-    rows = replay.points(WORDINGS, WHO)
+    rows = replay_points(WORDINGS, WHO)
     found = rows[rows["quantity"].eq("prefer")]
     assert found[["variant", "examples", "evaluator", "mean"]].to_numpy().tolist() == [
         ["self-recognition", 0, "me", 0.5],
@@ -42,21 +42,23 @@ def test_a_base_begins_both_curves_and_other_tunings_are_left_out():
 
 
 def test_a_family_that_was_never_tuned_with_replay_is_left_out():
-    assert replay.points(WORDINGS, WHO[WHO["evaluator"].ne("again")]).empty
+    assert replay_points(WORDINGS, WHO[WHO["evaluator"].ne("again")]).empty
 
 
 def test_the_picture_and_its_caption_tell_both_kinds():
-    rows = replay.points(WORDINGS, WHO)
-    shown = texts(replay.replay(rows))
+    rows = replay_points(WORDINGS, WHO)
+    plate = replay(rows, ORACLE, Params)
+    shown = texts(plate.figure)
     assert "me, tuned alone" in shown
     assert "me, with replay" in shown
-    told = replay.caption(rows, ORACLE, Params)
+    told = plate.caption
     assert "me, with replay: recognition 0.60 [0.50, 0.70], prefer 0.60" in told
     assert "agreement with the oracle: prefer 0.75" in told
     assert "9 to 9 pairs" in told
 
 
 def test_without_tuned_evaluators_there_are_words():
-    rows = replay.points(WORDINGS[:0], WHO)
-    assert "no data" in texts(replay.replay(rows))
-    assert replay.caption(rows, ORACLE, Params).endswith(".")
+    rows = replay_points(WORDINGS[:0], WHO)
+    plate = replay(rows, ORACLE, Params)
+    assert "no data" in texts(plate.figure)
+    assert plate.caption.endswith(".")
