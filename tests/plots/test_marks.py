@@ -78,7 +78,7 @@ def test_a_line_leaves_hollow_steps_out():
         hollow=[False, True, False]
     )
     figure = lines.lines(rows, x="step", label=("step", "bias"), looks=LOOKS, hollow="flawed")
-    joined, beside = figure.axes[0].lines[:2]
+    joined, _, beside = figure.axes[0].lines[:3]
     assert joined.get_xydata().tolist() == [[0, 1], [2, 2]]
     assert beside.get_xydata().tolist() == [[1, 5]]
     assert legend_of(figure) == ["a", "flawed"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
@@ -15,44 +14,17 @@ from selfpref.plots.frame import (
     STYLE,
     Look,
     announce,
+    dots,
     grid,
     head,
     legend,
     order,
+    weak,
 )
 
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
 STRIPE = "#F4F4F4"
-
-
-def points(
-    axes: Axes, rows: pd.DataFrame, at: pd.Series | np.ndarray, look: Look, size: float = 4.2
-) -> None:
-    """Marks with horizontal intervals.
-
-    Args:
-        axes: Where to draw.
-        rows: With `value`, and `lo`, `hi` and `hollow` (or without).
-        at: The height of each.
-        look: Colour and marker.
-        size: Of a mark, in points.
-    """
-    at = pd.Series(np.asarray(at, dtype=float), index=rows.index)
-    if "lo" in rows and rows["lo"].notna().any():
-        axes.hlines(at, rows["lo"], rows["hi"], color=look.color, linewidth=1.1)
-    weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
-    for part, face in ((~weak, look.color), (weak, "white")):
-        if part.any():
-            axes.plot(
-                rows.loc[part, "value"],
-                at[part],
-                linestyle="none",
-                marker=look.marker,
-                markersize=size,
-                color=look.color,
-                markerfacecolor=face,
-            )
 
 
 def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, str], int]:
@@ -185,7 +157,10 @@ def forest(
         shifts = _shifts(within, at, series, shown) * STEP / step if several else 0 * at
         for one in shown:
             mine = part.index[part[series].eq(one)] if several else part.index
-            points(axes, part.loc[mine], (at + shifts)[mine], looks[one])
+            drawn, here, color = part.loc[mine], (at + shifts)[mine], looks[one].color
+            if "lo" in drawn:
+                axes.hlines(here, drawn["lo"], drawn["hi"], color=color, linewidth=1.1)
+            dots(axes, drawn["value"], here, looks[one], weak(drawn), 4.2)
         if own_rows or not number % columns:
             _label(axes, places)
         if note and (own_rows or axes is panels[-1]):
@@ -196,9 +171,7 @@ def forest(
         if limits:
             axes.set_xlim(limits)
     figure.supxlabel(label, fontsize=8)
-    weak = hollow if "hollow" in rows and rows.loc[rows["value"].notna(), "hollow"].any() else ""
-    if several or weak:
-        seen = {name: looks[name] for name in shown} if several else {}
-        announce(panels[0], seen, hollow=weak)
-        legend(figure)
+    seen = {name: looks[name] for name in shown if several}
+    announce(panels[0], seen, hollow=hollow if weak(rows[rows["value"].notna()]).any() else "")
+    legend(figure)
     return figure

@@ -179,6 +179,31 @@ def head(axes: Axes, title: str, columns: int, beside: float = 0.3) -> None:
     axes.set_title("\n".join(textwrap.fill(one, letters) for one in title.split("\n")))
 
 
+def weak(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row has a value that is not to be relied on."""
+    if "hollow" not in rows:
+        return pd.Series(False, index=rows.index)
+    return rows["hollow"].eq(True)
+
+
+def dots(
+    axes: Axes, x: pd.Series, y: pd.Series, look: Look, hollow: pd.Series, size: float
+) -> None:
+    """Marks, white inside where they are hollow.
+
+    Args:
+        axes: Where to draw.
+        x: Their horizontal places.
+        y: Their vertical places.
+        look: Colour and marker.
+        hollow: Whether each is hollow.
+        size: In points.
+    """
+    for part, face in ((~hollow, look.color), (hollow, "white")):
+        if part.any():
+            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=size)
+
+
 def announce(
     axes: Axes, shown: Mapping[str, Look], *, hollow: str = "", joined: bool = False
 ) -> None:
@@ -194,9 +219,7 @@ def announce(
         style = look.dash if joined else "none"
         axes.plot([], [], color=look.color, marker=look.marker, linestyle=style, label=label)
     if hollow:
-        axes.plot(
-            [], [], color=GREY, marker="o", markerfacecolor="white", linestyle="none", label=hollow
-        )
+        axes.plot([], [], "o", c=GREY, mfc="white", label=hollow)
 
 
 def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:

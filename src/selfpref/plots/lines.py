@@ -16,11 +16,13 @@ from selfpref.plots.frame import (
     Look,
     announce,
     blank,
+    dots,
     empty,
     grid,
     head,
     legend,
     order,
+    weak,
 )
 
 
@@ -34,30 +36,13 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look) -> None:
         look: Colour, marker and dash.
     """
     rows = rows[rows["value"].notna()].sort_values(x)
-    weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
-    color, bounds = look.color, "lo" in rows and rows["lo"].notna().any()
-    firm, beside = rows[~weak], rows[weak]
-    if bounds:
+    color, hollow = look.color, weak(rows)
+    firm, beside = rows[~hollow], rows[hollow]
+    if "lo" in rows and rows["lo"].notna().any():
         axes.fill_between(firm[x], firm["lo"], firm["hi"], color=color, alpha=0.14, linewidth=0)
         axes.vlines(beside[x], beside["lo"], beside["hi"], color=color, linewidth=0.6, alpha=0.6)
-    axes.plot(
-        firm[x],
-        firm["value"],
-        linestyle=look.dash,
-        marker=look.marker,
-        color=color,
-        linewidth=1.0,
-        markersize=3.2,
-    )
-    axes.plot(
-        beside[x],
-        beside["value"],
-        linestyle="none",
-        marker=look.marker,
-        color=color,
-        markerfacecolor="white",
-        markersize=3.2,
-    )
+    axes.plot(firm[x], firm["value"], linestyle=look.dash, color=color, linewidth=1.0)
+    dots(axes, rows[x], rows["value"], look, hollow, 3.2)
 
 
 @style.context(STYLE)
@@ -145,7 +130,7 @@ def lines(
     announce(
         panels[0],
         shown if len(looks) > 1 else {},
-        hollow=hollow if "hollow" in rows and rows["hollow"].any() else "",
+        hollow=hollow if weak(rows).any() else "",
         joined=True,
     )
     legend(figure)
@@ -200,7 +185,6 @@ def scatter(
     figure, panels = grid([height] * len(names), wrap, share_x=True, share_y=True)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     kinds = [name for name in markers or {} if rows[kind].eq(name).any()]
-    weak = rows["hollow"].eq(True) if "hollow" in rows else pd.Series(False, index=rows.index)
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)] if panel else rows
         for one, look in shown.items():
@@ -212,26 +196,16 @@ def scatter(
                 bars.append(axes.vlines(mine[x], mine[f"{y}_lo"], mine[f"{y}_hi"]))
             for bar in bars:
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
-            for marked, of in product(kinds or [""], (False, True)):
-                these = mine[weak[mine.index].eq(of)]
-                these = these[these[kind].eq(marked)] if kind else these
-                axes.plot(
-                    *(these[x], these[y]),
-                    linestyle="none",
-                    marker=markers[marked] if markers else look.marker,
-                    color=look.color,
-                    markerfacecolor="white" if of else look.color,
-                    markersize=4,
-                )
+            for marked in kinds or [""]:
+                these = mine[mine[kind].eq(marked)] if kind else mine
+                marker = markers[marked] if markers else look.marker
+                dots(axes, these[x], these[y], look._replace(marker=marker), weak(these), 4)
         axes.grid(visible=True, axis="both")
         head(axes, str(name), min(wrap, len(names)))
     seen = {name: Look(look.color) for name, look in shown.items()} if kind else shown
     told = {name: Look(GREY, marker) for name, marker in (markers or {}).items() if name in kinds}
-    announce(
-        panels[0],
-        (seen if len(looks) > 1 else {}) | told,
-        hollow=hollow if weak.any() else "",
-    )
+    shown = (seen if len(looks) > 1 else {}) | told
+    announce(panels[0], shown, hollow=hollow if weak(rows).any() else "")
     if diagonal:
         for axes in panels:
             axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
