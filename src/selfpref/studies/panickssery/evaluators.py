@@ -1,10 +1,10 @@
 """Who evaluates in the study of Panickssery et al., whose texts are its own, what it was tuned on.
 
-One row an evaluator:
+One row a judge:
 
 | column | meaning |
 |---|---|
-| evaluator | its name as a judge |
+| evaluator | the judge: the paper says evaluator |
 | family | the responder whose texts are its own: a tuned model is asked about its base's texts |
 | trained_on | the data set that it was tuned on; empty for a base model |
 | variant | base, self-recognition; or a control: always-1, random, readability, length, … |
@@ -33,11 +33,11 @@ ONE_MODEL = 0.01
 
 
 def of_params(params: Params) -> pd.DataFrame:
-    """The evaluators that the parameters name.
+    """The judges that the parameters name.
 
     Returns:
         The columns above. The number of examples is what the articles give where every source has
-        written; the variant of an evaluator tuned with replay ends in `-replay`.
+        written; the variant of a judge tuned with replay ends in `-replay`.
     """
     bases = [(name, use.own or name, use.tuned) for name, use in params.recognise.items()]
     tuned = [
@@ -62,13 +62,13 @@ def of_params(params: Params) -> pd.DataFrame:
 
 
 def from_names(names: Iterable[str]) -> pd.DataFrame:
-    """The evaluators that the release's names describe; any other name is a base model.
+    """The judges that the release's names describe; any other name is a base model.
 
     Args:
         names: Such as `gpt4` or `xsum_always_1_ft_llama`.
 
     Returns:
-        The columns above, sorted by evaluator.
+        The columns above, sorted by judge.
     """
     return pd.DataFrame([_described(name) for name in sorted(set(names))], columns=COLUMNS)
 
@@ -90,14 +90,14 @@ def _described(name: str) -> dict[str, object]:
 
 
 def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
-    """How far the grades of each two evaluators lie apart on the same texts.
+    """How far the grades of each two judges lie apart on the same texts.
 
     Args:
         grades: `evaluator, cluster, target, released`: stored quality scores, 1..5.
 
     Returns:
         `one, two, distance` (mean absolute difference), `n` (texts that both graded), the closest
-        first. Evaluators whose grades hardly vary are left out.
+        first. Judges whose grades hardly vary are left out.
     """
     wide = grades.pivot_table(
         index=["cluster", "target"], columns="evaluator", values="released", observed=True
@@ -113,7 +113,7 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
 
 
 def duplicated(distances: pd.DataFrame) -> dict[str, str]:
-    """Evaluators that are one model under two names, by their grades of the same texts.
+    """Judges that are one model under two names, by their grades of the same texts.
 
     Two models that answer at random about the same mean still differ from text to text; the mean
     absolute difference of their grades tells them from one model that was asked twice.
@@ -122,7 +122,7 @@ def duplicated(distances: pd.DataFrame) -> dict[str, str]:
         distances: As `grade_distances` returns them.
 
     Returns:
-        By evaluator, the other name.
+        By judge, the other name.
     """
     same = distances[distances["distance"].lt(ONE_MODEL)]
     names = zip(same["one"], same["two"], strict=True)

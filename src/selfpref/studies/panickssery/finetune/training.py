@@ -2,7 +2,7 @@
 
     loss = mean over examples of -log p(label | prompt)        (nats)
 
-The label alone is learned, after exactly the prompt that the evaluator will read. LoRA's matrices
+The label alone is learned, after exactly the prompt that the judge will read. LoRA's matrices
 are merged into the weights at the end, so that either way the result is a folder like any other.
 """
 

@@ -21,7 +21,7 @@ def _own(pairs: pd.DataFrame) -> pd.Series:
 def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     """What the stored scores are: confidence, position bias, or the other question's answer.
 
-    Only evaluators whose stored score and probabilities of both questions are there.
+    Only judges whose stored score and probabilities of both questions are there.
 
     Returns:
         `dataset, evaluator, task, n`; the means `released`, `own` and `position`; the share of rows
@@ -52,7 +52,7 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
 def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     """The sign of the scores under swapped labels.
 
-    Where random labels happened to be swapped, the evaluator read the same prompt as under swapped
+    Where random labels happened to be swapped, the judge read the same prompt as under swapped
     ones: the two runs must agree row by row, with a correlation near 1.
 
     Returns:
@@ -62,36 +62,30 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
         swapped labels.
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
-    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
-
-    def of(variant: str) -> pd.DataFrame:
-        part = rows[rows["variant"].eq(variant)]
-        return part[[*key, "released", "own", "corrected"]]
-
-    swapped, random, correct = map(
-        of, ("labels-swapped", "labels-random-swapped", "labels-correct")
+    gap = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
+    rows = rows.assign(**{name: (rows["released"] - of).abs().lt(SAME) for name, of in gap.items()})
+    correct, swapped, random = (
+        rows[rows["variant"].eq(f"labels-{kind}")]
+        for kind in ("correct", "swapped", "random-swapped")
     )
-    both = swapped.merge(random, on=key, suffixes=("", "_random"))
-    found = []
+    swapped = swapped[swapped["own"].notna()]
+    if swapped.empty:
+        return pd.DataFrame()
     by = ["dataset", "evaluator"]
-    for names, part in swapped[swapped["own"].notna()].groupby(by, observed=True):
-        here = both[both["dataset"].eq(names[0]) & both["evaluator"].eq(names[1])]
-        true = correct[correct["dataset"].eq(names[0]) & correct["evaluator"].eq(names[1])]
-        found.append(
-            dict(zip(by, names, strict=True))
-            | {
-                "n": len(part),
-                "as_own": (part["released"] - part["own"]).abs().lt(SAME).mean(),
-                "as_inverse": (part["released"] - (1 - part["own"])).abs().lt(SAME).mean(),
-                "r_released": here["released"].corr(here["released_random"]),
-                "r_corrected": here["own"].corr(here["own_random"]),
-                "released_correct": true["released"].mean(),
-                "released_swapped": part["released"].mean(),
-                "corrected_correct": true["corrected"].mean(),
-                "corrected_swapped": part["corrected"].mean(),
-            }
+    key = [*by, "other", "item_id", "repeat"]
+    both = swapped.merge(random[[*key, "released", "own"]], on=key, suffixes=("", "_random"))
+    grouped = swapped.groupby(by, observed=True)
+    agreed = both.groupby(by, observed=True)
+    table = grouped[["as_own", "as_inverse"]].mean()
+    table.insert(0, "n", grouped.size())
+    for name, column in (("r_released", "released"), ("r_corrected", "own")):
+        table[name] = agreed[[column, f"{column}_random"]].apply(
+            lambda part: part.iloc[:, 0].corr(part.iloc[:, 1])
         )
-    return pd.DataFrame(found)
+    for name in ("released", "corrected"):
+        table[f"{name}_correct"] = correct.groupby(by, observed=True)[name].mean()
+        table[f"{name}_swapped"] = grouped[name].mean()
+    return table.reset_index()
 
 
 def fills(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -120,7 +114,7 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Evaluators that were evaluated on articles that they were tuned on, or on those before.
+    """Judges that were evaluated on articles that they were tuned on, or on those before.
 
     Returns:
         `dataset, evaluator, task, variant, tuned_on, n` (rows), and the mean stored score there

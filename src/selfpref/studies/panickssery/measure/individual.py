@@ -83,7 +83,7 @@ def _against_own(rows: pd.DataFrame, value: str) -> pd.DataFrame:
 
 
 def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Series:
-    """The mean difference of the same two texts to the base evaluators that wrote neither."""
+    """The mean difference of the same two texts to the base judges that wrote neither."""
     judged = rows.loc[rows["evaluator"].isin(base) & rows["score"].notna()]
     judged = judged[["evaluator", "target", *_TEXT, "score"]].astype({"evaluator": "str"})
     judged = judged.rename(columns={"evaluator": "other"})
@@ -164,7 +164,7 @@ def _aurocs(rows: pd.DataFrame, level: float) -> pd.DataFrame:
 def individual(
     rows: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
 ) -> pd.DataFrame:
-    """Every statistic of the module, by evaluator, target and task (Figs. 2 to 6; Table E).
+    """Every statistic of the module, by judge, target and task (Figs. 2 to 6; Table E).
 
     Args:
         rows: As `scores` returns them.

@@ -167,7 +167,7 @@ def _sources(rows: Rows, family: str) -> tuple[str, Texts]:
 
 
 def _note_duplicates(release: _Release, files: Mapping[str, Released]) -> None:
-    """Note evaluators whose quality scores are those of another one."""
+    """Note judges whose quality scores are those of another one."""
     parts = [part[part["task"].eq("quality")] for part in release.ratings]
     names = {"judge": "evaluator", "responder": "target", "item_id": "cluster"}
     grades = pd.concat([pd.DataFrame(columns=[*names, "stored"]), *parts], ignore_index=True)

@@ -3,7 +3,7 @@
 The texts are their publishers': they are downloaded to the user's cache and never stored here.
 
 - Articles are drawn by a hash of their ids, the same ones on every machine; the first of them train
-  the evaluators, the others are judged.
+  judges, the others are judged.
 - Empty articles and summaries are left out, and counted in the audit.
 - CNN/DailyMail: the highlights are one text, a line each.
 """

@@ -19,14 +19,14 @@
 | missing-p-yes | dropped from the file, since "Yes" was not among the two likeliest tokens |
 | yes-undercounted | other spellings of yes hold probability, too |
 | constant | every row holds the same score |
-| wrong-ground-truth, family-as-model | a field says otherwise than the file's evaluator |
-| held-out-violation | articles that the evaluator was tuned on |
+| wrong-ground-truth, family-as-model | a field says otherwise than the file's judge |
+| held-out-violation | articles that the judge was tuned on |
 | missing-articles | held-out articles that the file lacks (a count of articles) |
 | foreign-articles | articles of the other data set |
 | repeated-rows | a pair that stands there before |
 | duplicated-model | the same model as the one that the detail names |
 | bare-nan | NaN, which strict JSON forbids (a count of values) |
-| left-out, unknown-file | not read: another evaluator was asked for; no file that a study reads |
+| left-out, unknown-file | not read: another judge was asked for; no file that a study reads |
 """
 
 from collections.abc import Collection, Mapping
@@ -141,7 +141,7 @@ def note_articles(
         rows: The file's rows.
         keys: The article of each row.
         index: Index of each article of the data set.
-        tuned: The file's evaluator, a row of `selfpref.studies.panickssery.evaluators`.
+        tuned: The file's judge, a row of `selfpref.studies.panickssery.evaluators`.
     """
     at = np.array([index.get(key, -1) for key in keys])
     there, size = set(at[at >= 0].tolist()), len(index)
