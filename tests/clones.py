@@ -62,7 +62,7 @@ class Clone:
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=1800,
             check=False,
         )
 
@@ -197,13 +197,14 @@ OWN = [
 ]
 MINE = {"study": "wataoka", "reader": "pairs", "source": "mine.jsonl", "judges": ["my-judge"]}
 # The laboratory, small: everything runs, nothing is learned well.
+PAIRS = 40
 FEW = ("disclaimer", "sure", "terse", "onlooker-1")
 
 
 def of_wataoka(params) -> None:
     """A small laboratory of a few models for the first study; the others stay as they are."""
     params["lab"].update(
-        prompts=40, pairs=90, families=3, onlookers=1, base_steps=150, tune_steps=20
+        prompts=24, pairs=PAIRS, families=3, onlookers=1, base_steps=150, tune_steps=20
     )
     params["bootstrap"].update(resamples=200)
     for section in ("respond", "judge", "perplexity"):

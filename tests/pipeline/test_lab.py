@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from clones import FEW, ran
+from clones import FEW, PAIRS, ran
 
 from selfpref import profiles
 
@@ -41,7 +41,7 @@ def test_every_figure_of_the_first_study_is_drawn(laboratory):
 def test_every_pair_is_judged_in_both_orders_from_probabilities(laboratory):
     for judge in FEW:
         verdicts = laboratory.table(f"data/lab/verdicts/wataoka/{judge}.parquet")
-        assert len(verdicts) == 2 * 90
+        assert len(verdicts) == 2 * PAIRS
         ok = verdicts[verdicts["status"].eq("ok")]
         assert ok["probabilities"].notna().all()
         assert (ok["mass"] >= 0.5).all()
@@ -183,7 +183,7 @@ def joined(laboratory, tmp_path_factory):
 
         clone.edit(add)
         told = clone.call("selfpref", "estimate").stdout
-        assert re.search(r"served +judge +180 ", told), told
+        assert re.search(rf"served +judge +{2 * PAIRS} ", told), told
         refused = clone.repro("judge@served")
         assert refused.returncode != 0
         assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr
@@ -196,7 +196,7 @@ def joined(laboratory, tmp_path_factory):
             *("metrics-wataoka@lab", "wataoka@lab", "report@lab"),
         }
         asked = [path for path, *_ in server.received if path.endswith("chat/completions")]
-        assert len(asked) == 1 + 180 + 2
+        assert len(asked) == 1 + 2 * PAIRS + 2
     assert server.received[0][1]["Authorization"] == f"Bearer {KEY}"
     return clone, [refused, done]
 
