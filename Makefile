@@ -36,7 +36,7 @@ verify: $(VENV)/.base $(VENV)/.models  ## Rebuild laboratory and recorded profil
 	@python tools/verify.py
 
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
-	@python -m pytest -q -n logical --maxprocesses 4 --dist loadgroup --no-loadscope-reorder
+	@python -m pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
 	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers

@@ -30,13 +30,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 pytest_plugins = ["clones"]
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Several processes: whole pipelines begin first; the tests of a file share its fixtures."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    """Whole pipelines begin first, so that no process is left alone with one in the end."""
+    items.sort(key=lambda item: item.path.parent.name != "pipeline")
 
 
 REPOSITORY = Path(__file__).resolve().parents[1]

@@ -9,8 +9,6 @@ from clones import FEW, PAIRS, ran
 
 from selfpref import profiles
 
-pytestmark = pytest.mark.xdist_group("laboratory")
-
 DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
 WATAOKA = (
     *("fig1a_example", "fig1b_bias", "fig2_confusion", "table2_demographic_parity"),

@@ -17,8 +17,6 @@ from scripted import Scripted
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.params import load
 
-pytestmark = pytest.mark.xdist_group("live")
-
 NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
 DIALOGUES = 24
 KEY = f"sk-{secrets.token_hex(12)}"

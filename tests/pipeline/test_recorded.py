@@ -16,8 +16,6 @@ from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.studies import registry
 
-pytestmark = pytest.mark.xdist_group("recorded")
-
 DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
 # By study, names of figures, and of tables.
 FIGURES = {
