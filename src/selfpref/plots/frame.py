@@ -222,6 +222,11 @@ def announce(
         axes.plot([], [], "o", c=GREY, mfc="white", label=hollow)
 
 
+def mark(label: str, look: Look) -> Line2D:
+    """An entry of a legend that `legend` is given."""
+    return Line2D([], [], label=label, color=look.color, marker=look.marker, linestyle="none")
+
+
 def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:
     """The legend of all panels above them, each label once; none where nothing is labelled.
 

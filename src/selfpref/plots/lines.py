@@ -146,8 +146,6 @@ def scatter(
     label: tuple[str, str],
     looks: Mapping[str, Look],
     series: str = "series",
-    kind: str | None = None,
-    markers: Mapping[str, str] | None = None,
     panel: str | None = None,
     wrap: int = 2,
     diagonal: str = "",
@@ -164,8 +162,6 @@ def scatter(
         label: Of the horizontal and of the vertical axis.
         looks: The series in their order: entry of the column `series` to its look.
         series: The column of the series.
-        kind: A second column, told apart by `markers`; the series then by their colours alone.
-        markers: Entry of the column `kind` to its marker, in the order of the legend.
         panel: A column with a panel an entry; panels share their axes.
         wrap: At most so many panels beside one another.
         diagonal: What the line of equal values means, for the legend; none without it.
@@ -184,7 +180,6 @@ def scatter(
     names = order(rows[panel]) if panel else [""]
     figure, panels = grid([height] * len(names), wrap, share_x=True, share_y=True)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
-    kinds = [name for name in markers or {} if rows[kind].eq(name).any()]
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)] if panel else rows
         for one, look in shown.items():
@@ -196,16 +191,11 @@ def scatter(
                 bars.append(axes.vlines(mine[x], mine[f"{y}_lo"], mine[f"{y}_hi"]))
             for bar in bars:
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
-            for marked in kinds or [""]:
-                these = mine[mine[kind].eq(marked)] if kind else mine
-                marker = markers[marked] if markers else look.marker
-                dots(axes, these[x], these[y], look._replace(marker=marker), weak(these), 4)
+            dots(axes, mine[x], mine[y], look, weak(mine), 4)
         axes.grid(visible=True, axis="both")
         head(axes, str(name), min(wrap, len(names)))
-    seen = {name: Look(look.color) for name, look in shown.items()} if kind else shown
-    told = {name: Look(GREY, marker) for name, marker in (markers or {}).items() if name in kinds}
-    shown = (seen if len(looks) > 1 else {}) | told
-    announce(panels[0], shown, hollow=hollow if weak(rows).any() else "")
+    seen = shown if len(looks) > 1 else {}
+    announce(panels[0], seen, hollow=hollow if weak(rows).any() else "")
     if diagonal:
         for axes in panels:
             axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)

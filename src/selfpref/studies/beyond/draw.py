@@ -3,13 +3,28 @@
 Definitions and sources of the statistics stand in the modules that compute them.
 """
 
+from itertools import product
+
 import pandas as pd
 from matplotlib import style
 
 from selfpref.params import Params
 from selfpref.plots.captions import beyond, caption, unvaried
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, STYLE, Look, long, looks
+from selfpref.plots.frame import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    STYLE,
+    Look,
+    legend,
+    long,
+    looks,
+    mark,
+)
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond.measure.mitigations import MEAN
@@ -254,33 +269,31 @@ def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
         return nothing("no data set with three judges and human labels", rows)
     judges = rows[rows["judge"].ne(MEAN)]
     wide = judges.pivot(index=["dataset", "judge", "rule"], columns="measure", values="value")
+    wide = wide.sort_index().reset_index()
+    colors = {judge: look.color for judge, look in looks(judges["judge"]).items()}
     figure = scatter(
-        wide.reset_index(),
+        wide.assign(series=wide["judge"] + wide["rule"]),
         x="excess",
         y="agreement",
         label=(
             "excess over the other judges (0: treats the responses as they do)",
             "agreement with the human, share of pairs",
         ),
-        looks=looks(judges["judge"]),
-        series="judge",
-        kind="rule",
-        markers=MARKERS,
+        looks={
+            judge + rule: Look(colors[judge], marker)
+            for judge, (rule, marker) in product(colors, MARKERS.items())
+        },
         panel="dataset",
     )
-    colors = looks(judges["judge"])
     for axes, (_, part) in zip(figure.axes, wide.groupby("dataset"), strict=False):
         axes.axvline(0, color=GREY, linewidth=0.8)
-        for (dataset, judge, rule), point in part.iterrows():
-            if rule != "single":
-                axes.annotate(
-                    "",
-                    xy=point[["excess", "agreement"]],
-                    xytext=part.loc[(dataset, judge, "single"), ["excess", "agreement"]],
-                    arrowprops={
-                        "arrowstyle": "-", "color": colors[judge].color, "lw": 0.5, "alpha": 0.5
-                    },
-                )  # fmt: skip
+        alone = part[part["rule"].eq("single")]
+        for judge, ends in part.merge(alone, on="judge", suffixes=("", "_alone")).groupby("judge"):
+            across, up = (ends[[f"{of}_alone", of]].to_numpy().T for of in ("excess", "agreement"))
+            axes.plot(across, up, color=colors[judge], linewidth=0.5, alpha=0.5)
+    rules = [rule for rule in MARKERS if judges["rule"].eq(rule).any()]
+    handles = [mark(judge, Look(color)) for judge, color in colors.items()]
+    legend(figure, [*handles, *(mark(rule, Look(GREY, MARKERS[rule])) for rule in rules)])
     one = judges[judges["rule"].eq("single") & judges["measure"].eq("eo")]
     counts = [
         f"{dataset}: {len(part)} judges, {part['n'].sum():g} own pairs that the human decides, "
