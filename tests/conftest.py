@@ -46,7 +46,6 @@ SETTINGS = Settings(
     binning="count",
     scale="log-perplexity",
     bootstrap=ClusterBootstrap(200, seed=1),
-    seed=1,
 )
 COMMIT = "0" * 40
 

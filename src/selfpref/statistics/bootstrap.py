@@ -74,11 +74,6 @@ def cluster_sums(values: Rows, clusters: Clusters) -> Floats:
     return sums
 
 
-def stream(seed: int, *names: str) -> np.random.Generator:
-    """An independent generator for each use, from the one seed of the parameters."""
-    return np.random.default_rng(np.random.SeedSequence([seed, *(seed_of(n) for n in names)]))
-
-
 def clustered_errors(sums: Floats) -> Floats:
     """Standard errors of the means of many groups.
 
@@ -168,8 +163,9 @@ class ClusterBootstrap:
         return replace(self, names=(*self.names, *names))
 
     def rng(self, *names: str) -> np.random.Generator:
-        """The stream of one use."""
-        return stream(self.seed, *self.names, *names)
+        """The stream of one use, independent of every other."""
+        words = (seed_of(name) for name in (*self.names, *names))
+        return np.random.default_rng(np.random.SeedSequence([self.seed, *words]))
 
     def mean(self, values: npt.ArrayLike, clusters: Clusters, *names: str) -> Interval:
         """The mean of `[rows]`, missing values left out; NaN without any."""
@@ -240,37 +236,7 @@ class ClusterBootstrap:
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`."""
-        return self.intervals(sums, statistics, self.rng(*names))
-
-    def interval(
-        self, sums: Floats, statistic: Callable[[Floats], Floats], rng: np.random.Generator
-    ) -> Interval:
-        """Interval of one `statistic(total)`.
-
-        Args:
-            sums: Sums of each cluster, `[clusters, ...]`.
-            statistic: From totals `[batch, ...]` to values `[batch]`; NaN where undefined.
-            rng: Source of the resamples.
-
-        Returns:
-            The value at the totals of all clusters and its interval.
-        """
-        (found,) = self.intervals(sums, lambda totals: statistic(totals)[..., None], rng)
-        return found
-
-    def intervals(
-        self, sums: Floats, statistics: Callable[[Floats], Floats], rng: np.random.Generator
-    ) -> list[Interval]:
-        """Intervals of several statistics from the same resamples.
-
-        Args:
-            sums: Sums of each cluster, `[clusters, ...]`.
-            statistics: From totals `[batch, ...]` to values `[batch, statistics]`.
-            rng: Source of the resamples.
-
-        Returns:
-            One interval a statistic; without any cluster, of NaN.
-        """
+        rng = self.rng(*names)
         n = len(sums)
         flat = sums.reshape(n, math.prod(sums.shape[1:]))
         values = statistics(flat.sum(axis=0).reshape(1, *sums.shape[1:]))[0]

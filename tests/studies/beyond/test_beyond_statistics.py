@@ -332,7 +332,7 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         "ratings": table("ratings", ratings),
         "truths": table("truths", truths),
     }
-    settings = XuSettings("mqm", "lemma", 0.0, 100, (), ClusterBootstrap(200), 1)
+    settings = XuSettings("mqm", "lemma", 0.0, 100, (), ClusterBootstrap(200, seed=1))
     frame = beyond.compute([beyond.refinement(found, settings)], 0.95)["beyond"]
     assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
         ["me", "mqm", 4.0, 3, "MQM points"]

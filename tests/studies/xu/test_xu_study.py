@@ -19,8 +19,7 @@ SETTINGS = Settings(
     gamma=0.0,
     flips=100,
     sizes=("gpt-4", "gemini"),
-    bootstrap=ClusterBootstrap(300),
-    seed=1,
+    bootstrap=ClusterBootstrap(300, seed=1),
 )
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/xu.csv")
 TRANSLATION = (

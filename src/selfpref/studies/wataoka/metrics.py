@@ -24,7 +24,7 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
 def settings(params: Params) -> Settings:
     """Which rows enter, and how intervals are made."""
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
-    return Settings(**params.wataoka.model_dump(), bootstrap=bootstrap, seed=params.seed)
+    return Settings(**params.wataoka.model_dump(), bootstrap=bootstrap)
 
 
 def load(

@@ -27,4 +27,4 @@ def settings(params: Params) -> Settings:
     """What self-scores are compared with, and how intervals are made."""
     use = params.xu.model_dump()
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
-    return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap, seed=params.seed)
+    return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap)

@@ -11,7 +11,7 @@ verdict depends on the order in which the responses were read:
   that the order alone decides. A flip into or out of a tie is no reversal.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -29,7 +29,7 @@ from selfpref.statistics.bias import (
     excess,
     stacked_cells,
 )
-from selfpref.statistics.bootstrap import ClusterBootstrap, Interval, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, ratio
 from selfpref.statistics.scores import (
     PAIR,
     Floats,
@@ -80,7 +80,6 @@ class Settings:
     binning: Binning
     scale: Scale
     bootstrap: ClusterBootstrap
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -119,18 +118,6 @@ class Judged:
         truths = self.tables["truths"]
         found = truths[truths["metric"].eq(metric)]
         return found.set_index(["item_id", "responder"])["score"]
-
-    def interval(
-        self, sums: Floats, statistic: Callable[[Floats], Floats], *names: str
-    ) -> Interval:
-        """Interval of one statistic of the sums of clusters."""
-        return self.bootstrap.interval(sums, statistic, self.bootstrap.rng(*names))
-
-    def intervals(
-        self, sums: Floats, statistics: Callable[[Floats], Floats], *names: str
-    ) -> list[Interval]:
-        """Intervals of several statistics from one stream."""
-        return self.bootstrap.of_sums(sums, statistics, *names)
 
 
 def _dropped(rows: pd.DataFrame, cells: Floats) -> int:

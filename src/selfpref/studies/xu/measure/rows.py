@@ -38,7 +38,6 @@ class Settings:
         flips: Random signs drawn for each null of distance skewness.
         sizes: Models that differ in size alone, ascending.
         bootstrap: The intervals.
-        seed: Of resampling.
     """
 
     truth: str
@@ -47,7 +46,6 @@ class Settings:
     flips: int
     sizes: tuple[str, ...]
     bootstrap: ClusterBootstrap
-    seed: int
 
     def metric(self, task: str) -> str:
         """The truth that the ratings of a task are compared with."""
