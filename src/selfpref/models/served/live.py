@@ -20,9 +20,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from queue import SimpleQueue
 from typing import Any, cast
-from urllib.request import getproxies
 
-import aiohttp
 import httpx2
 from openai import APIError, AsyncOpenAI, Omit
 
@@ -149,28 +147,17 @@ class _Run:
             task.cancel()
 
     async def _send(self) -> None:
-        async with (
-            aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=self._entry.concurrency, ssl=httpx2.create_ssl_context()
-                ),
-                timeout=aiohttp.ClientTimeout(
-                    total=None, sock_connect=CONNECT, sock_read=self._entry.timeout
-                ),
-                cookie_jar=aiohttp.DummyCookieJar(),
-                # Looked up before every request, where there is anything to look up.
-                trust_env=bool(getproxies()),
-            ) as session,
-            AsyncOpenAI(
-                base_url=self._entry.base_url,
-                api_key=self._key or "none",
-                max_retries=self._entry.retries,
-                timeout=self._entry.timeout,
-                # Typed as text alone, though the SDK takes this for "leave it out".
-                default_headers=dict.fromkeys(TELEMETRY, cast(str, Omit())),
-                http_client=Http(session, self._wait),
-            ) as client,
-        ):
+        # A request waits for a connection as long as it takes.
+        timeout = httpx2.Timeout(self._entry.timeout, connect=CONNECT, pool=None)
+        async with AsyncOpenAI(
+            base_url=self._entry.base_url,
+            api_key=self._key or "none",
+            max_retries=self._entry.retries,
+            timeout=timeout,
+            # Typed as text alone, though the SDK takes this for "leave it out".
+            default_headers=dict.fromkeys(TELEMETRY, cast(str, Omit())),
+            http_client=Http(self._wait, self._entry.concurrency),
+        ) as client:
             todo = iter(range(len(self._requests)))
 
             async def work() -> None:

@@ -1,12 +1,10 @@
-"""What passes between the SDK and an endpoint: whole requests and whole replies, over aiohttp."""
+"""What passes between the SDK and an endpoint: whole requests and whole replies."""
 
 import json
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable
-from functools import cache
 from typing import Any
 
-import aiohttp
 import httpx2
 from openai import AsyncOpenAI
 
@@ -14,27 +12,19 @@ from selfpref.models import Json, Raw
 
 
 class Http(httpx2.AsyncClient):
-    """What the SDK sends by: whole requests and whole replies, over aiohttp.
-
-    The SDK's own client over aiohttp takes three times as long as aiohttp itself, for streams,
-    cookies, authentication and hooks; none of them is needed here.
+    """The SDK's own client, which waits for each request's turn and looks at each reply.
 
     Args:
-        session: Its connections, timeouts and proxies.
         wait: Waits for a request's turn.
+        concurrency: Most requests under way.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, wait: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(transport=httpx2.AsyncBaseTransport())
-        self._session, self._wait, self._url = session, wait, cache(httpx2.URL)
+    def __init__(self, wait: Callable[[], Awaitable[None]], concurrency: int) -> None:
+        limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+        super().__init__(limits=limits, follow_redirects=True)
+        self._turn = wait
 
-    def build_request(
-        self, method: str, url: httpx2.URL | str, *, content: Any = None, **given: Any
-    ) -> httpx2.Request:
-        """A request as the SDK gives it, with nothing added."""
-        return httpx2.Request(method, self._url(url), content=content, headers=given["headers"])
-
-    async def send(self, request: httpx2.Request, **_: Any) -> httpx2.Response:
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Send a request; `extensions` hold the reply.
 
         A body that is no reply is taken for a transfer that failed: the SDK tries again.
@@ -42,37 +32,25 @@ class Http(httpx2.AsyncClient):
         Raises:
             httpx2.RequestError: No whole reply came.
         """
-        await self._wait()
+        await self._turn()
         try:
-            async with self._session.post(
-                str(request.url), headers=request.headers.multi_items(), data=request.content
-            ) as response:
-                body = await response.read()
-        except TimeoutError as error:
-            raise httpx2.TimeoutException(str(error), request=request) from error
-        except aiohttp.ClientError as error:
-            told = str(error) or type(error).__name__
-            raise httpx2.TransportError(told, request=request) from error
-        if not response.ok:
-            # The body is no longer compressed.
-            headers = [
-                (name, value)
-                for name, value in response.headers.items()
-                if name.lower() != "content-encoding"
-            ]
-            return httpx2.Response(response.status, headers=headers, content=body, request=request)
-        # The store tells a reply by its first bracket.
-        body = body.removeprefix(BOM_UTF8).strip()
-        try:
-            reply = json.loads(body.decode())
-        except ValueError as error:
-            raise httpx2.DecodingError("the reply is no JSON", request=request) from error
-        if not _is_reply(reply):
-            failure = reply.get("error") if isinstance(reply, dict) else None
-            raise httpx2.DecodingError(f"the reply is no completion: {failure}", request=request)
-        return httpx2.Response(
-            response.status, request=request, extensions={"reply": Raw(reply, body)}
-        )
+            response = await super().send(request, **options)
+        except httpx2.ConnectError as error:
+            # The client's own words do not name it.
+            told = f"Cannot connect to host {request.url.netloc.decode()}: {error}"
+            raise httpx2.ConnectError(told, request=request) from error
+        if response.is_success:
+            # The store tells a reply by its first bracket.
+            body = response.content.removeprefix(BOM_UTF8).strip()
+            try:
+                reply = json.loads(body.decode())
+            except ValueError as error:
+                raise httpx2.DecodingError("the reply is no JSON", request=request) from error
+            if not _is_reply(reply):
+                told = reply.get("error") if isinstance(reply, dict) else None
+                raise httpx2.DecodingError(f"the reply is no completion: {told}", request=request)
+            response.extensions["reply"] = Raw(reply, body)
+        return response
 
 
 def _is_reply(reply: Any) -> bool:
