@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.formats.records import numbered, written
 from selfpref.tables.schemas import TIE
 
@@ -93,10 +94,9 @@ class Collected:
         for turn in range(1, voted + 1):
             item = f"{self._dataset}/{dialogue}/{turn}"
             self._items[item] = {
-                "category": None,
+                "item_id": item,
                 "cluster": f"{self._dataset}/{cluster}",
                 "messages": [{"role": "user", "content": text} for text, _ in said[0][:turn]],
-                "reference": None,
                 "metadata": json.dumps({"turn": turn, "turns": len(said[0]), **metadata}),
             }
             for responder, (_, answer) in zip(models, (own[turn - 1] for own in said), strict=True):
@@ -122,21 +122,15 @@ class Collected:
         self.found["kept: empty answers"] = sum(
             not text.strip() for text in self._responses.values()
         )
-        answers = [(*key, text) for key, text in self._responses.items()]
-        found = [
+        answers = [(item, name, text) for (item, name), text in self._responses.items()]
+        audit = [
             {"finding": finding, "affected": count}
             for finding, count in self.found.items()
             if count
         ]
-        fixed = {"study": self._study}
         return {
-            "items": pd.DataFrame(
-                [{"item_id": item, **row} for item, row in self._items.items()],
-                columns=["item_id", "category", "cluster", "messages", "reference", "metadata"],
-            ).assign(**fixed),
+            "items": tables.fill(self._items.values(), "items", study=self._study),
             "responses": written(answers, self._study),
             "labels": numbered(self._labels),
-            "audit": pd.DataFrame(found, columns=["finding", "affected"]).assign(
-                file=self._dataset, rows=rows, detail=None, **fixed
-            ),
+            "audit": tables.fill(audit, "audit", study=self._study, file=self._dataset, rows=rows),
         }

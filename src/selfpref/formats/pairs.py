@@ -20,6 +20,7 @@ from typing import Any
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import judges_of, rows_of
 from selfpref.params import Dataset
@@ -132,9 +133,6 @@ def _verdict(row: _Row) -> dict[str, Any]:
         "mass": None if probabilities is None else sum(probabilities),
         "choice": choice,
         "repeat": row.repeat(),
-        "task": "preference",
-        "variant": "plain",
-        "stored": None,
         "status": "ok" if choice else ("low-mass" if empty else "unparsable"),
     }
 
@@ -175,14 +173,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
                 "category": row.text("category"),
                 "cluster": f"{dataset}/{row.text('cluster') or row.text('item')}",
                 "messages": [] if prompt is None else [{"role": "user", "content": prompt}],
-                "reference": None,
-                "metadata": "{}",
             },
         )
         for responder, column in zip(row.pair, ("text_a", "text_b"), strict=True):
             if (text := row.text(column)) is not None:
-                written = {"responder": responder, "step": 0, "sample": 0, "text": text}
-                written |= {"status": "ok"}
+                written = {"responder": responder, "text": text}
                 responses.setdefault((item_id, responder), identity | written)
         if (label := row.side("label")) is not None:
             # A vote is for a responder, whichever column it stands in.
@@ -205,34 +200,14 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
                 )
             verdicts.append(verdict)
     judges_of(dataset, entry, seen)
+    labels = [
+        {"study": entry.study, "item_id": item_id, "responder_a": first, "responder_b": second}
+        | {"annotator": annotator, "label": {first: "a", second: "b", TIE: TIE}[voted]}
+        for (item_id, first, second, annotator), (voted, _) in votes.items()
+    ]
     return {
-        "items": pd.DataFrame(items.values()),
-        "responses": pd.DataFrame(
-            responses.values(),
-            columns=["study", "item_id", "responder", "step", "sample", "text", "status"],
-        ),
-        "labels": pd.DataFrame(
-            (
-                {
-                    "study": entry.study,
-                    "item_id": item_id,
-                    "responder_a": first,
-                    "responder_b": second,
-                    "annotator": annotator,
-                    "repeat": 0,
-                    "label": {first: "a", second: "b", TIE: TIE}[voted],
-                }
-                for (item_id, first, second, annotator), (voted, _) in votes.items()
-            ),
-            columns=[
-                "study",
-                "item_id",
-                "responder_a",
-                "responder_b",
-                "annotator",
-                "repeat",
-                "label",
-            ],
-        ),
-        "verdicts": pd.DataFrame(verdicts),
+        "items": tables.fill(items.values(), "items"),
+        "responses": tables.fill(responses.values(), "responses"),
+        "labels": tables.fill(labels, "labels"),
+        "verdicts": tables.fill(verdicts, "verdicts"),
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import texts
+from selfpref import tables, texts
 from selfpref.errors import SelfprefError
 from selfpref.params import Dataset
 
@@ -111,31 +111,8 @@ def needed(path: Path, *keys: str) -> Iterator[tuple[Any, ...]]:
 
 def written(rows: Iterable[tuple[str, str, str]], study: str) -> pd.DataFrame:
     """The responses table of a source with one text a responder: item_id, responder and text."""
-    return pd.DataFrame(rows, columns=["item_id", "responder", "text"]).assign(
-        study=study, step=0, sample=0, status="ok"
-    )
-
-
-def chosen(rows: list[dict[str, Any]], *, order_known: bool) -> pd.DataFrame:
-    """Verdicts of a source that kept only each judge's choice, one a candidates' order.
-
-    Args:
-        rows: study, item_id, judge, candidates and choice.
-        order_known: False where the source merged both orders of a pair into one verdict.
-
-    Returns:
-        The verdicts table.
-    """
-    return pd.DataFrame(rows, columns=["study", "item_id", "judge", "candidates", "choice"]).assign(
-        task="preference",
-        variant="plain",
-        order_known=order_known,
-        repeat=0,
-        probabilities=None,
-        mass=None,
-        stored=None,
-        status="ok",
-    )
+    columns = ["item_id", "responder", "text"]
+    return tables.fill(pd.DataFrame(rows, columns=columns), "responses", study=study)
 
 
 def numbered(rows: list[dict[str, Any]]) -> pd.DataFrame:

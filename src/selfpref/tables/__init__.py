@@ -4,7 +4,7 @@ A table is one parquet file per data set or model, sorted by its key; see `selfp
 """
 
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -233,19 +233,22 @@ def empty(name: str) -> pd.DataFrame:
     return _to_pandas(TABLES[name].arrow.empty_table())
 
 
-def fill(rows: pd.DataFrame, name: str, **constants: object) -> pd.DataFrame:
-    """Rows with every column of a table, in its order.
+def fill(
+    rows: pd.DataFrame | Iterable[Mapping[str, object]], name: str, /, **constants: object
+) -> pd.DataFrame:
+    """Rows with every column of a table.
 
     Args:
-        rows: What differs from row to row; columns of no table are an error later.
+        rows: What differs from row to row.
         name: Which table, a key of `TABLES`.
         constants: Columns of one value; those that nobody gives take the table's defaults.
     """
-    table = TABLES[name]
-    given = {column: value for column, value in table.defaults.items() if column not in rows}
-    whole = rows.assign(**given | constants)
-    known = [column for column in table.columns if column in whole]
-    return whole[[*known, *whole.columns.difference(known)]]
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    if frame.empty:
+        return empty(name)
+    defaults = TABLES[name].defaults.items()
+    given = {column: value for column, value in defaults if column not in frame}
+    return frame.assign(**given | constants)
 
 
 def together(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -18,9 +18,10 @@ from typing import Any
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import chosen, judges_of, needed, numbered, written
+from selfpref.formats.records import judges_of, needed, numbered, written
 from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
@@ -65,7 +66,6 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             "cluster": f"{dataset}/{question}",
             # The answers to earlier turns differ by responder; they are responses.
             "messages": [{"role": "user", "content": text} for text in turns[:turn]],
-            "reference": None,
             "metadata": json.dumps({"turn": turn, "turns": len(turns)}),
         }
         for _, question, category, turns in needed(
@@ -102,8 +102,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         for vote in _votes(files[f"{SNAPSHOTS}/gpt4_pair.jsonl"])
     ]
     return {
-        "items": pd.DataFrame(items),
+        "items": tables.fill(items, "items"),
         "responses": written(responses, entry.study),
         "labels": numbered(labels),
-        "verdicts": chosen(verdicts, order_known=False),
+        "verdicts": tables.fill(verdicts, "verdicts", status="ok", order_known=False),
     }

@@ -18,9 +18,10 @@ from typing import Any
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import chosen, judges_of, needed, numbered, written
+from selfpref.formats.records import judges_of, needed, numbered, written
 from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
@@ -99,5 +100,5 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         "responses": written(responses, entry.study),
         # Annotators are anonymous: their votes on one pair are told apart by number.
         "labels": numbered(labels),
-        "verdicts": chosen(verdicts, order_known=True),
+        "verdicts": tables.fill(verdicts, "verdicts", status="ok"),
     }
