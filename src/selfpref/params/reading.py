@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
@@ -107,8 +107,8 @@ class StageParams:
         raise SelfprefError(f"dvc.yaml: stage {self._stage} reads {name!r}: list it under params")
 
 
-def stage_params(stage: str) -> StageParams:
-    """The declared parameters of a stage, as DVC sees them.
+def stage_params(stage: str) -> Params:
+    """The declared parameters of a stage, as DVC sees them: a part of the whole.
 
     Args:
         stage: A stage's address, such as `archive@mt-bench`.
@@ -132,4 +132,4 @@ def stage_params(stage: str) -> StageParams:
         for key in outer:
             given, part = given[key], part.setdefault(key, {})
         part[last] = given[last]
-    return StageParams(stage, sections)
+    return cast(Params, StageParams(stage, sections))

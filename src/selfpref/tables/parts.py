@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import pandas as pd
 
-from selfpref import tables
+from selfpref import paths, tables
 from selfpref.params import Params
 
 # What stands before the entries of a section in the names of files: seeds are numbers, and an
@@ -51,3 +51,9 @@ class StudyTables:
     def whole(self, params: Params, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         """Several tables by name."""
         return {name: self.read(params, name) for name in names}
+
+    def write(self, params: Params, part: str, /, **made: pd.DataFrame) -> None:
+        """Write one file each of several tables, given by their names."""
+        for name, table in made.items():
+            folder = paths.table_dir(params.profile, name, self.name)
+            tables.write(table, name, folder / f"{part}.parquet")
