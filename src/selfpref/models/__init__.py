@@ -12,7 +12,7 @@ whenever it is replayed: a better reader never has to pay again.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Json = Mapping[str, Any]
@@ -21,6 +21,9 @@ MARKER = "[["
 # cut: the answer reached its limit. truncated: the prompt exceeds the context and was not asked.
 # unparsable: an answer without a verdict. refused and failed are no answers.
 Status = Literal["ok", "cut", "truncated", "unparsable", "refused", "failed"]
+
+# What each call has for itself, among those that are answered together.
+OWN = ("prompt", "seed", "continuation")
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,25 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Generate:
+class _Call:
+    """One question to a model; as JSON it is part of its key in the store."""
+
+    prompt: Prompt
+
+    def as_json(self) -> dict[str, Any]:
+        """The call as it stands in its key."""
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"call": type(self).__name__.lower(), **said, "prompt": self.prompt.as_json()}
+
+    @property
+    def options(self) -> tuple[object, ...]:
+        """What calls that are answered together have in common."""
+        names = [field.name for field in fields(self) if field.name not in OWN]
+        return type(self), *(getattr(self, name) for name in names)
+
+
+@dataclass(frozen=True)
+class Generate(_Call):
     """Ask for a continuation of a prompt.
 
     Attributes:
@@ -56,79 +77,51 @@ class Generate:
         labels: Which labels.
     """
 
-    prompt: Prompt
     max_tokens: int
     temperature: float
     seed: int
     marker: str = ""
     labels: tuple[str, ...] = ()
 
-    @property
-    def options(self) -> tuple[object, ...]:
-        """What calls that are answered together have in common."""
-        return "generate", self.max_tokens, self.temperature, self.marker, self.labels
-
-    def as_json(self) -> dict[str, Any]:
-        """The call as it stands in its key."""
-        return {
-            "call": "generate",
-            "prompt": self.prompt.as_json(),
-            "max_tokens": self.max_tokens,
-            "temperature": self.temperature,
-            "marker": self.marker,
-            "labels": list(self.labels),
-            "seed": self.seed,
-        }
-
     def unanswered(self, status: Status) -> "Text":
         """Why there is no answer."""
         return Text("", status)
 
+    def restored(self, kept: Json) -> "Text":
+        """An answer that was kept as JSON."""
+        choice = kept["choice"]
+        found = choice and Choice(tuple(choice["probabilities"]), choice["status"])
+        return Text(kept["text"], kept["status"], found)
+
 
 @dataclass(frozen=True)
-class Choose:
+class Choose(_Call):
     """Ask for the probabilities of labels as the next token of a prompt."""
 
-    prompt: Prompt
     labels: tuple[str, ...]
-
-    @property
-    def options(self) -> tuple[object, ...]:
-        """What calls that are answered together have in common."""
-        return "choose", self.labels
-
-    def as_json(self) -> dict[str, Any]:
-        """The call as it stands in its key."""
-        return {"call": "choose", "prompt": self.prompt.as_json(), "labels": list(self.labels)}
 
     def unanswered(self, status: Status) -> "Choice":
         """Why there is no answer."""
         return Choice((), status)
 
+    def restored(self, kept: Json) -> "Choice":
+        """An answer that was kept as JSON."""
+        return Choice(tuple(kept["probabilities"]), kept["status"])
+
 
 @dataclass(frozen=True)
-class Score:
+class Score(_Call):
     """Ask for the log-likelihood of a continuation given its prompt."""
 
-    prompt: Prompt
     continuation: str
-
-    @property
-    def options(self) -> tuple[object, ...]:
-        """What calls that are answered together have in common."""
-        return ("score",)
-
-    def as_json(self) -> dict[str, Any]:
-        """The call as it stands in its key."""
-        return {
-            "call": "score",
-            "prompt": self.prompt.as_json(),
-            "continuation": self.continuation,
-        }
 
     def unanswered(self, status: Status) -> "Likelihood":
         """Why there is no answer."""
         return Likelihood(math.nan, 0, status)
+
+    def restored(self, kept: Json) -> "Likelihood":
+        """An answer that was kept as JSON."""
+        return Likelihood(**kept)
 
 
 Call = Generate | Choose | Score

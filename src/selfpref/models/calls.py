@@ -38,22 +38,6 @@ def _kept(answer: Answer | Raw) -> Json | bytes | None:
     return asdict(answer) if answer.status in KEPT else None
 
 
-def _restore(call: Call, reply: Json) -> Answer:
-    """The answer that was kept as it is."""
-
-    def choice(fields: Json) -> Choice:
-        return Choice(tuple(fields["probabilities"]), fields["status"])
-
-    match call:
-        case Choose():
-            return choice(reply)
-        case Score():
-            return Likelihood(**reply)
-        case Generate():
-            made = reply["choice"]
-            return Text(reply["text"], reply["status"], made and choice(made))
-
-
 @contextmanager
 def _closed(coming: Iterator[T]) -> Iterator[Iterator[T]]:
     """Closed at once where its reader stops early: an engine goes on asking until it is."""
@@ -172,4 +156,4 @@ class Model:
         return call_key({"engine": self._engine.identity, **call.as_json()})
 
     def _read(self, call: Call, reply: Json) -> Answer:
-        return self._endpoint.read(call, reply) if self._endpoint else _restore(call, reply)
+        return self._endpoint.read(call, reply) if self._endpoint else call.restored(reply)

@@ -47,8 +47,8 @@ class Http(httpx2.AsyncClient):
             except ValueError as error:
                 raise httpx2.DecodingError("the reply is no JSON", request=request) from error
             if not _is_reply(reply):
-                told = reply.get("error") if isinstance(reply, dict) else None
-                raise httpx2.DecodingError(f"the reply is no completion: {told}", request=request)
+                fault = reply.get("error") if isinstance(reply, dict) else None
+                raise httpx2.DecodingError(f"the reply is no completion: {fault}", request=request)
             response.extensions["reply"] = Raw(reply, body)
         return response
 
