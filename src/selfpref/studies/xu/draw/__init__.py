@@ -1,117 +1,244 @@
-"""The figures of Xu et al. (arXiv 2402.11436), from the frames of `selfpref.studies.xu.measure`."""
+"""The figures of Xu et al. (arXiv 2402.11436), from the frames of `selfpref.studies.xu.measure`.
+
+Each function takes frames and gives a plate: the picture, the numbers that it draws, the caption.
+Every number in a caption comes from the frame that the figure draws. Hollow marks are mismatched
+steps (the column `contaminated` of the frame `integrity`).
+"""
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from selfpref.plots.marks import (
+from selfpref.params import Params
+from selfpref.plots import frame
+from selfpref.plots.captions import caption, interval
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import (
     BLACK,
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
-    dots,
-    legend,
-    no_data,
-    row_labels,
-    styled,
+    SKY,
+    YELLOW,
+    Look,
+    long,
 )
-from selfpref.plots.save import PAGE, STYLE
-from selfpref.plots.steps import CONVENTIONS, Look, flawed, level, line, looks, panels
+from selfpref.plots.lines import lines
+from selfpref.plots.save import Plate, nothing
 
 AVERAGE = "average"
-QUANTITIES = {"bias": "bias (points of MQM)", "dskew": "distance skewness D"}
+CONVENTIONS = {"released": "as released", "corrected": "corrected"}
+# The paper's models keep their looks in every figure.
+MODELS = ("gpt-4", "gpt-3.5-turbo", "gemini", "mistral_moe", "llama2-7b", "deepseek_moe")
+QUANTITIES = {"bias (points of MQM)": "bias", "distance skewness D": "dskew"}
+HOLLOW = "mismatched step, left out when corrected"
+STEP = "step of refinement"
+SENTENCES = "sentences"
+# The frames that `perceived` draws.
+PERCEIVED = ("translation", "second_truth", "human_truth")
 
 
-def _whole_steps(axes: Axes) -> None:
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+def looks(names: Iterable[str]) -> dict[str, Look]:
+    """Colour and marker of each model, the same in every figure of the paper's models."""
+    return frame.looks(names, MODELS)
 
 
-def _by_convention(
-    rows: pd.DataFrame, marks: dict[str, Look], labels: dict[str, str], columns: int
+def only(rows: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+    """The rows whose columns have these values; a frame without rows may lack the columns."""
+    for name, value in wanted.items():
+        rows = rows[rows[name].eq(value)] if len(rows) else rows
+    return rows
+
+
+def flawed(rows: pd.DataFrame, integrity: pd.DataFrame) -> pd.Series:
+    """Whether each row's step is mismatched; a mean over languages if one of them is.
+
+    Args:
+        rows: With `language, model, step`.
+        integrity: The frame of this name.
+    """
+    spoilt = integrity[integrity["contaminated"] & integrity["condition"].eq("")]
+    cells = set(zip(spoilt["language"], spoilt["model"], spoilt["step"], strict=True))
+    # CommonGen is no part of the mean over languages of translation.
+    steps = {(model, step) for language, model, step in cells if language != "commongen"}
+    keys = zip(rows["language"], rows["model"], rows["step"], strict=True)
+    held = [
+        (model, step) in steps if language == AVERAGE else (language, model, step) in cells
+        for language, model, step in keys
+    ]
+    return pd.Series(held, index=rows.index, dtype=bool)
+
+
+def scores(rows: pd.DataFrame) -> str:
+    """Scores, and what of them is unusable, under both conventions."""
+    told = [
+        f"{name}: {part['n'].sum():g} scores with a truth"
+        for name in CONVENTIONS
+        if len(part := only(rows, convention=name))
+    ]
+    unusable = only(rows, convention="released")["unusable"].sum()
+    return f"{'; '.join(told)}; {unusable:g} unusable replies"
+
+
+def by_convention(
+    rows: pd.DataFrame, seen: dict[str, Look], quantities: dict[str, str] = QUANTITIES
 ) -> Figure:
-    """One row of panels a quantity, one column a convention, one line a model."""
-    figure = styled(PAGE, 4.3)
-    grid = figure.subplots(len(labels), len(CONVENTIONS), sharex=True, sharey="row")
-    for line_of, (value, label) in zip(grid, labels.items(), strict=True):
-        for axes, (name, heading) in zip(line_of, CONVENTIONS.items(), strict=True):
-            here = rows[rows["convention"].eq(name)]
-            for model, look in marks.items():
-                line(axes, here[here["model"].eq(model)], value, look, label=model)
-            level(axes)
-            axes.grid(visible=True, axis="y")
-            _whole_steps(axes)
-            axes.set_title(heading)
-        line_of[0].set_ylabel(label)
-    figure.supxlabel("step of refinement", fontsize=8)
-    legend(figure, grid.flat, columns)
-    return figure
+    """A line of panels a quantity, a column a convention, a line a model."""
+    return lines(
+        long(_headed(rows), quantities, into="quantity"),
+        x="step",
+        label=(STEP, ""),
+        looks=seen,
+        series="model",
+        panel="heading",
+        quantity="quantity",
+        reference=0,
+        hollow=HOLLOW,
+    )
 
 
-@style.context(STYLE)
-def average(rows: pd.DataFrame, integrity: pd.DataFrame) -> Figure:
-    """Bias and D by step, averaged over the languages, in both conventions.
+def _headed(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows by convention, with its name as `heading`."""
+    rows = rows.assign(heading=rows["convention"].map(CONVENTIONS))
+    return rows.sort_values("convention", ascending=False, kind="stable")
+
+
+def average(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
+    """Bias and D by step, averaged over the languages, under both conventions.
 
     Args:
         rows: The frame `translation`.
         integrity: The frame `integrity`.
+        params: With `bootstrap`.
     """
-    rows = rows[rows["language"].eq(AVERAGE)]
-    if rows.empty:
-        return no_data("no model with scores and truths in several languages")
-    rows = rows.assign(flawed=flawed(rows, integrity))
-    return _by_convention(rows, looks(rows["model"]), QUANTITIES, 6)
+    mean = only(rows, language=AVERAGE)
+    if mean.empty:
+        return nothing("no model with scores and truths in several languages", rows)
+    mean = mean.assign(hollow=flawed(mean, integrity))
+    lacking = ", ".join(sorted(mean.loc[mean["hollow"], "model"].unique()))
+    languages = rows.loc[rows["language"].ne(AVERAGE), "language"].nunique()
+    told = caption(
+        "Bias and D of each model by step, each the mean of the languages' values, not of pooled "
+        "rows",
+        f"{languages} languages, {scores(mean)}, over all steps",
+        lacking and f"Hollow: {HOLLOW}; the corrected mean of {lacking} lacks a language there",
+        params=params,
+        of=SENTENCES,
+    )
+    return Plate(by_convention(mean, looks(mean["model"])), rows, told)
 
 
-@style.context(STYLE)
-def by_language(
-    rows: pd.DataFrame, integrity: pd.DataFrame, value: str, band: float | None = None
-) -> Figure:
-    """Bias or D by step, one column a language, the conventions one above the other.
+def by_language(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
+    """Bias by step, one column a language, the conventions one above the other.
 
     Args:
         rows: The frame `translation`.
         integrity: The frame `integrity`.
-        value: `bias` or `dskew`.
-        band: Upper end of the null band of D, drawn from 0; None: none.
+        params: With `bootstrap`.
     """
-    rows = rows[rows["language"].ne(AVERAGE)]
+    columns = ["language", "model", "step", "convention", "bias", "bias_lo", "bias_hi", "n"]
+    own = rows[rows["language"].ne(AVERAGE)]
+    table = own.reindex(columns=[*columns, "unusable"])
+    return _by_language(own, table, integrity, params, "bias (points of MQM)")
+
+
+def skewness_by_language(
+    rows: pd.DataFrame, tests: pd.DataFrame, integrity: pd.DataFrame, params: Params
+) -> Plate:
+    """D by step as `by_language`, with the band of chance: D of as many normal values about 0.
+
+    Args:
+        rows: The frame `translation`.
+        tests: The frame `skewness`.
+        integrity: The frame `integrity`.
+        params: With `bootstrap`.
+    """
+    known = only(tests, convention="released")
+    known = known[known["n"].gt(0)] if len(known) else known
+    told = ""
+    if len(known):
+        widest, level = known.loc[known["n"].idxmax()], params.bootstrap.level
+        far = int(known["p"].lt(1 - level).sum())
+        told = (
+            f"Grey: where D of {widest['n']:g} values of a normal distribution about 0 lies with "
+            f"probability {level:.0%} (up to {widest['band_upper']:.3f}). A bootstrap interval of "
+            "D never includes 0, so that the band, and signs drawn at random (in the table), are "
+            f"the tests: by the latter {far} of {len(known)} steps are asymmetric"
+        )
+    own = rows[rows["language"].ne(AVERAGE)]
+    plate = _by_language(own, tests, integrity, params, "distance skewness D", told)
+    if len(known) and len(own):
+        for axes in plate.figure.axes:
+            axes.axhspan(0, widest["band_upper"], color=GREY, alpha=0.25, linewidth=0)
+    return plate
+
+
+def _by_language(
+    own: pd.DataFrame,
+    table: pd.DataFrame,
+    integrity: pd.DataFrame,
+    params: Params,
+    label: str,
+    more: str = "",
+) -> Plate:
+    if own.empty:
+        return nothing("no step with scores and truths", table)
+    shown = _headed(own.assign(hollow=flawed(own, integrity)))
+    shown = shown.sort_values(["convention", "language"], ascending=[False, True], kind="stable")
+    figure = lines(
+        long(
+            shown.assign(panel=shown["language"] + "\n" + shown["heading"]),
+            {label: QUANTITIES[label]},
+        ),
+        x="step",
+        label=(STEP, label),
+        looks=looks(own["model"]),
+        series="model",
+        panel="panel",
+        wrap=own["language"].nunique(),
+        reference=0,
+        share_x=False,
+        hollow=HOLLOW,
+    )
+    count = int(only(shown, convention="released")["hollow"].sum())
+    largest = only(own, convention="released")["n"].max()
+    told = caption(
+        f"By language and step; {scores(own)}; at most {largest:g} a step",
+        f"Hollow: {HOLLOW} ({count} steps)",
+        interval(SENTENCES, params),
+        more,
+    )
+    return Plate(figure, table, told)
+
+
+def size(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
+    """Bias and D by step for models that differ in size alone.
+
+    Args:
+        rows: The frame `size`.
+        integrity: The frame `integrity`.
+        params: With `bootstrap`.
+    """
     if rows.empty:
-        return no_data("no step with scores and truths")
-    rows = rows.assign(flawed=flawed(rows, integrity))
-    languages = sorted(rows["language"].unique())
-    figure = styled(PAGE, 4.4)
-    grid = figure.subplots(2, len(languages), sharey=True, sharex="col", squeeze=False)
-    for line_of, (name, heading) in zip(grid, CONVENTIONS.items(), strict=True):
-        for axes, language in zip(line_of, languages, strict=True):
-            here = rows[rows["convention"].eq(name) & rows["language"].eq(language)]
-            for model, look in looks(rows["model"]).items():
-                line(axes, here[here["model"].eq(model)], value, look, label=model)
-            level(axes)
-            if band is not None:
-                axes.axhspan(0, band, color=GREY, alpha=0.25, linewidth=0)
-            axes.grid(visible=True, axis="y")
-            _whole_steps(axes)
-            axes.set_title(f"{language}\n{heading}")
-        line_of[0].set_ylabel(QUANTITIES[value])
-    figure.supxlabel("step of refinement", fontsize=8)
-    legend(figure, grid.flat, 6)
-    return figure
+        return nothing("no models that differ in size alone", rows)
+    shades = (Look(SKY, "v"), Look(BLUE), Look(BLACK, "s"), Look(ORANGE, "D"))
+    models = list(dict.fromkeys(rows["model"]))
+    shown = rows.assign(hollow=flawed(rows, integrity))
+    figure = by_convention(shown, {name: shades[i % 4] for i, name in enumerate(models)})
+    told = caption(
+        f"{', '.join(models)} in {', '.join(sorted(set(rows['language'])))}; {scores(rows)}",
+        f"Hollow: {HOLLOW} ({int(shown['hollow'].sum()) // 2} steps)",
+        params=params,
+        of=SENTENCES,
+    )
+    return Plate(figure, rows, told)
 
 
-_PERCEIVED = {
-    "released": (BLUE, "o", "-", "own score, as released"),
-    "corrected": (BLUE, "o", ":", "own score, usable feedback only"),
-}
-
-
-@style.context(STYLE)
 def perceived(
     rows: pd.DataFrame, second: pd.DataFrame, human: pd.DataFrame, integrity: pd.DataFrame
-) -> Figure:
+) -> Plate:
     """What a model thinks of its texts by step, beside what they are.
 
     Args:
@@ -121,219 +248,112 @@ def perceived(
         integrity: The frame `integrity`.
     """
     if rows.empty:
-        return no_data("no step with scores and truths")
-    rows = rows.assign(flawed=flawed(rows, integrity))
-    models = list(looks(rows["model"]))
-    figure, axes_of = panels(len(models), 4, 1.65, 0.75)
-    truth: dict[str, str] = {"color": ORANGE, "marker": "s"}
-    for axes, model in zip(axes_of, models, strict=True):
-        here = rows[rows["model"].eq(model)]
-        for name, (color, marker, dash, label) in _PERCEIVED.items():
-            part = here[here["convention"].eq(name)]
-            look = {"color": color, "marker": marker}
-            line(axes, part, "self_mean", look, label=label, style=dash)
-        part = here[here["convention"].eq("released")]
-        line(axes, part, "truth_mean", truth, label="true score")
-        other = second[second["convention"].eq("released")] if len(second) else second
-        if len(other):
-            chrf = other[other["model"].eq(model)]
-            look = {"color": GREY, "marker": "x"}
-            line(axes, chrf, "chrf_mean", look, label="chrF, mapped", style="--")
-        if len(human):
-            people = human[human["model"].eq(model)]
-            axes.plot(
-                people["step"],
-                people["human_mean"],
-                linestyle="none",
-                marker="*",
-                markersize=7,
-                color=BLACK,
-                label="human MQM (first sentences)" if len(people) else None,
-            )
-        axes.set_title(model)
-        _whole_steps(axes)
-    figure.supxlabel("step of refinement", fontsize=8)
-    figure.supylabel("mean score (MQM, 0: no error)", fontsize=8)
-    legend(figure, axes_of, 3)
-    return figure
+        return nothing("no step with scores and truths", rows)
+    shown = rows.assign(hollow=flawed(rows, integrity))
+    released = only(shown, convention="released")
+    seen = {
+        "self-score, as released": Look(BLUE),
+        "self-score, usable feedback only": Look(BLUE, "o", ":"),
+        "reference-metric score": Look(ORANGE, "s"),
+        "chrF, mapped": Look(GREY, "x", "--"),
+        "human MQM (first sentences)": Look(BLACK, "*", "none"),
+    }
+    columns = ("self_mean", "self_mean", "truth_mean", "chrf_mean", "human_mean")
+    parts = (
+        released,
+        only(shown, convention="corrected"),
+        released,
+        only(second, convention="released"),
+        human,
+    )
+    series = zip(seen, columns, parts, strict=True)
+    figure = lines(
+        pd.concat([long(part, {name: value}) for name, value, part in series if len(part)]),
+        x="step",
+        label=(STEP, "mean score (MQM, 0: no error)"),
+        looks=seen,
+        panel="model",
+        hollow="mismatched step",
+    )
+    told = caption(
+        "Mean score that a model gives its own texts, and mean reference-metric scores; "
+        f"{scores(rows)}",
+        "Dotted: usable feedback only. Hollow: mismatched steps",
+        f"Stars: human MQM of the first {human['n'].max():g} sentences" if len(human) else "",
+    )
+    return Plate(figure, rows, told)
 
 
-@style.context(STYLE)
-def human(rows: pd.DataFrame) -> Figure:
+def gains(rows: pd.DataFrame, params: Params) -> Plate:
+    """What refinement brought by its last step: to the self-score, and to the reference metric.
+
+    Args:
+        rows: The frame `gains`.
+        params: With `bootstrap`.
+    """
+    shown = rows[rows["language"].ne(AVERAGE)] if len(rows) else rows
+    if shown.empty:
+        return nothing("no chain of steps with a truth", rows)
+    shades = {"released": (BLUE, ORANGE), "corrected": (SKY, YELLOW)}
+    kinds = {"self-score": "self_change", "reference-metric score": "truth_change"}
+    seen = {
+        f"{kind}, {heading}": Look(shades[name][i], "oDsv"[2 * i + (name == "corrected")])
+        for i, kind in enumerate(kinds)
+        for name, heading in CONVENTIONS.items()
+    }
+    drawn = long(shown.sort_values(["language", "model"]), kinds, into="kind")
+    figure = forest(
+        drawn.assign(series=drawn["kind"] + ", " + drawn["convention"].map(CONVENTIONS)),
+        row="model",
+        group="language",
+        label="change since step 0 (points of MQM)",
+        looks=seen,
+    )
+    one = only(shown, convention="released")
+    told = caption(
+        f"Change from step 0 to the last step with a truth, {len(one)} chains as released",
+        f"The self-score rises in {int((one['self_change_lo'] > 0).sum())} of them with an "
+        "interval above 0; the reference-metric score rises in "
+        f"{int((one['truth_change_lo'] > 0).sum())}, falls in "
+        f"{int((one['truth_change_hi'] < 0).sum())}",
+        params=params,
+        of=SENTENCES,
+    )
+    return Plate(figure, rows, told)
+
+
+def human(rows: pd.DataFrame, params: Params) -> Plate:
     """The human study: bias and D against human MQM, with the printed bias.
 
     Args:
         rows: The frame `human`.
+        params: With `bootstrap`.
     """
     if rows.empty:
-        return no_data("no text with a human rating and an own score")
-    figure = styled(PAGE * 0.85, 0.27 * len(rows) + 0.95)
-    left, right = figure.subplots(1, 2, sharey=True)
-    dots(left, rows, "bias", label="recomputed")
-    dots(left, rows, "bias_published", marker="x", color=ORANGE, label="printed in the paper")
-    dots(right, rows, "dskew", color=GREEN, marker="D", label="recomputed")
-    left.axvline(0, color=GREY, linewidth=0.8)
-    left.set_xlabel("bias against human MQM (points)")
-    right.set_xlabel("distance skewness D")
-    right.set_xlim(-0.03, 1.03)
-    names = [f"{row.model}, step {row.step}  n={row.n}" for row in rows.itertuples()]
-    row_labels(left, names)
-    legend(figure, [left], 2)
-    return figure
-
-
-_COVERAGE = (
-    ("predicted", "released", "lemma", BLUE, "o", "-", "says all covered, as released"),
-    ("predicted", "corrected", "lemma", BLUE, "o", ":", "says all covered, usable feedback only"),
-    ("true", "released", "lemma", ORANGE, "s", "-", "all there, as word or lemma"),
-    ("true", "released", "surface", GREY, "x", "--", "all there, as word"),
-)
-
-
-@style.context(STYLE)
-def coverage(rows: pd.DataFrame, integrity: pd.DataFrame) -> Figure:
-    """Constrained generation: share of sentences said to hold every concept, and share that do.
-
-    Args:
-        rows: The frame `commongen_intervals`.
-        integrity: The frame `integrity`.
-    """
-    if rows.empty:
-        return no_data("no sentence with given concepts")
-    rows = rows.assign(language="commongen")
-    rows = rows.assign(flawed=flawed(rows, integrity))
-    models = list(looks(rows["model"]))
-    figure, axes_of = panels(len(models), 3, 1.7, 0.85)
-    for axes, model in zip(axes_of, models, strict=True):
-        for value, name, matcher, color, marker, dash, label in _COVERAGE:
-            part = rows[rows["model"].eq(model) & rows["convention"].eq(name)]
-            part = part[part["matcher"].eq(matcher)]
-            look = {"color": color, "marker": marker}
-            line(axes, part, value, look, label=label, style=dash)
-        axes.set_title(model)
-        axes.set_ylim(-0.04, 1.04)
-        _whole_steps(axes)
-    figure.supxlabel("step of refinement", fontsize=8)
-    figure.supylabel("share of sentences", fontsize=8)
-    legend(figure, axes_of, 2)
-    return figure
-
-
-@style.context(STYLE)
-def coverage_bias(rows: pd.DataFrame, integrity: pd.DataFrame, matcher: str) -> Figure:
-    """Bias and D of constrained generation by step, in both conventions.
-
-    Args:
-        rows: The frame `commongen_intervals`.
-        integrity: The frame `integrity`.
-        matcher: Which matcher's truth.
-    """
-    rows = rows[rows["matcher"].eq(matcher)] if len(rows) else rows
-    if rows.empty:
-        return no_data("no sentence with given concepts")
-    rows = rows.assign(language="commongen")
-    rows = rows.assign(flawed=flawed(rows, integrity))
-    labels = {"bias": "bias (share of sentences)", "dskew": QUANTITIES["dskew"]}
-    return _by_convention(rows, looks(rows["model"]), labels, 6)
-
-
-_VERDICTS = (
-    ("predicted", BLUE, "o", "-", "says that it is correct"),
-    ("true", ORANGE, "s", "-", "is correct"),
-)
-
-
-@style.context(STYLE)
-def mathematics(rows: pd.DataFrame) -> Figure:
-    """Mathematics: share of answers that the model calls correct, and share that are.
-
-    Args:
-        rows: The frame `mathematics`.
-    """
-    if rows.empty:
-        return no_data("no problem with a boxed answer")
-    cells = list(dict.fromkeys(zip(rows["model"], rows["condition"], strict=True)))
-    figure, axes_of = panels(len(cells), 4, 1.8, 0.75)
-    for axes, (model, condition) in zip(axes_of, cells, strict=True):
-        here = rows[rows["model"].eq(model) & rows["condition"].eq(condition)]
-        for value, color, marker, dash, label in _VERDICTS:
-            line(axes, here, value, {"color": color, "marker": marker}, label=label, style=dash)
-        axes.set_title(f"{model}\n{condition}")
-        axes.set_ylim(-0.04, 1.04)
-        _whole_steps(axes)
-    figure.supxlabel("step of refinement, or round of votes", fontsize=8)
-    figure.supylabel("share of answers", fontsize=8)
-    legend(figure, axes_of, 2)
-    return figure
-
-
-@style.context(STYLE)
-def size(rows: pd.DataFrame, integrity: pd.DataFrame) -> Figure:
-    """Bias and D by step for models that differ in size alone.
-
-    Args:
-        rows: The frame `size`.
-        integrity: The frame `integrity`.
-    """
-    if rows.empty:
-        return no_data("no models that differ in size alone")
-    rows = rows.assign(flawed=flawed(rows, integrity))
-    shades = (("#56B4E9", "v"), (BLUE, "o"), (BLACK, "s"), (ORANGE, "D"))
-    marks: dict[str, Look] = {
-        model: dict(zip(("color", "marker"), shades[i % len(shades)], strict=True))
-        for i, model in enumerate(dict.fromkeys(rows["model"]))
-    }
-    return _by_convention(rows, marks, QUANTITIES, 4)
-
-
-@style.context(STYLE)
-def example_bias(rows: pd.DataFrame) -> Figure:
-    """Fig. 1 of the paper, from real sentences: own scores beside human ones, and their gaps.
-
-    Args:
-        rows: The frame `examples`, of figure 1.
-    """
-    if rows.empty:
-        return no_data("no text with a human rating and an own score")
-    figure = styled(PAGE, 2.5)
-    left, right = figure.subplots(1, 2, width_ratios=(2, 1))
-    ordered = rows.sort_values(["truth", "said"], ignore_index=True)
-    at = np.arange(len(ordered))
-    left.vlines(at, ordered["truth"], ordered["said"], color=GREY, linewidth=0.8)
-    left.plot(at, ordered["said"], "o", color=BLUE, markersize=3.2, label="the model's own score")
-    left.plot(at, ordered["truth"], "s", color=ORANGE, markersize=3.2, label="human score")
-    left.set_xlabel("sentence, ordered by the human score")
-    left.set_ylabel("MQM (0: no error)")
-    left.grid(visible=True, axis="y")
-    _gaps(right, rows)
-    legend(figure, [left], 2)
-    return figure
-
-
-@style.context(STYLE)
-def example_skewness(rows: pd.DataFrame) -> Figure:
-    """Fig. 2 of the paper, from real sentences: a bias of about 0 that hides an asymmetry.
-
-    Args:
-        rows: The frame `examples`, of figure 2.
-    """
-    if rows.empty:
-        return no_data("no step whose bias is about 0")
-    figure = styled(PAGE * 0.72, 2.4)
-    left, right = figure.subplots(1, 2, sharey=True)
-    _gaps(left, rows)
-    gaps = rows["truth"] - rows["said"]
-    _gaps(right, rows.assign(said=gaps, truth=0.0, bias=-rows["bias"]))
-    left.set_title("gaps as they are")
-    right.set_title("mirrored at 0")
-    right.set_ylabel("")
-    return figure
-
-
-def _gaps(axes: Axes, rows: pd.DataFrame) -> None:
-    edges = np.arange(-26.25, 27, 2.5).tolist()
-    axes.hist(rows["said"] - rows["truth"], bins=edges, color=BLUE, alpha=0.75)
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.axvline(rows["bias"].iloc[0], color=ORANGE, linewidth=1.4)
-    axes.set_xlabel("own score minus true score")
-    axes.set_ylabel("sentences")
+        return nothing("no text with a human rating and an own score", rows)
+    named = rows.assign(
+        row=[f"{row.model}, step {row.step}" for row in rows.itertuples()],
+        note=[f"n = {n:g}" for n in rows["n"]],
+    )
+    parts = (
+        ("bias against human MQM (points)", 0.0, {"recomputed": "bias"}),
+        ("bias against human MQM (points)", 0.0, {"printed in the paper": "bias_published"}),
+        ("distance skewness D", np.nan, {"recomputed": "dskew"}),
+    )
+    figure = forest(
+        pd.concat([long(named, of).assign(panel=panel, none=none) for panel, none, of in parts]),
+        row="row",
+        label="",
+        looks={"recomputed": Look(BLUE), "printed in the paper": Look(ORANGE, "x")},
+        panel="panel",
+        share_x=False,
+        reference="none",
+        note="note",
+    )
+    told = caption(
+        "Self-scores, by the release's rule, against human MQM: bias and D",
+        f"{rows['n'].sum():g} texts, {rows['model'].nunique()} models",
+        interval(SENTENCES, params),
+        "Crosses: printed in the paper, as quoted by others",
+    )
+    return Plate(figure, rows, told)

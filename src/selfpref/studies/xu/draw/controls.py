@@ -1,221 +1,252 @@
-"""Controls of Xu et al.: selection, wording, second readings, equally good texts."""
+"""Figures of the controls: selection by noise, other runs, second readings, equally good texts."""
 
 import pandas as pd
-from matplotlib import style
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullLocator
 
-from selfpref.plots.marks import (
+from selfpref.params import Params
+from selfpref.plots.captions import beyond, caption, interval
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import (
     BLUE,
-    GREEN,
     GREY,
     ORANGE,
-    dots,
-    legend,
-    no_data,
-    row_labels,
-    styled,
+    SCORINGS,
+    SKY,
+    YELLOW,
+    Look,
+    long,
 )
-from selfpref.plots.save import PAGE, STYLE
-from selfpref.plots.steps import CONVENTIONS, flawed, level, line, looks, panels
+from selfpref.plots.frame import looks as looks_of
+from selfpref.plots.lines import lines
+from selfpref.plots.save import Plate, nothing
+from selfpref.studies.xu.draw import (
+    AVERAGE,
+    CONVENTIONS,
+    SENTENCES,
+    STEP,
+    flawed,
+    only,
+    scores,
+)
 
-AVERAGE = "average"
-
-
-@style.context(STYLE)
-def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame) -> Figure:
-    """Bias of the best of k by k, beside that of a judge whose scores are noise.
-
-    Args:
-        rows: The frame `best_of_k`.
-        noise: The frame `best_of_noise`.
-    """
-    known = rows[rows["n"].gt(0)] if len(rows) else rows
-    if known.empty:
-        return no_data("no best-of-k choice with readable scores")
-    models = list(looks(known["model"]))
-    figure, axes_of = panels(len(models), 3, 2.1, 0.75)
-    for axes, model in zip(axes_of, models, strict=True):
-        for name, color, marker in (("released", BLUE, "o"), ("corrected", GREEN, "D")):
-            part = known[known["model"].eq(model) & known["convention"].eq(name)]
-            label = f"best of k, {CONVENTIONS[name]}"
-            line(axes, part, "bias", {"color": color, "marker": marker}, label=label, x="k")
-        curve = noise[noise["model"].eq(model) & noise["convention"].eq("released")]
-        look = {"color": GREY, "marker": "x"}
-        line(axes, curve, "noise_bias", look, label="a judge of pure noise", style="--", x="k")
-        level(axes)
-        axes.set_title(model)
-        axes.set_xscale("log", base=2)
-        ticks = sorted(set(noise["k"]))
-        axes.set_xticks(ticks, [f"{k:g}" for k in ticks])
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xlabel("candidates k")
-    axes_of[0].set_ylabel("bias (points of MQM)")
-    legend(figure, axes_of, 3)
-    return figure
+BIAS = "bias (points of MQM)"
+# Released and corrected scores in one panel.
+SCORED = {CONVENTIONS[name]: look for name, look in SCORINGS.items()}
+JUDGE = "the judge"
+# Readings above which only first and last steps are drawn.
+MANY = 60
+NOISE = {"judge of pure noise": Look(GREY, "x", "--")}
 
 
-@style.context(STYLE)
-def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, integrity: pd.DataFrame) -> Figure:
+def refined_by_noise(
+    rows: pd.DataFrame, noise: pd.DataFrame, integrity: pd.DataFrame, params: Params
+) -> Plate:
     """Bias by step, beside that of a judge of pure noise under the same accept rule.
 
     Args:
         rows: The frame `translation`.
         noise: The frame `refined_by_noise`.
         integrity: The frame `integrity`.
+        params: With `bootstrap`.
     """
-    held = rows[rows["convention"].eq("released")] if len(rows) else rows
-    if len(held) and held["language"].eq(AVERAGE).any():
-        held = held[held["language"].eq(AVERAGE)]
-    if held.empty:
-        return no_data("no step with scores and truths")
-    held = held.assign(flawed=flawed(held, integrity))
-    noise = noise[noise["convention"].eq("released")]
-    models, languages = list(looks(held["model"])), sorted(held["language"].unique())
-    cells = [(model, language) for language in languages for model in models]
-    figure, axes_of = panels(len(cells), 3, 1.7, 0.75)
-    for axes, (model, language) in zip(axes_of, cells, strict=True):
-        for table, value, look, dash, label in (
-            (held, "bias", {"color": BLUE, "marker": "o"}, "-", "measured"),
-            (noise, "noise_bias", {"color": GREY, "marker": "x"}, "--", "a judge of pure noise"),
-        ):
-            part = table[table["model"].eq(model) & table["language"].eq(language)]
-            line(axes, part, value, look, label=label, style=dash)
-        level(axes)
-        axes.set_title(model if languages == [AVERAGE] else f"{model}, {language}")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    figure.supxlabel("step of refinement", fontsize=8)
-    figure.supylabel("bias (points of MQM)", fontsize=8)
-    legend(figure, axes_of, 2)
-    return figure
+    held, null = only(rows, convention="released"), only(noise, convention="released")
+    if held.empty or null.empty:
+        return nothing("no step with scores and truths", noise)
+    own = null[null["language"].ne(AVERAGE) & null["step"].eq(0)]
+    told = caption(
+        "Bias by step, as released (the mean of the languages where there are several)",
+        "Crosses: the same accept rule with scores drawn at random from those that the model gave "
+        f"its first texts ({own['scores'].sum():g} in all), and no text better or worse for it",
+        scores(rows[rows["language"].ne(AVERAGE)]),
+        params=params,
+        of=SENTENCES,
+    )
+    if held["language"].eq(AVERAGE).any():
+        held, null = only(held, language=AVERAGE), only(null, language=AVERAGE)
+    held = held.assign(hollow=flawed(held, integrity))
+    held = held.sort_values("language", kind="stable")
+    seen = {"measured": Look(BLUE)} | NOISE
+    drawn = [long(held, {"measured": "bias"}), long(null, {"judge of pure noise": "noise_bias"})]
+    shown = pd.concat(drawn, ignore_index=True)
+    if held["language"].eq(AVERAGE).all():
+        shown = shown.assign(panel=shown["model"])
+    else:
+        shown = shown.assign(panel=shown["model"] + ", " + shown["language"])
+    figure = lines(
+        shown,
+        x="step",
+        label=(STEP, BIAS),
+        looks=seen,
+        panel="panel",
+        wrap=3,
+        reference=0,
+        hollow="mismatched step",
+    )
+    return Plate(figure, noise, told)
 
 
-@style.context(STYLE)
-def paraphrase(rows: pd.DataFrame) -> Figure:
-    """Score, truth and bias before and after a judge has put a translation into its own words.
+def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) -> Plate:
+    """Bias of the best of k by k, beside that of a judge whose scores are noise.
 
     Args:
-        rows: The frame `style`.
+        rows: The frame `best_of_k`.
+        noise: The frame `best_of_noise`.
+        params: With `bootstrap`.
     """
-    if rows.empty:
-        return no_data("no translator's text that judges have paraphrased")
-    pairs = rows[["system", "judge"]].drop_duplicates().sort_values(["system", "judge"])
-    names = [f"{row.judge}  on {row.system}" for row in pairs.itertuples()]
-    figure = styled(PAGE, 0.34 * len(names) + 1.1)
-    panels_of = figure.subplots(1, 3, sharey=True)
-    headings = {
-        "self_mean": "the judge's score",
-        "truth_mean": "the true score",
-        "bias": "bias",
-    }
-    marks = (("translation", ORANGE, "s"), ("paraphrase", BLUE, "o"))
-    for axes, (value, heading) in zip(panels_of, headings.items(), strict=True):
-        for (text, color, marker), shift in zip(marks, (-0.18, 0.18), strict=True):
-            for name, filled, nudge in (("released", True, -0.07), ("corrected", False, 0.07)):
-                part = rows[rows["text"].eq(text) & rows["convention"].eq(name)]
-                part = pairs.merge(part, on=["system", "judge"], how="left")
-                dots(
-                    axes,
-                    part,
-                    value,
-                    shift=shift + nudge,
-                    marker=marker,
-                    color=color,
-                    filled=filled,
-                    label=f"{text}, {CONVENTIONS[name]}",
-                )
-        axes.set_title(heading)
-        axes.set_xlabel("points of MQM")
-        if value == "bias":
-            axes.axvline(0, color=GREY, linewidth=0.8)
-    row_labels(panels_of[0], names)
-    legend(figure, [panels_of[0]], 4)
-    return figure
+    known = rows[rows["n"].gt(0)] if len(rows) else rows
+    if known.empty:
+        return nothing("no best-of-k choice with readable scores", rows)
+    named = known.assign(series="best of k, " + known["convention"].map(CONVENTIONS))
+    null = only(noise, convention="released")
+    null = null[null["model"].isin(set(known["model"]))]
+    shown = pd.concat(
+        [
+            named.assign(value=named["bias"], lo=named["bias_lo"], hi=named["bias_hi"]),
+            long(null, {"judge of pure noise": "noise_bias"}),
+        ],
+        ignore_index=True,
+    )
+    figure = lines(
+        shown.assign(k=pd.Categorical(shown["k"], sorted(set(noise["k"])), ordered=True)),
+        x="k",
+        label=("candidates k", BIAS),
+        looks={f"best of k, {name}": look for name, look in SCORED.items()} | NOISE,
+        panel="model",
+        wrap=3,
+        reference=0,
+    )
+    one = only(rows, convention="released")
+    bare = ", ".join(f"{row.model} k={row.k}" for row in only(one, n=0).itertuples())
+    told = caption(
+        "Bias of the candidate that a model scores highest among k of its own; " + scores(rows),
+        bare and f"Not readable, and not drawn: {bare}",
+        "Crosses: the scores drawn at random from all that the model gave its candidates "
+        f"({noise.groupby('model')['scores'].max().sum():g} in all), whatever their text",
+        params=params,
+        of=SENTENCES,
+    )
+    return Plate(figure, rows, told)
 
 
-@style.context(STYLE)
-def rescoring(rows: pd.DataFrame) -> Figure:
-    """How much of the gain in the own score came with the text unchanged.
+def arms(rows: pd.DataFrame, params: Params) -> Plate:
+    """Bias by step under each condition: another run, another accept rule.
+
+    Args:
+        rows: The frame `arms`.
+        params: With `bootstrap`.
+    """
+    shown = only(rows, convention="released")
+    if shown.empty:
+        return nothing("no refinement under a second condition", rows)
+    shown = shown.sort_values(["language", "model"], kind="stable")
+    figure = lines(
+        long(shown.assign(panel=shown["model"] + ", " + shown["language"]), {"": "bias"}),
+        x="step",
+        label=(STEP, BIAS),
+        looks=looks_of(shown["condition"]),
+        series="condition",
+        panel="panel",
+        wrap=3,
+        reference=0,
+    )
+    told = caption(
+        f"{', '.join(sorted(set(shown['condition'])))}; {shown['n'].sum():g} scores as released",
+        params=params,
+        of=SENTENCES,
+    )
+    return Plate(figure, rows, told)
+
+
+def rescoring(rows: pd.DataFrame) -> Plate:
+    """How much of the gain in the self-score came with the text unchanged.
 
     Args:
         rows: The frame `rescoring`.
     """
     known = rows[rows["share"].notna()] if len(rows) else rows
     if known.empty:
-        return no_data("no step whose own score rose")
-    parts = list(known.groupby("language"))
-    heights = [part["model"].nunique() + 0.7 for _, part in parts]
-    figure = styled(PAGE * 0.75, 0.2 * sum(heights) + 0.8)
-    axes_of = figure.subplots(len(parts), 1, sharex=True, height_ratios=heights, squeeze=False)
-    for axes, (language, part) in zip(axes_of[:, 0], parts, strict=True):
-        models = sorted(part["model"].unique())
-        order = pd.DataFrame({"model": models})
-        for name, marker, color, shift in (
-            ("released", "o", BLUE, -0.15),
-            ("corrected", "D", GREEN, 0.15),
-        ):
-            here = order.merge(part[part["convention"].eq(name)], on="model", how="left")
-            dots(
-                axes,
-                here,
-                "share",
-                shift=shift,
-                marker=marker,
-                color=color,
-                filled=name == "released",
-                label=CONVENTIONS[name],
-            )
-        released = part[part["convention"].eq("released")].set_index("model")
-        again = released["rescored"].reindex(models).fillna(0).astype(int)
-        row_labels(axes, [f"{model}  {count}" for model, count in again.items()])
-        axes.set_title(str(language))
-    axes_of[-1, 0].set_xlabel("share of the gain in the own score from texts that did not change")
-    legend(figure, axes_of[:, 0], 2)
-    return figure
+        return nothing("no step whose own score rose", rows)
+    one = only(rows, convention="released")
+    again = one.set_index(["language", "model"])["rescored"]
+    known = known.sort_values(["language", "model"], kind="stable")
+    cells = zip(known["language"], known["model"], strict=True)
+    figure = forest(
+        long(
+            known.assign(
+                note=[f"{again.get(cell, 0):g}" for cell in cells],
+                scored=known["convention"].map(CONVENTIONS),
+            ),
+            {"": "share"},
+        ),
+        row="model",
+        group="language",
+        label="share of the gain in the self-score from texts that did not change",
+        looks=SCORED,
+        series="scored",
+        note="note",
+        reference=None,
+    )
+    told = caption(
+        f"Of {one['links'].sum():g} pairs of a step and its predecessor, {one['edited'].sum():g} "
+        f"changed the text and {one['rescored'].sum():g} only the feedback (the number beside each "
+        "model). Share of the summed gain in the self-score that came with the latter; models "
+        "without any gain are not drawn. Intervals resample sentences"
+    )
+    return Plate(figure, rows, told)
 
 
-@style.context(STYLE)
-def second_readings(rows: pd.DataFrame) -> Figure:
+def second_readings(rows: pd.DataFrame) -> Plate:
     """Texts read again by another judge: its mean beside the writer's, and the difference.
 
     Args:
         rows: The frame `cross_judge`.
     """
-    shown = rows[rows["convention"].eq("released")] if len(rows) else rows
+    shown = only(rows, convention="released")
     if shown.empty:
-        return no_data("no text that a second judge read")
+        return nothing("no text that a second judge read", rows)
     shown = shown.sort_values(["model", "condition", "step", "judge", "repeat"], ignore_index=True)
-    sure = shown["reads_its_text"]
-    figure = styled(PAGE, 0.185 * len(shown) + 0.95)
-    left, right = figure.subplots(1, 2, sharey=True)
-    for part, filled, label in ((sure, True, "it quotes this text"), (~sure, False, "unsure")):
-        dots(
-            left,
-            shown.assign(judge_mean=shown["judge_mean"].where(part)),
-            "judge_mean",
-            filled=filled,
-            label=f"the judge ({label})",
-        )
-    dots(left, shown, "own_mean", marker="s", color=ORANGE, label="the writer itself")
-    dots(left, shown, "truth_mean", marker="x", color=GREY, label="true score")
-    for part, filled in ((sure, True), (~sure, False)):
-        columns = {
-            name: shown[name].where(part)
-            for name in ("difference", "difference_lo", "difference_hi")
-        }
-        dots(right, shown.assign(**columns), "difference", color=GREEN, marker="D", filled=filled)
-    right.axvline(0, color=GREY, linewidth=0.8)
-    left.set_xlabel("mean score (MQM)")
-    right.set_xlabel("writer's score minus the judge's")
+    if len(shown) > MANY:
+        last = shown.groupby(["model", "condition"])["step"].transform("max")
+        drawn = shown[shown["step"].eq(0) | shown["step"].eq(last)]
+    else:
+        drawn = shown
     names = [
-        f"{row.judge} on {row.model}{_aside(row.condition)}, step {row.step}"
+        f"{row.judge} on {row.model}{_aside(str(row.condition))}, step {row.step}"
         f"{', again' if row.repeat else ''}"
-        for row in shown.itertuples()
+        for row in drawn.itertuples()
     ]
-    row_labels(left, names)
-    left.tick_params(axis="y", labelsize=6.5)
-    legend(figure, [left], 4)
-    return figure
+    drawn = drawn.assign(row=names)
+    # A judge that reads one text under two variants has a row for each.
+    again = drawn.groupby("row").cumcount()
+    drawn = drawn.assign(row=drawn["row"] + again.map(lambda n: f" ({n + 1})" if n else ""))
+    own, truth = "the writer itself", "reference-metric score"
+    left = long(drawn, {JUDGE: "judge_mean", own: "own_mean", truth: "truth_mean"})
+    right = long(drawn, {JUDGE: "difference"})
+    both = pd.concat(
+        [
+            left.assign(panel="mean score (MQM)", none=float("nan")),
+            right.assign(panel="writer's score minus the judge's", none=0.0),
+        ],
+        ignore_index=True,
+    )
+    figure = forest(
+        both.assign(hollow=~both["reads_its_text"].astype(bool) & both["series"].eq(JUDGE)),
+        row="row",
+        label="",
+        looks={JUDGE: Look(BLUE), own: Look(ORANGE, "s"), truth: Look(GREY, "x")},
+        panel="panel",
+        share_x=False,
+        reference="none",
+        hollow="the feedback does not quote this text",
+    )
+    told = caption(
+        f"{len(shown)} readings of texts by a judge that did not write them"
+        + (", drawn at the first and the last step" if len(drawn) < len(shown) else ""),
+        "Filled: the feedback quotes the text that it is filed under "
+        f"({int(shown['reads_its_text'].sum())} readings); hollow: it does not, or the text is not "
+        "released, so that nothing follows from the mark beside it",
+        "Right: what the writer's own score exceeds the judge's by, on the same sentences",
+    )
+    return Plate(figure, rows, told)
 
 
 def _aside(condition: str) -> str:
@@ -223,42 +254,89 @@ def _aside(condition: str) -> str:
     return f" ({condition})" if condition and not condition.startswith("paraphrase/") else ""
 
 
-@style.context(STYLE)
-def matched(rows: pd.DataFrame) -> Figure:
+def matched(rows: pd.DataFrame, params: Params) -> Plate:
     """Own texts against others' texts that are equally good.
 
     Args:
         rows: The frame `matched`.
+        params: With `bootstrap`.
     """
     if rows.empty:
-        return no_data("no judge that read its own texts and others'")
-    pairs = rows[["judge", "control"]].drop_duplicates().sort_values(["judge", "control"])
-    figure = styled(PAGE * 0.78, 0.34 * len(pairs) + 1.0)
-    axes = figure.subplots()
-    for name, color, marker, shift in (
-        ("released", BLUE, "o", -0.14),
-        ("corrected", GREEN, "D", 0.14),
-    ):
-        part = pairs.merge(rows[rows["convention"].eq(name)], on=["judge", "control"], how="left")
-        dots(
-            axes, part, "matched", shift=shift, marker=marker, color=color, label=CONVENTIONS[name]
-        )
-        dots(
-            axes,
-            part,
-            "difference",
-            shift=shift,
-            marker="|",
-            color=color,
-            label=f"not matched, {CONVENTIONS[name]}",
-        )
-    axes.axvline(0, color=GREY, linewidth=0.8)
-    controls = {"none": "against the true score"}
-    names = [
-        f"{row.judge}, {controls.get(row.control, f'against {row.control}')}"
-        for row in pairs.itertuples()
-    ]
-    row_labels(axes, names)
-    axes.set_xlabel("over-rating of own texts, beyond others' as good (points)")
-    legend(figure, [axes], 2)
-    return figure
+        return nothing("no judge that read its own texts and others'", rows)
+    kinds = {"matched": "matched", "not matched": "difference"}
+    controls = {"none": "against the reference metric"}
+    drawn = long(rows.sort_values(["judge", "control"], kind="stable"), kinds, into="kind")
+    drawn = drawn.assign(
+        row=[
+            f"{row.judge}, {controls.get(row.control, f'against {row.control}')}"
+            for row in drawn.itertuples()
+        ],
+        series=drawn["kind"] + ", " + drawn["convention"].map(CONVENTIONS),
+    )
+    figure = forest(
+        drawn,
+        row="row",
+        label="over-rating of own texts, beyond others' as good (points)",
+        looks={
+            f"{kind}, {name}": Look(look.color, look.marker if kind == "matched" else "|")
+            for kind in kinds
+            for name, look in SCORED.items()
+        },
+    )
+    one = only(rows, convention="released", control="none")
+    below, above = beyond(rows, "matched")
+    told = caption(
+        f"Texts before refinement: {one['n_own'].sum():g} own, {one['n_others'].sum():g} of "
+        "others, within bins of the reference-metric score, weighted by the own texts",
+        "With another judge as control the gaps are to its scores of the same texts, a difference "
+        "in differences",
+        f"Of {len(rows)} intervals {above} lie above 0, {below} below",
+        params=params,
+        of=SENTENCES,
+    )
+    return Plate(figure, rows, told)
+
+
+def paraphrase(rows: pd.DataFrame, params: Params) -> Plate:
+    """Score, truth and bias before and after a judge has put a translation into its own words.
+
+    Args:
+        rows: The frame `style`.
+        params: With `bootstrap`.
+    """
+    if rows.empty:
+        return nothing("no translator's text that judges have paraphrased", rows)
+    shown = rows.sort_values(["system", "judge"], kind="stable")
+    panels = {
+        "the judge's score": "self_mean",
+        "reference-metric score": "truth_mean",
+        "bias": "bias",
+    }
+    drawn = long(
+        shown.assign(
+            row=shown["judge"] + " on " + shown["system"],
+            series=shown["text"] + ", " + shown["convention"].map(CONVENTIONS),
+        ),
+        panels,
+        into="panel",
+    )
+    figure = forest(
+        drawn.assign(none=drawn["panel"].map({"bias": 0.0})),
+        row="row",
+        label="points of MQM",
+        looks={
+            "translation, as released": Look(ORANGE, "s"),
+            "translation, corrected": Look(YELLOW, "D"),
+            "paraphrase, as released": Look(BLUE),
+            "paraphrase, corrected": Look(SKY, "v"),
+        },
+        panel="panel",
+        share_x=False,
+        reference="none",
+    )
+    told = caption(
+        "A translator's text scored by a judge, and the judge's own paraphrase of it scored by the "
+        f"same judge; {scores(rows)}",
+        interval(SENTENCES, params),
+    )
+    return Plate(figure, rows, told)

@@ -1,238 +1,261 @@
-"""What refinement does to scores and texts, and what they are held against (Xu et al.)."""
+"""The data and the texts: what the checks found, the reference metrics, feedback, length."""
 
 import pandas as pd
 from matplotlib import style
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
-from selfpref.plots.marks import (
+from selfpref.params import Params
+from selfpref.plots.captions import caption, interval
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import (
     BLUE,
+    GREEN,
     GREY,
     ORANGE,
-    dots,
+    PAGE,
+    STYLE,
+    Look,
+    empty,
+    head,
     legend,
-    no_data,
-    nothing,
-    row_labels,
-    styled,
+    long,
 )
-from selfpref.plots.save import COLUMN, PAGE, STYLE
-from selfpref.plots.steps import CONVENTIONS, level, line, looks, panels
+from selfpref.plots.lines import lines
+from selfpref.plots.save import Plate, nothing
+from selfpref.studies.xu.draw import AVERAGE, SENTENCES, STEP, looks, only, scores
 
-AVERAGE = "average"
+DEFECTS = {
+    "contaminated": "mismatched",
+    "truth_without_text": "BLEURT changes while the text does not",
+    "text_without_truth": "the text changes while BLEURT does not",
+    "self_decreased": "the self-score fell, which the accept rule forbids",
+}
+COUNTED = (
+    *("boilerplate", "blocked text", "blocked", "unparsable", "unknown severity"),
+    *("instruction repeated", "lost characters", "duplicate"),
+)
 
 
-@style.context(STYLE)
-def format_accuracy(rows: pd.DataFrame, steps: tuple[int, ...], printed: pd.DataFrame) -> Figure:
-    """Share of feedback that keeps to the grammar, averaged over languages, at some steps.
+def rows_used(translation: pd.DataFrame, audit: pd.DataFrame, params: Params) -> str:
+    """What the tables hold, and what scores are compared with."""
+    own = translation[translation["language"].ne(AVERAGE)]
+    left = audit.loc[audit["finding"].str.startswith("left out"), "file"].nunique()
+    read = audit["file"].nunique() - left
+    return caption(
+        f"Data source `{params.profile}`",
+        f"Files read: {read}, left out: {left}" if len(audit) else "",
+        f"Translation: {own['model'].nunique()} models, {own['language'].nunique()} languages, "
+        f"{scores(own)}",
+        f"Reference-metric score: `{params.xu.truth}`; gamma {params.xu.gamma:g}",
+        interval(SENTENCES, params),
+    )
 
-    Args:
-        rows: The frame `format`.
-        steps: Which steps.
-        printed: The published rows of `format`: the least and the greatest share of any model.
-    """
-    here = rows[rows["step"].isin(steps)] if len(rows) else rows
-    if len(here) and here["language"].eq(AVERAGE).any():
-        here = here[here["language"].eq(AVERAGE)]
-    if here.empty:
-        return no_data("no feedback at these steps")
-    here = here.sort_values(["model", "step"], ignore_index=True)
-    figure = styled(PAGE * 0.72, 0.24 * len(here) + 0.95)
-    axes = figure.subplots()
-    if len(printed):
-        axes.axvspan(
-            printed["value"].min(),
-            printed["value"].max(),
-            color=GREY,
-            alpha=0.2,
-            linewidth=0,
-            label="range printed in the paper",
+
+def defects(audit: pd.DataFrame, integrity: pd.DataFrame) -> str:
+    """What the checks found, each with its count."""
+    if audit.empty:
+        return "No released files here, and nothing to check in them."
+    told = []
+    for finding, part in audit[audit["finding"].str.startswith("left out")].groupby("finding"):
+        # The folder says whose file it is, and of which kind.
+        folders = part["file"].str.split("/").str[-2].value_counts(sort=False)
+        whose = ", ".join(f"`{name}`" + (f" ({n})" if n > 1 else "") for name, n in folders.items())
+        reasons = "; ".join(part["detail"].dropna())
+        told.append(f"- {finding}: {whose}{f' ({reasons})' if reasons else ''}.")
+    for column, meaning in DEFECTS.items():
+        part = integrity[integrity[column].astype(int).gt(0)]
+        cells = "; ".join(
+            f"{model} in {language}{f' ({condition})' if condition else ''}, {_ranges(steps)}"
+            for (condition, language, model), steps in part.groupby(
+                ["condition", "language", "model"]
+            )["step"]
         )
-    shown = here.assign(but_for_cut=here["well_formed"] + here["cut_off"])
-    for value, marker, color, filled, label in (
-        ("well_formed", "o", BLUE, True, "well formed"),
-        ("but_for_cut", "o", BLUE, False, "well formed but for a last line cut off"),
-        ("usable", "x", ORANGE, True, "a score can be read"),
-    ):
-        dots(axes, shown, value, marker=marker, color=color, filled=filled, label=label)
-    row_labels(axes, [f"{row.model}, step {row.step}" for row in here.itertuples()])
-    axes.set_xlabel("share of feedback")
-    axes.set_xlim(right=1.02)
-    legend(figure, [axes], 2)
-    return figure
+        if cells:
+            rows = "" if column == "contaminated" else f" ({part[column].sum():g} sentences)"
+            told.append(f"- {meaning}{rows}: {cells}.")
+    counts = audit.groupby("finding")["affected"].agg(["size", "sum"])
+    for finding in counts.index.intersection(COUNTED):
+        files, rows = counts.loc[finding]
+        told.append(f"- {finding}: {rows:g} rows in {files:g} files.")
+    return "\n".join(told)
 
 
-@style.context(STYLE)
-def scale(rows: pd.DataFrame) -> Figure:
+def _ranges(steps: pd.Series) -> str:
+    """Such as `steps 1-3, 5`."""
+    ordered = steps.sort_values()
+    runs = ordered.groupby(ordered.diff().ne(1).cumsum()).agg(["first", "last"])
+    told = [f"{a}-{b}" if a != b else f"{a}" for a, b in runs.itertuples(index=False)]
+    return f"step{'s' if len(ordered) > 1 else ''} {', '.join(told)}"
+
+
+def human_gap(rows: pd.DataFrame) -> str:
+    """How far the learned metric is from people, from the frame `human_truth`."""
+    if rows.empty:
+        return "No human ratings here."
+    gap = (rows["truth_mean"] - rows["human_mean"]).mean()
+    low, high = rows["correlation"].min(), rows["correlation"].max()
+    return (
+        f"On the same texts the mapped metric lies {gap:.1f} points above the human raters in the "
+        f"mean of {len(rows)} cells, and correlates with them over sentences at {low:.2f} to "
+        f"{high:.2f}."
+    )
+
+
+def scale(rows: pd.DataFrame) -> Plate:
     """The recovered map from BLEURT to the scale of MQM.
 
     Args:
         rows: The frame `scale`.
     """
     if rows.empty:
-        return no_data("no text with BLEURT and its map")
-    figure = styled(COLUMN, 2.2)
-    axes = figure.subplots()
-    axes.plot(rows["bleurt"], rows["mqm"], color=BLUE)
-    axes.grid(visible=True, axis="y")
-    axes.set_xlabel("BLEURT-20")
-    axes.set_ylabel("on the scale of MQM")
-    return figure
+        return nothing("no text with BLEURT and its map", rows)
+    figure = lines(
+        rows.assign(series="map", value=rows["mqm"]),
+        x="bleurt",
+        label=("BLEURT-20", "on the scale of MQM"),
+        looks={"map": Look(BLUE, "")},
+    )
+    told = caption(
+        f"Recovered from {rows['pairs'].iloc[0]:g} pairs of a raw and a mapped score, "
+        f"{rows['values'].iloc[0]:g} different raw values: each has one mapped value, and the map "
+        "never falls. Steps of the human scale show as plateaus"
+    )
+    return Plate(figure, rows, told)
 
 
 @style.context(STYLE)
-def second_truth(rows: pd.DataFrame) -> Figure:
-    """Bias and D against chrF beside those against the truth, one mark a step.
+def second_truth(rows: pd.DataFrame) -> Plate:
+    """Bias and D against chrF beside those against BLEURT, one mark a step.
 
     Args:
         rows: The frame `second_truth`.
     """
-    shown = rows[rows["convention"].eq("released") & rows["bias"].notna()] if len(rows) else rows
+    shown = only(rows, convention="released")
+    shown = shown[shown["bias"].notna()] if len(shown) else shown
     if shown.empty:
-        return no_data("no text with a reference and a true score")
-    figure = styled(PAGE * 0.85, 3.0)
-    for axes, value, label in zip(
-        figure.subplots(1, 2), ("bias", "dskew"), ("bias (points)", "D"), strict=True
-    ):
+        return nothing("no text with a reference and a true score", rows)
+    figure = empty(PAGE, 3.3)
+    titles = {"bias": "bias (points of MQM)", "dskew": "distance skewness D"}
+    for axes, (value, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         for model, look in looks(shown["model"]).items():
-            part = shown[shown["model"].eq(model)]
-            axes.plot(
-                part[value],
-                part[f"{value}_chrf"],
-                linestyle="none",
-                markersize=3,
-                alpha=0.8,
-                label=model,
-                **look,
-            )
-        both = shown[[value, f"{value}_chrf"]]
-        ends = [both.min().min(), both.max().max()]
-        axes.plot(ends, ends, color=GREY, linewidth=0.8)
+            part = only(shown, model=model)
+            marks = {"color": look.color, "marker": look.marker, "markersize": 3.4}
+            axes.plot(*(part[value], part[f"{value}_chrf"]), linestyle="none", label=model, **marks)
+        axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label="equal")
         axes.grid(visible=True, axis="both")
-        axes.set_xlabel(f"{label}, against the true score")
-        axes.set_ylabel(f"{label}, against chrF")
-    legend(figure, [figure.axes[0]], 4)
-    return figure
+        head(axes, title, 2)
+    figure.supxlabel("against the reference metric of the study", fontsize=8)
+    figure.supylabel("against chrF", fontsize=8)
+    legend(figure)
+    apart = (shown["bias_chrf"] - shown["bias"]).abs()
+    told = caption(
+        f"{len(shown)} steps. chrF (sacrebleu) is put on the same scale by equal ranks, pooled "
+        "over all of them",
+        f"The two biases differ by {apart.median():.2f} points in the median, by "
+        f"{apart.max():.2f} at most",
+    )
+    return Plate(figure, rows, told)
 
 
 @style.context(STYLE)
-def gains(rows: pd.DataFrame) -> Figure:
-    """What refinement brought by its last step: to the own score, and to the truth.
+def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int, ...]) -> Plate:
+    """Share of feedback that keeps to the grammar, averaged over languages, at some steps.
 
     Args:
-        rows: The frame `gains`.
+        rows: The frame `format`.
+        printed: The published rows of `format`: the least and the greatest share of any model.
+        steps: Which steps.
     """
-    shown = rows[rows["language"].ne(AVERAGE)] if len(rows) else rows
-    if shown.empty:
-        return no_data("no chain of steps with a truth")
-    cells = shown[["language", "model"]].drop_duplicates().sort_values(["language", "model"])
-    parts = list(cells.groupby("language"))
-    heights = [len(part) + 0.7 for _, part in parts]
-    figure = styled(PAGE * 0.85, 0.22 * sum(heights) + 0.9)
-    axes_of = figure.subplots(len(parts), 1, sharex=True, height_ratios=heights, squeeze=False)
-    for axes, (language, part) in zip(axes_of[:, 0], parts, strict=True):
-        for name, shift in (("released", -0.15), ("corrected", 0.15)):
-            here = shown[shown["convention"].eq(name)]
-            here = part.merge(here, on=["language", "model"], how="left")
-            for value, color, marker, label in (
-                ("self_change", BLUE, "o", "own score"),
-                ("truth_change", ORANGE, "s", "true score"),
-            ):
-                dots(
-                    axes,
-                    here,
-                    value,
-                    shift=shift,
-                    marker=marker,
-                    color=color,
-                    filled=name == "released",
-                    label=f"{label}, {CONVENTIONS[name]}",
-                )
-        axes.axvline(0, color=GREY, linewidth=0.8)
-        axes.set_title(str(language))
-        row_labels(axes, list(part["model"]))
-    axes_of[-1, 0].set_xlabel("change since step 0 (points of MQM), with intervals")
-    legend(figure, [axes_of[0, 0]], 2)
-    return figure
+    here = rows[rows["step"].isin(steps)] if len(rows) else rows
+    if here.empty:
+        return nothing("no feedback at these steps", rows)
+    count = here.loc[here["language"].ne(AVERAGE), "n"].sum()
+    if here["language"].eq(AVERAGE).any():
+        here = only(here, language=AVERAGE)
+    here = here.sort_values(["model", "step"], ignore_index=True)
+    seen = {
+        "well formed": ("well_formed", Look(BLUE)),
+        "well formed but for a last line cut off": ("but_for_cut", Look(GREEN, "D")),
+        "a score can be read": ("usable", Look(ORANGE, "x")),
+    }
+    figure = forest(
+        long(
+            here.assign(
+                but_for_cut=here["well_formed"] + here["cut_off"],
+                row=[f"{row.model}, step {row.step}" for row in here.itertuples()],
+            ),
+            {name: value for name, (value, _) in seen.items()},
+        ),
+        row="row",
+        label="share of feedback",
+        looks={name: look for name, (_, look) in seen.items()},
+        reference=None,
+    )
+    if len(printed):
+        figure.axes[0].axvspan(
+            *(printed["value"].min(), printed["value"].max()),
+            color=GREY, alpha=0.2, linewidth=0, label="range printed in the paper",
+        )  # fmt: skip
+        legend(figure)
+    told = caption(
+        f"{count:g} replies at steps {' and '.join(map(str, steps))}; mean of the languages for "
+        "models that have all of them",
+        "Well formed: every line is a quoted span, a severity and a category, or the whole reply "
+        "says that there is no error. The paper's grammar is not known",
+    )
+    return Plate(figure, rows, told)
 
 
-@style.context(STYLE)
-def arms(rows: pd.DataFrame) -> Figure:
-    """Bias by step under each condition: another run, another rule of acceptance.
-
-    Args:
-        rows: The frame `arms`.
-    """
-    if rows.empty:
-        return no_data("no refinement under a second condition")
-    shown = rows[rows["convention"].eq("released")]
-    parts = list(shown.groupby(["language", "model"]))
-    figure, axes_of = panels(len(parts), 3, 2.0, 0.75)
-    for axes, ((language, model), part) in zip(axes_of, parts, strict=True):
-        for condition, look in looks(shown["condition"]).items():
-            line(axes, part[part["condition"].eq(condition)], "bias", look, label=condition)
-        level(axes)
-        axes.set_title(f"{model}, {language}")
-        axes.set_xlabel("step of refinement")
-    axes_of[0].set_ylabel("bias (points of MQM)")
-    legend(figure, axes_of, 4)
-    return figure
-
-
-@style.context(STYLE)
-def unusable(rows: pd.DataFrame) -> Figure:
+def unusable(rows: pd.DataFrame) -> Plate:
     """Share of feedback that says nothing, by step.
 
     Args:
         rows: The frame `integrity`.
     """
-    shown = rows[rows["condition"].eq("")] if len(rows) else rows
+    columns = ["condition", "language", "model", "step", "n", "unusable", "blocked_texts"]
+    table, shown = rows.reindex(columns=columns), only(rows, condition="")
     if shown.empty:
-        return no_data("no feedback")
-    shown = shown.assign(share=shown["unusable"] / shown["n"])
-    languages = sorted(shown["language"].unique())
-    figure, axes_of = panels(len(languages), 5, 2.1, 0.75)
-    for axes, language in zip(axes_of, languages, strict=True):
-        for model, look in looks(shown["model"]).items():
-            part = shown[shown["language"].eq(language) & shown["model"].eq(model)]
-            line(axes, part, "share", look, label=model)
-        axes.set_title(str(language))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-    axes_of[0].set_ylabel("share of feedback")
-    figure.supxlabel("step of refinement", fontsize=8)
-    legend(figure, axes_of, 6)
-    return figure
+        return nothing("no feedback", table)
+    figure = lines(
+        shown.assign(value=shown["unusable"] / shown["n"]).sort_values("language", kind="stable"),
+        x="step",
+        label=(STEP, "share of feedback"),
+        looks=looks(shown["model"]),
+        series="model",
+        panel="language",
+        wrap=5,
+        share_x=False,
+    )
+    told = caption(
+        f"{shown['n'].sum():g} replies, {shown['unusable'].sum():g} of them without a score that "
+        "can be read: blocked, empty, refused, or naming neither error nor the lack of one",
+        "Of a translation the release's rule reads them as perfect",
+    )
+    return Plate(figure, table, told)
 
 
-@style.context(STYLE)
-def fluency(rows: pd.DataFrame) -> Figure:
+def fluency(rows: pd.DataFrame) -> Plate:
     """Length and diversity of the texts by step.
 
     Args:
         rows: The frame `fluency`.
     """
-    shown = rows[rows["condition"].eq("")] if len(rows) else rows
+    shown = only(rows, condition="")
     if shown.empty:
-        return no_data("no refined text")
-    labels = {"words": "words a text", "distinct_2": "distinct pairs of words"}
+        return nothing("no refined text", rows)
+    quantities = {"words a text": "words", "distinct pairs of words": "distinct_2"}
     if shown["nats"].notna().any():
-        labels["nats"] = "nats a token, other models"
-    languages = sorted(shown["language"].unique())
-    figure = styled(PAGE, 1.6 * len(labels) + 0.9)
-    grid = figure.subplots(len(labels), len(languages), sharex="col", squeeze=False)
-    for line_of, (value, label) in zip(grid, labels.items(), strict=True):
-        for axes, language in zip(line_of, languages, strict=True):
-            for model, look in looks(shown["model"]).items():
-                part = shown[shown["language"].eq(language) & shown["model"].eq(model)]
-                line(axes, part, value, look, label=model)
-            if shown.loc[shown["language"].eq(language), value].isna().all():
-                nothing(axes)
-            axes.grid(visible=True, axis="y")
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
-            axes.tick_params(labelsize=6.5)
-        line_of[0].set_ylabel(label)
-    for axes, language in zip(grid[0], languages, strict=True):
-        axes.set_title(str(language))
-    figure.supxlabel("step of refinement", fontsize=8)
-    legend(figure, grid.flat, 6)
-    return figure
+        quantities["nats a token, other models"] = "nats"
+    figure = lines(
+        long(shown.sort_values("language", kind="stable"), quantities, into="quantity"),
+        x="step",
+        label=(STEP, ""),
+        looks=looks(shown["model"]),
+        series="model",
+        panel="language",
+        quantity="quantity",
+    )
+    told = caption(
+        f"{shown['n'].sum():g} texts. Distinct pairs of words: different ones among all that a "
+        "step's texts hold; it falls with length by itself"
+    )
+    return Plate(figure, rows, told)
