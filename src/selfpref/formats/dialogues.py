@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from selfpref import tables
-from selfpref.formats.records import numbered, written
+from selfpref.formats.records import audited, numbered, written
 from selfpref.tables.schemas import TIE
 
 # What a row says of a vote: the label, first of a and b.
@@ -123,14 +123,9 @@ class Collected:
             not text.strip() for text in self._responses.values()
         )
         answers = [(item, name, text) for (item, name), text in self._responses.items()]
-        audit = [
-            {"finding": finding, "affected": count}
-            for finding, count in self.found.items()
-            if count
-        ]
         return {
             "items": tables.fill(self._items.values(), "items", study=self._study),
             "responses": written(answers, self._study),
             "labels": numbered(self._labels),
-            "audit": tables.fill(audit, "audit", study=self._study, file=self._dataset, rows=rows),
+            "audit": audited(self._study, self._dataset, rows, self.found),
         }

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,12 @@ def written(rows: Iterable[tuple[str, str, str]], study: str) -> pd.DataFrame:
     """The responses table of a source with one text a responder: item_id, responder and text."""
     columns = ["item_id", "responder", "text"]
     return tables.fill(pd.DataFrame(rows, columns=columns), "responses", study=study)
+
+
+def audited(study: str, file: str, rows: int, found: Mapping[str, int]) -> pd.DataFrame:
+    """The audit table of one file of so many rows: how many of them each finding concerns."""
+    made = [{"finding": finding, "affected": count} for finding, count in found.items() if count]
+    return tables.fill(made, "audit", study=study, file=file, rows=rows)
 
 
 def numbered(rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -19,12 +19,13 @@ What matters in reading them:
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import judges_of
@@ -39,9 +40,6 @@ TIE_BREAKER = "o1-preview"
 REST = re.compile(r"\s*[+/.][^\n]*")
 
 TABLES = ("items", "responses", "ratings", "verdicts", "truths")
-RATING = ["item_id", "responder", "judge", "score", "marks", "reply", "stored", "status"]
-VERDICT = ["item_id", "judge", "candidates", "choice"]
-TRUTH = ["item_id", "responder", "metric", "score"]
 
 Row = dict[str, Any]
 
@@ -122,10 +120,6 @@ def _truths(sheet: Sheet, ids: list[str]) -> Iterator[Row]:
                 yield {"item_id": item, "responder": responder, "metric": metric, "score": value}
 
 
-def _frame(rows: Iterable[Row], columns: list[str], **constants: object) -> pd.DataFrame:
-    return pd.DataFrame(list(rows), columns=columns).assign(**constants)
-
-
 def _tables(sheet: Sheet, dataset: str, judges: set[str], log: Log) -> dict[str, pd.DataFrame]:
     """One category's rows of every table, without the study."""
     rows = sheet.rows
@@ -137,29 +131,20 @@ def _tables(sheet: Sheet, dataset: str, judges: set[str], log: Log) -> dict[str,
     verdicts = [row for judge in voters for row in _choices(sheet, ids, judge)]
     if TIE_BREAKER in judges:
         verdicts += _tie_breaks(sheet, ids, log)
-    read = _frame(verdicts, [*VERDICT, "variant"])
-    written = [
+    texts = [
         {"item_id": item, "responder": responder, "text": text}
         for responder in SHOWN
         for item, text in zip(ids, sheet.texts(responder), strict=True)
     ]
     rated = [row for judge in voters for row in _ratings(sheet, ids, judge)]
     return {
-        "items": pd.DataFrame(_items(sheet, ids, dataset)),
-        "responses": pd.DataFrame(written).assign(step=0, sample=0, status="ok"),
-        "ratings": _frame(rated, RATING, task="rubric", variant="plain").assign(
-            step=0, sample=0, repeat=0, distribution=None, mass=None
+        "items": tables.fill(_items(sheet, ids, dataset), "items"),
+        "responses": tables.fill(texts, "responses"),
+        "ratings": tables.fill(rated, "ratings", task="rubric"),
+        "verdicts": tables.fill(
+            (row | {"status": "ok" if row["choice"] else "failed"} for row in verdicts), "verdicts"
         ),
-        "verdicts": read.assign(
-            status=read["choice"].map(lambda choice: "failed" if pd.isna(choice) else "ok"),
-            task="preference",
-            order_known=True,
-            repeat=0,
-            probabilities=None,
-            mass=None,
-            stored=None,
-        ),
-        "truths": _frame(_truths(sheet, ids), TRUTH, step=0),
+        "truths": tables.fill(_truths(sheet, ids), "truths"),
     }
 
 

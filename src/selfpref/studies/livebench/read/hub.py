@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.download.hub import load
 from selfpref.formats.dialogues import sampled
+from selfpref.formats.records import audited
 from selfpref.params import Questions
 
 COLUMNS = ("question_id", "category", "task", "turns")
@@ -55,9 +57,5 @@ def read(dataset: str, entry: Questions, source: Path) -> dict[str, pd.DataFrame
                 "reference": row.get("ground_truth") or None,
                 "metadata": json.dumps({"task": row["task"]}),
             }
-    audit = [
-        {"study": entry.study, "file": dataset, "finding": finding, "rows": len(rows)}
-        | {"affected": count, "detail": None}
-        for finding, count in sorted(found.items())
-    ]
-    return {"items": pd.DataFrame(list(items.values())), "audit": pd.DataFrame(audit)}
+    audit = audited(entry.study, dataset, len(rows), found)
+    return {"items": tables.fill(items.values(), "items"), "audit": audit}

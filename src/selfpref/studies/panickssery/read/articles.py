@@ -11,13 +11,16 @@ The texts are their publishers': they are downloaded to the user's cache and nev
 import json
 import re
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.dialogues import sampled
+from selfpref.formats.records import audited, written
 from selfpref.params import Articles
 
 # Reader to the columns of article, summary and id.
@@ -57,32 +60,14 @@ def article_items(
     study: str, dataset: str, ids: Sequence[str], messages: Sequence[list[dict[str, str]]]
 ) -> pd.DataFrame:
     """The items table of a data set's articles, each with its place as `index` in the metadata."""
-    return pd.DataFrame(
-        {
-            "study": study,
-            "item_id": ids,
-            "category": dataset,
-            "cluster": ids,
-            "messages": messages,
-            "reference": None,
-            "metadata": [json.dumps({"index": number}) for number in range(len(ids))],
-        }
-    )
+    places = [json.dumps({"index": number}) for number in range(len(ids))]
+    items = {"item_id": ids, "cluster": ids, "messages": messages, "metadata": places}
+    return tables.fill(pd.DataFrame(items), "items", study=study, category=dataset)
 
 
 def summaries(study: str, ids: Sequence[str], source: str, texts: Sequence[str]) -> pd.DataFrame:
     """The responses table of one source's summaries."""
-    return pd.DataFrame(
-        {
-            "study": study,
-            "item_id": ids,
-            "responder": source,
-            "step": 0,
-            "sample": 0,
-            "text": texts,
-            "status": "ok",
-        }
-    )
+    return written(zip(ids, repeat(source), texts, strict=False), study)
 
 
 def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
@@ -122,16 +107,6 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
     messages = [[{"role": "user", "content": text}] for _, text, _ in rows]
     items = article_items(STUDY, dataset, ids, messages)
     responses = summaries(STUDY, ids, HUMAN, [text for _, _, text in rows])
-    audit = pd.DataFrame(
-        [
-            {
-                "study": STUDY,
-                "file": dataset,
-                "finding": "left out: no article or no summary",
-                "rows": len(rows) + empty,
-                "affected": empty,
-                "detail": None,
-            }
-        ]
-    )
-    return {"items": items, "responses": responses, "audit": audit[audit["affected"].gt(0)]}
+    left_out = {"left out: no article or no summary": empty}
+    audit = audited(STUDY, dataset, len(rows) + empty, left_out)
+    return {"items": items, "responses": responses, "audit": audit}

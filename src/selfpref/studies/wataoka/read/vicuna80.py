@@ -66,7 +66,6 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             "category": category,
             "cluster": f"{dataset}/{question}",
             "messages": [{"role": "user", "content": text}],
-            "reference": None,
             "metadata": json.dumps({"turn": 1, "turns": 1}),
         }
         for _, question, category, text in needed(questions, "question_id", "category", "text")
@@ -96,7 +95,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
                 choice = TIE if place is None else pair[place]
                 verdicts.append(item | {"judge": judge, "candidates": pair, "choice": choice})
     return {
-        "items": pd.DataFrame(items),
+        "items": tables.fill(items, "items"),
         "responses": written(responses, entry.study),
         # Annotators are anonymous: their votes on one pair are told apart by number.
         "labels": numbered(labels),

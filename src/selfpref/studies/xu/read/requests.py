@@ -17,7 +17,7 @@ import pandas as pd
 from selfpref.download.fetch import fetch
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import json_lines, need
+from selfpref.formats.records import audited, json_lines, need
 from selfpref.params import LabRequests, Problems, Requests, Sentences
 from selfpref.studies.xu.items import Item, Task, to_table
 from selfpref.studies.xu.truths import boxed
@@ -50,14 +50,8 @@ def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFra
             together.
     """
     items, left_out = _READERS[entry.reader](key, entry, source)
-    audit = [
-        {"study": STUDY, "file": key, "finding": finding, "rows": len(items), "affected": count}
-        | {"detail": None}
-        for finding, count in left_out.items()
-        if count
-    ]
-    columns = ["study", "file", "finding", "rows", "affected", "detail"]
-    return {"items": to_table(STUDY, items), "audit": pd.DataFrame(audit, columns=columns)}
+    audit = audited(STUDY, key, len(items), left_out)
+    return {"items": to_table(STUDY, items), "audit": audit}
 
 
 Row = TypeVar("Row")
