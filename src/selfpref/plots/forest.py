@@ -47,8 +47,8 @@ def _label(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
         if not entry:
             axes.text(
                 *(0.015, place, name),
-                transform=axes.get_yaxis_transform(), va="center", fontsize=8, weight="bold", zorder=2.1,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2},
+                transform=axes.get_yaxis_transform(), va="center", fontsize=8, weight="bold",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2}, zorder=2.1,
             )  # fmt: skip
 
 
