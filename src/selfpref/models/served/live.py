@@ -10,10 +10,8 @@ reply spend their time on waiting for each other.
 """
 
 import asyncio
-import gc
 import os
 import signal
-import sys
 import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -40,9 +38,6 @@ TELEMETRY = tuple(
     f"X-Stainless-{part}"
     for part in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version", "Async")
 )
-# Two threads share the interpreter: at the default of 5 ms each store of a reply would wait that
-# long for the thread that speaks HTTP.
-SWITCH = 0.0002
 
 # What the request that is being sent costs of the tokens a minute.
 _tokens: ContextVar[int] = ContextVar("tokens")
@@ -253,10 +248,6 @@ class Live:
         done: SimpleQueue[_Come | None] = SimpleQueue()
         run = _Run(self._name, self._entry, requests, done)
         thread = threading.Thread(target=run.run, daemon=True)
-        switch = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
-        # What is there already stays, and is most of what there is to search for garbage.
-        gc.freeze()
         try:
             with _ending_cleanly(run):
                 thread.start()
@@ -266,10 +257,8 @@ class Live:
                             reply.more = number < len(come)
                         yield index, reply
         finally:
-            sys.setswitchinterval(switch)
             run.close(0)
             thread.join()
-            gc.unfreeze()
         if run.error:
             raise run.error
         if verdict := run.circuit.verdict():
