@@ -9,9 +9,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from selfpref.plots.save import Gallery
-from selfpref.studies.livebench import draw as livebench
-from selfpref.studies.livebench.draw import captions
-from selfpref.studies.livebench.draw import controls as livebench_controls
+from selfpref.studies.livebench import draw
+from selfpref.studies.livebench.draw import controls
 
 NAMES = ["x", "y", "z"]
 SHARES = pd.DataFrame(
@@ -43,6 +42,13 @@ PARAMS = SimpleNamespace(
     bootstrap=SimpleNamespace(level=0.95, method="percentile", resamples=100),
     livebench=SimpleNamespace(margin=0.0, few=10),
 )
+MODELS = pd.DataFrame(
+    {"category": ["c", "d"], "responder": "x", "model": ["vendor/x", "vendor/x-thinking"]}
+)
+CHECKS = pd.DataFrame(
+    columns=["item", "category", "task", "judge", "responder", "published", "difference"]
+)
+SCORES = pd.DataFrame(columns=["category", "judge", "responder", "mean", "n"])
 EMPTY = pd.DataFrame()
 
 
@@ -54,8 +60,16 @@ def texts(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
 
 
+def released(shares, votes=VOTES):
+    return draw.released(shares, votes, CHECKS, OUTCOMES, MODELS, "c")
+
+
+def dots(shares, *, tasks):
+    return draw.preference_shares(shares, INTERVALS, OUTCOMES, MODELS, PARAMS, tasks=tasks)
+
+
 def test_every_percentage_is_printed():
-    shown = texts(livebench.shares_as_released(SHARES, VOTES, "c"))
+    shown = texts(released(SHARES).figure)
     for number in ("64.5", "27.5", "8.0"):
         assert shown.count(number) == 6
     # What the votes leave undecided, 1 - 0.52 - 0.175 - 0.12, is printed too.
@@ -65,54 +79,42 @@ def test_every_percentage_is_printed():
 def test_a_figure_is_the_same_bytes_every_time(tmp_path):
     for name in ("one", "two"):
         gallery = Gallery(tmp_path / name)
-        gallery.figure(livebench.shares_as_released(SHARES, VOTES, "c"), "bars", "a caption")
-        gallery.figure(livebench.share_dots(SHARES, INTERVALS, tasks=False), "dots", "a caption")
-        gallery.figure(livebench_controls.excess(EXCESS), "excess", "a caption")
-        gallery.figure(livebench.heatmap(SHARES, none(SHARES)), "heatmap", "a caption")
+        gallery.figure(released(SHARES).figure, "bars", "a caption")
+        gallery.figure(dots(SHARES, tasks=False).figure, "dots", "a caption")
+        gallery.figure(controls.excess(EXCESS, PARAMS).figure, "excess", "a caption")
+        gallery.figure(draw.matrices(SHARES, SCORES, MODELS).figure, "heatmap", "a caption")
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
 
 
 @pytest.mark.parametrize(
-    "draw",
+    "plate",
     [
-        partial(livebench.shares_as_released, none(SHARES), VOTES, "c"),
-        partial(livebench.share_dots, none(SHARES), INTERVALS, tasks=True),
-        partial(livebench_controls.excess, none(EXCESS)),
-        partial(livebench_controls.objective, EMPTY, 10),
-        partial(livebench.heatmap, none(SHARES), EMPTY),
-        partial(livebench_controls.position, EMPTY),
+        partial(released, none(SHARES)),
+        partial(dots, none(SHARES), tasks=True),
+        partial(controls.excess, none(EXCESS), PARAMS),
+        partial(controls.objective, EMPTY, EMPTY, PARAMS),
+        partial(draw.matrices, none(SHARES), SCORES, MODELS),
+        partial(controls.position, EMPTY, PARAMS),
+        partial(controls.by_orders, EMPTY, PARAMS),
     ],
 )
-def test_an_empty_frame_says_no_data(draw):
-    assert "no data" in texts(draw())
+def test_an_empty_frame_says_no_data(plate):
+    figure, _, caption = plate()
+    assert "no data" in texts(figure)
+    assert caption.endswith(".")
 
 
-@pytest.mark.parametrize(
-    "tell",
-    [
-        lambda: captions.data(EMPTY, OUTCOMES, EMPTY, PARAMS),
-        lambda: captions.released(none(SHARES), OUTCOMES, none(SHARES), none(SHARES), "c"),
-        lambda: captions.dots(EMPTY, EMPTY, EMPTY, PARAMS),
-        lambda: captions.excess(EMPTY, PARAMS),
-        lambda: captions.objective(EMPTY, EMPTY, PARAMS),
-        lambda: captions.position(EMPTY, PARAMS),
-        lambda: captions.vote_outcomes(EMPTY),
-    ],
-)
-def test_an_empty_frame_has_a_caption(tell):
-    assert tell().endswith(".")
+def test_what_is_told_without_a_figure_can_be_empty():
+    assert draw.data(EMPTY, OUTCOMES, EMPTY, PARAMS).endswith(".")
+    assert draw.vote_outcomes(EMPTY).endswith(".")
 
 
 def test_captions_count_verdicts_and_name_the_variants():
-    models = pd.DataFrame(
-        {"category": ["c", "d"], "responder": "x", "model": ["vendor/x", "vendor/x-thinking"]}
-    )
-    told = captions.dots(SHARES, OUTCOMES, models, PARAMS)
+    told = dots(SHARES, tasks=False).caption
     assert "600 verdicts of 3 judges" in told
     assert "x is x in c; x-thinking in d" in told
-    told = captions.excess(EXCESS, PARAMS)
-    assert "by category: x 1 of 1" in told
+    assert "by category: x 1 of 1" in controls.excess(EXCESS, PARAMS).caption
 
 
 @pytest.mark.parametrize("number", [2, 3, 7])
@@ -122,7 +124,7 @@ def test_row_labels_stay_apart_for_any_number_of_judges(number):
         [("c", "all", j, r, 1 / number, 0.0, 1.0, 9) for j in names for r in names],
         columns=SHARES.columns,
     )
-    figure = livebench.shares_as_released(rows, none(VOTES), "c")
+    figure = released(rows, none(VOTES)).figure
     figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in figure.axes[0].get_yticklabels()]
     for upper, lower in itertools.pairwise(boxes):

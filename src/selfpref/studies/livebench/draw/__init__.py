@@ -1,203 +1,271 @@
-"""The figures of the LiveBench study from the frames of `selfpref.studies.livebench.measure`."""
+"""The figures of the LiveBench study from the frames of `selfpref.studies.livebench.measure`.
 
-from typing import Any
+Whom judges choose, and their totals, are drawn here; the tests of self-preference in `controls`.
+"""
 
-import numpy as np
+from collections.abc import Iterator
+
 import pandas as pd
-import seaborn as sns
 from matplotlib import style
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from selfpref.plots.marks import BLACK, GREY, dots, legend, no_data, row_labels
-from selfpref.plots.panels import looks_of, paper, shifted
-from selfpref.plots.save import PAGE, STYLE
+from selfpref.params import Params
+from selfpref.plots.captions import caption
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import BLACK, GREY, PAGE, STYLE, Look, empty, legend, looks
+from selfpref.plots.heatmap import heatmap
+from selfpref.plots.save import Plate, nothing
 
 ALL = "all"
+# What intervals resample.
+CLUSTERS = "question clusters"
 # How the rules of the vote are headed in the figures.
 RULES = {
     "released": "vote, as released",
     "corrected": "vote, index corrected",
     "two-of-three": "majority only",
 }
+ITSELF = "the responder itself"
 
 
-def _tasks(rows: pd.DataFrame) -> list[str]:
-    """The category as a whole, then its tasks by name."""
-    return [ALL, *sorted(set(rows["task"]) - {ALL})]
+def titled(name: str) -> str:
+    """A category's name in words."""
+    return name.replace("_", " ")
 
 
-def _bar(axes: Axes, at: float, part: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
-    """One stacked bar, every percentage printed; what is left is a tie or undecided."""
+def _verdicts(shares: pd.DataFrame, outcomes: pd.DataFrame) -> str:
+    """Verdicts in the figure, and what became of the others."""
+    one = shares.drop_duplicates(["category", "task", "judge"])
+    whole = outcomes[outcomes["task"].eq(ALL)].groupby("outcome")["n"].sum()
+    lost = int(whole.drop(["chosen", "tie", "unstable"], errors="ignore").sum())
+    return (
+        f"{one.loc[one['task'].eq(ALL), 'n'].sum()} verdicts of {one['judge'].nunique()} judges, "
+        f"{whole.get('tie', 0)} of them ties, {whole.get('unstable', 0)} ties because the orders "
+        f"disagree; {lost} without a verdict dropped"
+    )
 
-    def stretch(start: float, share: float, **look: Any) -> None:
-        axes.barh(at, share, left=start, height=0.78, **look)
-        # The number of a narrow stretch at an edge stays inside the axes.
-        middle = min(max(start + share / 2, 1.6), 98.4)
-        axes.text(middle, at, f"{share:.1f}", ha="center", va="center", fontsize=6.5)
 
-    start = 0.0
-    for name, share in zip(part["responder"], 100 * part["share"], strict=True):
-        if share > 0:
-            stretch(start, share, color=looks[name][0], alpha=0.55)
-        start += share
-    if start < 99.95:
-        stretch(start, 100 - start, color="white", edgecolor=GREY, linewidth=0.5)
+def _variants(models: pd.DataFrame) -> str:
+    """Names that stand for more than one model."""
+    told = []
+    for responder, part in models.groupby("responder", sort=True):
+        kinds = part.groupby("model")["category"].agg(lambda names: ", ".join(sorted(names)))
+        if len(kinds) > 1:
+            which = (f"{model.rpartition('/')[2]} in {where}" for model, where in kinds.items())
+            told.append(f"{responder} is {'; '.join(which)}")
+    return ". ".join(told)
+
+
+def data(items: pd.DataFrame, outcomes: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
+    """How much data there is."""
+    if items.empty:
+        return f"Profile `{params.profile}`: no items."
+    whole = items[items["task"].eq(ALL)]
+    parts = ", ".join(f"{row.category} {row.items}" for row in whole.itertuples())
+    judged = outcomes[outcomes["task"].eq(ALL)]
+    return caption(
+        f"Profile `{params.profile}`",
+        f"{whole['items'].sum()} questions ({parts}) in {whole['clusters'].sum()} clusters; "
+        f"{whole['keyed'].sum()} have a usable answer key",
+        f"{judged['n'].sum()} choices; {whole['failed'].sum()} ratings have no total",
+        _variants(models),
+        params=params,
+        of=CLUSTERS,
+    )
+
+
+def _bars(shares: pd.DataFrame, votes: pd.DataFrame) -> Iterator[tuple[float, str, pd.DataFrame]]:
+    """Height, label and shares of each bar: every judge, as a whole and by task, then the votes."""
+    at = 0.0
+    for task in [ALL, *sorted(set(shares["task"]) - {ALL})]:
+        for judge, bar in shares[shares["task"].eq(task)].groupby("judge", sort=True):
+            yield at, f"{judge}  {task}, n={bar['n'].iloc[0]}", bar
+            at += 1
+        at += 0.5
+    for rule, heading in RULES.items():
+        bar = votes[votes["rule"].eq(rule)]
+        if len(bar):
+            yield at, f"{heading}, n={bar['n'].iloc[0]}", bar
+            at += 1
 
 
 @style.context(STYLE)
-def shares_as_released(shares: pd.DataFrame, votes: pd.DataFrame, category: str) -> Figure:
-    """One category's pies as bars: each judge on the whole and on each task, then the votes.
+def released(
+    shares: pd.DataFrame,
+    votes: pd.DataFrame,
+    checks: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    models: pd.DataFrame,
+    category: str,
+) -> Plate:
+    """One category's pies as bars, every percentage printed; what is left is a tie or undecided.
 
     Args:
         shares: The frame `preference_shares`.
         votes: The frame `majority_vote`.
+        checks: The frame of this name, with the release's percentages.
+        outcomes: The frame of this name.
+        models: The frame of this name.
         category: Which category.
     """
-    part = shares[shares["category"].eq(category)]
+    part, cast, printed, ended, named = (
+        frame[frame["category"].eq(category)] for frame in (shares, votes, checks, outcomes, models)
+    )
+    key = ["category", "task", "judge", "responder"]
+    given = printed[printed["item"].eq("share")][[*key, "published"]]
+    table = part.merge(given, on=key, how="left")
     if part.empty or not part["n"].gt(0).any():
-        return no_data(f"no judge chose a response in {category}")
-    looks = looks_of(sorted(set(part["responder"])))
-    labels: list[str] = []
-    places: list[float] = []
-    bars: list[pd.DataFrame] = []
-    at = 0.0
-    for task in _tasks(part):
-        for judge, own in part[part["task"].eq(task)].groupby("judge", sort=True):
-            labels.append(f"{judge}  {task}, n={own['n'].iloc[0]}")
-            places.append(at)
-            bars.append(own)
-            at += 1
-        at += 0.5
-    cast = votes[votes["category"].eq(category)]
-    for rule, heading in RULES.items():
-        own = cast[cast["rule"].eq(rule)]
-        if len(own):
-            labels.append(f"{heading}, n={own['n'].iloc[0]}")
-            places.append(at)
-            bars.append(own)
-            at += 1
-    figure = paper(PAGE, 0.19 * at + 0.75)
+        return nothing(f"no judge chose a response in {category}", table)
+    seen = looks(set(part["responder"]))
+    bars = list(_bars(part, cast))
+    bottom = bars[-1][0] + 1
+    figure = empty(PAGE, 0.19 * bottom + 0.75)
     axes = figure.subplots()
-    for place, bar in zip(places, bars, strict=True):
-        _bar(axes, place, bar, looks)
-    axes.set_yticks(places, labels)
-    axes.set_ylim(at - 0.4, -0.6)
-    axes.set_xlim(0, 100)
-    axes.grid(visible=False)
+
+    def stretch(at: float, start: float, share: float, color: str, edge: str | None = None) -> None:
+        axes.barh(at, share, left=start, height=0.78, color=color, edgecolor=edge, linewidth=0.5)
+        # The number of a narrow stretch at an edge stays inside the axes.
+        middle = min(max(start + share / 2, 1.6), 98.4)
+        axes.text(middle, at, f"{share:.1f}", ha="center", va="center", fontsize=6.5)
+
+    for at, _, bar in bars:
+        start = 0.0
+        for name, share in zip(bar["responder"], 100 * bar["share"], strict=True):
+            if share > 0:
+                stretch(at, start, share, f"{seen[name].color}8C")
+            start += share
+        if start < 99.95:
+            stretch(at, start, 100 - start, "white", GREY)
+    axes.set_yticks([at for at, *_ in bars], [label for _, label, _ in bars])
+    axes.set(ylim=(bottom - 0.4, -0.6), xlim=(0, 100), title=titled(category))
     axes.set_xlabel("responses chosen, % of rows (white: tie or undecided)")
-    axes.set_title(category)
-    for name, (color, _) in looks.items():
-        axes.barh(0, 0, color=color, alpha=0.55, label=name)
-    legend(figure, [axes], 4)
-    return figure
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", labelsize=7)
+    for name, look in seen.items():
+        axes.barh(0, 0, color=f"{look.color}8C", label=name)
+    legend(figure)
+    compared = (
+        f"The release prints {len(printed)} of these percentages, rounded to a tenth; the largest "
+        f"difference is {printed['difference'].abs().max():.2f} points"
+    )
+    told = caption(
+        f"Whom each judge chose in {category}, as a whole and by task, and the majority vote",
+        _verdicts(part, ended),
+        compared if len(printed) else "",
+        f"Models: {'; '.join(named['responder'] + ': ' + named['model'])}" if len(named) else "",
+    )
+    return Plate(figure, table, told)
 
 
-def _share_panel(
-    axes: Axes, part: pd.DataFrame, cast: pd.DataFrame, judges: dict[str, tuple[str, str]]
-) -> None:
-    """Shares of each responder (rows) by each judge and vote (marks); of itself: filled."""
-    responders = sorted(set(part["responder"]))
-    frame = pd.DataFrame({"responder": responders})
-    series: list[tuple[str, str | None, pd.DataFrame, str, str]] = [
-        (f"judge {judge}", judge, part[part["judge"].eq(judge)], color, marker)
-        for judge, (color, marker) in judges.items()
-    ]
-    series += [
-        (RULES[rule], None, cast[cast["rule"].eq(rule)], color, "|")
-        for rule, color in (("released", BLACK), ("corrected", GREY))
-        if cast["rule"].eq(rule).any()
-    ]
-    for place, (label, judge, own, color, marker) in enumerate(series):
-        marks = own.rename(columns={"lo": "share_lo", "hi": "share_hi"})
-        rows = frame.merge(marks, on="responder", how="left")
-        for filled in (False, True):
-            dots(
-                axes,
-                rows.where((rows["responder"] == judge) == filled, np.nan),
-                "share",
-                shift=shifted(place, len(series)),
-                color=color,
-                marker=marker,
-                filled=filled,
-                label=None if filled else label,
-            )
-    row_labels(axes, responders)
-    axes.set_xlim(-0.03, 1.03)
-
-
-@style.context(STYLE)
-def share_dots(shares: pd.DataFrame, votes: pd.DataFrame, *, tasks: bool) -> Figure:
-    """The same shares with intervals, one panel a category or a task.
+def preference_shares(
+    shares: pd.DataFrame,
+    votes: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    models: pd.DataFrame,
+    params: Params,
+    *,
+    tasks: bool,
+) -> Plate:
+    """The same shares with intervals, one panel a category or a task, one row a responder.
 
     Args:
         shares: The frame `preference_shares`.
         votes: The frame `vote_intervals`; drawn in the panels of categories.
+        outcomes: The frame of this name.
+        models: The frame of this name.
+        params: With `bootstrap`.
         tasks: One panel a task instead of one a category.
     """
-    kept = shares[shares["task"].ne(ALL) if tasks else shares["task"].eq(ALL)]
-    if kept.empty or not kept["n"].gt(0).any():
-        return no_data("no judge chose a response")
-    judges = looks_of(sorted(set(kept["judge"])))
-    panels = list(kept.groupby(["category", "task"], sort=True))
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    row = (0.25 if tasks else 0.42) * kept["responder"].nunique()
-    figure = paper(PAGE, lines * (row + 0.42) + 0.75)
-    grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_axis_off()
-    for axes, ((category, task), part) in zip(grid.flat, panels, strict=False):
-        cast = votes[votes["category"].eq(category)] if not tasks else votes.iloc[:0]
-        _share_panel(axes, part, cast, judges)
-        axes.set_title(f"{task if tasks else category}  n={part['n'].max()}", fontsize=7.5)
-    figure.supxlabel("share of rows on which the responder is chosen", fontsize=8)
-    legend(figure, [grid[0, 0]], 3)
-    return figure
+    kept = shares[shares["task"].ne(ALL)] if tasks else shares
+    shown = kept if tasks else kept[kept["task"].eq(ALL)]
+    if shown.empty or not shown["n"].gt(0).any():
+        return nothing("no judge chose a response", kept)
+    judges = {f"judge {name}": look for name, look in looks(set(shown["judge"])).items()}
+    rules = {RULES["released"]: Look(BLACK, "|"), RULES["corrected"]: Look(GREY, "|")}
+    counts = shown.groupby(["category", "task"])["n"].max()
+    own = shown["judge"].eq(shown["responder"])
+    marks = shown.assign(series=("judge " + shown["judge"]).mask(own, ITSELF))
+    if not tasks:
+        cast = votes.assign(task=ALL, series=votes["rule"].map(RULES))
+        marks = pd.concat([marks, cast[cast["series"].isin(rules)]])
+    marks["panel"] = [
+        f"{task if tasks else titled(category)}, n={counts[category, task]}"
+        for category, task in zip(marks["category"], marks["task"], strict=True)
+    ]
+    figure = forest(
+        marks.rename(columns={"share": "value"}).sort_values(["category", "task", "responder"]),
+        row="responder",
+        panel="panel",
+        wrap=3,
+        looks={ITSELF: Look(BLACK, "*"), **judges, **rules},
+        reference=None,
+        limits=(-0.03, 1.03),
+        label="share of rows on which the responder is chosen",
+    )
+    told = caption(
+        "Share of rows on which each responder is chosen, by judge; star: by itself",
+        _verdicts(shares, outcomes),
+        _variants(models),
+        params=params,
+        of=CLUSTERS,
+    )
+    return Plate(figure, kept, told)
 
 
 @style.context(STYLE)
-def heatmap(shares: pd.DataFrame, scores: pd.DataFrame) -> Figure:
+def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -> Plate:
     """Judge by responder: how often chosen, and the mean rubric total, one column a category.
 
     Args:
         shares: The frame `preference_shares`.
         scores: The frame `scores`.
+        models: The frame of this name.
     """
+    key = ["category", "judge", "responder"]
     whole = shares[shares["task"].eq(ALL)]
+    totals = scores.reindex(columns=[*key, "mean", "n"])
+    table = whole[[*key, "share"]].merge(totals[[*key, "mean"]], how="left")
     if whole.empty or not whole["n"].gt(0).any():
-        return no_data("no judge chose a response")
-    categories = sorted(set(whole["category"]))
-    rows = [("share", whole, "Blues", (0, 1), ".2f"), ("mean", scores, "Greens", (8, 11), ".1f")]
-    rows = [row for row in rows if len(row[1])]
-    judges = whole["judge"].nunique()
-    figure = paper(PAGE, len(rows) * (0.3 * judges + 0.55) + 0.75)
-    grid = figure.subplots(len(rows), len(categories), squeeze=False)
-    for line, (value, frame, colors, (low, high), written) in zip(grid, rows, strict=True):
-        for axes, category in zip(line, categories, strict=True):
-            part = frame[frame["category"].eq(category)]
-            table = part.pivot(index="judge", columns="responder", values=value)
-            sns.heatmap(
-                table,
-                annot=True,
-                fmt=written,
-                cmap=colors,
-                vmin=low,
-                vmax=high * 1.1,
-                cbar=False,
-                annot_kws={"fontsize": 6.5},
-                ax=axes,
-            )
-            axes.set_xlabel("")
-            axes.set_ylabel("")
-            axes.grid(visible=False)
-            axes.tick_params(length=0)
-            if axes in grid[0]:
-                axes.set_title(category.replace("_", "\n"), fontsize=7.5)
-            axes.tick_params(axis="x", rotation=90, labelsize=6.5, labelbottom=axes in grid[-1])
-            axes.tick_params(axis="y", rotation=0, labelsize=6.5, labelleft=axes is line[0])
-    grid[0, 0].set_ylabel("judge: share chosen")
-    if len(rows) > 1:
-        grid[1, 0].set_ylabel("judge: mean total")
-    figure.supxlabel("responder", fontsize=8)
-    return figure
+        return nothing("no judge chose a response", table)
+    # Totals saturate near 11: their shades begin at 8.5, or at a lower mean.
+    low = min(8.5, totals["mean"].min()) if len(totals) else 8.5
+    chosen = whole.assign(value=whole["share"], text=whole["share"].map("{:.2f}".format))
+    rated = totals.assign(
+        value=totals["mean"].sub(low) / (11 - low), text=totals["mean"].map("{:.1f}".format)
+    )
+    parts = {"share chosen": chosen, "mean total": rated}
+    cells = pd.concat(part.sort_values(key).assign(kind=what) for what, part in parts.items())
+    cells["panel"] = cells["category"].map(titled) + "\n" + cells["kind"]
+    figure = heatmap(
+        cells,
+        row="judge",
+        column="responder",
+        text="text",
+        panel="panel",
+        wrap=whole["category"].nunique(),
+        limits=(0, 1),
+        label=("responder", "judge"),
+        height=0.35,
+    )
+    for axes in figure.axes:
+        axes.tick_params(axis="x", rotation=90)
+    cell = f", {scores['n'].min()} to {scores['n'].max()} a cell" if len(scores) else ""
+    verdicts = whole.drop_duplicates(["category", "judge"])["n"].sum()
+    told = caption(
+        f"Above: share chosen, {verdicts} verdicts",
+        f"Below: mean rubric total of 11, shaded from {low:.1f}; {totals['n'].sum():g} ratings"
+        f"{cell}",
+        _variants(models),
+    )
+    return Plate(figure, table, told)
+
+
+def vote_outcomes(ends: pd.DataFrame) -> str:
+    """How the votes ended."""
+    if ends.empty:
+        return "No votes."
+    counts = ends.groupby(["rule", "outcome"])["n"].sum()
+    lines = [
+        f"- {rule}: " + ", ".join(f"{outcome} {n}" for outcome, n in part.droplevel(0).items())
+        for rule, part in counts.groupby("rule", sort=True)
+    ]
+    return "How the votes ended, all categories:\n\n" + "\n".join(lines)
