@@ -15,12 +15,7 @@ from selfpref.studies.panickssery.measure.alternatives import (
     lengths,
     wordings,
 )
-from selfpref.studies.panickssery.measure.correlation import (
-    correlation,
-    line,
-    per_example,
-    subsets,
-)
+from selfpref.studies.panickssery.measure.correlation import correlation, line, per_example, subsets
 from selfpref.studies.panickssery.measure.means import deltas, ordering, pairwise
 from selfpref.studies.panickssery.measure.pairs import by_convention, confidences
 
@@ -56,10 +51,7 @@ def verdict(first, second, pair, **more):
 
 def both(own_first, own_second, other="other", **more):
     """Both orders of one pair; probabilities in presented order."""
-    return [
-        verdict("me", other, own_first, **more),
-        verdict(other, "me", own_second, **more),
-    ]
+    return [verdict("me", other, own_first, **more), verdict(other, "me", own_second, **more)]
 
 
 def paired(*rows, who=WHO, min_mass=0.0, count=4):

@@ -238,14 +238,7 @@ def values(rows, who=WHO):
 
 
 def test_difference_ratio_and_auroc_by_hand():
-    found = values(
-        [
-            ("a", "a", 0, 0.6),
-            ("a", "b", 0, 0.2),
-            ("a", "a", 1, 0.4),
-            ("a", "b", 1, 0.4),
-        ]
-    )
+    found = values([("a", "a", 0, 0.6), ("a", "b", 0, 0.2), ("a", "a", 1, 0.4), ("a", "b", 1, 0.4)])
     assert found["a", "b", "difference"] == pytest.approx(0.2)
     assert found["a", "b", "ratio"] == pytest.approx((0.75 + 0.5) / 2)
     # 0.6 beats both, 0.4 beats one and ties one.

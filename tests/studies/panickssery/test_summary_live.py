@@ -113,9 +113,7 @@ def live(tmp_path_factory):
                 write(found, table, parts.part("finetune", name))
         for name in params.recognise:
             for table, found in zip(
-                ("verdicts", "ratings"),
-                summary_stages.answers(params, name),
-                strict=True,
+                ("verdicts", "ratings"), summary_stages.answers(params, name), strict=True
             ):
                 write(found, table, name)
         yield params
@@ -177,10 +175,10 @@ def test_the_study_describes_every_evaluator_and_compares_tuned_with_base(live):
     frames = registry.compute("panickssery", live)
     who = frames["evaluators"].set_index("evaluator")
     assert who.loc["hosted-tuned", ["family", "variant", "held_out_from"]].tolist() == [
-        *("hosted", "self-recognition", 2),
+        *("hosted", "self-recognition", 2)
     ]
     assert who.loc["mine-xsum-500", "variant"] == "self-recognition-replay"
     assert set(frames["pairwise"]["evaluator"]) == {
-        *("mine", "mine-xsum-500", "hosted", "hosted-tuned"),
+        *("mine", "mine-xsum-500", "hosted", "hosted-tuned")
     }
     assert {"mine-xsum-500", "hosted-tuned"} == set(frames["deltas"]["evaluator"])

@@ -109,10 +109,7 @@ def _parts(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _train(
-    model: Any,
-    rows: Sequence[Row],
-    settings: Settings,
-    rng: np.random.Generator,
+    model: Any, rows: Sequence[Row], settings: Settings, rng: np.random.Generator
 ) -> list[float]:
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=0.0, fused=True)

@@ -44,7 +44,7 @@ from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.answers import Pairs
 from selfpref.studies.panickssery.read.articles import article_items, summaries
-from selfpref.studies.panickssery.read.audit import Audit, note_articles
+from selfpref.studies.panickssery.read.audit import Audit
 from selfpref.studies.panickssery.read.files import (
     Released,
     Rows,
@@ -98,15 +98,14 @@ class _Release:
 
     def add(self, file: Released) -> None:
         """The rows of one file of judgments."""
-        rows = load_rows(file)
+        rows = load_rows(file, self.audit)
         keys, evaluator = rows.names("key"), self.evaluators[file.evaluator]
         if file.dataset not in self.index:
             raise SelfprefError(
                 f"{file.local}: the source lists no summaries of {file.dataset}; add them"
             )
         index = self.index[file.dataset]
-        self.audit.count(rows, "bare-nan", rows.bare)
-        note_articles(self.audit, rows, keys, index, evaluator)
+        _note_articles(rows, keys, index, evaluator)
         ids = np.array([f"{file.dataset}/{key}" for key in keys], dtype=object)
         known = np.array([key in index for key in keys])
         if file.kind in RATINGS:
@@ -127,19 +126,19 @@ class _Release:
             "raw-labels": self.single.read_raw,
             "single-order": self.single.read,
         }.get(kind, read_questions)
-        found = read(self.audit, rows, pairs)
+        found = read(rows, pairs)
         for frame in found:
             if len(frame) == len(rows):
-                self.audit.note(rows, "repeated-rows", frame["repeat"].gt(0).to_numpy())
+                rows.note("repeated-rows", frame["repeat"].gt(0).to_numpy())
         self.verdicts += found
 
     def _add_ratings(
         self, rows: Rows, ids: Texts, known: npt.NDArray[np.bool_], family: str
     ) -> None:
         found = (
-            read_quality(self.audit, rows, ids, self.study)
+            read_quality(rows, ids, self.study)
             if rows.file.kind == "quality"
-            else read_recognition(self.audit, rows, ids, self.study, family)
+            else read_recognition(rows, ids, self.study, family)
         )
         foreign = ~found["item_id"].isin(ids[known])
         lost = {"score": found["score"].mask(foreign)}
@@ -154,6 +153,20 @@ class _Release:
                 found[name] = pd.concat(parts, ignore_index=True)
                 parts.clear()
         return found
+
+
+def _note_articles(rows: Rows, keys: Texts, index: dict[str, int], tuned: pd.Series) -> None:
+    """Note foreign, tuned-on and missing articles of a file; `tuned` describes its judge."""
+    at = np.array([index.get(key, -1) for key in keys])
+    there, size = set(at[at >= 0].tolist()), len(index)
+    rows.note("foreign-articles", at < 0)
+    if tuned["trained_on"] == rows.file.dataset:
+        rows.note("held-out-violation", (at >= 0) & (at < tuned["held_out_from"]))
+    if rows.file.kind != "generations":
+        wanted = range(tuned["held_out_from"], size)
+        missing = sum(number not in there for number in wanted)
+        detail = f"of {len(wanted)} held-out articles"
+        rows.count("missing-articles", missing, detail)
 
 
 def _sources(rows: Rows, family: str) -> tuple[str, Texts]:

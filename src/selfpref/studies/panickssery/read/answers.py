@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.studies.panickssery.read.files import LABELS, Floats, Rows, Texts, lists
+from selfpref.studies.panickssery.read.audit import Floats
+from selfpref.studies.panickssery.read.files import LABELS, Rows, Texts, lists
 from selfpref.tables.schemas import TIE
 
 FIRST, SECOND, TIED, NOBODY = 0, 1, 2, -1
@@ -139,13 +140,7 @@ class Pairs:
         return [rows.assign(order_known=False)]
 
     def _order(
-        self,
-        task: str,
-        variant: str | Texts,
-        stored: Floats,
-        reading: Reading,
-        *,
-        own_first: bool,
+        self, task: str, variant: str | Texts, stored: Floats, reading: Reading, *, own_first: bool
     ) -> pd.DataFrame:
         status = np.where(self.known, reading.status, "failed").astype(object)
         choice = np.where(status == "ok", reading.choice, NOBODY)

@@ -24,10 +24,7 @@ from selfpref.formats.records import audited, written
 from selfpref.params import Articles
 
 # Reader to the columns of article, summary and id.
-COLUMNS = {
-    "xsum": ("document", "summary", "id"),
-    "cnn-dailymail": ("article", "highlights", "id"),
-}
+COLUMNS = {"xsum": ("document", "summary", "id"), "cnn-dailymail": ("article", "highlights", "id")}
 STUDY = "panickssery"
 HUMAN = "human"
 _PREAMBLE = re.compile(r"^[^\n]*:[ \t]*\n+")

@@ -29,16 +29,15 @@
 | left-out, unknown-file | not read: another judge was asked for; no file that a study reads |
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.studies.panickssery.read.files import Floats, Rows, Texts
-
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 # Two computations of one number differ by rounding of the release's half precision.
 SAME = 1e-3
 COLUMNS = ["study", "file", "finding", "rows", "affected", "detail"]
@@ -62,20 +61,20 @@ class Audit:
     found: dict[tuple[str, str], Finding] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
 
-    def note(self, rows: Rows, finding: str, mask: Bools, detail: str = "") -> None:
+    def note(self, path: str, finding: str, mask: Bools, detail: str = "") -> None:
         """Note which rows of a file a finding affects, `[rows]`; further notes add theirs."""
         if mask.any():
-            known = self._finding(rows, finding, detail)
+            known = self._finding(path, len(mask), finding, detail)
             known.mask = mask if known.mask is None else known.mask | mask
             known.affected = int(known.mask.sum())
 
-    def count(self, rows: Rows, finding: str, affected: int, detail: str = "") -> None:
-        """Note a number of other things than rows of a file."""
+    def count(self, path: str, rows: int, finding: str, affected: int, detail: str = "") -> None:
+        """Note a number of other things than the rows of a file."""
         if affected:
-            self._finding(rows, finding, detail).affected += affected
+            self._finding(path, rows, finding, detail).affected += affected
 
-    def _finding(self, rows: Rows, finding: str, detail: str) -> Finding:
-        known = self.found.setdefault((rows.file.path, finding), Finding(len(rows)))
+    def _finding(self, path: str, rows: int, finding: str, detail: str) -> Finding:
+        known = self.found.setdefault((path, finding), Finding(rows))
         known.detail += [detail] if detail else []
         return known
 
@@ -129,27 +128,3 @@ def explained(stored: Floats, formulas: Mapping[str, Floats]) -> tuple[str, Bool
         if agree.sum() >= 0.9 * both.sum() and distance < least:
             best, least, where = name, distance, agree
     return best, where
-
-
-def note_articles(
-    audit: Audit, rows: Rows, keys: Texts, index: dict[str, int], tuned: pd.Series
-) -> None:
-    """Note foreign, tuned-on and missing articles of a file.
-
-    Args:
-        audit: Takes the findings.
-        rows: The file's rows.
-        keys: The article of each row.
-        index: Index of each article of the data set.
-        tuned: The file's judge, a row of `selfpref.studies.panickssery.evaluators`.
-    """
-    at = np.array([index.get(key, -1) for key in keys])
-    there, size = set(at[at >= 0].tolist()), len(index)
-    audit.note(rows, "foreign-articles", at < 0)
-    if tuned["trained_on"] == rows.file.dataset:
-        audit.note(rows, "held-out-violation", (at >= 0) & (at < tuned["held_out_from"]))
-    if rows.file.kind != "generations":
-        wanted: Collection[int] = range(tuned["held_out_from"], size)
-        missing = sum(number not in there for number in wanted)
-        detail = f"of {len(wanted)} held-out articles"
-        audit.count(rows, "missing-articles", missing, detail)

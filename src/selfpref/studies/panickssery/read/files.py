@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ import pandas as pd
 import pyarrow
 
 from selfpref.errors import SelfprefError
+from selfpref.studies.panickssery.read.audit import Audit, Bools, Floats
 from selfpref.tables.schemas import ROUNDING
 
-Floats = npt.NDArray[np.float64]
 Texts = npt.NDArray[np.object_]
 LABELS = ("1", "2")
 
@@ -98,12 +99,12 @@ class Rows:
     Attributes:
         file: Where they are from.
         rows: The JSON objects.
-        bare: How often a bare NaN or Infinity stands in the file, which strict JSON forbids.
+        audit: Takes what is found.
     """
 
     file: Released
     rows: list[dict[str, Any]]
-    bare: int
+    audit: Audit
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -113,6 +114,15 @@ class Rows:
         return SelfprefError(
             f"{self.file.local}, row {number}: {reason}; not a file of this release"
         )
+
+    def note(self, finding: str, mask: Bools | None = None, detail: str = "") -> None:
+        """Note in the audit which rows a finding affects; all of them without a mask."""
+        affected = np.ones(len(self), dtype=bool) if mask is None else mask
+        self.audit.note(self.file.path, finding, affected, detail)
+
+    def count(self, finding: str, affected: int, detail: str = "") -> None:
+        """Note in the audit a number of other things than rows."""
+        self.audit.count(self.file.path, len(self), finding, affected, detail)
 
     def column(self, name: str) -> list[Any]:
         """The values of a field, None where a row lacks it."""
@@ -136,17 +146,16 @@ class Rows:
 
     def names(self, name: str) -> Texts:
         """A text that every row must have."""
-        values = self.column(name)
-        for number, value in enumerate(values):
-            if not isinstance(value, str):
-                raise self.error(number, f"{name!r} is {value!r}, not a text")
-        return np.array(values, dtype=object)
+        return self._texts(name, str)
 
     def tokens(self, name: str) -> Texts:
         """A text that a row may lack: None there."""
+        return self._texts(name, str | None)
+
+    def _texts(self, name: str, kind: type | UnionType) -> Texts:
         values = self.column(name)
         for number, value in enumerate(values):
-            if not isinstance(value, str | None):
+            if not isinstance(value, kind):
                 raise self.error(number, f"{name!r} is {value!r}, not a text")
         return np.array(values, dtype=object)
 
@@ -196,8 +205,8 @@ def _load(file: Released) -> tuple[Any, int]:
         raise SelfprefError(f"{file.local}: not JSON ({error}); is the file cut off?") from error
 
 
-def load_rows(file: Released) -> Rows:
-    """The rows of a file.
+def load_rows(file: Released, audit: Audit) -> Rows:
+    """The rows of a file; the audit gets the number of its bare NaN, which strict JSON forbids.
 
     Raises:
         SelfprefError: Not JSON (a truncated file), or no list of objects.
@@ -205,7 +214,8 @@ def load_rows(file: Released) -> Rows:
     found, bare = _load(file)
     if not isinstance(found, list) or not found:
         raise SelfprefError(f"{file.local}: not a list of rows; not a file of this release")
-    rows = Rows(file, found, bare)
+    rows = Rows(file, found, audit)
+    rows.count("bare-nan", bare)
     for number, row in enumerate(found):
         if not isinstance(row, dict):
             raise rows.error(number, "not an object")

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref.studies.panickssery.read.answers import NOBODY, SECOND, TIED, Pairs, Reading
-from selfpref.studies.panickssery.read.audit import Audit, close, explained
-from selfpref.studies.panickssery.read.files import Floats, Rows, Texts
+from selfpref.studies.panickssery.read.audit import Floats, close, explained
+from selfpref.studies.panickssery.read.files import Rows, Texts
 
 # The release's words for a question, and the field of its score.
 QUESTIONS = {
@@ -52,22 +52,18 @@ def _own(forward: Reading, backward: Reading) -> dict[str, Floats]:
     }
 
 
-def note_stored(
-    audit: Audit, rows: Rows, task: str, stored: Floats, formulas: Mapping[str, Floats]
-) -> None:
+def note_stored(rows: Rows, task: str, stored: Floats, formulas: Mapping[str, Floats]) -> None:
     """Note what the stored scores turn out to be; `own` is what they should."""
     best, found = explained(stored, formulas)
     if finding := FINDINGS.get(best.partition(",")[0]):
-        audit.note(rows, finding, found, f"{task}: {best}")
+        rows.note(finding, found, f"{task}: {best}")
         return
     own = formulas["own"]
     differs = ~close(stored, own) & ~np.isnan(stored) & ~np.isnan(own)
-    audit.note(rows, "stored-differs", differs, task)
+    rows.note("stored-differs", differs, task)
 
 
-def note_answers(
-    audit: Audit, rows: Rows, task: str, stored: Floats, readings: Mapping[str, Reading]
-) -> None:
+def note_answers(rows: Rows, task: str, stored: Floats, readings: Mapping[str, Reading]) -> None:
     """Note what the answers lack, by their fields, and what is stored nevertheless."""
     status = np.array([reading.status for reading in readings.values()])
     lost, empty = ((status == name).any(axis=0) for name in ("failed", "low-mass"))
@@ -81,29 +77,26 @@ def note_answers(
         "nan-filled": (lost | empty) & ~np.isnan(stored),
         "missing-score": np.isnan(stored),
     }.items():
-        audit.note(rows, finding, affected, task)
+        rows.note(finding, affected, task)
 
 
-def note_tokens(
-    audit: Audit, rows: Rows, task: str, stored: Floats, forward: Reading, backward: Reading
-) -> None:
+def note_tokens(rows: Rows, task: str, stored: Floats, forward: Reading, backward: Reading) -> None:
     """Note what became of the probabilities of the likeliest tokens."""
     known = [~np.isnan(reading.probabilities[:, 0]) for reading in (forward, backward)]
     if not known[0].any():
-        audit.note(rows, "no-probabilities", np.ones(len(rows), dtype=bool), task)
+        rows.note("no-probabilities", detail=task)
     elif not known[1].any():
-        audit.note(rows, "missing-backward-probability", np.ones(len(rows), dtype=bool), task)
+        rows.note("missing-backward-probability", detail=task)
         implied = 2 * stored - forward.probabilities[:, 0]
         implied = np.where(backward.choice == SECOND, implied, 1 - implied)
         against = (backward.choice != NOBODY) & (implied < 0.5 - SLACK)
-        audit.note(rows, "incoherent-backward", against, task)
+        rows.note("incoherent-backward", against, task)
     else:
         own = _own(forward, backward)["own"]
-        note_stored(audit, rows, task, stored, {"own": own, "inverted": 1 - own})
+        note_stored(rows, task, stored, {"own": own, "inverted": 1 - own})
 
 
 def _note_probabilities(
-    audit: Audit,
     rows: Rows,
     task: str,
     stored: Floats,
@@ -118,18 +111,17 @@ def _note_probabilities(
         if other != question:
             swapped = _own(*answers)
             formulas |= {name.replace("own", "swapped"): swapped[name] for name in swapped}
-    note_stored(audit, rows, task, stored, formulas)
+    note_stored(rows, task, stored, formulas)
     for order, reading in zip(ORDERS, (forward, backward), strict=True):
         name = f"{order}_{QUESTIONS[question][0]}"
         first = (reading.choice == TIED) & (rows.tokens(name) == "1")
-        audit.note(rows, "ties-stored-as-first", first, name)
+        rows.note("ties-stored-as-first", first, name)
 
 
-def read_questions(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+def read_questions(rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
     """The verdicts of a file with both questions.
 
     Args:
-        audit: Takes the findings.
         rows: The rows of a file of the kind `pairwise`, `worse` or `named`.
         pairs: Their pairs.
 
@@ -157,28 +149,28 @@ def read_questions(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]
         (task, variant), (word, score) = tasks(rows)[question], QUESTIONS[question]
         stored = rows.numbers(score)
         answers = {f"{ORDERS[0]}_{word}{ending}": forward, f"{ORDERS[1]}_{word}{ending}": backward}
-        note_answers(audit, rows, task, stored, answers)
+        note_answers(rows, task, stored, answers)
         if from_probabilities:
-            _note_probabilities(audit, rows, task, stored, readings, question)
+            _note_probabilities(rows, task, stored, readings, question)
         else:
-            note_tokens(audit, rows, task, stored, forward, backward)
+            note_tokens(rows, task, stored, forward, backward)
         # The release stores who is better; the judge was asked who is worse.
         given = [r.turned() if task == "inferiority" else r for r in (forward, backward)]
         frames += pairs.verdicts(task, variant, stored, forward=given[0], backward=given[1])
     return frames
 
 
-def read_generations(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+def read_generations(rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
     """The verdicts on a fine-tuned model's new summaries against its base's; the new one is own."""
     rows.need("new_preference")
     stored = rows.numbers("new_preference")
     if not rows.has(*ORDERS):
-        audit.note(rows, "no-probabilities", np.ones(len(rows), dtype=bool))
-        audit.note(rows, "missing-score", np.isnan(stored))
+        rows.note("no-probabilities")
+        rows.note("missing-score", np.isnan(stored))
         return pairs.merged("preference", "generations", stored)
     answers = {name: Reading.of_probabilities(rows, name) for name in ORDERS}
-    note_answers(audit, rows, "preference", stored, answers)
-    note_stored(audit, rows, "preference", stored, _own(*answers.values()))
+    note_answers(rows, "preference", stored, answers)
+    note_stored(rows, "preference", stored, _own(*answers.values()))
     return pairs.verdicts("preference", "generations", stored, **answers)
 
 
@@ -196,7 +188,7 @@ def _variant(rows: Rows, condition: str, own: str) -> str | Texts:
     return np.array(fallen, dtype=object)
 
 
-def read_labels(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+def read_labels(rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
     """The verdicts of a file of labels with both orders; as `read_questions`."""
     fields = [f"{order}_comparison" for order in ORDERS]
     rows.need("self_preference", *fields)
@@ -205,8 +197,8 @@ def read_labels(audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
         name: Reading.of_tokens(rows, name, name.replace("comparison", "probability"))
         for name in fields
     }
-    note_answers(audit, rows, "preference", stored, answers)
-    note_tokens(audit, rows, "preference", stored, *answers.values())
+    note_answers(rows, "preference", stored, answers)
+    note_tokens(rows, "preference", stored, *answers.values())
     variant = _variant(rows, rows.file.condition, pairs.own)
     return pairs.verdicts(
         "preference", variant, stored, **dict(zip(ORDERS, answers.values(), strict=True))
@@ -222,23 +214,23 @@ class SingleOrder:
 
     scores: dict[tuple[str, str], pd.Series] = field(default_factory=dict)
 
-    def read(self, audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+    def read(self, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
         """Keep the scores of a file; its rows of foreign articles become failed verdicts."""
         rows.need("self_preference")
         stored = pd.Series(
             rows.numbers("self_preference"), index=[pairs.item_ids, pairs.others], dtype=float
         )
         again = stored.index.duplicated()
-        audit.note(rows, "repeated-rows", again)
-        audit.note(rows, "single-order", np.ones(len(rows), dtype=bool))
+        rows.note("repeated-rows", again)
+        rows.note("single-order")
         self.scores[rows.file.dataset, rows.file.condition] = stored[~again]
         variant, lost = LABELS[rows.file.condition], Reading.lost(len(rows))
         (verdicts,) = pairs.verdicts("preference", variant, stored.to_numpy(), forward=lost)
         return [verdicts[~pairs.known]]
 
-    def read_raw(self, audit: Audit, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
+    def read_raw(self, rows: Rows, pairs: Pairs) -> list[pd.DataFrame]:
         """The verdicts of a file of raw probabilities, with the scores kept for them."""
-        audit.note(rows, "single-order", np.ones(len(rows), dtype=bool))
+        rows.note("single-order")
         frames = []
         for condition, word in RAW.items():
             name = f"{word}_label_output"
@@ -250,8 +242,8 @@ class SingleOrder:
             if len(known):
                 stored = known.reindex(place).to_numpy(dtype=float)
             share = reading.shares()[:, 0]
-            note_stored(audit, rows, f"preference, {condition} labels", stored, {"own": share})
-            note_answers(audit, rows, f"preference, {condition} labels", stored, {name: reading})
+            note_stored(rows, f"preference, {condition} labels", stored, {"own": share})
+            note_answers(rows, f"preference, {condition} labels", stored, {name: reading})
             variant = _variant(rows, condition, pairs.own)
             frames += pairs.verdicts("preference", variant, stored, forward=reading)
         return frames

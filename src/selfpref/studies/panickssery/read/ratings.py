@@ -11,8 +11,8 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.panickssery.read.audit import Audit
-from selfpref.studies.panickssery.read.files import Floats, Rows, Texts, lists
+from selfpref.studies.panickssery.read.audit import Floats
+from selfpref.studies.panickssery.read.files import Rows, Texts, lists
 
 GRADES = ("1", "2", "3", "4", "5")
 YES, NO = "yes", "no"
@@ -37,10 +37,7 @@ def _yes_and_no(rows: Rows) -> Floats:
 
 
 def _table(
-    rows: Rows,
-    study: str,
-    task: str,
-    columns: dict[str, Texts | Floats | pd.Series],
+    rows: Rows, study: str, task: str, columns: dict[str, Texts | Floats | pd.Series]
 ) -> pd.DataFrame:
     frame = pd.DataFrame(
         {
@@ -59,19 +56,16 @@ def _table(
     return frame.assign(repeat=repeat)
 
 
-def _note_constant(audit: Audit, rows: Rows, stored: Floats) -> None:
+def _note_constant(rows: Rows, stored: Floats) -> None:
     known = ~np.isnan(stored)
     if len(np.unique(stored[known])) == 1:
-        audit.note(rows, "constant", known, f"{stored[known][0]:g}")
+        rows.note("constant", known, f"{stored[known][0]:g}")
 
 
-def read_recognition(
-    audit: Audit, rows: Rows, item_ids: Texts, study: str, family: str
-) -> pd.DataFrame:
+def read_recognition(rows: Rows, item_ids: Texts, study: str, family: str) -> pd.DataFrame:
     """The ratings of a file of "did you write this?".
 
     Args:
-        audit: Takes the findings.
         rows: Its rows.
         item_ids: The item of each row.
         study: The study.
@@ -86,18 +80,18 @@ def read_recognition(
     known = ~np.isnan(split[:, 0])
     score = np.where(known, split[:, 0], stored)
     lost = np.isnan(score)
-    audit.note(rows, "not-a-number", lost)
-    audit.note(rows, "yes-undercounted", known & (score > stored))
-    _note_constant(audit, rows, stored)
+    rows.note("not-a-number", lost)
+    rows.note("yes-undercounted", known & (score > stored))
+    _note_constant(rows, stored)
     truths = rows.column("ground_truth")
     wrong = [
         truth is not None and bool(truth) != (target == family)
         for truth, target in zip(truths, targets, strict=True)
     ]
-    audit.note(rows, "wrong-ground-truth", np.array(wrong))
+    rows.note("wrong-ground-truth", np.array(wrong))
     every = set(itertools.product(pd.unique(item_ids), pd.unique(targets)))
     dropped = sorted(every - set(zip(item_ids, targets, strict=True)))
-    audit.count(rows, "missing-p-yes", len(dropped), f"of {len(every)} rows of its articles")
+    rows.count("missing-p-yes", len(dropped), f"of {len(every)} rows of its articles")
 
     def and_dropped(values: Floats) -> Floats:
         return np.concatenate([values, np.full((len(dropped), *values.shape[1:]), np.nan)])
@@ -119,11 +113,10 @@ def read_recognition(
     )
 
 
-def read_quality(audit: Audit, rows: Rows, item_ids: Texts, study: str) -> pd.DataFrame:
+def read_quality(rows: Rows, item_ids: Texts, study: str) -> pd.DataFrame:
     """The ratings of a file of quality scores.
 
     Args:
-        audit: Takes the findings.
         rows: Its rows.
         item_ids: The item of each row.
         study: The study.
@@ -140,14 +133,14 @@ def read_quality(audit: Audit, rows: Rows, item_ids: Texts, study: str) -> pd.Da
         score = grades @ np.arange(1, len(GRADES) + 1) / mass
     score = np.where(status == "ok", score, np.nan)
     filled = (status != "ok") & ~np.isnan(stored)
-    audit.note(rows, "not-a-number", status == "failed")
-    audit.note(rows, "no-mass", status == "low-mass")
-    audit.note(rows, "mass-filled", filled, _values(stored[filled]))
-    _note_constant(audit, rows, stored)
+    rows.note("not-a-number", status == "failed")
+    rows.note("no-mass", status == "low-mass")
+    rows.note("mass-filled", filled, _values(stored[filled]))
+    _note_constant(rows, stored)
     differs = ~np.isclose(score, stored, atol=1e-6) & ~np.isnan(score)
-    audit.note(rows, "stored-differs", differs)
+    rows.note("stored-differs", differs)
     named = np.array([name != rows.file.evaluator for name in rows.column("model")])
-    audit.note(rows, "family-as-model", named)
+    rows.note("family-as-model", named)
     return _table(
         rows,
         study,
