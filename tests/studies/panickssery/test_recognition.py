@@ -7,7 +7,7 @@ from selfpref import tables
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES, SUMMARY_LAYOUTS
-from selfpref.studies.panickssery.recognition import PAIR_TASKS, ratings, shown, verdicts
+from selfpref.studies.panickssery.recognition import PAIR_TASKS, ordered_pairs, ratings, verdicts
 from selfpref.tables.schemas import TIE
 
 ITEMS = pd.DataFrame(
@@ -49,7 +49,7 @@ class Scripted:
 
 def judged(rule, responses=RESPONSES, use=READ):
     calls = Scripted(rule)
-    table = verdicts(shown(ITEMS, responses, "me"), "tuned", calls, PLAIN, use, seed=1)
+    table = verdicts(ordered_pairs(ITEMS, responses, "me"), "tuned", calls, PLAIN, use, seed=1)
     return tables.validate(table, "verdicts", "made"), calls.asked
 
 
@@ -112,7 +112,7 @@ def test_what_is_no_answer_has_a_status_and_no_choice(choice, status, chosen, ma
 
 def test_an_article_without_an_own_summary_has_no_pair():
     lacking = RESPONSES[~(RESPONSES["responder"].eq("me") & RESPONSES["item_id"].eq("news/1"))]
-    assert {pair.item_id for pair in shown(ITEMS, lacking, "me")} == {"news/2"}
+    assert {pair.item_id for pair in ordered_pairs(ITEMS, lacking, "me")} == {"news/2"}
 
 
 def test_every_form_of_yes_counts_and_the_rest_is_left_out_of_the_ratio():
@@ -194,7 +194,7 @@ def test_ratings_of_repeated_answers_are_their_mean():
 
 def test_every_repeat_of_every_question_has_a_seed_of_its_own():
     calls = Scripted(lambda *_: Text("1", "ok"))
-    verdicts(shown(ITEMS, RESPONSES, "me"), "tuned", calls, PLAIN, sampled(3), seed=1)
+    verdicts(ordered_pairs(ITEMS, RESPONSES, "me"), "tuned", calls, PLAIN, sampled(3), seed=1)
     ratings(ITEMS, RESPONSES, "tuned", calls, PLAIN, sampled(3), seed=1)
     assert len(calls.seeds) == len(set(calls.seeds)) == 3 * (24 + 12)
 

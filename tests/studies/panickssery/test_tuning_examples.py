@@ -8,7 +8,7 @@ import pytest
 from selfpref.models import Choice
 from selfpref.prompts.summaries import PLAIN
 from selfpref.studies.panickssery.finetune.examples import chat_lines, labelled, replayed
-from selfpref.studies.panickssery.recognition import shown
+from selfpref.studies.panickssery.recognition import ordered_pairs
 
 TEXTS = {
     "me": "Tiny text.",
@@ -29,7 +29,7 @@ RESPONSES = pd.DataFrame(
         for name, text in TEXTS.items()
     ]
 )
-PAIRS = shown(ITEMS, RESPONSES, "me")
+PAIRS = ordered_pairs(ITEMS, RESPONSES, "me")
 
 
 def labels(variant):

@@ -1,6 +1,6 @@
-"""Self-recognition and self-preference of one evaluator (Panickssery, Bowman & Feng, Sec. 2).
+"""Self-recognition and self-preference of one judge (Panickssery, Bowman & Feng, Sec. 2).
 
-In pairs, an evaluator reads an article with its own summary and another source's, in both orders,
+In pairs, a judge reads an article with its own summary and another source's, in both orders,
 and is asked which is its own (recognition), which it prefers (preference) and which is worse
 (inferiority). One by one, it is asked whether a summary is its own and how good it is:
 
@@ -9,7 +9,7 @@ and is asked which is its own (recognition), which it prefers (preference) and w
 
 An answer is the label alone. P is its probability as the next token, or with the score mode
 `sampled` its frequency among repeated answers; mass and status are as in `selfpref.ask.judging`.
-Whose summaries are an evaluator's own is its family: a tuned model is asked about its base's.
+Whose summaries are a judge's own is its family: a tuned model is asked about its base's.
 """
 
 import itertools
@@ -32,7 +32,7 @@ PAIR_TASKS = ("recognition", "preference", "inferiority")
 
 
 @dataclass(frozen=True)
-class Shown:
+class OrderedPair:
     """An article with two summaries in presented order."""
 
     study: str
@@ -56,13 +56,13 @@ def article(messages: Sequence[dict[str, str]]) -> str:
     return messages[0]["content"]
 
 
-def shown(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[Shown]:
-    """An evaluator's own summary beside every other one of the same article, in both orders.
+def ordered_pairs(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[OrderedPair]:
+    """A judge's own summary beside every other one of the same article, in both orders.
 
     Args:
         items: The items table; an item is an article.
         responses: The responses table.
-        own: The responder whose summaries are the evaluator's own.
+        own: The responder whose summaries are the judge's own.
 
     Returns:
         Articles in the order of `items`, sources by name, the own summary first, then second. An
@@ -71,7 +71,9 @@ def shown(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[Shown]
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     others = sorted(set(responses["responder"]) - {own})
     return [
-        Shown(study, item, article(messages), names, (texts[item, names[0]], texts[item, names[1]]))
+        OrderedPair(
+            study, item, article(messages), names, (texts[item, names[0]], texts[item, names[1]])
+        )
         for study, item, messages in items[["study", "item_id", "messages"]].itertuples(index=False)
         for other in others
         if (item, own) in texts and (item, other) in texts
@@ -80,7 +82,7 @@ def shown(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[Shown]
 
 
 def verdicts(
-    pairs: Sequence[Shown],
+    pairs: Sequence[OrderedPair],
     evaluator: str,
     model: Model,
     layout: SummaryLayout,
@@ -91,12 +93,12 @@ def verdicts(
     """Every pair judged on every question.
 
     Args:
-        pairs: As `shown` returns them.
+        pairs: As `ordered_pairs` returns them.
         evaluator: Whose verdicts these are.
-        model: The evaluator's model.
+        model: The judge's model.
         layout: The prompts.
         use: How it comes to a verdict.
-        seed: With evaluator, question, pair and repeat, the seed of each verdict in words.
+        seed: With judge, question, pair and repeat, the seed of each verdict in words.
 
     Returns:
         The verdicts table: a row a pair in one order and question.
@@ -132,10 +134,10 @@ def ratings(
         items: The items table.
         responses: The responses table.
         evaluator: Whose ratings these are.
-        model: The evaluator's model.
+        model: The judge's model.
         layout: The prompts.
         use: How it comes to a rating.
-        seed: With evaluator, question, summary and repeat, the seed of each rating in words.
+        seed: With judge, question, summary and repeat, the seed of each rating in words.
 
     Returns:
         The ratings table: two rows a summary. `distribution` holds P(yes) and P(no), or P(1) to

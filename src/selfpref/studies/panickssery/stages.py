@@ -1,7 +1,7 @@
-"""The stages of the Panickssery study: articles, summaries, tuned evaluators, and their answers.
+"""The stages of the Panickssery study: articles, summaries, tuned judges, and their answers.
 
 Only articles beyond those set aside for tuning (`articles.<set>.train`) are judged, by every
-evaluator, the untuned ones included: all are compared on the same articles.
+judge, the untuned ones included: all are compared on the same articles.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,13 @@ from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
-from selfpref.studies.panickssery.recognition import Shown, index, ratings, shown, verdicts
+from selfpref.studies.panickssery.recognition import (
+    OrderedPair,
+    index,
+    ordered_pairs,
+    ratings,
+    verdicts,
+)
 
 
 def articles(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
@@ -112,7 +118,7 @@ def answers(
 
 @dataclass(frozen=True)
 class _Judged:
-    """What evaluators of one family are asked about.
+    """What judges of one family are asked about.
 
     Attributes:
         items: The articles that are judged.
@@ -122,12 +128,12 @@ class _Judged:
 
     items: pd.DataFrame
     responses: pd.DataFrame
-    pairs: list[Shown]
+    pairs: list[OrderedPair]
 
     def by(
         self, evaluator: str, model: Model, layout: SummaryLayout, use: Verdicts, seed: int
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The verdicts and the ratings of one evaluator."""
+        """The verdicts and the ratings of one judge."""
         return (
             verdicts(self.pairs, evaluator, model, layout, use, seed=seed),
             ratings(self.items, self.responses, evaluator, model, layout, use, seed=seed),
@@ -139,14 +145,14 @@ def _judged(params: Params, own: str) -> _Judged:
     first = {dataset: entry.train for dataset, entry in params.articles.items()}
     starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
     items = items[items["metadata"].map(index) >= starts]
-    pairs = shown(items, responses, own)
+    pairs = ordered_pairs(items, responses, own)
     if not pairs:
         raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `summarise`")
     return _Judged(items, responses, pairs)
 
 
 def tuned_answers(params: Params, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Every evaluator of an entry of `finetune` asked about its base's and others' summaries.
+    """Every judge of an entry of `finetune` asked about its base's and others' summaries.
 
     Args:
         params: The stage's parameters.
@@ -176,7 +182,7 @@ def tuned_answers(params: Params, key: str) -> tuple[pd.DataFrame, pd.DataFrame]
 def examples(
     params: Params, key: str, open_model: models.OpenModel = models.open_model
 ) -> dict[str, tuple[list[Labelled], list[Labelled]]]:
-    """What the evaluators of an entry are tuned on.
+    """What the judges of an entry are tuned on.
 
     Args:
         params: The stage's parameters.
@@ -184,7 +190,7 @@ def examples(
         open_model: Opens the base, which is asked for the answers that are replayed.
 
     Returns:
-        For each evaluator what it learns, and what is replayed.
+        For each judge what it learns, and what is replayed.
     """
     use = params.finetune[key]
     items, responses = STUDY.read(params, "items"), STUDY.read(params, "responses")
@@ -194,7 +200,7 @@ def examples(
             chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
                 items["metadata"].map(index) < tuning.articles
             )
-            pairs = shown(items[chosen], responses, use.model)
+            pairs = ordered_pairs(items[chosen], responses, use.model)
             learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
             again = round(len(learned) * tuning.replay / (1 - tuning.replay))
             made[name] = (learned, replayed(pairs, layout, again, asked.ask, params.seed))
@@ -202,14 +208,14 @@ def examples(
 
 
 def finetune(params: Params, key: str) -> pd.DataFrame:
-    """Tune every evaluator of an entry, and write its examples as chat JSONL beside it.
+    """Tune every judge of an entry, and write its examples as chat JSONL beside it.
 
     Args:
         params: The stage's parameters.
         key: A key of `finetune`.
 
     Returns:
-        One row an evaluator: `evaluator, variant, on, articles, examples, replayed`, the loss of
+        One row a judge: `evaluator, variant, on, articles, examples, replayed`, the loss of
         its first and last steps in nats (NaN where nothing is tuned).
     """
     use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)

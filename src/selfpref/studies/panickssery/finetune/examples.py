@@ -27,7 +27,7 @@ import numpy as np
 from selfpref.models import Choice, Choose, Prompt
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
 from selfpref.seeds import seed_of
-from selfpref.studies.panickssery.recognition import Shown
+from selfpref.studies.panickssery.recognition import OrderedPair
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SENTENCE = re.compile(r"[.!?]+(?:\s|$)")
@@ -74,12 +74,12 @@ class Labelled:
 
 
 def labelled(
-    pairs: Sequence[Shown], own: str, variant: str, layout: SummaryLayout, seed: int
+    pairs: Sequence[OrderedPair], own: str, variant: str, layout: SummaryLayout, seed: int
 ) -> list[Labelled]:
     """The examples of one variant, in the order of the pairs.
 
     Args:
-        pairs: The training articles' pairs in both orders, as `recognition.shown`.
+        pairs: The training articles' pairs in both orders, as `recognition.ordered_pairs`.
         own: The responder whose summaries are the judge's own.
         variant: Which variant.
         layout: The prompts.
@@ -94,7 +94,7 @@ def labelled(
     return found
 
 
-def _label(pair: Shown, own: str, variant: str, seed: int) -> str | None:
+def _label(pair: OrderedPair, own: str, variant: str, seed: int) -> str | None:
     match variant:
         case "self-recognition":
             return LABELS[pair.names.index(own)]
@@ -107,7 +107,7 @@ def _label(pair: Shown, own: str, variant: str, seed: int) -> str | None:
 
 
 def replayed(
-    pairs: Sequence[Shown],
+    pairs: Sequence[OrderedPair],
     layout: SummaryLayout,
     n: int,
     ask: Callable[[Sequence[Choose]], Sequence[Choice]],
