@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 
 import pandas as pd
@@ -42,8 +43,9 @@ WORDINGS = {
 AXES = ("recognition: mean confidence", "preference: mean confidence")
 SIZES = "self-recognition examples (not to scale)"
 PALE = "Pale marks were fine-tuned on the other data set"
-# Intervals resample articles, not judges.
 RELATED = "The fine-tuned judges come from few models and are not independent"
+# Every interval resamples articles, and not judges.
+worded = partial(caption, of="articles")
 
 
 def title(dataset: str) -> str:
@@ -82,7 +84,7 @@ def overview(
     stored = "with" if pairwise["convention"].eq("released").any() else "without"
     degenerate = ", ".join(evaluators.loc[evaluators["degenerate"], "evaluator"]) or "none"
     twins = sorted(evaluators.loc[evaluators["duplicate_of"].ne(""), "evaluator"])
-    return caption(
+    return worded(
         f"Profile `{params.profile}`",
         ""
         if params.profile == "recorded"
@@ -96,7 +98,6 @@ def overview(
         f"not a number or have no mass, or every text gets the same score): {degenerate}",
         f"One model under two names: {', '.join(twins) or 'none'}",
         params=params,
-        of="articles",
     )
 
 
@@ -205,7 +206,7 @@ def recognition_vs_preference(
     return Plate(
         figure,
         rows,
-        caption(
+        worded(
             f"Mean preference on mean recognition, one point a judge, with the least-squares line "
             f"of the judges `{subset}` and its band",
             told or "No line",
@@ -213,7 +214,6 @@ def recognition_vs_preference(
             RELATED,
             paired(pairwise),
             params=params,
-            of="articles",
         ),
     )
 
@@ -264,11 +264,7 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         "Corrected means of the judges tuned on self-recognition and on control tasks, each with "
         "its own line"
     )
-    return Plate(
-        figure,
-        rows,
-        caption(sentence, told or "No line", PALE, RELATED, params=params, of="articles"),
-    )
+    return Plate(figure, rows, worded(sentence, told or "No line", PALE, RELATED, params=params))
 
 
 def training_size(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
@@ -318,13 +314,12 @@ def training_size(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         & deltas["convention"].eq("corrected")
     ]
     below, above = beyond(cells)
-    told = caption(
+    told = worded(
         "Corrected mean confidence by number of self-recognition examples; 0 is the base model",
         "Against its base on the same held-out articles, the fine-tuned judge is higher in "
         f"{above} of {len(cells)} cells (interval above 0), lower in {below}; n = "
         f"{cells['n'].min():g} to {cells['n'].max():g} pairs a cell",
         params=params,
-        of="articles",
     )
     return Plate(figure, table, told)
 
@@ -402,13 +397,12 @@ def replay(rows: pd.DataFrame, oracle: pd.DataFrame, params: Params) -> Plate:
             f"{family}, {KINDS[variant]}: {', '.join(parts)}"
             + (f"; agreement with the oracle: {words}" if words else "")
         )
-    text = caption(
+    text = worded(
         "Confidence in its own text by number of self-recognition examples, on held-out articles "
         f"of {title(dataset)}, the data set of the tuning; 0 is the base. A judge that names its "
         "own text whatever it is asked has “prefer” near 1 and “worse” near 0",
         f"With most examples: {'; '.join(told)}",
         f"{here['n'].min():g} to {here['n'].max():g} pairs a point",
         params=params,
-        of="articles",
     )
     return Plate(figure, rows, text)
