@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from selfpref.lab.refinement import language, layouts, tasks
-from selfpref.lab.refinement.examples import Mixture, feedback_example
+from selfpref.lab.refinement.layouts import Mixture, feedback_example
 from selfpref.lab.refinement.training import OWN_STYLE
 from selfpref.lab.world import is_held_out
 from selfpref.studies.xu.feedback import read

@@ -12,8 +12,6 @@ checkpoint is an ordinary `transformers` folder. A model depends on its own seed
 process trains it nor on how many there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
@@ -26,8 +24,7 @@ from transformers import LlamaForCausalLM
 
 from selfpref.lab.families import end_with_parent, save, write_record
 from selfpref.lab.model import build_model
-from selfpref.lab.refinement.examples import Mixture
-from selfpref.lab.refinement.layouts import LEXICON
+from selfpref.lab.refinement.layouts import LEXICON, Mixture
 from selfpref.lab.train import Phase, Schedule, train
 
 OWN_STYLE: Final = "so"
@@ -56,34 +53,17 @@ class RefinersConfig:
     processes: int = 2
 
 
-def _base_phases() -> list[Phase]:
-    # Judging first: it is what writing and revising build on, and the hardest to learn.
-    judging = Mixture(write=0.1, feedback=0.9, translation=1.0, error_rate=ERROR_RATE)
-    all_three = Mixture(write=0.25, feedback=0.25, translation=1.0, error_rate=ERROR_RATE)
-    return [Phase(0.4, judging), Phase(0.6, all_three)]
+def _mixture(
+    write: float, feedback: float, translation: float, *, tuned: bool = False, bonus: bool = False
+) -> Mixture:
+    """Shares of examples; a tuned model has a style of its own."""
+    style, share = (OWN_STYLE, OWN_SHARE) if tuned else (None, 0.0)
+    return Mixture(write, feedback, translation, ERROR_RATE, style, share, bonus)
 
 
-def _tuning(bonus: bool) -> list[Phase]:
-    return [
-        Phase(
-            1.0,
-            Mixture(
-                write=0.2,
-                feedback=0.5,
-                translation=1.0,
-                error_rate=ERROR_RATE,
-                own_style=OWN_STYLE,
-                own_share=OWN_SHARE,
-                bonus=bonus,
-            ),
-        )
-    ]
-
-
-def _solver_phases() -> list[Phase]:
-    judging = Mixture(write=0.3, feedback=0.7, translation=0.0, error_rate=ERROR_RATE)
-    all_three = Mixture(write=0.3, feedback=0.4, translation=0.0, error_rate=ERROR_RATE)
-    return [Phase(0.45, judging), Phase(0.55, all_three)]
+# Judging first: it is what writing and revising build on, and the hardest to learn.
+BASE: Final = [Phase(0.4, _mixture(0.1, 0.9, 1.0)), Phase(0.6, _mixture(0.25, 0.25, 1.0))]
+SOLVER: Final = [Phase(0.45, _mixture(0.3, 0.7, 0.0)), Phase(0.55, _mixture(0.3, 0.4, 0.0))]
 
 
 def train_translators(config: RefinersConfig, folder: Path) -> None:
@@ -111,7 +91,7 @@ def train_solver(config: RefinersConfig, folder: Path) -> None:
     weights, examples, _ = _entropy(config.seed, "solver")
     model = build_model(weights, lexicon=LEXICON)
     schedule = Schedule(config.solver_steps, batch_tokens=512)
-    train(model, "solver", _solver_phases(), schedule, examples)
+    train(model, "solver", SOLVER, schedule, examples)
     save(model, folder / "solver", LEXICON)
 
 
@@ -146,7 +126,7 @@ def train_refiners(
 
 
 def _translator(config: RefinersConfig, model: LlamaForCausalLM, seed: int) -> LlamaForCausalLM:
-    train(model, "base", _base_phases(), Schedule(config.translator_steps), seed)
+    train(model, "base", BASE, Schedule(config.translator_steps), seed)
     return model
 
 
@@ -154,7 +134,9 @@ def _tune(
     config: RefinersConfig, model: LlamaForCausalLM, name: str, bonus: bool, seed: int
 ) -> None:
     schedule = Schedule(config.tune_steps, learning_rate=3e-3, warmup=20)
-    train(model, name, _tuning(bonus), schedule, seed)
+    train(
+        model, name, [Phase(1.0, _mixture(0.2, 0.5, 1.0, tuned=True, bonus=bonus))], schedule, seed
+    )
 
 
 def _entropy(seed: int, job: str) -> list[int]:
