@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -227,6 +228,7 @@ def mark(label: str, look: Look) -> Line2D:
     return Line2D([], [], label=label, color=look.color, marker=look.marker, linestyle="none")
 
 
+@style.context(STYLE)
 def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:
     """The legend of all panels above them, each label once; none where nothing is labelled.
 

@@ -19,7 +19,6 @@ def heatmap(
     label: tuple[str, str],
     panel: str,
     wrap: int = 4,
-    colors: str = "Blues",
     height: float = 0.3,
 ) -> Figure:
     """A matrix an entry of `panel`, each cell shaded by its value and holding a text.
@@ -33,7 +32,6 @@ def heatmap(
         label: Of the horizontal and of the vertical axis.
         panel: A column with a matrix an entry, its title.
         wrap: At most so many matrices beside one another.
-        colors: A sequential colour map.
         height: Of a row, in inches.
 
     >>> cells = {"human": "own", "judge": ["own", "other"], "text": "", "value": 0.5, "panel": "j"}
@@ -54,7 +52,7 @@ def heatmap(
             values.astype(float),
             annot=texts,
             fmt="",
-            cmap=colors,
+            cmap="Blues",
             vmin=limits[0],
             # The darkest shade leaves its text readable.
             vmax=limits[1] + 0.15 * (limits[1] - limits[0]),

@@ -59,7 +59,6 @@ def lines(
     reference: float | None = None,
     limits: tuple[float, float] | None = None,
     share_x: bool = True,
-    height: float = 1.5,
     hollow: str = "",
 ) -> Figure:
     """A line a series, a panel an entry of a column.
@@ -77,7 +76,6 @@ def lines(
         reference: Where a thin horizontal line stands: a value that means none.
         limits: Of the vertical axis.
         share_x: Whether panels have one horizontal axis.
-        height: Of a panel, in inches.
         hollow: Why marks are hollow, for the legend.
 
     Returns:
@@ -95,7 +93,7 @@ def lines(
         rows = rows.assign(**{x: rows[x].cat.codes})
     if quantity:
         kinds = order(rows[quantity])
-        figure = empty(PAGE, (height + 0.15) * len(kinds) + 0.8)
+        figure = empty(PAGE, 1.65 * len(kinds) + 0.8)
         grid_of = figure.subplots(
             len(kinds), len(names), sharex="col" if share_x else False, sharey="row", squeeze=False
         )
@@ -104,7 +102,7 @@ def lines(
             one[0].set_ylabel(kind)
     else:
         kinds = [""]
-        figure, panels = grid([height + 0.2] * len(names), wrap, share_x=share_x, share_y=True)
+        figure, panels = grid([1.7] * len(names), wrap, share_x=share_x, share_y=True)
         figure.supylabel(label[1], fontsize=8)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, (kind, name) in zip(panels, product(kinds, names), strict=True):
@@ -147,16 +145,11 @@ def scatter(
     looks: Mapping[str, Look],
     series: str = "series",
     panel: str | None = None,
-    wrap: int = 2,
-    diagonal: str = "",
-    height: float = 2.7,
-    hollow: str = "",
 ) -> Figure:
     """Points in a plane, with an interval along each axis where the frame has one.
 
     Args:
-        rows: With the columns `x` and `y`, each with `_lo` and `_hi` (or without), and `hollow`
-            (or without).
+        rows: With the columns `x` and `y`, each with `_lo` and `_hi` (or without).
         x: The column of the horizontal axis.
         y: The column of the vertical axis.
         label: Of the horizontal and of the vertical axis.
@@ -165,7 +158,6 @@ def scatter(
         panel: A column with a panel an entry; panels share their axes.
         wrap: At most so many panels beside one another.
         diagonal: What the line of equal values means, for the legend; none without it.
-        height: Of a panel, in inches.
         hollow: Why marks are hollow, for the legend.
 
     Returns:
@@ -178,7 +170,7 @@ def scatter(
     [[0.1, 0.2]]
     """
     names = order(rows[panel]) if panel else [""]
-    figure, panels = grid([height] * len(names), wrap, share_x=True, share_y=True)
+    figure, panels = grid([2.7] * len(names), 2, share_x=True, share_y=True)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)] if panel else rows
@@ -193,12 +185,8 @@ def scatter(
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
             dots(axes, mine[x], mine[y], look, weak(mine), 4)
         axes.grid(visible=True, axis="both")
-        head(axes, str(name), min(wrap, len(names)))
-    seen = shown if len(looks) > 1 else {}
-    announce(panels[0], seen, hollow=hollow if weak(rows).any() else "")
-    if diagonal:
-        for axes in panels:
-            axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
+        head(axes, str(name), min(2, len(names)))
+    announce(panels[0], shown if len(looks) > 1 else {})
     figure.supxlabel(label[0], fontsize=8)
     figure.supylabel(label[1], fontsize=8)
     legend(figure)

@@ -115,12 +115,12 @@ def test_the_forest_has_a_panel_a_statistic_and_a_row_a_judge():
 
 def test_captions_count_rows_dropped_missing_and_values_without_variation():
     told = draw.statistics(ROWS, "wataoka", PARAMS).caption
-    assert "set: 20 own sets, judges: 2; the strictest statistics drop 4" in told
+    assert "set: 20 own sets of 2 judges, 4 dropped by the strictest statistics" in told
     assert "1 values do not exist" in told
     assert "1 value does not vary in the sample, hence no honest interval: k" in told
     assert "200 bootstrap resamples of prompts" in told
     told = draw.mitigations(RULED, PARAMS).caption
-    assert "14 own pairs that the human decides, 2 dropped" in told
+    assert "14 own pairs that the human decides of 2 judges, 2 dropped for want of a score" in told
 
 
 def test_only_changes_beyond_their_interval_are_told():

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib import style
 
 from selfpref.params import Params
-from selfpref.plots.captions import beyond, caption, unvaried
+from selfpref.plots.captions import beyond, caption, counted, unvaried
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import (
     BLACK,
@@ -91,15 +91,10 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counted(rows: pd.DataFrame) -> str:
-    """Rows of the widest statistic of each judge, by data set, and of the strictest."""
-    told = []
-    for dataset, part in rows[rows["judge"].ne(POOLED) & rows["n"].gt(0)].groupby("dataset"):
-        by_judge = part.groupby("judge")[["n", "dropped"]].max()
-        told.append(
-            f"{dataset}: {by_judge['n'].sum():g} own sets, judges: {len(by_judge)}; the strictest "
-            f"statistics drop {by_judge['dropped'].sum():g} of them"
-        )
-    return "; ".join(told)
+    """Rows of the widest statistic of each judge, by data set, and what the strictest drops."""
+    known = rows[rows["judge"].ne(POOLED) & rows["n"].gt(0)]
+    widest = known.groupby(["dataset", "judge"])[["n", "dropped"]].max().reset_index()
+    return counted(widest, "own sets", dropped="dropped", why="by the strictest statistics")
 
 
 def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
@@ -295,14 +290,14 @@ def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
     handles = [mark(judge, Look(color)) for judge, color in colors.items()]
     legend(figure, [*handles, *(mark(rule, Look(GREY, MARKERS[rule])) for rule in rules)])
     one = judges[judges["rule"].eq("single") & judges["measure"].eq("eo")]
-    counts = [
-        f"{dataset}: {len(part)} judges, {part['n'].sum():g} own pairs that the human decides, "
-        f"{part['dropped'].sum():g} dropped for want of a score"
-        for dataset, part in one.groupby("dataset")
-    ]
     told = caption(
         f"Profile `{params.profile}`",
-        "; ".join(counts),
+        counted(
+            one,
+            "own pairs that the human decides",
+            dropped="dropped",
+            why="for want of a score",
+        ),
         "A tie of a rule counts half",
         "Each judge's own responses, judged by itself (single) and by each rule; intervals in the "
         "next figure",

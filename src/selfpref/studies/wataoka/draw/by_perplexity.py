@@ -8,7 +8,7 @@ import pandas as pd
 from selfpref.params import Params
 from selfpref.plots.captions import beyond, caption
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, BLUE, GREEN, ORANGE, Look, long
+from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, Look, legend, long
 from selfpref.plots.lines import lines, scatter
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.wataoka.draw import FEW
@@ -190,9 +190,10 @@ def planted_vs_measured(rows: pd.DataFrame, recovery: pd.DataFrame, params: Para
         y="bias",
         label=("injected bias (the rule that made the labels)", "EO bias on the same pairs"),
         looks={measured[0]: Look(BLUE), oracle[0]: Look(BLACK, "x")},
-        diagonal="measured = injected",
-        height=3.2,
     )
+    (axes,) = figure.axes
+    axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label="measured = injected", zorder=1)
+    legend(figure)
     recovered = "; ".join(
         f"{row.quantity}: r = {row.r:.2f} [{row.lo:.2f}, {row.hi:.2f}]"
         for row in recovery.itertuples()
