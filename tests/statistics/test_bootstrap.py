@@ -9,7 +9,7 @@ from scipy import stats
 
 from selfpref.statistics import bootstrap
 from selfpref.statistics.bias import equal_opportunity
-from selfpref.statistics.bootstrap import ClusterBootstrap, cluster_sums
+from selfpref.statistics.bootstrap import ClusterBootstrap, cluster_sums, ratio
 
 
 def mean(totals):
@@ -104,6 +104,12 @@ def test_a_mean_leaves_missing_values_out_and_is_a_ratio():
     assert bootstrap.mean(values, prompts, "x") == known
     (joint, _) = bootstrap.estimates(parts, np.arange(3), lambda sums: sums / 3, "x")
     assert (joint.value, joint.lo) == (known.value, known.lo)
+
+
+def test_nothing_counted_is_no_rate():
+    # A share of nothing is none, also where it has a part.
+    assert np.isnan(ratio(np.array([[0.0, 0.0], [1.0, 0.0]]))).all()
+    assert ratio(np.array([1, 4])) == 0.25
 
 
 def test_the_example_in_words_gives_what_it_shows():

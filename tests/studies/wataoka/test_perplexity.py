@@ -1,4 +1,4 @@
-"""Leaning on perplexity: differences, bins, and slopes against ordinary least squares."""
+"""Perplexity and verdicts: differences, bins, and slopes against ordinary least squares."""
 
 import math
 

@@ -1,0 +1,64 @@
+"""Excess on frames small enough to count by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from selfpref.statistics.bias import excess, stacked_cells
+
+
+def facing_rows(**decisions):
+    """Pairs with j's responses, one column of decisions a judge; the human decides `human`."""
+    human = decisions.pop("human")
+    return pd.DataFrame(
+        [
+            {
+                "item_id": f"i{n}",
+                "cluster": f"c{n}",
+                "opponent": "o",
+                "judge": judge,
+                "human": float(wanted),
+                "decision": values[n],
+            }
+            for judge, values in decisions.items()
+            for n, wanted in enumerate(human)
+        ]
+    )
+
+
+def bias_excess(rows, variant):
+    cells, _ = stacked_cells(rows, "j", variant, "drop", "drop")
+    return float(excess(cells.sum(axis=0))), int((cells[:, 0].sum(axis=1) > 0).sum())
+
+
+ROWS = facing_rows(
+    human=[1, 1, 0, 0],
+    j=[1, 1, 1, 0.5],  # EO 1 on the three pairs that it decides
+    k=[1, 0.5, 0, 1],  # EO 1 - 1/2 on its own three
+    m=[1, 1, 0, 0],  # EO 0
+)
+
+
+def test_own_pairs():
+    assert bias_excess(ROWS, "own") == (1 - (0.5 + 0) / 2, 3)
+
+
+def test_common_pairs_are_those_that_all_judges_decide():
+    # Pairs 0 and 2 are left: j picks itself on both, k and m copy the human.
+    assert bias_excess(ROWS, "common") == (1 - (0 + 0) / 2, 2)
+
+
+def test_half_ties_keep_every_pair():
+    j, k = 1 - 0.25, 0.75 - 0.5
+    assert bias_excess(ROWS, "half-ties") == (pytest.approx(j - k / 2), 4)
+
+
+def test_judges_alike_have_no_excess():
+    rows = facing_rows(human=[1, 0, 0], j=[1, 1, 0], k=[1, 1, 0])
+    for variant in ("own", "common", "half-ties"):
+        assert bias_excess(rows, variant)[0] == 0
+
+
+def test_without_another_judge_there_is_no_excess():
+    cells, _ = stacked_cells(facing_rows(human=[1, 0], j=[1, 1]), "j", "own", "drop", "drop")
+    assert np.isnan(excess(cells.sum(axis=0)))
