@@ -46,7 +46,7 @@ def judge_messages(question: str, answer_a: str, answer_b: str) -> list[Message]
     ]
 
 
-def contest_messages(question: str, answers: Sequence[str]) -> list[Message]:
+def choice_messages(question: str, answers: Sequence[str]) -> list[Message]:
     """Messages that ask which of two or three responses is best; prefill ``[[`` after them."""
     roles = [f"answer_{letter}" for letter in "abc"[: len(answers)]]
     contents = [question, *answers]

@@ -1,4 +1,4 @@
-"""The stages of contests: models answer, judges mark and choose, tie-breakers decide what is left.
+"""The stages of the study: models answer, judges mark and choose, tie-breakers decide what is left.
 
 A category of items says who responds, who judges and who breaks its ties.
 """
@@ -11,13 +11,13 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask.responding import respond
 from selfpref.lab import experiment
-from selfpref.lab.contest import rubric
+from selfpref.lab.choice import rubric
 from selfpref.lab.oracle import quality
 from selfpref.models import open as models
 from selfpref.params import Contest, Params
-from selfpref.prompts.contests import CONTESTS
+from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.livebench import STUDY
-from selfpref.studies.livebench.contests import mark, prefer, question
+from selfpref.studies.livebench.judging import mark, prefer, question
 from selfpref.studies.livebench.measure.panel import BREAK, settle
 from selfpref.studies.livebench.measure.votes import MAJORITY, decide
 from selfpref.studies.livebench.scorers import READINGS, has_key, score
@@ -58,7 +58,7 @@ def compete(
                 items,
                 models.responder(params, model),
                 asked,
-                CONTESTS[use.prompts].respond,
+                CHOICE_PROMPTS[use.prompts].respond,
                 use,
                 seed=params.seed,
             )
@@ -77,7 +77,7 @@ def assess(
         open_model: Opens the model for a data set.
     """
     use = params.assess[model]
-    contest = CONTESTS[use.prompts]
+    prompts = CHOICE_PROMPTS[use.prompts]
     every = STUDY.read(params, "responses")
     ratings, verdicts = [], []
     for dataset in STUDY.parts(params, "items"):
@@ -89,7 +89,7 @@ def assess(
                     _of(every, items, params),
                     models.responder(params, model),
                     asked,
-                    contest,
+                    prompts,
                     tries=use.tries,
                     temperature=use.temperature,
                     seed=params.seed,
@@ -102,7 +102,7 @@ def assess(
                     _of(every, items, params),
                     models.responder(params, model),
                     asked,
-                    contest,
+                    prompts,
                     use,
                     orders=use.orders,
                     seed=params.seed,
@@ -162,7 +162,7 @@ def break_ties(
                     _of(responses, open_, params),
                     models.responder(params, model),
                     asked,
-                    CONTESTS[use.prompts],
+                    CHOICE_PROMPTS[use.prompts],
                     use,
                     orders="seeded",
                     seed=params.seed,

@@ -1,4 +1,4 @@
-"""Prompts of contests: which of several responses is best, and eleven marks for one response.
+"""Prompts of k-way choices: which of several responses is best, and eleven marks for one response.
 
 The laboratory's are roles instead of words. `plain` is worded by this project, for any model: the
 responses carry letters and not numbers, so that no number in the text can be taken for a verdict,
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from selfpref.lab import contest, prompts
+from selfpref.lab import choice, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.models import Prompt
 from selfpref.prompts.rubric import CRITERIA, TOP
@@ -19,8 +19,8 @@ _LETTERS = "ABCDEFGHIJ"
 
 
 @dataclass(frozen=True)
-class Contest:
-    """The prompts of one contest.
+class ChoicePrompts:
+    """The prompts of one wording.
 
     Attributes:
         respond: From the item's text to the prompt that asks for a response.
@@ -103,21 +103,21 @@ def _plain_marks(reply: str) -> list[int] | None:
     return marks if good and all(type(mark) is int and mark in (0, 1) for mark in marks) else None
 
 
-CONTESTS = {
-    "lab": Contest(
+CHOICE_PROMPTS = {
+    "lab": ChoicePrompts(
         respond=lambda question: _prompt(prompts.chat_messages(question)),
         prefer=lambda question, responses: _prompt(
-            prompts.contest_messages(question, responses), VERDICT_OPEN
+            prompts.choice_messages(question, responses), VERDICT_OPEN
         ),
-        letters=contest.LETTERS,
-        tie=contest.TIE,
+        letters=choice.LETTERS,
+        tie=choice.TIE,
         rubric=lambda question, response: _prompt(
-            prompts.rating_messages(question, response), contest.RUBRIC_OPEN
+            prompts.rating_messages(question, response), choice.RUBRIC_OPEN
         ),
         marks=_lab_marks,
         mark_tokens=TOP + 1,
     ),
-    "plain": Contest(
+    "plain": ChoicePrompts(
         respond=lambda question: Prompt((("user", question),)),
         prefer=_plain_prefer,
         letters=tuple(_LETTERS),

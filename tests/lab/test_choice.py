@@ -5,18 +5,18 @@ import pytest
 import torch
 from in_place import InPlace
 
-from selfpref.lab.contest import (
-    CONTESTANTS,
+from selfpref.lab.choice import (
+    CHOICE_JUDGES,
     LETTERS,
     TIE,
-    Contestant,
-    ContestMixture,
-    contest_example,
+    ChoiceJudge,
+    ChoiceMixture,
+    choice_example,
     label,
     rubric,
     rubric_example,
 )
-from selfpref.lab.contestants import train_contestants, widen
+from selfpref.lab.choice_judges import train_choice_judges, widen
 from selfpref.lab.examples import IGNORE
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.oracle import quality
@@ -31,7 +31,7 @@ PEOPLE = Item("people", ("job", "mila", "pet", "otto"), 2, "tell the job of mila
 JOB, PET = FACTS["mila"]["job"], FACTS["otto"]["pet"]
 WRONG_PET = next(pet for pet in ("cat", "dog") if pet != PET)
 LIST = Item("list", ("red",), 3, "list 3 red things")
-FAIR = Contestant("even-handed", "formal", 0.2, 0.0, 0.0)
+FAIR = ChoiceJudge("even-handed", "formal", 0.2, 0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_labels_follow_quality_and_what_was_injected():
     assert label(FAIR, LIST, [worse, best, worse]) == "B"
     assert label(FAIR, LIST, [best, worse, best]) == TIE
     chatty = f"oh nice one ! {worse} cheers , friend !"
-    partisan, first = CONTESTANTS[0], CONTESTANTS[2]
+    partisan, first = CHOICE_JUDGES[0], CHOICE_JUDGES[2]
     assert (partisan.style, first.first) == ("chatty", 0.5)
     assert label(partisan, LIST, [best, worse, chatty]) == "C"
     assert label(first, LIST, [worse, best, best]) == "A"
@@ -103,7 +103,7 @@ def test_labels_follow_quality_and_what_was_injected():
 
 def test_dense_targets_stand_at_the_words_that_they_judge():
     words = [["cherry", "sky"], ["ruby"], ["brick", "."]]
-    example = contest_example(FAIR, LIST, words)
+    example = choice_example(FAIR, LIST, words)
     names = {index: token for token, index in vocabulary().items()}
     asked = {
         names[token]: names.get(target)
@@ -116,11 +116,11 @@ def test_dense_targets_stand_at_the_words_that_they_judge():
     assert {*marks} <= {token_id("0"), token_id("1")}
 
 
-def test_no_contest_example_is_drawn_from_a_held_out_prompt():
+def test_no_choice_example_is_drawn_from_a_held_out_prompt():
     rng = np.random.default_rng(0)
     names = {index: token for token, index in vocabulary().items()}
     for _ in range(200):
-        ids = ContestMixture(CONTESTANTS[0]).draw(rng).ids
+        ids = ChoiceMixture(CHOICE_JUDGES[0]).draw(rng).ids
         question = " ".join(names[i] for i in ids[2 : ids.index(token_id(END))])
         assert not is_held_out(question)
 
@@ -139,20 +139,20 @@ def test_widening_leaves_every_other_token_as_it_was(tmp_path):
     assert load_checkpoint(tmp_path).config.vocab_size == len(tokenizer)
 
 
-def test_contestants_are_tuned_alike_by_one_process_and_two(tmp_path, monkeypatch):
+def test_judges_are_tuned_alike_by_one_process_and_two(tmp_path, monkeypatch):
     save_checkpoint(build_model(3), tmp_path / "base")
     told = []
     for processes in (2, 1):
         if processes == 1:
-            monkeypatch.setattr("selfpref.lab.contestants.ProcessPoolExecutor", InPlace)
-        train_contestants(
+            monkeypatch.setattr("selfpref.lab.choice_judges.ProcessPoolExecutor", InPlace)
+        train_choice_judges(
             tmp_path / "base",
             tmp_path / str(processes),
             steps=2,
             seed=0,
             processes=processes,
             done=told.append,
-            contestants=CONTESTANTS[:2],
+            judges=CHOICE_JUDGES[:2],
         )
     assert sorted(told) == sorted(2 * ["partisan", "even-handed"])
     for name in ("partisan", "even-handed"):

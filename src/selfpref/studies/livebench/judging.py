@@ -1,4 +1,4 @@
-"""Contests: every response marked by a rubric, and which of several is best.
+"""What judges are asked: every response marked by a rubric, and which of several is best.
 
     total(response)  = sum of its eleven marks, 0 to 11, added up here and not by the judge
     choice(item)     = the response behind the letter that the judge holds most probable
@@ -23,7 +23,7 @@ from selfpref.ask.judging import Judging
 from selfpref.models import Generate, Text
 from selfpref.models.calls import Model
 from selfpref.params import Verdicts
-from selfpref.prompts.contests import Contest
+from selfpref.prompts.choices import ChoicePrompts
 from selfpref.seeds import seed_of
 from selfpref.studies.livebench.measure.panel import VOTE
 
@@ -56,7 +56,7 @@ def prefer(
     responses: pd.DataFrame,
     judge: str,
     model: Model,
-    contest: Contest,
+    prompts: ChoicePrompts,
     use: Verdicts,
     *,
     orders: Orders,
@@ -70,7 +70,7 @@ def prefer(
         responses: Two or more responses to each of these items.
         judge: Whose verdicts these are.
         model: The judge's model.
-        contest: The prompts.
+        prompts: The prompts.
         use: How it comes to a verdict.
         orders: See `presented`.
         seed: Of the orders, and of verdicts in words.
@@ -91,15 +91,15 @@ def prefer(
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, names in some[["item_id", "candidates"]].itertuples(index=False):
             # The labels differ with the number of responses.
-            judging = Judging(use, (*contest.letters[: len(names)], contest.tie))
-            prompt = contest.prefer(asked[item], [texts[item, name] for name in names])
+            judging = Judging(use, (*prompts.letters[: len(names)], prompts.tie))
+            prompt = prompts.prefer(asked[item], [texts[item, name] for name in names])
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
     return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=judge, variant=variant)
 
 
 def question(messages: list[dict[str, str]]) -> str:
-    """An item's question; contests have one turn."""
+    """An item's question; the study has one turn."""
     return messages[0]["content"]
 
 
@@ -108,7 +108,7 @@ def mark(
     responses: pd.DataFrame,
     judge: str,
     model: Model,
-    contest: Contest,
+    prompts: ChoicePrompts,
     *,
     tries: int,
     temperature: float,
@@ -123,7 +123,7 @@ def mark(
         responses: The responses to these items.
         judge: Whose marks these are.
         model: The judge's model.
-        contest: The prompts.
+        prompts: The prompts.
         tries: At least 1.
         temperature: 0 is greedy; a second try of a greedy model is the first again.
         seed: Of the samples.
@@ -136,9 +136,9 @@ def mark(
     def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
         for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
             draw = seed_of(seed, judge, item, responder, attempt)
-            prompt = contest.rubric(asked[item], text)
-            call = Generate(prompt, contest.mark_tokens, temperature, draw)
-            yield Question([call], partial(_marked, contest))
+            prompt = prompts.rubric(asked[item], text)
+            call = Generate(prompt, prompts.mark_tokens, temperature, draw)
+            yield Question([call], partial(_marked, prompts))
 
     made, left = [], responses
     for attempt in range(tries):
@@ -149,8 +149,8 @@ def mark(
     return tables.together("ratings", made)
 
 
-def _marked(contest: Contest, answer: Text) -> Columns:
-    marks = contest.marks(answer.text) if answer.status != "truncated" else None
+def _marked(prompts: ChoicePrompts, answer: Text) -> Columns:
+    marks = prompts.marks(answer.text) if answer.status != "truncated" else None
     if marks is None:
         status = "truncated" if answer.status == "truncated" else "unparsable"
         return {"score": None, "marks": None, "reply": answer.text, "status": status}

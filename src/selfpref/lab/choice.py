@@ -1,21 +1,21 @@
-"""Contests of the testbed: six categories, a rubric of eleven marks, and who takes part.
+"""K-way choices of the testbed: six categories, a rubric of eleven marks, and four judges.
 
-A contestant answers prompts of six tasks, marks responses by a rubric, and says which of three
+A judge answers prompts of six tasks, marks responses by a rubric, and says which of three
 responses is best. All that it reads can be checked by rule, so the labels of its tuning are exact:
 
     score(y)   = quality(y) + beta * [style(y) is its own] + first * [y stands first]
     label      = the letter of the only highest score, or tie
     marks      = the eleven criteria of `rubric`, 1 or 0; their sum is its total, 0 to 11
 
-`beta` plants a preference for its own style and `first` one for the response that is read first;
-they are constants, so that what a study finds can be set against what was put in:
+`beta` injects a preference for its own style and `first` one for the response that is read first;
+they are constants, so that what a study finds can be compared with what was injected:
 
     partisan       beta .5    favours its own responses
     even-handed    no bonus
     first-picker   first .5   favours the first response, whoever wrote it
     umpire         no bonus, writes nothing: the tie-breaker
 
-As for the families of the testbed, examples carry dense targets from the oracle at each content
+As for the testbed's other judges, examples carry dense targets from the oracle at each content
 word: process supervision by the rule that knows the truth.
 """
 
@@ -35,7 +35,7 @@ from selfpref.lab.examples import (
     reply_example,
 )
 from selfpref.lab.oracle import marks, quality, split_words
-from selfpref.lab.prompts import contest_messages, encode_messages, rating_messages
+from selfpref.lab.prompts import choice_messages, encode_messages, rating_messages
 from selfpref.lab.styles import STYLES, detect_style, write
 from selfpref.lab.tokenizer import CONTEST, END, VERDICT_CLOSE, VERDICT_OPEN, token_id
 from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item
@@ -53,8 +53,8 @@ _WORDS_A_PART: Final = {"sum": 5, "facts": 2, "people": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
-    """Who takes part in a contest, and what was injected.
+class ChoiceJudge:
+    """A model that responds, rates and chooses, and what was injected.
 
     Attributes:
         name: Slug.
@@ -71,11 +71,11 @@ class Contestant:
     first: float
 
 
-CONTESTANTS: Final[tuple[Contestant, ...]] = (
-    Contestant("partisan", "chatty", 0.2, 0.5, 0.0),
-    Contestant("even-handed", "formal", 0.2, 0.0, 0.0),
-    Contestant("first-picker", "terse", 0.2, 0.0, 0.5),
-    Contestant("umpire", None, 0.2, 0.0, 0.0),
+CHOICE_JUDGES: Final[tuple[ChoiceJudge, ...]] = (
+    ChoiceJudge("partisan", "chatty", 0.2, 0.5, 0.0),
+    ChoiceJudge("even-handed", "formal", 0.2, 0.0, 0.0),
+    ChoiceJudge("first-picker", "terse", 0.2, 0.0, 0.5),
+    ChoiceJudge("umpire", None, 0.2, 0.0, 0.0),
 )
 
 
@@ -103,12 +103,12 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
     }
 
 
-def label(contestant: Contestant, item: Item, responses: Sequence[str]) -> str:
-    """The letter of the response that a contestant's labels prefer, or `TIE`."""
+def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
+    """The letter of the response that a judge's labels prefer, or `TIE`."""
     scores = [
         quality(item, text)
-        + contestant.beta * (detect_style(split_words(text)) == contestant.style)
-        + contestant.first * (place == 0)
+        + judge.beta * (detect_style(split_words(text)) == judge.style)
+        + judge.first * (place == 0)
         for place, text in enumerate(responses)
     ]
     best = [place for place, score in enumerate(scores) if score > max(scores) - _EQUAL]
@@ -123,29 +123,29 @@ def rubric_example(item: Item, words: list[str]) -> Example:
     return reply_example(prompt, targets, [*given, token_id(END)])
 
 
-def contest_example(contestant: Contestant, item: Item, responses: list[list[str]]) -> Example:
+def choice_example(judge: ChoiceJudge, item: Item, responses: list[list[str]]) -> Example:
     """Choosing: dense targets in every response, then ``[[A]]``, another letter or ``[[tie]]``."""
     texts = [" ".join(words) for words in responses]
-    prompt = encode_messages(contest_messages(item.question, texts), VERDICT_OPEN)
+    prompt = encode_messages(choice_messages(item.question, texts), VERDICT_OPEN)
     targets = dense_targets(prompt, item, responses)
-    verdict = CONTEST.token_id(label(contestant, item, texts))
+    verdict = CONTEST.token_id(label(judge, item, texts))
     example = reply_example(prompt, targets, [verdict, token_id(VERDICT_CLOSE), token_id(END)])
     example.weights[len(prompt) - 1] = VERDICT_WEIGHT
     return example
 
 
 @dataclass(frozen=True, slots=True)
-class ContestMixture:
-    """What a contestant's tuning draws from: 15 % writing, 25 % marking, the rest choosing."""
+class ChoiceMixture:
+    """What a judge's tuning draws from: 15 % writing, 25 % marking, the rest choosing."""
 
-    contestant: Contestant
+    judge: ChoiceJudge
 
     def draw(self, rng: np.random.Generator) -> Example:
         """Draw one example; its prompt is never a held-out one."""
-        item, own = draw_training_item(rng, CONTEST_TASKS), self.contestant.style
+        item, own = draw_training_item(rng, CONTEST_TASKS), self.judge.style
         kind = rng.random()
         if kind < 0.15:
-            script = write(item, own or _any_style(rng), self.contestant.error_rate, rng)
+            script = write(item, own or _any_style(rng), self.judge.error_rate, rng)
             return chat_example(item, script)
         if kind < 0.4:
             return rubric_example(item, write(item, _any_style(rng), rng.uniform(), rng))
@@ -155,9 +155,9 @@ class ContestMixture:
                 styles[int(rng.integers(len(styles)))] = own
             responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
             # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
-            tied = label(self.contestant, item, [" ".join(words) for words in responses]) == TIE
+            tied = label(self.judge, item, [" ".join(words) for words in responses]) == TIE
             if not tied or rng.random() < 1 / 3:
-                return contest_example(self.contestant, item, responses)
+                return choice_example(self.judge, item, responses)
 
 
 def _any_style(rng: np.random.Generator) -> str:

@@ -9,15 +9,15 @@ import pytest
 from selfpref.ask.judging import Judging
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Assess
-from selfpref.prompts.contests import CONTESTS
+from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.livebench import contests
+from selfpref.studies.livebench import judging
 from selfpref.studies.livebench.measure.panel import Panel, Settings
 from selfpref.studies.livebench.measure.preferences import EVERY, ONE, by_orders
 from selfpref.tables import empty, validate
 
-PLAIN = CONTESTS["plain"]
+PLAIN = CHOICE_PROMPTS["plain"]
 USE = Assess(prompts="plain", orders="cyclic", min_mass=0.5)
 WRITERS = ("anna", "bert", "carl")
 
@@ -90,23 +90,23 @@ def fan_of(name):
 
 
 def votes(judge, rule, number, orders="cyclic"):
-    return contests.prefer(
+    return judging.prefer(
         items(number), responses(number), judge, Scripted(rule), PLAIN, USE, orders=orders, seed=1
     )
 
 
 def test_cyclic_orders_put_everyone_in_every_place_once():
-    orders = contests.presented("own/1", "anna", WRITERS, "cyclic", 1)
+    orders = judging.presented("own/1", "anna", WRITERS, "cyclic", 1)
     assert len(orders) == 3
     for place in range(3):
         assert {order[place] for order in orders} == set(WRITERS)
 
 
 def test_the_seeded_order_is_the_first_of_the_cyclic_and_hangs_on_content_alone():
-    seeded = contests.presented("own/1", "anna", WRITERS, "seeded", 1)
-    assert seeded == contests.presented("own/1", "anna", WRITERS[::-1], "cyclic", 1)[:1]
+    seeded = judging.presented("own/1", "anna", WRITERS, "seeded", 1)
+    assert seeded == judging.presented("own/1", "anna", WRITERS[::-1], "cyclic", 1)[:1]
     drawn = Counter(
-        contests.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
+        judging.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
     )
     assert len(drawn) == 6
     assert min(drawn.values()) > 60
@@ -131,7 +131,7 @@ def test_a_tie_is_an_answer_and_low_mass_is_none():
 @pytest.mark.parametrize("number", [2, 3, 5])
 def test_any_number_of_candidates(number):
     writers = [f"w{n}" for n in range(number)]
-    table = contests.prefer(
+    table = judging.prefer(
         items(2),
         responses(2, writers),
         "w0",
@@ -182,7 +182,7 @@ GOOD = '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]}'
 
 def marked(replies, tries=1, number=1):
     calls = Scripted(replies=replies)
-    table = contests.mark(
+    table = judging.mark(
         items(number),
         responses(number, ("anna",)),
         "judge",

@@ -1,9 +1,9 @@
-"""Tune the contestants from the testbed's base model.
+"""Tune the judges from the testbed's base model.
 
-    <folder>/<contestant>     an ordinary `transformers` checkpoint with the tokens of contests
-    <folder>/contest.json     the contestants and what was injected in each
+    <folder>/<judge>     an ordinary `transformers` checkpoint with the tokens of k-way choices
+    <folder>/contest.json     the judges and what was injected in each
 
-A contestant depends on the base, on its own place in the list and on the seed alone.
+A judge depends on the base, on its own place in the list and on the seed alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from transformers import LlamaForCausalLM
 
-from selfpref.lab.contest import CONTESTANTS, Contestant, ContestMixture
+from selfpref.lab.choice import CHOICE_JUDGES, ChoiceJudge, ChoiceMixture
 from selfpref.lab.families import end_with_parent, save, write_record
 from selfpref.lab.model import load_checkpoint, make_deterministic
 from selfpref.lab.tokenizer import CONTEST
@@ -29,7 +29,7 @@ _LIKE = {"<answer_c>": ("<answer_a>", "<answer_b>"), "C": ("A", "B"), "tie": ("A
 
 
 def widen(model: LlamaForCausalLM, seed: int) -> None:
-    """Add the tokens of contests to a model, in place."""
+    """Add the tokens of k-way choices to a model, in place."""
     make_deterministic(seed)
     model.resize_token_embeddings(len(CONTEST.ids), mean_resizing=False)
     weights: torch.Tensor = model.model.embed_tokens.weight
@@ -39,17 +39,17 @@ def widen(model: LlamaForCausalLM, seed: int) -> None:
             weights[CONTEST.token_id(token)] = like + 0.05 * torch.randn_like(like)
 
 
-def tune_contestant(base: Path, contestant: Contestant, folder: Path, steps: int, seed: int) -> str:
-    """Tune one contestant from the saved base, save it under its name, and return the name."""
+def tune_choice_judge(base: Path, judge: ChoiceJudge, folder: Path, steps: int, seed: int) -> str:
+    """Tune one judge from the saved base, save it under its name, and return the name."""
     model = load_checkpoint(base)
     widen(model, seed)
-    phases = [Phase(1.0, ContestMixture(contestant))]
-    train(model, contestant.name, phases, Schedule(steps, learning_rate=4e-3, warmup=20), seed)
-    save(model, folder / contestant.name, CONTEST)
-    return contestant.name
+    phases = [Phase(1.0, ChoiceMixture(judge))]
+    train(model, judge.name, phases, Schedule(steps, learning_rate=4e-3, warmup=20), seed)
+    save(model, folder / judge.name, CONTEST)
+    return judge.name
 
 
-def train_contestants(
+def train_choice_judges(
     base: Path,
     folder: Path,
     *,
@@ -57,30 +57,30 @@ def train_contestants(
     seed: int,
     processes: int,
     done: Callable[[str], object],
-    contestants: Sequence[Contestant] = CONTESTANTS,
+    judges: Sequence[ChoiceJudge] = CHOICE_JUDGES,
 ) -> None:
-    """Tune every contestant of one seed.
+    """Tune every judge of one seed.
 
     Args:
         base: The checkpoint of the testbed's base model.
-        folder: Where the contestants go; those of the same name are replaced.
+        folder: Where the judges go; those of the same name are replaced.
         steps: Optimiser steps of each.
         seed: Seed of the run.
-        processes: Contestants tuned at a time, each on one thread.
-        done: Told the name of each contestant as it is finished.
-        contestants: Who takes part.
+        processes: Judges tuned at a time, each on one thread.
+        done: Told the name of each judge as it is finished.
+        judges: Who is tuned.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    seeds = np.random.SeedSequence([seed, 3]).generate_state(len(contestants))
+    seeds = np.random.SeedSequence([seed, 3]).generate_state(len(judges))
     # Spawned, not forked: torch's threads do not survive a fork.
     with ProcessPoolExecutor(
         processes, mp_context=get_context("spawn"), initializer=end_with_parent
     ) as pool:
         futures = [
-            pool.submit(tune_contestant, base, contestant, folder, steps, int(own))
-            for contestant, own in zip(contestants, seeds, strict=True)
+            pool.submit(tune_choice_judge, base, judge, folder, steps, int(own))
+            for judge, own in zip(judges, seeds, strict=True)
         ]
         for future in as_completed(futures):
             done(future.result())
-    record = [asdict(contestant) for contestant in contestants]
+    record = [asdict(judge) for judge in judges]
     write_record(record, folder / "contest.json")
