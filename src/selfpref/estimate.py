@@ -117,7 +117,8 @@ def _row(params: Params, key: str, stage: str, entry: Hosted) -> dict[str, Any]:
         return row | {"remark": "no price in params.yaml"}
     price = tokens.price(entry.price, batch=entry.batch)
     over = entry.budget is not None and price > entry.budget
-    return row | {"USD": price, "budget": entry.budget, "remark": "above the budget" * over}
+    remark = "above the budget" if over else ""
+    return row | {"USD": price, "budget": entry.budget, "remark": remark}
 
 
 def text(table: pd.DataFrame) -> str:

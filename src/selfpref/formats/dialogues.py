@@ -17,6 +17,16 @@ from selfpref import tables
 from selfpref.formats.records import audited, numbered, written
 from selfpref.tables.schemas import TIE
 
+# The columns of a set of votes on dialogues.
+VOTE = (
+    "question_id",
+    "model_a",
+    "model_b",
+    "winner",
+    "judge",
+    "conversation_a",
+    "conversation_b",
+)
 # What a row says of a vote: the label, first of a and b.
 LABELS = {"model_a": "a", "model_b": "b", "tie": TIE, "tie (bothbad)": TIE}
 

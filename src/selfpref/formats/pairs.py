@@ -28,10 +28,8 @@ from selfpref.tables.schemas import ROUNDING, TIE
 
 REQUIRED = ("item", "responder_a", "responder_b", "label", "judge", "order")
 PROBABILITIES = ("probability_a", "probability_b")
-OPTIONAL = (
-    *("verdict", *PROBABILITIES, "repeat", "annotator", "cluster", "category"),
-    *("prompt", "text_a", "text_b"),
-)
+VOTED = ("repeat", "annotator", "cluster", "category")
+OPTIONAL = ("verdict", *PROBABILITIES, *VOTED, "prompt", "text_a", "text_b")
 ORDERS = ("ab", "ba")
 
 

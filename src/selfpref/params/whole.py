@@ -23,13 +23,9 @@ from selfpref.params.uses import (
     TieBreaker,
 )
 
-# The mappings whose keys are models.
-MODEL_SECTIONS = (
-    *("respond", "judge", "perplexity"),
-    *("compete", "assess", "tie_breakers"),
-    "refine",
-    *("summarise", "recognise"),
-)
+# The mappings whose keys are models, and those of them that come to verdicts.
+JUDGING = ("judge", "assess", "tie_breakers", "recognise")
+MODEL_SECTIONS = ("respond", "perplexity", "compete", "refine", "summarise", *JUDGING)
 
 
 class Params(Section):
@@ -182,7 +178,7 @@ class Params(Section):
                 )
             if name in self.perplexity and entry.batch:
                 raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
-            for section in ("judge", "assess", "tie_breakers", "recognise"):
+            for section in JUDGING:
                 judge = getattr(self, section).get(name)
                 if judge and entry.reasoning and judge.score_mode == "logprobs":
                     raise ValueError(

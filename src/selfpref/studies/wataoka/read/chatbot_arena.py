@@ -18,14 +18,11 @@ from typing import Any
 import pandas as pd
 
 from selfpref.download.hub import load
-from selfpref.formats.dialogues import LABELS, Collected, Turns, both, sampled
+from selfpref.formats.dialogues import LABELS, VOTE, Collected, Turns, both, sampled
 from selfpref.params import Dialogues
 from selfpref.tables.schemas import TIE
 
-COLUMNS = (
-    *("question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b"),
-    *("turn", "language", "openai_moderation", "toxic_chat_tag"),
-)
+COLUMNS = (*VOTE, "turn", "language", "openai_moderation", "toxic_chat_tag")
 
 
 def _flagged(row: dict[str, Any], classifier: str) -> bool:

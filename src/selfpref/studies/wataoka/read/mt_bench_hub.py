@@ -10,14 +10,11 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref.download.hub import load
-from selfpref.formats.dialogues import LABELS, Collected, both, sampled
+from selfpref.formats.dialogues import LABELS, VOTE, Collected, both, sampled
 from selfpref.params import Dialogues
 from selfpref.tables.schemas import TIE
 
-COLUMNS = (
-    *("question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b"),
-    "turn",
-)
+COLUMNS = (*VOTE, "turn")
 
 
 def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame]:
