@@ -190,3 +190,14 @@ def test_a_damaged_file_is_named(tmp_path, monkeypatch, body):
         SelfprefError, match=r"data/recorded/labels/wataoka/set\.parquet: not readable"
     ):
         tables.read("recorded", "labels", "wataoka", ["set"])
+
+
+def test_what_a_source_does_not_tell_apart_takes_the_tables_defaults():
+    rows = [{"study": "wataoka", "item_id": "set/1", "text": "so"}]
+    table = tables.fill(rows, "responses", responder="a", sample=2)
+    assert tables.validate(table, "responses", "here").to_dict("records") == [
+        rows[0] | {"responder": "a", "step": 0, "sample": 2, "status": "ok"}
+    ]
+    # What tells whether a row is an answer has no default.
+    assert "status" not in tables.fill([{"choice": "a"}], "verdicts")
+    assert list(tables.fill([], "labels")) == list(tables.empty("labels"))

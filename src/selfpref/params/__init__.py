@@ -15,8 +15,7 @@ from selfpref.params.data import (
     Requests,
     Sentences,
 )
-from selfpref.params.laboratory import Lab, Refiners, Summarisers
-from selfpref.params.models import OPENAI, Hosted, Model, Named, Price, Ray, Transformers, hosted
+from selfpref.params.models import Hosted, Model, Price, Ray, Transformers, hosted
 from selfpref.params.reading import StageParams, load, stage_params
 from selfpref.params.settings import Bootstrap, Livebench, Panickssery, Wataoka, Xu
 from selfpref.params.uses import (
@@ -35,11 +34,9 @@ from selfpref.params.uses import (
     Verdicts,
     Writing,
 )
-from selfpref.params.whole import MODEL_SECTIONS, Params
+from selfpref.params.whole import Params
 
 __all__ = [
-    "MODEL_SECTIONS",
-    "OPENAI",
     "Articles",
     "Assess",
     "Bootstrap",
@@ -50,11 +47,9 @@ __all__ = [
     "Finetune",
     "Hosted",
     "Judge",
-    "Lab",
     "LabRequests",
     "Livebench",
     "Model",
-    "Named",
     "Panickssery",
     "Params",
     "Perplexity",
@@ -64,13 +59,11 @@ __all__ = [
     "Ray",
     "Recognise",
     "Refine",
-    "Refiners",
     "Requests",
     "Respond",
     "Sentences",
     "StageParams",
     "Summarise",
-    "Summarisers",
     "TieBreaker",
     "Transformers",
     "Tuning",
