@@ -21,14 +21,7 @@ import numpy as np
 
 from selfpref.lab.examples import IGNORE, VERDICT_WEIGHT, Example
 from selfpref.lab.refinement import language, tasks
-from selfpref.lab.refinement.tasks import (
-    ALL_COVERED,
-    CONCEPTS,
-    NO_ERROR,
-    NUMBERS,
-    Request,
-    Task,
-)
+from selfpref.lab.refinement.tasks import ALL_COVERED, CONCEPTS, NO_ERROR, NUMBERS, Request, Task
 from selfpref.lab.tokenizer import BOS, END, VERDICT_CLOSE, VERDICT_OPEN, Lexicon
 
 VERDICTS: Final = ("yes", "no")

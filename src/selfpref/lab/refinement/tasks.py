@@ -145,12 +145,7 @@ def feedback(request: Request, text: str, own_style: str | None = None) -> str:
 
 
 def revise(
-    request: Request,
-    text: str,
-    said: str,
-    style: str,
-    error_rate: float,
-    rng: np.random.Generator,
+    request: Request, text: str, said: str, style: str, error_rate: float, rng: np.random.Generator
 ) -> str:
     """Rewrite a draft: mend what the feedback names, keep the rest.
 

@@ -1,4 +1,20 @@
-"""The study of Xu et al. (arXiv 2402.11436)."""
+"""The study of Xu et al. (arXiv 2402.11436): self-bias in self-refinement.
+
+A model writes a text, says what is wrong with it, revises it, and keeps the revision if its own
+score of it rose.
+
+    read       what comes in: the authors' release (`read`), or requests to be refined
+               (`read.requests`; their form is in `items`)
+    refine     what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
+               the testbed's side of it is in `lab`
+    feedback   what a judge's reply says of a text; `truths`: what is true of it; `chains`: what must
+               hold from one step to the next
+    measure    what is computed: bias and distance skewness by model, language and step, and controls
+    draw       what is drawn: a plate a figure
+
+An item is `<language>/<number>`, such as `yor-en/12`; texts that came about otherwise have the
+condition in front: `best-of-8/yor-en/12`, `accept-all/lab-en/12`.
+"""
 
 from selfpref.tables.parts import StudyTables
 

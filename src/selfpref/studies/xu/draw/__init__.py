@@ -15,16 +15,7 @@ from selfpref.params import Params
 from selfpref.plots import frame
 from selfpref.plots.captions import caption, interval
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import (
-    BLACK,
-    BLUE,
-    GREY,
-    ORANGE,
-    SKY,
-    YELLOW,
-    Look,
-    long,
-)
+from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, SKY, YELLOW, Look, long
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
 

@@ -5,28 +5,11 @@ import pandas as pd
 from selfpref.params import Params
 from selfpref.plots.captions import beyond, caption, interval
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import (
-    BLUE,
-    GREY,
-    ORANGE,
-    SCORINGS,
-    SKY,
-    YELLOW,
-    Look,
-    long,
-)
+from selfpref.plots.frame import BLUE, GREY, ORANGE, SCORINGS, SKY, YELLOW, Look, long
 from selfpref.plots.frame import looks as looks_of
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import (
-    AVERAGE,
-    CONVENTIONS,
-    SENTENCES,
-    STEP,
-    flawed,
-    only,
-    scores,
-)
+from selfpref.studies.xu.draw import AVERAGE, CONVENTIONS, SENTENCES, STEP, flawed, only, scores
 
 BIAS = "bias (points of MQM)"
 # Released and corrected scores in one panel.

@@ -3,7 +3,7 @@
 Bias (Xu et al., arXiv 2402.11436, Eq. 1) is the mean over sentences of the judge's score minus the
 true one; positive means over-rating. Distance skewness is Eq. 2 (`skewness` beside this module).
 
-Sentences are resampled, each with everything that hangs on it: all steps of one sentence, and the
+Sentences are resampled, each with everything that depends on it: all steps of one sentence, and the
 same sentence in every language, are drawn together, so that a change between steps and a mean over
 languages have paired intervals. The mean over languages is that of the languages' statistics, not
 the statistic of all rows in one pool.

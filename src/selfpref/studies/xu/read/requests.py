@@ -40,7 +40,7 @@ def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFra
     Args:
         key: The entry's key: the first part of the item ids of a language or set.
         entry: Which requests.
-        source: The file that pins them; None for the laboratory, which draws its own.
+        source: The file that pins them; None for the testbed, which draws its own.
 
     Returns:
         items, and audit: what was left out.
@@ -59,7 +59,7 @@ _Found = tuple[list[Item], dict[str, int]]
 
 
 def _lab(key: str, entry: LabRequests, source: Path | None) -> _Found:
-    # Tokens and texts of the laboratory; a profile without one need not load them.
+    # Tokens and texts of the testbed; a profile without one need not load them.
     from selfpref.studies.xu.lab import draw  # noqa: PLC0415
 
     counts: dict[Task, int] = {

@@ -72,11 +72,7 @@ class Plan:
 
 
 def run(
-    study: str,
-    items: Sequence[Item],
-    writer: Participant,
-    external: Participant | None,
-    plan: Plan,
+    study: str, items: Sequence[Item], writer: Participant, external: Participant | None, plan: Plan
 ) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
     """Refine, choose and vote; then read every kept text afresh.
 

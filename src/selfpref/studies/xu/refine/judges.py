@@ -24,13 +24,7 @@ import numpy as np
 
 from selfpref.models import MARKER, Generate, Prompt, Text
 from selfpref.models.calls import Model
-from selfpref.studies.xu.feedback import (
-    SEVERITIES,
-    VERDICTS,
-    Feedback,
-    read,
-    read_generation,
-)
+from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
 from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.prompts import Refinement
 from selfpref.studies.xu.truths import answer_of
