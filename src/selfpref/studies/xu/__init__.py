@@ -7,9 +7,9 @@ score of it rose.
                (`read.requests`; their form is in `items`)
     refine     what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
                the testbed's side of it is in `lab`
-    feedback   what a judge's reply says of a text; `truths`: what is true of it; `chains`: what must
-               hold from one step to the next
-    measure    what is computed: bias and distance skewness by model, language and step, and controls
+    feedback   what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
+               must hold from one step to the next
+    measure    what is computed: bias and distance skewness by model, language and step; controls
     draw       what is drawn: a plate a figure
 
 An item is `<language>/<number>`, such as `yor-en/12`; texts that came about otherwise have the

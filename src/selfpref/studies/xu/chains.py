@@ -9,8 +9,9 @@ and is kept only if the responder, as its own judge, scores it higher; else text
 - a text holds a translation, not the model's words about one (*boilerplate*).
 
 A *cell* is one step of one responder in one language. It is mismatched (`contaminated`) if its
-texts are not what was scored: boilerplate in a tenth of them or more (a parser that failed), or a true score that
-moved, at this step or an earlier one, although its text had not (scores of another run).
+texts are not what was scored: boilerplate in a tenth of them or more (a parser that failed), or a
+true score that moved, at this step or an earlier one, although its text had not (scores of another
+run).
 """
 
 import re
