@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 from IPython.display import Markdown, display
@@ -20,10 +20,9 @@ from matplotlib.text import Text
 from PIL import Image
 
 from selfpref.files import atomic
-from selfpref.plots.frame import COLUMN, PAGE, STYLE, no_data
+from selfpref.plots.frame import STYLE, no_data
 from selfpref.texts import visible
 
-__all__ = ["COLUMN", "PAGE", "STYLE", "Gallery", "Plate", "drawing", "nothing", "printed"]
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
 # A spreadsheet takes a cell that begins with one of these for a formula.
@@ -202,7 +201,7 @@ class Gallery:
                 path.unlink()
 
 
-def _inert(column: Any) -> Any:
+def _inert(column: pd.Series) -> pd.Series:
     """Texts of a column as cells that no reader of CSV misunderstands."""
 
     def cell(value: object) -> object:

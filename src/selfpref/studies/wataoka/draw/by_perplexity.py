@@ -181,9 +181,10 @@ def planted_vs_measured(rows: pd.DataFrame, recovery: pd.DataFrame, params: Para
     measured = "measured", rows["measured"], rows["measured_lo"], rows["measured_hi"]
     oracle = "oracle rule (no preference)", rows["oracle_rule"], np.nan, np.nan
     columns = ("series", "bias", "bias_lo", "bias_hi")
+    known = rows.drop(columns=["planted_lo", "planted_hi"], errors="ignore")
     figure = scatter(
         pd.concat(
-            [rows.assign(**dict(zip(columns, one, strict=True))) for one in (measured, oracle)],
+            [known.assign(**dict(zip(columns, one, strict=True))) for one in (measured, oracle)],
             ignore_index=True,
         ),
         x="planted",
