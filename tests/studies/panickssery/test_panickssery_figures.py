@@ -6,7 +6,7 @@ import pytest
 from selfpref.params import Bootstrap, Panickssery
 from selfpref.plots.save import Gallery
 from selfpref.studies.panickssery import draw
-from selfpref.studies.panickssery.draw import judges
+from selfpref.studies.panickssery.draw import judges, sizes
 
 WHO = pd.DataFrame(
     [
@@ -82,7 +82,7 @@ def texts(figure):
     [
         lambda: draw.recognition_vs_preference(NOTHING, Params),
         lambda: draw.controls(NOTHING, Params),
-        lambda: draw.training_size(NOTHING, Params),
+        lambda: sizes.training_size(NOTHING, Params),
         lambda: judges.before_tuning(NOTHING, "recognition", Params),
         lambda: judges.inverted(NOTHING, Params),
         lambda: judges.individual(NOTHING, Params),
@@ -121,7 +121,7 @@ def test_an_interval_ends_where_an_auroc_does():
 
 
 def test_training_size_begins_at_the_base_model(tmp_path):
-    plate = draw.training_size(DATA, Params)
+    plate = sizes.training_size(DATA, Params)
     drawn = [list(line.get_ydata()) for line in plate.figure.axes[0].get_lines()]
     assert [0.5, 0.8] in drawn
     assert "blue, tuned on this data set" in texts(plate.figure)
@@ -137,7 +137,7 @@ def test_base_evaluators_are_drawn_without_ratings():
     "caption",
     [
         lambda: draw.recognition_vs_preference(DATA, Params).caption,
-        lambda: draw.training_size(DATA, Params).caption,
+        lambda: sizes.training_size(DATA, Params).caption,
         lambda: judges.position_bias(pd.DataFrame()),
         lambda: judges.pairwise(DATA, Params).caption,
         lambda: judges.before_tuning(DATA, "recognition", Params).caption,

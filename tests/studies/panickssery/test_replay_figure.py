@@ -3,7 +3,7 @@
 import pandas as pd
 from test_panickssery_figures import Params, texts
 
-from selfpref.studies.panickssery.draw import replay, replay_points
+from selfpref.studies.panickssery.draw.sizes import replay, replay_points
 
 WHO = pd.DataFrame(
     [
