@@ -1,5 +1,6 @@
 """pyproject.toml, the locks and environment.yml agree."""
 
+import ast
 import re
 import sys
 import tomllib
@@ -21,6 +22,10 @@ WANTED = {
     "models": [*BASE, *PROJECT["project"]["optional-dependencies"]["models"]],
 }
 REQUIREMENTS = REPOSITORY / "requirements"
+OPTIONAL = PROJECT["project"]["optional-dependencies"]
+# Modules whose package has another name.
+PACKAGES = {"PIL": "pillow", "ruamel": "ruamel-yaml"}
+EVERY = [*BASE, *(line for extra in OPTIONAL.values() for line in extra)]
 
 
 def pinned(name):
@@ -66,3 +71,16 @@ def test_the_locks_agree_with_each_other():
 
 def test_environment_yml_is_what_the_locks_give():
     assert (REPOSITORY / "environment.yml").read_text() == lock.environment(REQUIREMENTS)
+
+
+def test_what_is_imported_is_declared():
+    declared = {canonicalize_name(Requirement(line).name) for line in EVERY}
+    imported = set()
+    for path in (REPOSITORY / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    others = imported - set(sys.stdlib_module_names) - {"selfpref"}
+    assert {canonicalize_name(PACKAGES.get(name, name)) for name in others} <= declared
