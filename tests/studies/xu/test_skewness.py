@@ -106,7 +106,8 @@ def test_weights_are_repetitions(values, seed):
     draws = np.random.default_rng(seed).integers(0, len(values), (3, len(values)))
     weights = np.stack([np.bincount(draw, minlength=len(values)) for draw in draws]).astype(float)
     repeated = [by_pairs(values[draw]) for draw in draws]
-    assert distance_skewness(values, 0.0, weights) == pytest.approx(repeated, abs=1e-9)
+    # A draw that leaves out the largest value keeps as many digits fewer as that value has more.
+    assert distance_skewness(values, 0.0, weights) == pytest.approx(repeated, abs=1e-6)
 
 
 @given(points.filter(lambda values: len(values) > 1))
