@@ -199,10 +199,14 @@ def test_a_transient_fault_costs_a_retry_and_no_row(store, fault):
 
 def test_retry_after_is_honoured(store):
     """The server's 0.1 seconds, and not the SDK's own half a second."""
-    with Scripted(script=["429"]) as server:
-        began = time.monotonic()
-        ask(store, hosted(server.url), prompts(1))
-        assert 0.1 <= time.monotonic() - began < 0.35
+    waited = []
+    # The shortest of several, as a busy machine adds to each.
+    for prompt in prompts(5):
+        with Scripted(script=["429"]) as server:
+            began = time.monotonic()
+            ask(store, hosted(server.url), [prompt])
+            waited.append(time.monotonic() - began)
+    assert 0.1 <= min(waited) < 0.35
 
 
 @pytest.mark.parametrize(
