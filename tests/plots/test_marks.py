@@ -5,12 +5,14 @@ import doctest
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 
 from selfpref.plots import captions, frame, heatmap, lines
 from selfpref.plots import forest as rows_with_marks
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
+from selfpref.plots.save import drawing
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
 ROWS = pd.DataFrame(
@@ -90,3 +92,18 @@ def test_sizes_not_to_scale_stand_at_even_distances():
     figure = lines.lines(rows, x="size", label=("examples", "confidence"), looks=LOOKS)
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[0, 0.1], [1, 0.3], [2, 0.2]]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
+
+
+def test_long_labels_stay_in_the_picture_at_every_resolution():
+    name = "gpt-3.5-turbo, against the reference metric, of the texts that were refined ten times"
+    rows = pd.DataFrame({"row": [name], "value": [0.1], "lo": [0.0], "hi": [0.3]})
+    with drawing():
+        figure = forest(rows, row="row", label="bias", looks={"bias": Look("#0072B2")})
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        figure.set_layout_engine("none")
+        for dpi in (72, 150):
+            figure.set_dpi(dpi)
+            canvas.draw()
+            (label,) = figure.axes[0].get_yticklabels()
+            assert label.get_window_extent(canvas.get_renderer()).x0 > 0
