@@ -18,12 +18,12 @@ def chain(*steps, item="yor-en/1", responder="m"):
                 "language": "yor-en",
                 "text": text,
                 "reply": reply,
-                "own": own,
+                "said": said,
                 "truth": truth,
                 "fine": True,
                 "status": "ok",
             }
-            for step, (text, reply, own, truth) in enumerate(steps)
+            for step, (text, reply, said, truth) in enumerate(steps)
         ]
     )
 

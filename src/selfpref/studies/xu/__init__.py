@@ -9,7 +9,8 @@ score of it rose.
                the testbed's side of it is in `lab`
     feedback   what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
                must hold from one step to the next
-    measure    what is computed: bias and distance skewness by model, language and step; controls
+    measure    what is computed: bias and distance skewness by model, language and step (`grid`,
+               from the rows of `rows`); controls
     draw       what is drawn: a plate a figure
 
 An item is `<language>/<number>`, such as `yor-en/12`; texts that came about otherwise have the

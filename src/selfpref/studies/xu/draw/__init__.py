@@ -100,7 +100,7 @@ def average(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plat
     """Bias and D by step, averaged over the languages, under both conventions.
 
     Args:
-        rows: The frame `translation`.
+        rows: The frame `translation` (`measure.grid.summary`).
         integrity: The frame `integrity`.
         params: With `bootstrap`.
     """

@@ -53,10 +53,10 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     found = []
     for convention in CONVENTIONS:
         read = read_as(own, convention)
-        linked = chains.links(read[[*_LINKED]].assign(own=read["said"], fine=False))
+        linked = chains.links(read[[*_LINKED]].assign(said=read["said"], fine=False))
         chain = linked.groupby(["item_id", "responder"])
-        before = chain[["step", "own", "contaminated"]].shift()
-        gain = (linked["own"] - before["own"]).where(before["step"].eq(linked["step"] - 1))
+        before = chain[["step", "said", "contaminated"]].shift()
+        gain = (linked["said"] - before["said"]).where(before["step"].eq(linked["step"] - 1))
         if convention == "corrected":
             gain = gain.mask(linked["contaminated"] | before["contaminated"].eq(True))
         linked = linked.assign(gain=gain)[gain.notna()]
@@ -92,7 +92,7 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
 
     Returns:
         `language, model, k, convention`, the quantities of `summary` for the chosen text, and
-        `noise_bias`: that of a judge whose scores are noise (`selfpref.studies.xu.measure.noise`).
+        `noise_bias`: that of a judge whose scores are noise (`best_of_noise`).
     """
     best = rows[rows["condition"].str.startswith(BEST)]
     best = best.assign(k=best["condition"].str.removeprefix(BEST).astype(int))

@@ -1,7 +1,8 @@
 """Bias and distance skewness of many cells at once, with intervals from the same resamples.
 
 Bias (Xu et al., arXiv 2402.11436, Eq. 1) is the mean over sentences of the judge's score minus the
-true one; positive means over-rating. Distance skewness is Eq. 2 (`skewness` beside this module).
+true one; positive means over-rating. Distance skewness is Eq. 2: its formula is in the module
+`selfpref.studies.xu.measure.skewness`, its tests by cell in the function `skewness` below.
 
 Sentences are resampled, each with everything that depends on it: all steps of one sentence, and the
 same sentence in every language, are drawn together, so that a change between steps and a mean over

@@ -1,5 +1,9 @@
 """The rated texts of the study, one row a rating, with what is known of their quality.
 
+A judge's score has three names on its way to a figure: `score` and `stored` as the reader found it,
+`said` once a convention has chosen between the two (`read_as`), and the mean of `said` is the
+column `self_mean`. What it is compared with is `truth`, one metric of the truths table.
+
 Two conventions stand beside each other throughout:
 
 - `released`: the score by the source's own rule (`stored`), to which whatever it does not find in
@@ -120,7 +124,7 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     exact = truth_of(own, truths, "bleurt")
     return chains.cells(
         own[[*chains.CELL, "item_id", "text", "reply", "status"]].assign(
-            own=own["stored"].fillna(own["score"]),
+            said=own["stored"].fillna(own["score"]),
             truth=exact.fillna(own["truth"]),
             fine=exact.notna(),
         )

@@ -128,7 +128,7 @@ def check_chains(
         for path, where in places.items()
         if where.kind == "bleurt" or _own(where)
     }
-    for row in chains.cells(rows.assign(own=unclipped, fine=True)).to_dict("records"):
+    for row in chains.cells(rows.assign(said=unclipped, fine=True)).to_dict("records"):
         cell = tuple(row[name] for name in chains.CELL)
         for kind, column, finding in CHAIN_FINDINGS:
             if row[column] and (kind, *cell) in paths:
