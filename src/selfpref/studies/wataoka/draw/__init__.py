@@ -30,7 +30,8 @@ def titled(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(set=[TITLES.get(name, name) for name in rows["dataset"]])
 
 
-def _left(bias: pd.DataFrame) -> str:
+def _none_left(bias: pd.DataFrame) -> str:
+    """Why there is no pair to draw."""
     if bias.empty:
         return "no judge has a pair with a response of its own"
     return (
@@ -42,12 +43,13 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
     """Fig. 1b: EO bias by judge, with the excess over the other judges and the printed values.
 
     Args:
-        rows: The frame `fig1b_bias`; with `planted` and `oracle_rule` these are drawn too.
+        rows: The frame `fig1b_bias` (`measure.judged.bias`, with the excess of `excess_table`);
+            with `planted` and `oracle_rule` these are drawn too.
         paper: As `paper_bias` returns it.
         params: With `bootstrap`.
     """
     if not rows["n"].gt(0).any():
-        return nothing(_left(rows), rows)
+        return nothing(_none_left(rows), rows)
     series = {
         "EO bias": ("eo", Look(BLUE)),
         "excess over the other judges": ("excess", Look(ORANGE, "D")),
@@ -90,7 +92,7 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
     """
     table = pd.concat([paper, rows[paper.columns]], ignore_index=True)
     if not rows["n"].gt(0).any():
-        return nothing(_left(rows), table)
+        return nothing(_none_left(rows), table)
     shown = table[table["n"].gt(0)]
     cells = shown.melt(["dataset", "judge", "eo", "eo_lo", "eo_hi"], list(CELLS), "cell", "count")
     cells[["human", "prefers"]] = [CELLS[cell] for cell in cells["cell"]]
@@ -126,7 +128,7 @@ def demographic_parity(rows: pd.DataFrame) -> Plate:
     """Table 2 as dots: DP in both readings beside the printed value.
 
     Args:
-        rows: The table: `dataset, judge, dp_decisive, ..., dp_with_ties, ..., published`.
+        rows: The frame `table2_demographic_parity` (`measure.judged.demographic_parities`).
     """
     if rows.empty or not rows["n_decisive"].gt(0).any():
         return nothing("no judge decides a pair with a response of its own", rows)
@@ -155,7 +157,7 @@ def by_opponent(rows: pd.DataFrame) -> Plate:
     """EO of each judge split by whose response its own was compared with.
 
     Args:
-        rows: The frame `bias_by_opponent`.
+        rows: The frame `bias_by_opponent` (`measure.judged.bias_by_opponent`).
     """
     if not len(rows) or not rows["eo"].notna().any():
         return nothing("no judge and opponent with both human outcomes", rows)
@@ -193,7 +195,7 @@ def position(rows: pd.DataFrame) -> Plate:
     """First-position share, flip rate and reversal rate of every judge.
 
     Args:
-        rows: The frame `position`.
+        rows: The frame `position` (`measure.judged.position`).
     """
     if not len(rows) or not rows["first_share"].notna().any():
         return nothing("no verdict whose order of presentation is known", rows)

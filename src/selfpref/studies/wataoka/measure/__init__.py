@@ -1,9 +1,10 @@
 """The study of Wataoka, Takahashi & Ri (arXiv 2410.21819): from the tables to the plotted numbers.
 
 Each data set is judged on its own: its judges, its responders, its clusters. A judge's own
-responses are those of the responder of the same name. `judged` holds the judged pairs, EO, DP,
-excess and position; `by_perplexity` Figs. 3 to 6; `injected` what the synthetic testbed knows. Here
-stand the agreement with people, the example of Fig. 1a, and what has been printed.
+responses are those of the responder of the same name. `compute` names each frame and the function
+that fills it. `judged` holds the judged pairs, EO, DP, excess and position; `by_perplexity` Figs. 3
+to 6; `injected` what the synthetic testbed knows. Here are the agreement with people, the example
+of Fig. 1a, and what has been printed.
 
 *Agreement* is counted vote by vote (Zheng et al. 2023, Table 5): every annotator's vote on a pair
 is compared with the judge's outcome of that pair, so a pair with three votes counts three times.
@@ -110,7 +111,7 @@ def compute(
 
 
 def _fig1b(frames: Frames, table: pd.DataFrame) -> pd.DataFrame:
-    """The bias with excess and flip rate, in the columns that the figure's table promises."""
+    """`judged.bias` with the excess and the flip rate beside it, in the columns `BIAS`."""
     more = []
     if len(frames["excess"]):
         variants = dict(iter(frames["excess"].groupby("variant")))

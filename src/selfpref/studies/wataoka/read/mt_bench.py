@@ -26,6 +26,7 @@ from selfpref.params import Dataset
 from selfpref.tables.schemas import TIE
 
 JUDGE = "gpt-4"
+# Paths in the released repositories, as `mt-bench.csv` beside this module lists them.
 SNAPSHOTS = "data/snapshots/mtbench"
 QUESTIONS = "fastchat/llm_judge/data/mt_bench/question.jsonl"
 ANSWERS = "fastchat/llm_judge/data/mt_bench/model_answer/"

@@ -33,6 +33,7 @@ NAMES = {
     "vicuna-13b": "vicuna-13b",
     "bard": "bard",
 }
+# In the released repository, as `vicuna80.csv` beside this module lists its files.
 FOLDER = "data/vicuna80/"
 RATINGS = re.compile(
     re.escape(FOLDER)
