@@ -38,7 +38,7 @@ AXES = ("recognition: mean confidence", "preference: mean confidence")
 PALE = "Pale marks were fine-tuned on the other data set"
 RELATED = "The fine-tuned judges come from few models and are not independent"
 # Every interval resamples articles, and not judges.
-worded = partial(caption, of="articles")
+caption_of_articles = partial(caption, of="articles")
 
 
 def title(dataset: str) -> str:
@@ -53,7 +53,7 @@ def family_colors(evaluators: pd.DataFrame) -> dict[str, str]:
     return dict(zip(names, PALETTE * len(names), strict=False))
 
 
-def paired(pairwise: pd.DataFrame) -> str:
+def pair_counts(pairwise: pd.DataFrame) -> str:
     """How many corrected pairs each data set gives, of how many judges."""
     rows = pairwise[pairwise["other"].eq("all") & pairwise["task"].eq("recognition")]
     parts = [
@@ -77,14 +77,14 @@ def overview(
     stored = "with" if pairwise["convention"].eq("released").any() else "without"
     degenerate = ", ".join(evaluators.loc[evaluators["degenerate"], "evaluator"]) or "none"
     twins = sorted(evaluators.loc[evaluators["duplicate_of"].ne(""), "evaluator"])
-    return worded(
+    return caption_of_articles(
         f"Profile `{params.profile}`",
         ""
         if params.profile == "recorded"
         else "What the text says of GPT and Llama holds for the release (profile `recorded`); the "
         "figures and tables below are of this profile's judges",
         f"{len(evaluators)} judges, {len(tuned)} of them fine-tuned",
-        paired(pairwise),
+        pair_counts(pairwise),
         unusable(statuses, TASKS),
         f"The source comes {stored} scores of its own (released)",
         f"Degenerate (more than {params.panickssery.unusable:.0%} of the answers to a question are "
@@ -98,8 +98,8 @@ def points(pairwise: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     """One row a judge, data set and convention: mean recognition and preference, and who it is.
 
     Args:
-        pairwise: The frame `pairwise`.
-        evaluators: The frame `evaluators`.
+        pairwise: The frame `pairwise` (`measure.means.pairwise`).
+        evaluators: The frame `evaluators` (`measure.described`).
 
     Returns:
         `dataset, convention` and the columns of `evaluators`, and each task with `_lo` and `_hi`.
@@ -115,7 +115,9 @@ def points(pairwise: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     return parts[0].merge(parts[1], on=key).merge(evaluators, on="evaluator")
 
 
-def _plane(rows: pd.DataFrame, colors: Mapping[str, str], fitted: pd.DataFrame) -> Figure:
+def _scatter_with_lines(
+    rows: pd.DataFrame, colors: Mapping[str, str], fitted: pd.DataFrame
+) -> Figure:
     """Preference on recognition with its lines; paler marks were tuned on the other data set.
 
     Args:
@@ -191,7 +193,7 @@ def recognition_vs_preference(
     colors = family_colors(evaluators)
     drawn = rows.sort_values(["convention", "dataset"], ascending=[False, True], kind="stable")
     line = data["lines"][data["lines"]["subset"].eq(subset)]
-    figure = _plane(
+    figure = _scatter_with_lines(
         drawn.assign(panel=_panel(drawn, fits), color=drawn["family"].map(colors)),
         {name: color for name, color in colors.items() if rows["family"].eq(name).any()},
         line.assign(panel=_panel(line, fits), color=GREY),
@@ -199,13 +201,13 @@ def recognition_vs_preference(
     return Plate(
         figure,
         rows,
-        worded(
+        caption_of_articles(
             f"Mean preference on mean recognition, one point a judge, with the least-squares line "
             f"of the judges `{subset}` and its band",
             told or "No line",
             PALE,
             RELATED,
-            paired(pairwise),
+            pair_counts(pairwise),
             params=params,
         ),
     )
@@ -240,7 +242,7 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         for name in ("lines", "correlation")
     )
     family, color = (line["subset"].map(lambda name, at=at: subsets[name][at]) for at in (0, 1))
-    figure = _plane(
+    figure = _scatter_with_lines(
         drawn.assign(
             panel=drawn["family"] + " on " + drawn["dataset"].map(title),
             color=drawn["variant"].map({"base": BLACK, "self-recognition": BLUE}).fillna(ORANGE),
@@ -257,4 +259,6 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         "Corrected means of the judges tuned on self-recognition and on control tasks, each with "
         "its own line"
     )
-    return Plate(figure, rows, worded(sentence, told or "No line", PALE, RELATED, params=params))
+    return Plate(
+        figure, rows, caption_of_articles(sentence, told or "No line", PALE, RELATED, params=params)
+    )

@@ -12,7 +12,13 @@ from selfpref.params import Params
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, SCORINGS, Look, long
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.panickssery.draw import MARKERS, paired, title, unusable, worded
+from selfpref.studies.panickssery.draw import (
+    MARKERS,
+    caption_of_articles,
+    pair_counts,
+    title,
+    unusable,
+)
 
 Frames = Mapping[str, pd.DataFrame]
 LABELS = ("none", "correct", "random-correct", "random-swapped", "swapped")
@@ -69,7 +75,7 @@ def pairwise(data: Frames, params: Params) -> Plate:
             "Mean recognition as the source stored it and recomputed from the answers of both "
             f"orders. {moved} of {len(wide)} cells move by more than .01"
         )
-    return Plate(figure, table, worded(told, paired(table), params=params))
+    return Plate(figure, table, caption_of_articles(told, pair_counts(table), params=params))
 
 
 def before_tuning(data: Frames, task: str, params: Params) -> Plate:
@@ -128,7 +134,7 @@ def before_tuning(data: Frames, task: str, params: Params) -> Plate:
     )
     asked = "P(yes) to 'did you write it?'" if task == "recognition" else "the expected grade"
     n = pairs.loc[pairs["other"].eq("all"), "n"].sum()
-    told = worded(
+    told = caption_of_articles(
         "The judges before any tuning, by other source",
         f"Left: corrected {task} in pairs, {n} pairs",
         f"Middle and right: one summary at a time ({asked}), as the mean of own / (own + other) "
@@ -165,7 +171,7 @@ def inverted(data: Frames, params: Params) -> Plate:
     widest = fits[fits["n"].eq(fits["n"].max())]
     words = ", ".join(f"{row.quantity} {row.r:+.3f}" for row in widest.itertuples())
     n = widest["n"].max() if len(widest) else 0
-    told = worded(
+    told = caption_of_articles(
         "Confidence that its own text is better, asked which text it prefers and which is worse, "
         "and the mean of both (debiased preference)",
         f"{len(table)} cells of {table['evaluator'].nunique()} judges, {table['n'].sum()} pairs "
@@ -201,7 +207,7 @@ def individual(data: Frames, params: Params) -> Plate:
         f"{task}: own above others in {clear.get(task, 0)} of {len(part)} cells"
         for task, part in rows.groupby("task")
     ]
-    told = worded(
+    told = caption_of_articles(
         "AUROC of the texts of a judge's own family against all others, by P(yes) to 'did you "
         "write it?' and by the expected grade",
         f"{', '.join(above)} (interval above ½)",
@@ -240,7 +246,7 @@ def labels(data: Frames, params: Params) -> Plate:
         reference=0.5,
     )
     single = sorted(set(whole.loc[whole["orders"].eq(1), "evaluator"]))
-    told = worded(
+    told = caption_of_articles(
         "Preference for its own text with labels that tell who wrote what: none, the true ones, "
         "random ones by what fell, and swapped ones",
         f"{whole.loc[whole['convention'].eq('corrected'), 'n'].sum()} corrected pairs",
@@ -269,7 +275,7 @@ def lengths(data: Frames, params: Params) -> Plate:
         "preference: mean confidence",
     )
     turned = int(((rows["raw"] - 0.5) * (rows["held"] - 0.5) < 0).sum())
-    told = worded(
+    told = caption_of_articles(
         "Corrected preference as it is, and at equal length by least squares on the difference in "
         "words",
         f"{rows['n'].sum()} pairs; in {turned} of {len(rows)} cells the side of ½ changes",

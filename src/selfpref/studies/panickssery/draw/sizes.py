@@ -9,7 +9,7 @@ from selfpref.plots.captions import beyond
 from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, Look
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.panickssery.draw import REPLAY, family_colors, title, worded
+from selfpref.studies.panickssery.draw import REPLAY, caption_of_articles, family_colors, title
 
 KINDS = {"self-recognition": "tuned alone", REPLAY: "with replay"}
 WORDINGS = {
@@ -68,7 +68,7 @@ def training_size(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         & deltas["convention"].eq("corrected")
     ]
     below, above = beyond(cells)
-    told = worded(
+    told = caption_of_articles(
         "Corrected mean confidence by number of self-recognition examples; 0 is the base model",
         "Against its base on the same held-out articles, the fine-tuned judge is higher in "
         f"{above} of {len(cells)} cells (interval above 0), lower in {below}; n = "
@@ -151,7 +151,7 @@ def replay(rows: pd.DataFrame, oracle: pd.DataFrame, params: Params) -> Plate:
             f"{family}, {KINDS[variant]}: {', '.join(parts)}"
             + (f"; agreement with the oracle: {words}" if words else "")
         )
-    text = worded(
+    text = caption_of_articles(
         "Confidence in its own text by number of self-recognition examples, on held-out articles "
         f"of {title(dataset)}, the data set of the tuning; 0 is the base. A judge that names its "
         "own text whatever it is asked has “prefer” near 1 and “worse” near 0",

@@ -22,16 +22,16 @@ from selfpref.statistics.scores import Floats
 from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain, pooled
 
 POOLED = "all"
-KEY = ["dataset", "subset", "convention"]
-CORRELATION = [*KEY, "r", "slope", "intercept", "n", "lo", "hi"]
-LINES = [*KEY, "x", "y", "lo", "hi"]
+SUBSET_KEY = ["dataset", "subset", "convention"]
+CORRELATION = [*SUBSET_KEY, "r", "slope", "intercept", "n", "lo", "hi"]
+LINES = [*SUBSET_KEY, "x", "y", "lo", "hi"]
 LEFT_OUT = [
-    *(*KEY, "r", "slope", "n"),
+    *(*SUBSET_KEY, "r", "slope", "n"),
     *("r_min", "r_min_without", "r_max", "r_max_without", "slope_min", "slope_max"),
 ]
-KEYS = [*KEY, "quantity"]
-INVERTED = [*KEYS, "r", "slope", "n", "lo", "hi"]
-CELL = ["dataset", "evaluator", "other", "convention"]
+FIT_KEY = [*SUBSET_KEY, "quantity"]
+INVERTED = [*FIT_KEY, "r", "slope", "n", "lo", "hi"]
+JUDGE_KEY = ["dataset", "evaluator", "other", "convention"]
 # How many places of the line have a band.
 GRID = 21
 ASSOCIATIONS = {"tau_b": kendalltau, "spearman": spearmanr, "pearson": pearsonr}
@@ -155,9 +155,11 @@ def fits(
     for dataset in [*datasets, POOLED] if len(datasets) > 1 else datasets:
         here = table if dataset == POOLED else table[table["dataset"].eq(dataset)]
         parts = [
-            (dict(zip(KEYS, (str(dataset), subset, *names), strict=True)), part)
+            (dict(zip(FIT_KEY, (str(dataset), subset, *names), strict=True)), part)
             for subset, members in subsets(evaluators).items()
-            for names, part in here[here["evaluator"].isin(members["evaluator"])].groupby(KEYS[2:])
+            for names, part in here[here["evaluator"].isin(members["evaluator"])].groupby(
+                FIT_KEY[2:]
+            )
             if len(part) > 2
         ]
         if parts:
@@ -251,7 +253,7 @@ def per_example(pairs: pd.DataFrame) -> pd.DataFrame:
         where one of the confidences is constant.
     """
     rows = by_convention(plain(pairs))
-    key = [*CELL, "item_id", "repeat"]
+    key = [*JUDGE_KEY, "item_id", "repeat"]
     one, two = (
         rows.loc[rows["task"].eq(task), [*key, "value", "ambiguous"]].rename(
             columns={"value": task, "ambiguous": f"ambiguous_{task}"}
@@ -261,12 +263,12 @@ def per_example(pairs: pd.DataFrame) -> pd.DataFrame:
     both = one.merge(two, on=key)
     clear = both["ambiguous_recognition"].eq(0) & both["ambiguous_preference"].eq(0)
     found = [
-        dict(zip(CELL, names, strict=True)) | {"rows": kind} | _association(part)
+        dict(zip(JUDGE_KEY, names, strict=True)) | {"rows": kind} | _association(part)
         for kind, chosen in {"all": both, "unambiguous": both[clear]}.items()
-        for names, part in pooled(chosen).groupby(CELL, observed=True)
+        for names, part in pooled(chosen).groupby(JUDGE_KEY, observed=True)
     ]
-    table = pd.DataFrame(found, columns=[*CELL, "rows", *ASSOCIATIONS, "n"])
-    return table.sort_values([*CELL, "rows"], ignore_index=True)
+    table = pd.DataFrame(found, columns=[*JUDGE_KEY, "rows", *ASSOCIATIONS, "n"])
+    return table.sort_values([*JUDGE_KEY, "rows"], ignore_index=True)
 
 
 def _association(part: pd.DataFrame) -> dict[str, float]:
