@@ -1,4 +1,9 @@
-"""Beyond the papers: every statistic for every judge, from the tables of the other studies."""
+"""Beyond the papers: every statistic for every judge, from the tables of the other studies.
+
+It reads and runs nothing of its own. `metrics` loads what the other studies hold; `measure.sets`
+turns pairs and choices into rows of one form, the other modules of `measure` compute the
+statistics; `draw` draws them.
+"""
 
 from selfpref.tables.parts import StudyTables
 

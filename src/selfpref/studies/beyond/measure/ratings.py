@@ -1,9 +1,9 @@
-"""The gold-label gap of ratings: the DBG score (Z.-Y. Chen et al., arXiv 2506.02592).
+"""The DBG score of ratings (Z.-Y. Chen et al., arXiv 2506.02592), in the rows `gold_gap`.
 
     gold_gap = mean of the scores that judge j gives its own texts - mean gold score of these texts
 
 in points of the judge's own scale, so that only a gold score on this scale will do: the mean score
-of the other judges of the same text, the true rubric (laboratory), the true or learnt MQM score,
+of the other judges of the same text, the true rubric (testbed), the true or learnt MQM score,
 the share of covered concepts. An answer key of 0 to 1 is no gold for rubric totals of 0 to 11; it
 enters the regression, which has a slope for it. Judges who see only their own texts (Xu et al.)
 have a gap and no regression; of their refinement step 0 enters, before any rule has chosen among
@@ -27,7 +27,7 @@ UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
 
 
 def gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: str) -> Row:
-    """The gold-label gap of one judge.
+    """The DBG score of one judge.
 
     Args:
         rows: Its own texts: `cluster, score, gold`.

@@ -8,7 +8,8 @@ A *set* is what a judge chose from: a pair, or k responses. For the responder r 
     gold     = the win that the gold label gives r: 1/m if it is among the m best, else 0
     length   = ln(1 + characters of r) - mean over the others of the same
 
-The gold label is the human majority, the testbed's oracle, or an answer key in one of its readings.
+The gold label is the human majority, the testbed's oracle, or an answer key in one of its readings;
+it is in the column `human` whoever gave it, since `selfpref.statistics.bias` reads it there.
 A row of a responder that is the judge itself is an *own* row.
 
 Every statistic becomes one `Row` of the long table, in the columns `LONG`; one that does not exist
