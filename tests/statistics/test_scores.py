@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfpref.statistics.scores import facing, human_votes, judge_scores, judged_pairs
+from selfpref.statistics.scores import human_votes, judge_scores, judged_pairs, pairs_with
 
 
 def verdicts(*rows):
@@ -92,7 +92,7 @@ def test_a_tied_sum_is_a_tie():
 def test_pairs_meet_on_the_unordered_pair():
     found = judged_pairs(ITEMS, labels(("b", "a", "a")), verdicts(("ab", "b")))
     assert found[["human", "decision"]].values.tolist() == [[0.0, 0.0]]
-    own = facing(found, "b").iloc[0]
+    own = pairs_with(found, "b").iloc[0]
     assert (own["human"], own["decision"], own["opponent"], own["margin"]) == (1, 1, "a", 1)
 
 

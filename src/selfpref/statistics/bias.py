@@ -79,7 +79,7 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
     """What each pair adds to the four cells.
 
     Args:
-        rows: As `facing` returns them: `human` and `decision` are 1, 0, 1/2 or NaN.
+        rows: As `pairs_with` returns them: `human` and `decision` are 1, 0, 1/2 or NaN.
         human_ties: `drop` a pair that the human tied, or count it as `half` own and half other.
         judge_ties: The same for the judge.
 
@@ -137,7 +137,7 @@ def stacked_cells(
     """What each pair adds to each judge's cells, one row a pair.
 
     Args:
-        rows: The pairs with the judge's responses, all judges, as `facing` returns them.
+        rows: The pairs with the judge's responses, all judges, as `pairs_with` returns them.
         judge: Who wrote them.
         variant: Which pairs enter.
         human_ties: As in `cell_weights`.

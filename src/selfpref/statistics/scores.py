@@ -207,7 +207,7 @@ def turn(items: pd.DataFrame) -> pd.Series:
     return items["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
 
 
-def facing(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
+def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     """The pairs with a responder's text, turned so that 1 means this responder.
 
     Args:

@@ -105,7 +105,7 @@ class _Run:
         self._come: _Come = []
 
     def run(self) -> None:
-        """The thread's work."""
+        """Send everything, one event loop in this thread."""
         try:
             with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
                 runner.run(self._send())

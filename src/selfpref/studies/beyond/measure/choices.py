@@ -98,15 +98,15 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
 
 
 def _excess(data: Judgments, judge: str) -> Iterator[Row]:
-    facing, use = data.facing(judge), data.settings
-    alone = facing["judge"].nunique() < 2
-    labelled = int(facing.loc[facing["judge"].eq(judge), "human"].notna().sum())
+    pairs, use = data.pairs_with(judge), data.settings
+    alone = pairs["judge"].nunique() < 2
+    labelled = int(pairs.loc[pairs["judge"].eq(judge), "human"].notna().sum())
     for variant, name in EXCESS.items():
         row = data.row(judge, name)
         if alone:
             yield missing(row, labelled, ALONE)
             continue
-        cells, clusters = stacked_cells(facing, judge, variant, use.human_ties, use.judge_ties)
+        cells, clusters = stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
         n = int((cells[:, 0].sum(axis=1) > 0).sum())
         found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
         if np.isnan(found.value):
@@ -116,8 +116,8 @@ def _excess(data: Judgments, judge: str) -> Iterator[Row]:
 
 
 def _paired_excess(data: Judgments, judge: str) -> Row:
-    facing, own, name = data.facing(judge), data.own(judge), "paired_excess"
-    others = facing[facing["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
+    pairs, own, name = data.pairs_with(judge), data.own(judge), "paired_excess"
+    others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
         return missing(data.row(judge, name), len(own), ALONE)
     theirs = others.reindex(pd.MultiIndex.from_frame(own[["item_id", "opponent"]])).to_numpy()

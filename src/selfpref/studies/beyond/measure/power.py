@@ -140,7 +140,7 @@ def needed(data: Judgments) -> pd.DataFrame:
         kept, clusters = cells[used], own["cluster"][used]
         chance = float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
         ties = (use.human_ties, use.judge_ties)
-        stacked, prompts = stacked_cells(data.facing(judge), judge, "own", *ties)
+        stacked, prompts = stacked_cells(data.pairs_with(judge), judge, "own", *ties)
         decided = stacked[:, 0].sum(axis=1) > 0
         plans = {
             "equal_opportunity": plan(kept, clusters, equal_opportunity),

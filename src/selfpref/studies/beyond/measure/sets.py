@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
-from selfpref.statistics.scores import Floats, decide, facing
+from selfpref.statistics.scores import Floats, decide, pairs_with
 from selfpref.studies.beyond.measure.regression import Coefficient
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.wataoka.measure.judged import Judged, Settings
@@ -102,13 +102,13 @@ class Judgments:
         groups = self.rows.groupby("responder", sort=True)
         return {str(name): part.reset_index(drop=True) for name, part in groups}
 
-    def facing(self, responder: str) -> pd.DataFrame:
+    def pairs_with(self, responder: str) -> pd.DataFrame:
         """All judges' rows turned to one responder."""
         return self._facing[responder]
 
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
-        rows = self.facing(judge)
+        rows = self.pairs_with(judge)
         return rows[rows["judge"].eq(judge)].reset_index(drop=True)
 
     @property
@@ -160,7 +160,7 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
     lengths = text_lengths(responses, responses["length"])
     sides = pd.DataFrame(columns=COLUMNS)
     for responder in sorted({*pairs["first"], *pairs["second"]}):
-        rows = facing(pairs, responder).assign(responder=responder, k=2)
+        rows = pairs_with(pairs, responder).assign(responder=responder, k=2)
         one, two = (
             value_of(lengths, rows["item_id"], rows[side]) for side in ("responder", "opponent")
         )

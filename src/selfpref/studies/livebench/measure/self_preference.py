@@ -76,8 +76,8 @@ def paired(rows: pd.DataFrame, judge: str) -> pd.DataFrame:
         rows: As `Panel.choices`.
         judge: Whose response.
     """
-    facing = rows[rows["choice"].notna() & rows["candidates"].map(lambda names: judge in names)]
-    picked = facing.assign(picked=facing["choice"].eq(judge).astype(float))
+    own_rows = rows[rows["choice"].notna() & rows["candidates"].map(lambda names: judge in names)]
+    picked = own_rows.assign(picked=own_rows["choice"].eq(judge).astype(float))
     own = picked[picked["judge"].eq(judge)].set_index("item_id")[["cluster", "picked"]]
     others = picked[picked["judge"].ne(judge)].groupby("item_id")["picked"].mean()
     both = own.rename(columns={"picked": "own"}).join(others.rename("others"), how="inner")

@@ -24,7 +24,7 @@ from selfpref.statistics.bias import (
     equal_opportunity,
     whole_counts,
 )
-from selfpref.statistics.scores import PAIR, facing, oriented_votes, turn
+from selfpref.statistics.scores import PAIR, oriented_votes, pairs_with, turn
 from selfpref.studies.wataoka.measure.by_perplexity import own_and_other, slopes, win_rates_by_bin
 from selfpref.studies.wataoka.measure.injected import injected_bias, oracle_agreement, recovery
 from selfpref.studies.wataoka.measure.judged import (
@@ -202,7 +202,7 @@ def example(data: Judged) -> pd.DataFrame:
     length = texts.set_index(["item_id", "responder"])["length"]
     found = [pd.DataFrame()]
     for judge in data.judges:
-        rows = facing(data.pairs, judge)
+        rows = pairs_with(data.pairs, judge)
         sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)]
         own = rows[rows["judge"].eq(judge) & rows["human"].eq(0) & rows["decision"].eq(1)]
         mine, other = (

@@ -37,8 +37,8 @@ from selfpref.statistics.scores import (
     Turns,
     by_judge,
     decide,
-    facing,
     judged_pairs,
+    pairs_with,
     verdict_scores,
 )
 
@@ -110,7 +110,7 @@ class Judged:
 
     def own(self, judge: str) -> pd.DataFrame:
         """The judge's verdicts on pairs with its own response, turned to it."""
-        rows = facing(self.pairs, judge)
+        rows = pairs_with(self.pairs, judge)
         return rows[rows["judge"].eq(judge)].reset_index(drop=True)
 
     def truth(self, metric: str) -> pd.Series:
@@ -160,11 +160,11 @@ def excess_table(data: Judged) -> pd.DataFrame:
     """The three variants of the excess; empty where no second judge read the same responses."""
     rows = []
     for judge in data.judges:
-        facing_judge = facing(data.pairs, judge)
-        others = facing_judge["judge"].nunique() - 1
+        towards_judge = pairs_with(data.pairs, judge)
+        others = towards_judge["judge"].nunique() - 1
         for variant in VARIANTS if others else ():
             cells, clusters = stacked_cells(
-                facing_judge, judge, variant, data.settings.human_ties, data.settings.judge_ties
+                towards_judge, judge, variant, data.settings.human_ties, data.settings.judge_ties
             )
             found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
             rows.append(
