@@ -1,4 +1,4 @@
-"""From the parameters to the study's frames: which tables are read, and how they count."""
+"""Read the study's tables, as the parameters say, and hand them to `measure.compute`."""
 
 from collections.abc import Mapping, Sequence
 

@@ -21,7 +21,7 @@ import pandas as pd
 from selfpref.studies.xu.feedback import BLOCKED
 
 CELL = ["condition", "language", "responder", "step"]
-# Cells with at least this share of boilerplate are contaminated.
+# Cells with at least this share of boilerplate are mismatched.
 BOILERPLATE = 0.1
 # Two runs of a metric on one text differ by rounding only.
 ROUNDING = 1e-6

@@ -44,7 +44,7 @@ class Found:
 
 
 def pairs(datasets: Iterable[Judged]) -> Found:
-    """Pairwise verdicts with human labels, and the oracle's where there is one."""
+    """Of wataoka: pairwise verdicts with human labels, and the oracle's where there is one."""
     found = Found()
     for data in datasets:
         if data.pairs.empty:
@@ -66,7 +66,7 @@ def pairs(datasets: Iterable[Judged]) -> Found:
 
 
 def contests(panel: Panel, settings: Settings) -> Found:
-    """Choices among several responses, and rubric totals, with answer keys."""
+    """Of livebench: choices among several responses, and rubric totals, with answer keys."""
     found = Found()
     if panel.choices.empty:
         return found
@@ -82,7 +82,7 @@ def contests(panel: Panel, settings: Settings) -> Found:
 def preferences(
     confidences: pd.DataFrame, tables: Mapping[str, pd.DataFrame], settings: Settings
 ) -> Found:
-    """Preferences between an own text and another one, and the oracle's where there is one."""
+    """Of panickssery: preferences between its own and another text; the oracle's where known."""
     found = Found()
     texts, truths = tables["responses"], tables["truths"]
     for judged in sets.from_confidences(confidences, texts, truths, settings):
@@ -94,7 +94,7 @@ def preferences(
 
 
 def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Found:
-    """Scores of own texts before any refinement."""
+    """Of xu: scores of own texts before any refinement."""
     rows = rated(tables, settings)
     return Found(list(ratings.of_refinement(rows, tables["truths"], settings)))
 

@@ -99,7 +99,7 @@ def points(pairwise: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         pairwise: The frame `pairwise` (`measure.means.pairwise`).
-        evaluators: The frame `evaluators` (`measure.described`).
+        evaluators: The frame `evaluators` (`measure.with_defects`).
 
     Returns:
         `dataset, convention` and the columns of `evaluators`, and each task with `_lo` and `_hi`.

@@ -38,7 +38,7 @@ from selfpref.studies.panickssery.measure.means import (
 )
 from selfpref.studies.panickssery.measure.pairs import confidences
 
-__all__ = ["TABLES", "compute", "described", "statuses"]
+__all__ = ["TABLES", "compute", "statuses", "with_defects"]
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 Frames = dict[str, pd.DataFrame]
 CHECKS = [
@@ -58,7 +58,7 @@ def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     return rows.groupby(by).size().rename("n").reset_index().rename(columns={"judge": "evaluator"})
 
 
-def described(
+def with_defects(
     evaluators: pd.DataFrame,
     found: pd.DataFrame,
     rated: pd.DataFrame,
@@ -151,7 +151,7 @@ def compute(
     rated = scores(ratings, items, evaluators)
     found = statuses(tables["verdicts"], ratings)
     distances = grade_distances(rated[rated["task"].eq("quality")])
-    who = described(evaluators, found, rated, distances, section.unusable)
+    who = with_defects(evaluators, found, rated, distances, section.unusable)
     both = both_wordings(pairs)
     worded = wordings(both, bootstrap)
     line, lines, left_out = correlation(pairs, who, bootstrap)

@@ -49,9 +49,9 @@ from selfpref.studies.panickssery.read.files import (
     Released,
     Rows,
     Texts,
-    described,
     load_rows,
     load_summaries,
+    released_file,
 )
 from selfpref.studies.panickssery.read.pairs import (
     SingleOrder,
@@ -206,8 +206,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         SelfprefError: A file cannot be had or read, has another schema, or a judge is not in the
             release.
     """
-    local = fetch(source)
-    files = {path: described(path, place) for path, place in sorted(local.items())}
+    files = {path: released_file(path, local) for path, local in sorted(fetch(source).items())}
     known = {path: file for path, file in files.items() if file is not None}
     names = {file.evaluator for file in known.values() if file.kind != "summaries"}
     wanted = judges_of(dataset, entry, names)

@@ -81,7 +81,7 @@ class Released:
     condition: str
 
 
-def described(path: str, local: Path) -> Released | None:
+def released_file(path: str, local: Path) -> Released | None:
     """What a path says; None for a file that no study reads."""
     for kind, pattern in PATTERNS.items():
         if match := pattern.fullmatch(path):

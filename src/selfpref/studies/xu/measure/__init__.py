@@ -35,7 +35,7 @@ def compute(
     Returns:
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
-            and `gains` since step 0, `mathematics`, `skewness` (nulls of D), `arms`, `rescoring`,
+        and `gains` since step 0, `mathematics`, `skewness` (nulls of D), `arms`, `rescoring`,
         `cross_judge`, `matched`, `best_of_noise`, `refined_by_noise`, `second_truth`,
         `human_truth`, `scale`, `fluency`, `integrity`, `audit`, `published`. Without rows of a kind
         a frame is empty.

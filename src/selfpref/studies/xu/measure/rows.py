@@ -8,8 +8,9 @@ Two conventions stand beside each other throughout:
 
 - `released`: the score by the source's own rule (`stored`), to which whatever it does not find in
   the feedback is perfect; a source without such a rule has the score itself;
-- `corrected`: only feedback that says something, and no truth where the step is contaminated
-  (`selfpref.studies.xu.chains`), so that nothing is compared with the score of another text.
+- `corrected`: only feedback that says something, and no truth where the step is mismatched
+  (`contaminated` in `selfpref.studies.xu.chains`), so that nothing is compared with the score of
+  another text.
 """
 
 from collections.abc import Mapping
@@ -84,8 +85,8 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     Returns:
         The ratings' columns with `condition, language, cluster, source, reference, text, truth,
         own` (whether this reading drove the refinement: the writer's own, or in an arm that the
-        condition names, that arm's judge's) and `contaminated`. The truth
-        is that of the text, so it is NaN for candidates, which have samples.
+        condition names, that arm's judge's) and `contaminated`. The truth is that of the text, so
+        it is NaN for candidates, which have samples.
     """
     items, ratings = tables["items"], tables["ratings"]
     asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))

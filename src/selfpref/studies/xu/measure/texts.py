@@ -48,7 +48,7 @@ def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Bias and D against chrF, on the scale of the truth by pooled quantile mapping.
 
     chrF compares characters with the reference and is no neural metric. Its scores of all texts in
-    all languages and steps are put beside their true scores rank by rank; contaminated steps too,
+    all languages and steps are put beside their true scores rank by rank; mismatched steps too,
     since chrF is that of the text at hand.
 
     Returns:
