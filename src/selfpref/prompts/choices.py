@@ -1,6 +1,6 @@
 """Prompts of k-way choices: which of several responses is best, and eleven marks for one response.
 
-The laboratory's are roles instead of words. `plain` is worded by this project, for any model: the
+The testbed's are roles instead of words. `plain` is worded by this project, for any model: the
 responses carry letters and not numbers, so that no number in the text can be taken for a verdict,
 and the judge gives the marks alone, which the program adds up.
 """

@@ -1,6 +1,6 @@
 """The figures beyond the papers, from the frames of `selfpref.studies.beyond.measure`.
 
-Definitions and sources of the statistics stand in the modules that compute them.
+`measure` says which of its modules defines which statistic, and from which paper.
 """
 
 from itertools import product

@@ -1,5 +1,7 @@
 """The figures of the LiveBench study from the frames of `selfpref.studies.livebench.measure`.
 
+`measure.compute` says which function fills which frame; nearly all share its name.
+
 Whom judges choose, and their totals, are drawn here; the tests of self-preference in `controls`.
 """
 

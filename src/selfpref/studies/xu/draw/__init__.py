@@ -1,6 +1,7 @@
 """The figures of Xu et al. (arXiv 2402.11436), from the frames of `selfpref.studies.xu.measure`.
 
 Each function takes frames and gives a plate: the picture, the numbers that it draws, the caption.
+`measure.compute` says which function fills which frame.
 Every number in a caption comes from the frame that the figure draws. Hollow marks are mismatched
 steps (the column `contaminated` of the frame `integrity`).
 """
