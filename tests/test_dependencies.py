@@ -1,4 +1,4 @@
-"""What dvc.yaml says a stage of metrics depends on covers every definition that it imports."""
+"""What dvc.yaml says a stage depends on covers its reader, and of metrics every definition."""
 
 import ast
 
@@ -33,8 +33,12 @@ def closure(study):
     return {path for path in found if len(ast.parse(path.read_text()).body) > 1}
 
 
+def deps(stage):
+    return {REPOSITORY / dep for dep in STAGES[stage]["do"]["deps"]}
+
+
 def listed(study):
-    return {REPOSITORY / dep for dep in STAGES[f"metrics-{study}"]["do"]["deps"]}
+    return deps(f"metrics-{study}")
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -47,3 +51,18 @@ def test_a_stage_runs_again_when_a_statistic_of_its_changes(study):
 def test_no_study_depends_on_what_reads_them_all(study):
     beyond = SOURCE / "selfpref/studies/beyond"
     assert not [path for path in [*listed(study), *closure(study)] if beyond in path.parents]
+
+
+@pytest.mark.parametrize(
+    ("stage", "folder", "files"),
+    [
+        ("articles", "panickssery", ("articles.py", "xsum.csv", "cnn-dailymail.csv")),
+        ("requests", "xu", ("requests.py", "flores.csv", "commongen-hard.csv", "math.csv")),
+    ],
+)
+def test_a_set_is_read_again_when_its_reader_or_its_pins_change(stage, folder, files):
+    found = deps(stage)
+    for name in files:
+        path = SOURCE / "selfpref/studies" / folder / "read" / name
+        assert path.is_file()
+        assert found & {path, *path.parents}
