@@ -298,7 +298,9 @@ class Scripted:
             return half
         if self.log:
             self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
-        return web.Response(text=text, content_type="application/json")
+        # As a load balancer does, to lead its callers back to the same server.
+        sticky = {"Set-Cookie": "server=1"}
+        return web.Response(text=text, content_type="application/json", headers=sticky)
 
     async def tokenize(self, request: web.Request) -> web.Response:
         return web.json_response(self.answer.tokenize(await request.json()))

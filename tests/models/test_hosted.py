@@ -5,9 +5,11 @@ import math
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 
 import pytest
 
@@ -20,7 +22,7 @@ from scripted import TRANSIENT, ByModel, Scripted, share_of_a
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.calls import Model
-from selfpref.models.served import HostedModel, reading
+from selfpref.models.served import HostedModel, live, reading
 from selfpref.models.served.failures import HARD
 from selfpref.models.served.live import Live
 from selfpref.params import Hosted, Price, Transformers
@@ -238,6 +240,19 @@ def test_an_endpoint_that_is_not_there_is_told(store):
         ask(store, hosted("http://127.0.0.1:9/v1", retries=0), prompts(3))
 
 
+def test_a_host_that_does_not_take_the_connection_is_named(store, monkeypatch):
+    monkeypatch.setattr(live, "CONNECT", 0.2)
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, ExitStack() as stack:
+        place = full.getsockname()
+        for _ in range(3):
+            caller = stack.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex(place)
+        told = rf"Cannot connect to host 127\.0\.0\.1:{place[1]}: ConnectTimeout"
+        with pytest.raises(SelfprefError, match=told):
+            ask(store, hosted(f"http://127.0.0.1:{place[1]}/v1", retries=0), prompts(1))
+
+
 def test_a_prefill_that_is_not_continued_is_told(store):
     answer = Scripted().answer
 
@@ -359,6 +374,13 @@ def test_requests_are_spread_over_time(store, limit):
         began = time.monotonic()
         ask(store, hosted(server.url, **limit), prompts(9))
         assert 0.8 <= time.monotonic() - began < 2
+
+
+def test_no_cookie_leads_back_to_the_same_server(store):
+    with Scripted() as server:
+        ask(store, hosted(server.url, concurrency=1), prompts(3))
+    assert len(server.received) == 3
+    assert not any("Cookie" in headers for _, headers, _ in server.received)
 
 
 def test_a_proxy_of_the_environment_is_used(store, monkeypatch):

@@ -3,6 +3,7 @@
 import json
 from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any
 
 import httpx2
@@ -21,7 +22,9 @@ class Http(httpx2.AsyncClient):
 
     def __init__(self, wait: Callable[[], Awaitable[None]], concurrency: int) -> None:
         limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
-        super().__init__(limits=limits, follow_redirects=True)
+        # A cookie of a load balancer would lead every request to one of its servers.
+        none = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+        super().__init__(limits=limits, follow_redirects=True, cookies=none)
         self._turn = wait
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
@@ -35,10 +38,11 @@ class Http(httpx2.AsyncClient):
         await self._turn()
         try:
             response = await super().send(request, **options)
-        except httpx2.ConnectError as error:
-            # The client's own words do not name it.
-            told = f"Cannot connect to host {request.url.netloc.decode()}: {error}"
-            raise httpx2.ConnectError(told, request=request) from error
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            # The client's own words do not name it, and may be none.
+            reason = str(error) or type(error).__name__
+            told = f"Cannot connect to host {request.url.netloc.decode()}: {reason}"
+            raise type(error)(told, request=request) from error
         if response.is_success:
             # The store tells a reply by its first bracket.
             body = response.content.removeprefix(BOM_UTF8).strip()
