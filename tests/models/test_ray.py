@@ -23,6 +23,7 @@ from selfpref.models.open import open_engine
 from selfpref.models.ray_driver import Worker, check_room
 from selfpref.models.ray_pool import Batch, Job, RayPool
 from selfpref.params import Hosted, Ray, Transformers
+from selfpref.settings import SETTINGS
 from selfpref.store import Store
 
 TEXTS = [f"answer {number}" for number in range(120)]
@@ -115,6 +116,14 @@ def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
     found, fault = answered(worker, [Score(Prompt(()), text) for text in ("a", "bc")])
     assert fault is None
     assert dict(found) == {10: Likelihood(1.0, 1, "ok"), 11: Likelihood(2.0, 1, "ok")}
+
+
+def test_a_worker_on_another_node_makes_the_settings_of_its_process(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "environ", {})
+    seen = {}
+    Worker(tmp_path, lambda: seen.update(os.environ))
+    assert SETTINGS.items() <= seen.items()
 
 
 @pytest.mark.parametrize(

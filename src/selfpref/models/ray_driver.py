@@ -20,6 +20,7 @@ from ray.exceptions import RayError
 from selfpref.errors import SelfprefError
 from selfpref.models import Engine
 from selfpref.models.ray_pool import Batch, Job
+from selfpref.settings import settle
 
 # Of each worker: lost nodes must not end a run, a batch that kills every worker must.
 RESTARTS = 5
@@ -55,6 +56,8 @@ class Worker:
         if not root.is_dir():
             raise SelfprefError(f"{root}: not on every node; put it on a file system they share")
         os.chdir(root)
+        # A node of a cluster has an environment of its own.
+        settle()
         self._engine = open_inner()
 
     def _attempt(self, work: Callable[[], None]) -> None:
