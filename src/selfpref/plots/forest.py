@@ -88,7 +88,7 @@ def forest(
     group: str | None = None,
     panel: str | None = None,
     wrap: int = 5,
-    own_rows: bool = False,
+    rows_by_panel: bool = False,
     reference: float | str | None = 0.0,
     limits: tuple[float, float] | None = None,
     share_x: bool = True,
@@ -107,7 +107,7 @@ def forest(
         group: A column that groups the rows, each group under its heading.
         panel: A column with a panel an entry.
         wrap: At most so many panels beside one another.
-        own_rows: Whether each panel has rows of its own; else they share them.
+        rows_by_panel: Whether each panel has rows of its own; else they share them.
         reference: Where a thin line stands: a value that means none, or the column that holds it.
         limits: Of the horizontal axis.
         share_x: Whether panels have one horizontal axis.
@@ -131,21 +131,21 @@ def forest(
     shown = [name for name in looks if not several or rows[series].eq(name).any()]
     step = AIR * 2 + STEP * (len(shown) - 1)
     parts = {name: rows[rows[panel].eq(name)] if panel else rows for name in names}
-    places_of = [_places(part if own_rows else rows, row, group) for part in parts.values()]
+    places_of = [_places(part if rows_by_panel else rows, row, group) for part in parts.values()]
     columns = min(wrap, len(parts))
     figure, panels = grid(
         [step * len(places) + 0.45 for places in places_of],
         columns,
         share_x=share_x,
-        share_y=not own_rows,
+        share_y=not rows_by_panel,
         width=PAGE if note else 0.0,
     )
     beside = 0.058 * max(len(entry) for places in places_of for _, entry in places)
-    beside *= columns if own_rows else 1
+    beside *= columns if rows_by_panel else 1
     for number, (axes, name, places) in enumerate(zip(panels, parts, places_of, strict=True)):
         part = parts[name]
         # Marks of a row keep their places from panel to panel.
-        within = part if own_rows else rows
+        within = part if rows_by_panel else rows
         keys = zip(within[group] if group else [""] * len(within), within[row], strict=True)
         at = pd.Series([places[key] for key in keys], index=within.index, dtype=float)
         if several:
@@ -161,9 +161,9 @@ def forest(
             if "lo" in drawn:
                 axes.hlines(here, drawn["lo"], drawn["hi"], color=color, linewidth=1.1)
             dots(axes, drawn["value"], here, looks[one], weak(drawn), 4.2)
-        if own_rows or not number % columns:
+        if rows_by_panel or not number % columns:
             _label(axes, places)
-        if note and (own_rows or axes is panels[-1]):
+        if note and (rows_by_panel or axes is panels[-1]):
             _remark(axes, at[part.index], part[note])
         ticks = max(3, min(8, int(2.0 * (PAGE - beside) / columns)))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 2.5, 5, 10]))

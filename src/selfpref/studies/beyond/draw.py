@@ -157,7 +157,7 @@ def ratings(rows: pd.DataFrame, params: Params) -> Plate:
         series="name",
         panel="panel",
         wrap=2,
-        own_rows=True,
+        rows_by_panel=True,
         label="own texts above gold, in the unit of the panel",
         looks={
             NAMES["gold_gap"]: Look(BLUE),

@@ -39,7 +39,7 @@ def excess(rows: pd.DataFrame, params: Params) -> Plate:
         row="name",
         panel="scope",
         wrap=2,
-        own_rows=True,
+        rows_by_panel=True,
         series="judge",
         looks=looks(set(rows["judge"])),
         hollow="not significant (Holm)",

@@ -170,7 +170,7 @@ def by_opponent(rows: pd.DataFrame) -> Plate:
         row="opponent",
         panel="panel",
         wrap=2,
-        own_rows=True,
+        rows_by_panel=True,
         label="EO bias by opponent",
         looks={"EO bias": Look(BLUE)},
         limits=(-1.06, 1.06),

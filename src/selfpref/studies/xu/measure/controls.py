@@ -26,7 +26,7 @@ from selfpref.studies.xu.measure.rows import (
     CONVENTIONS,
     PARAPHRASE,
     Settings,
-    chained,
+    paper_chains,
     read_as,
 )
 
@@ -48,8 +48,7 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         both), `edited`, `rescored`, `gain` (points summed over sentences and steps), `gain_edited`,
         `gain_rescored`, and `share` (of `gain_rescored` in `gain`) with its interval.
     """
-    own = chained(rows)
-    own = own[own["condition"].eq("")]
+    own = paper_chains(rows)
     found = []
     for convention in CONVENTIONS:
         read = read_as(own, convention)
@@ -202,8 +201,7 @@ def refined_by_noise(rows: pd.DataFrame) -> pd.DataFrame:
         `language` (and `average`, where a model has all languages of the study), `model, step,
         convention, noise_score, noise_bias, scores`.
     """
-    own = chained(rows)
-    own = own[own["condition"].eq("") & own["task"].eq("mqm")]
+    own = paper_chains(rows, "mqm")
     found = []
     for convention in CONVENTIONS:
         for (language, model), part in read_as(own, convention).groupby(["language", "responder"]):

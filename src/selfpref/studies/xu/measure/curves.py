@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITIES, by_group, skewness, summary
-from selfpref.studies.xu.measure.rows import Settings, chained, read_as, truth_of
+from selfpref.studies.xu.measure.rows import Settings, chained, paper_chains, read_as, truth_of
 from selfpref.studies.xu.measure.skewness import distance_skewness
 from selfpref.studies.xu.truths import MATCHERS
 
@@ -70,8 +70,7 @@ def human(
 
     The scores are those of the release's own rule, as in the paper.
     """
-    own = chained(rows)
-    own = own[own["condition"].eq("")]
+    own = paper_chains(rows)
     own = own.assign(truth=truth_of(own, truths, "human-mqm"))
     own = own[own["truth"].notna() & own["task"].eq("mqm")]
     table = by_group(
@@ -94,8 +93,7 @@ def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
     Returns:
         `convention`, the columns of `COMMONGEN`, and the intervals of bias, `predicted` and `true`.
     """
-    own = chained(rows)
-    own = own[own["task"].eq("coverage") & own["condition"].eq("")]
+    own = paper_chains(rows, "coverage")
     found = [pd.DataFrame()]
     for matcher in MATCHERS:
         held = own.assign(truth=truth_of(own, truths, f"coverage-{matcher}"))
@@ -133,8 +131,7 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """D of every cell beside its variants and its nulls (`grid.skewness`)."""
-    own = chained(rows)
-    own = own[own["condition"].eq("")]
+    own = paper_chains(rows)
     return by_group(skewness, own, settings, "skewness", by={"responder": "model"})
 
 
@@ -166,8 +163,7 @@ def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.
     Returns:
         `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
-    own = read_as(chained(rows), "released")
-    own = own[own["task"].eq("mqm") & own["condition"].eq("")]
+    own = read_as(paper_chains(rows, "mqm"), "released")
     people = own.assign(truth=truth_of(own, truths, "human-mqm"))
     people = people[people["step"].eq(0) & people["truth"].notna()]
     biased = _greatest(people, settings, lambda bias, skew: bias).assign(figure=1)

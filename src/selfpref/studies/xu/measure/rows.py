@@ -113,6 +113,13 @@ def chained(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["own"] & ~aside]
 
 
+def paper_chains(rows: pd.DataFrame, task: str = "") -> pd.DataFrame:
+    """The rows of refinement by the paper's own rule: no other condition; of one task or of all."""
+    own = chained(rows)
+    own = own[own["condition"].eq("")]
+    return own[own["task"].eq(task)] if task else own
+
+
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     """What the checks of a chain find in each of its steps (`selfpref.studies.xu.chains`).
 

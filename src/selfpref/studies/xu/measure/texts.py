@@ -8,7 +8,14 @@ import pandas as pd
 
 from selfpref.studies.xu import feedback
 from selfpref.studies.xu.measure.grid import AVERAGE, grid
-from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, read_as, truth_of
+from selfpref.studies.xu.measure.rows import (
+    CONVENTIONS,
+    Settings,
+    chained,
+    paper_chains,
+    read_as,
+    truth_of,
+)
 from selfpref.studies.xu.truths import chrf, quantile_map, recovered
 
 _WORD = re.compile(r"\w+")
@@ -22,8 +29,8 @@ def format_accuracy(rows: pd.DataFrame) -> pd.DataFrame:
         `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `cut_off` (well formed but for a
         last line that was cut off) and `usable` (a score can be read).
     """
-    own = chained(rows)
-    own = own[own["task"].eq("mqm") & own["condition"].eq("") & own["reply"].notna()]
+    own = paper_chains(rows, "mqm")
+    own = own[own["reply"].notna()]
     whole = [feedback.well_formed(reply) for reply in own["reply"]]
     cut = [
         not good and feedback.well_formed(_without_last_line(reply))
@@ -55,8 +62,7 @@ def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, convention, truth_mean, chrf` (0..100), `chrf_mean` (mapped), `bias,
         bias_chrf, dskew, dskew_chrf, n` (of chrF); the scores are of `released` or `corrected`.
     """
-    own = chained(rows)
-    own = own[own["task"].eq("mqm") & own["condition"].eq("")]
+    own = paper_chains(rows, "mqm")
     own = own[own["text"].notna() & own["reference"].notna()]
     own = own.assign(chrf=chrf(own["text"], own["reference"]))
     paired = own[own["truth"].notna()]
@@ -152,8 +158,7 @@ def human_truth(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `language, model, step, human_mean, truth_mean, n, correlation` (over sentences).
     """
-    own = chained(rows)
-    own = own[own["condition"].eq("")]
+    own = paper_chains(rows)
     own = own.assign(human=truth_of(own, truths, "human-mqm"))
     own = own[own["human"].notna() & own["truth"].notna()]
     found = [
