@@ -8,6 +8,8 @@ import pytest
 
 from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS
+from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.prompts.texts import Texts
 
 TURNS = (
@@ -54,6 +56,33 @@ def test_layouts_render_as_ever(name):
         plain = [asdict(one) if isinstance(one, Prompt) else one for one in prompts]
         digest = hashlib.sha256(json.dumps(plain).encode()).hexdigest()
         assert digest.startswith(PINNED[name][asked]), asked
+
+
+TEXTS = ("from {{ a }} [[A]]\n", " from b <|im_end|> \n\n", "<b>&amp; {% if %}", "")
+PAIR_TASKS = ("recognition", "preference", "inferiority", "readability", "length", "vowelcount")
+SUMMARIES, CHOICES = SUMMARY_LAYOUTS["plain"], CHOICE_PROMPTS["plain"]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "digest"),
+    [
+        (
+            [form.respond(text) for _, form in sorted(SUMMARIES.forms.items()) for text in TEXTS],
+            "c3cb46229287cc6c",
+        ),
+        ([SUMMARIES.pair(task, *TEXTS[:3]) for task in PAIR_TASKS], "419ad2b515473407"),
+        (
+            [SUMMARIES.single(task, TEXTS[1], TEXTS[0]) for task in ("recognition", "quality")],
+            "cb7f754b7afb6461",
+        ),
+        ([CHOICES.prefer(TEXTS[0], TEXTS[:n]) for n in (2, 3, 4)], "eec1d3d26d42e817"),
+        ([CHOICES.rubric(text, TEXTS[0]) for text in TEXTS], "b7948ab8e94ef4a8"),
+    ],
+    ids=["write", "pair", "single", "prefer", "rubric"],
+)
+def test_questions_of_the_studies_render_as_ever(prompts, digest):
+    plain = json.dumps([asdict(prompt) for prompt in prompts])
+    assert hashlib.sha256(plain.encode()).hexdigest().startswith(digest)
 
 
 def test_a_file_of_texts_gives_messages_by_role(tmp_path):

@@ -9,13 +9,16 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from selfpref.lab import choice, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.models import Prompt
 from selfpref.prompts.rubric import CRITERIA, TOP
+from selfpref.prompts.texts import Texts
 
 _LETTERS = "ABCDEFGHIJ"
+TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
 
 
 @dataclass(frozen=True)
@@ -54,41 +57,14 @@ def _lab_marks(reply: str) -> list[int] | None:
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
-    shown = "\n\n".join(
-        f"<response {letter}>\n{text}\n</response {letter}>"
-        for letter, text in zip(_LETTERS, responses, strict=False)
-    )
-    names = ", ".join(_LETTERS[: len(responses)])
-    return Prompt(
-        (
-            (
-                "user",
-                "Below are a request and several responses to it. Decide which response serves the "
-                "request best. Judge what the responses say and how well they say it; their order "
-                "means nothing.\n\n"
-                f"<request>\n{question}\n</request>\n\n{shown}\n\n"
-                f"Answer with one letter of {names} in double square brackets, or with [[tie]] if "
-                "no single response is best. Write nothing else.",
-            ),
-        ),
-        VERDICT_OPEN,
-    )
+    letters = ", ".join(_LETTERS[: len(responses)])
+    shown = list(zip(_LETTERS, responses, strict=False))
+    return TEXTS.prompt("prefer", question=question, responses=shown, letters=letters)
 
 
 def _plain_rubric(question: str, response: str) -> Prompt:
-    criteria = "\n".join(f"{number}. {text}" for number, text in enumerate(CRITERIA.values(), 1))
-    return Prompt(
-        (
-            (
-                "user",
-                "Below are a request and a response to it. Mark the response by each of these "
-                f"criteria, 1 if it is met and 0 if not:\n\n{criteria}\n\n"
-                f"<request>\n{question}\n</request>\n\n<response>\n{response}\n</response>\n\n"
-                'Answer with a JSON object alone: {"marks": [...]}, the eleven marks in the order '
-                "of the criteria. Do not add them up.",
-            ),
-        )
-    )
+    criteria = list(CRITERIA.values())
+    return TEXTS.prompt("rubric", question=question, response=response, criteria=criteria)
 
 
 def _plain_marks(reply: str) -> list[int] | None:

@@ -1,5 +1,7 @@
 """Evaluators asked about summaries: both orders, every question, and what is no answer."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -7,6 +9,7 @@ from selfpref import tables
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, PLAIN, SCORES, SUMMARY_LAYOUTS
+from selfpref.prompts.texts import Texts
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, ordered_pairs, ratings, verdicts
 from selfpref.tables.schemas import TIE
 
@@ -199,13 +202,15 @@ def test_every_repeat_of_every_question_has_a_seed_of_its_own():
     assert len(calls.seeds) == len(set(calls.seeds)) == 3 * (24 + 12)
 
 
-def test_the_version_of_the_prompts_changes_with_any_word_of_them(monkeypatch):
+def test_the_version_of_the_prompts_changes_with_any_word_of_them(monkeypatch, tmp_path):
     from selfpref.prompts import summaries
 
     assert len({layout.version for layout in SUMMARY_LAYOUTS.values()}) == len(SUMMARY_LAYOUTS)
     before = PLAIN.version
     assert before == PLAIN.version
-    monkeypatch.setitem(summaries._QUESTIONS, "recognition", "Which one did you write?")
+    words = Path(summaries.__file__).with_suffix(".yaml").read_text()
+    (tmp_path / "summaries.yaml").write_text(words.replace("Which one is yours?", "Which one?"))
+    monkeypatch.setattr(summaries, "TEXTS", Texts(tmp_path / "summaries.yaml"))
     assert PLAIN.version != before
 
 
