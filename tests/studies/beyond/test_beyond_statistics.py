@@ -483,6 +483,22 @@ def test_a_pair_without_texts_has_no_length():
     assert rows["length"].isna().tolist() == [True] + [False] * 6
 
 
+def test_a_choice_among_three_has_the_length_beyond_the_mean_of_the_others():
+    texts = [
+        {"item_id": "1", "responder": name, "step": 0, "sample": 0, "text": "x" * n, "status": "ok"}
+        for name, n in (("a", 10), ("b", 4), ("c", 2))
+    ]
+    panel = contest()
+    panel = dataclasses.replace(
+        panel, tables=panel.tables | {"responses": table("responses", texts)}
+    )
+    rows = sets.from_choices(panel, "strict", SETTINGS).rows
+    found = rows[rows["item_id"].eq("1")].groupby("responder")["length"].first()
+    a, b, c = np.log1p([10, 4, 2])
+    beyond_others = {"a": a - (b + c) / 2, "b": b - (a + c) / 2, "c": c - (a + b) / 2}
+    assert found.to_dict() == pytest.approx(beyond_others)
+
+
 def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
     betas = {"a": -0.2, "b": 0.0, "c": 0.1, "d": 0.4, "e": 0.9}
     rows = [
