@@ -10,10 +10,10 @@ SERVERS := $(CURDIR)/.cache/servers/venv
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
-INSTALLED := $(VENV)/.base $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
+INSTALLED := $(VENV)/.pipeline $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro report times estimate verify test test-servers soak check format notebook lock
+.PHONY: help repro report estimate verify test test-servers soak check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -26,13 +26,10 @@ report: $(INSTALLED)  ## Write report/<profile>/index.html anew from what is the
 	@selfpref use $(PROFILE)
 	@selfpref report
 
-times: $(INSTALLED)  ## Where time went, by stage, in each stage's last run
-	@selfpref times $(PROFILE)
-
 estimate: $(INSTALLED)  ## What served models would be asked now: calls, tokens and price
 	@selfpref estimate
 
-verify: $(VENV)/.base $(VENV)/.models  ## Rebuild laboratory and recorded profile twice from scratch and compare figures and tables
+verify: $(VENV)/.pipeline $(VENV)/.models  ## Rebuild laboratory and recorded profile twice from scratch and compare figures and tables
 	@python tools/verify.py
 
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
@@ -74,18 +71,18 @@ $(VENV)/bin/python:
 	  { echo "error: $$($(PYTHON) --version) is too old; name a Python 3.11 or later: make PYTHON=python3.12 ..."; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.base: requirements/base.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/.pipeline: requirements/pipeline.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing the locked dependencies into $(VENV) (about a minute, once)"
-	@$(PIP) --require-hashes -r requirements/base.txt
+	@$(PIP) --require-hashes -r requirements/pipeline.txt
 	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt $(VENV)/.base
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.pipeline
 	@echo "Installing the tools of make test and make check"
 	@$(PIP) --require-hashes -r requirements/dev.txt
 	@touch $@
 
-$(VENV)/.models: requirements/models.txt requirements/torch.txt $(VENV)/.base
+$(VENV)/.models: requirements/models.txt requirements/torch.txt $(VENV)/.pipeline
 	@echo "Installing torch and transformers"
 	@$(PIP) -r requirements/torch.txt
 	@$(PIP) --require-hashes -r requirements/models.txt

@@ -1,9 +1,13 @@
 """Write requirements/*.txt and environment.yml from pyproject.toml (`make lock`).
 
-Three locks that agree with each other: `base` (what the pipeline runs on), `dev` (base and the
-tools of `make test` and `make check`), `models` (what local weights and served models add).
-All are universal: one file serves every platform and every Python from 3.11 on. torch is pinned
-without hashes, in a file of its own, because its CPU and CUDA wheels carry one version number.
+Four locks that agree with each other, each complete for its use: `base` (what measuring needs),
+`pipeline` (base and what `make repro` runs on), `models` (base, local weights and served models),
+`dev` (base and the tools of `make test` and `make check`). All are universal: one file serves every
+platform and every Python from 3.11 on. torch is pinned without hashes, in a file of its own,
+because its CPU and CUDA wheels carry one version number.
+
+A version that is locked stays where pyproject.toml still allows it; arguments go to uv, so that
+`python tools/lock.py --upgrade` takes the newest of all, `--upgrade-package NAME` of one.
 """
 
 import subprocess
@@ -13,9 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCKS = {
-    "base": ["--group", "build"],
-    "dev": ["--group", "build", "--group", "dev"],
-    "models": ["--extra", "models", "--group", "build"],
+    "base": [],
+    "pipeline": ["--extra", "pipeline"],
+    "models": ["--extra", "models"],
+    "dev": ["--group", "dev"],
 }
 
 
@@ -26,9 +31,16 @@ def pins(lock: str) -> list[str]:
     return sorted({line for line in kept if line})
 
 
+def every_pin(requirements: Path) -> list[str]:
+    """The pins of all locks, each once: without a marker where one lock has it without."""
+    found = {pin for path in requirements.glob("*.txt") for pin in pins(path.read_text())}
+    return sorted(
+        pin for pin in found if ";" not in pin or pin.partition(";")[0].strip() not in found
+    )
+
+
 def environment(requirements: Path) -> str:
     """The conda environment: Python, and through pip exactly the pins of every lock."""
-    wanted = sorted({pin for path in requirements.glob("*.txt") for pin in pins(path.read_text())})
     head = [
         "# Written by `make lock` from pyproject.toml; edit that file instead.",
         "name: selfpref",
@@ -38,30 +50,31 @@ def environment(requirements: Path) -> str:
         "  - pip",
         "  - pip:",
     ]
-    entry = "      - "
-    return "\n".join([*head, *(f"{entry}{pin}" for pin in wanted), f"{entry}-e .", ""])
+    entries = [f"      - {pin}" for pin in (*every_pin(requirements), "-e .")]
+    return "\n".join([*head, *entries, ""])
 
 
-def compile_lock(options: list[str], constraints: Path | None, *, hashes: bool) -> str:
+def compile_lock(*options: str) -> str:
     """One run of uv over pyproject.toml; returns the text of the lock."""
     command = ["uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version", "3.11"]
-    command += ["--quiet", "--no-header", "--annotation-style", "line", *options]
-    command += ["--generate-hashes"] if hashes else []
-    command += ["--constraints", str(constraints)] if constraints else []
-    lock = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return lock.replace(f", -c {constraints}", "").replace(f"-c {constraints}, ", "")
+    command += ["--quiet", "--no-header", "--annotation-style", "line", "--group", "build"]
+    command += options
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
-def main() -> int:
+def main(options: list[str]) -> int:
     """Resolve everything once, then write each subset under that resolution."""
     requirements = ROOT / "requirements"
     with tempfile.TemporaryDirectory() as scratch:
         everything = Path(scratch) / "all.txt"
-        options = ["--all-extras", "--group", "build", "--group", "dev"]
-        everything.write_text(compile_lock(options, None, hashes=False))
+        # What stands in the file that it writes, uv prefers.
+        everything.write_text("\n".join(every_pin(requirements)))
+        compile_lock("--all-extras", "--group", "dev", "--output-file", str(everything), *options)
         for name, extra in LOCKS.items():
             omit = ["--no-emit-package", "torch"] if name == "models" else []
-            lock = compile_lock([*extra, *omit], everything, hashes=True)
+            under = ["--constraints", str(everything), "--generate-hashes"]
+            lock = compile_lock(*extra, *omit, *under)
+            lock = lock.replace(f", -c {everything}", "").replace(f"-c {everything}, ", "")
             head = (
                 f"# {name}: written by `make lock` from pyproject.toml; edit that file instead.\n"
             )
@@ -76,4 +89,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -15,13 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final
-
-from tokenizers import AddedToken, Regex, Tokenizer, decoders
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Sequence as PreTokenizers
-from tokenizers.pre_tokenizers import Split, WhitespaceSplit
-from transformers import PreTrainedTokenizerFast
+from typing import TYPE_CHECKING, Final
 
 from selfpref.lab.oracle import split_words
 from selfpref.lab.styles import STYLE_WORDS
@@ -36,6 +30,9 @@ from selfpref.lab.vocabulary import (
     USE_WORDS,
 )
 from selfpref.models import MARKER
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 BOS: Final = "<bos>"
 PAD: Final = "<pad>"
@@ -131,6 +128,13 @@ class Lexicon:
         The control tokens are special, the verdict brackets and labels are not, so that decoding a
         judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
         """
+        # Two seconds, and an extra, that who only reads the words need not have.
+        from tokenizers import AddedToken, Regex, Tokenizer, decoders  # noqa: PLC0415
+        from tokenizers.models import WordLevel  # noqa: PLC0415
+        from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: PLC0415
+        from tokenizers.pre_tokenizers import Split, WhitespaceSplit  # noqa: PLC0415
+        from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
+
         backend = Tokenizer(WordLevel(self.ids, unk_token=UNK))
         backend.pre_tokenizer = PreTokenizers(
             [WhitespaceSplit(), Split(Regex(r"\[\[|\]\]"), behavior="isolated")]

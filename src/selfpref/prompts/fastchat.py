@@ -12,7 +12,6 @@ import re
 from functools import cache
 
 from selfpref import paths
-from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import json_lines, need
 from selfpref.models import Prompt
@@ -23,6 +22,9 @@ FILE = "fastchat/llm_judge/data/judge_prompts.jsonl"
 @cache
 def _texts(name: str) -> tuple[str, str]:
     """System prompt and template of one of FastChat's judge prompts."""
+    # The one layout that downloads: who reads the rubric needs nothing that speaks HTTP.
+    from selfpref.download.fetch import fetch  # noqa: PLC0415
+
     path = fetch(paths.judge_prompts_file())[FILE]
     for number, record in json_lines(path):
         if need(record, "name", path, number) == name:

@@ -33,13 +33,13 @@ def _version(name: str) -> str:
 
 
 def _versions(*, models: bool) -> list[tuple[str, str]]:
-    """This package and what it needs itself, for models too where some ran."""
-    wanted = [
-        requirement
+    """This package and what it and its extra need themselves, for models too where some ran."""
+    extras = {"", "pipeline", *(["models"] if models else [])}
+    direct = [
+        re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
         for requirement in requires("selfpref") or []
-        if "extra ==" not in requirement or (models and "extra == 'models'" in requirement)
+        if requirement.partition("extra == ")[2].strip("'\"") in extras
     ]
-    direct = [re.split(r"[^A-Za-z0-9._-]", one, maxsplit=1)[0] for one in wanted]
     names = ("selfpref", *sorted(direct, key=str.lower))
     return [("python", python_version()), *((name, _version(name)) for name in names)]
 

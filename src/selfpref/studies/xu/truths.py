@@ -31,8 +31,6 @@ from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
-import simplemma
-from sacrebleu.metrics.chrf import CHRF
 
 from selfpref.statistics.scores import Floats
 
@@ -61,6 +59,9 @@ def missing_concepts(text: str, concepts: Iterable[str], matcher: Matcher) -> li
     """
     held = {word.lower() for word in _WORD.findall(text)}
     if matcher == "lemma":
+        # What is measured without matching anew needs no dictionary.
+        import simplemma  # noqa: PLC0415
+
         held |= {simplemma.lemmatize(word, lang="en").lower() for word in held}
     return [concept for concept in concepts if concept.lower() not in held]
 
@@ -121,6 +122,9 @@ def correct(text: str, reference: str) -> float:
 
 def chrf(texts: pd.Series, references: pd.Series) -> pd.Series:
     """Sentence chrF (Popovic 2015; sacrebleu's defaults), 0..100; the same pair is scored once."""
+    # A third of a second that most of who import this module need not pay.
+    from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
+
     score, known = CHRF(), {}
     for pair in zip(texts, references, strict=True):
         if pair not in known:

@@ -5,8 +5,6 @@ import re
 import unicodedata
 from collections import Counter
 
-from rapidfuzz.distance import Levenshtein
-
 from selfpref.studies.livebench.scorers.answers import TRIPLE, bolds, boxed, lines, plain, states
 
 GROUP = 4
@@ -73,6 +71,9 @@ def _nearest(sentence: str, given: list[str]) -> int:
 
 def plot_unscrambling(question: str, key: str, text: str) -> float:
     """1 - edit distance / sentences, after each sentence of the key finds the nearest given one."""
+    # What is measured without scoring anew needs none of it.
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415
+
     wanted, given = (
         [part.strip() for part in plot.split(".") if part.strip()]
         for plot in (key, text.partition(TAG)[2] or text)

@@ -9,8 +9,6 @@ the key rounds to it.
 import re
 from contextlib import suppress
 
-from rapidfuzz.distance import Levenshtein
-
 from selfpref.studies.livebench.scorers.answers import boxed, enclosed, lines, plain
 from selfpref.studies.livebench.scorers.formula import FormulaError, evaluate, letters, typed
 
@@ -72,6 +70,9 @@ def _identifiers(text: str, *, tolerant: bool) -> list[int]:
 
 def olympiad(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """1 - edit distance / length of the longer list of formula numbers."""
+    # What is measured without scoring anew needs none of it.
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415
+
     wanted = [int(number) for number in key.split(",")]
     given = _identifiers(text, tolerant=tolerant)
     return 1 - Levenshtein.distance(wanted, given) / max(len(wanted), len(given))
