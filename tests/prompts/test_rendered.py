@@ -5,6 +5,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+from jinja2 import Environment
 
 from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS
@@ -92,3 +93,18 @@ def test_a_file_of_texts_gives_messages_by_role(tmp_path):
     )
     made = Texts(path).prompt("ask", how="brief", q="{{ q }}\n")
     assert made == Prompt((("system", "Be brief."), ("user", "Q\n{{ q }}\n")), "[[")
+
+
+def test_a_template_is_compiled_once_however_many_prompts_are_made(tmp_path, monkeypatch):
+    (tmp_path / "few.yaml").write_text("ask: {system: Be brief., user: 'Why {{ x }}?'}")
+    texts, compiled = Texts(tmp_path / "few.yaml"), []
+    compile_one = Environment.compile
+
+    def counting(self, source, *args, **options):
+        compiled.append(source)
+        return compile_one(self, source, *args, **options)
+
+    monkeypatch.setattr(Environment, "compile", counting)
+    made = [texts.prompt("ask", x=number) for number in range(3)]
+    assert [prompt.messages[1] for prompt in made] == [("user", f"Why {x}?") for x in range(3)]
+    assert compiled == ["Be brief.", "Why {{ x }}?"]

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 from ruamel.yaml import YAML
 
 from selfpref.models import Prompt
@@ -33,9 +33,13 @@ class Texts:
         self._jinja = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
     @cached_property
-    def _parts(self) -> Mapping[str, Mapping[str, str]]:
+    def _parts(self) -> Mapping[str, Mapping[str, Template]]:
         found: Mapping[str, Mapping[str, str]] = YAML(typ="safe").load(self._path)
-        return found
+        # Compiled once: Jinja keeps no template that it was given as a string.
+        return {
+            name: {role: self._jinja.from_string(text) for role, text in parts.items()}
+            for name, parts in found.items()
+        }
 
     def prompt(self, name: str, **values: object) -> Prompt:
         """One of the prompts.
@@ -44,10 +48,6 @@ class Texts:
             name: Which.
             values: What its templates name.
         """
-        # Jinja keeps templates that it has seen.
-        parts = {
-            role: self._jinja.from_string(text).render(values)
-            for role, text in self._parts[name].items()
-        }
+        parts = {role: template.render(values) for role, template in self._parts[name].items()}
         prefill = parts.pop("prefill", "")
         return Prompt(tuple(parts.items()), prefill)
