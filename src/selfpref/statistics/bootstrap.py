@@ -236,39 +236,82 @@ class ClusterBootstrap:
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`."""
-        rng = self.rng(*names)
-        n = len(sums)
-        flat = sums.reshape(n, math.prod(sums.shape[1:]))
-        values = statistics(flat.sum(axis=0).reshape(1, *sums.shape[1:]))[0]
+        shape = sums.shape[1:]
+        flat = sums.reshape(len(sums), math.prod(shape))
+        total = flat.sum(axis=0)
+        tables, counts = np.unique(flat, axis=0, return_counts=True)
+        left_out = total - tables if self.method == "bca" else tables[:0]
+        return self._resampled(
+            lambda weights: statistics((weights @ tables).reshape(len(weights), *shape)),
+            statistics(np.stack([total, *left_out]).reshape(-1, *shape)),
+            counts,
+            *names,
+        )
+
+    def of_weights(self, clusters: int, statistics: Statistic, *names: str) -> list[Interval]:
+        """As `of_sums`, for statistics that are no functions of sums.
+
+        Args:
+            clusters: How many there are.
+            statistics: From how often each cluster counts, `[batch, clusters]`, to values
+                `[batch, statistics]`.
+            names: Of the stream.
+        """
+        whole = np.ones((1, clusters))
+        left_out = 1 - np.eye(clusters if self.method == "bca" else 0, clusters)
+        return self._resampled(
+            # The last first: the order of `of_sums`, given a unit vector a cluster.
+            lambda weights: statistics(weights[:, ::-1]),
+            statistics(np.concatenate([whole, left_out[::-1]])),
+            np.ones(clusters, dtype=np.int64),
+            *names,
+        )
+
+    def _resampled(
+        self,
+        statistics: Statistic,
+        fixed: Floats,
+        counts: npt.NDArray[np.int64],
+        *names: str,
+    ) -> list[Interval]:
+        """The intervals of several statistics.
+
+        Args:
+            statistics: From weights of the distinct tables, `[batch, tables]`, to values
+                `[batch, statistics]`.
+            fixed: The values of all data, and for BCa those without a cluster of each table.
+            counts: How many clusters have each table.
+            names: Of the stream.
+        """
+        values, left_out, n = fixed[0], fixed[1:], counts.sum()
         if n < 2 or np.isnan(values).all():
             return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
-        tables, counts = np.unique(flat, axis=0, return_counts=True)
-        draws = []
-        step = max(1, CHUNK // max(tables.shape))
+        rng, draws = self.rng(*names), []
+        step = max(1, CHUNK // max(len(counts), len(values)))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
-            weights = rng.multinomial(n, counts / n, size=size).astype(float)
-            draws.append(statistics((weights @ tables).reshape(size, *sums.shape[1:])))
-        left_out = np.full((len(tables), len(values)), np.nan)
-        if self.method == "bca":
-            left_out = statistics((flat.sum(axis=0) - tables).reshape(-1, *sums.shape[1:]))
+            draws.append(statistics(rng.multinomial(n, counts / n, size=size).astype(float)))
+        by_statistic = np.ascontiguousarray(np.concatenate(draws).T)
         return [
             self._bounds(float(value), drawn, away, counts)
-            for value, drawn, away in zip(values, np.concatenate(draws).T, left_out.T, strict=True)
+            for value, drawn, away in zip(values, by_statistic, left_out.T, strict=True)
         ]
 
     def _bounds(
         self, value: float, drawn: Floats, left_out: Floats, counts: npt.NDArray[np.int64]
     ) -> Interval:
         """The interval of one statistic from its resamples `[resamples]`."""
-        defined = drawn[~np.isnan(drawn)]
+        ordered = np.sort(drawn)
+        # What is undefined sorts last.
+        defined = ordered[: np.searchsorted(ordered, np.inf, side="right")]
         undefined = 1 - len(defined) / len(drawn)
         if np.isnan(value) or not len(defined):
             return Interval(value, np.nan, np.nan, undefined)
         tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
         if self.method == "bca":
             tails = _bca(tails, value, defined, left_out, counts)
-        lo, hi = np.quantile(defined, tails)
+        # Quantiles of sorted values, in a third of the time of `np.quantile`.
+        lo, hi = np.interp(tails * (len(defined) - 1), np.arange(len(defined)), defined)
         return Interval(value, float(lo), float(hi), undefined)
 
 

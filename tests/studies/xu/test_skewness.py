@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from selfpref.studies.xu.measure.skewness import (
     distance_skewness,
     null_band,
+    resampled_skewness,
     sign_flips,
     signed_skewness,
     unbiased_skewness,
@@ -104,10 +105,19 @@ def test_a_constant_is_as_skewed_as_can_be(value, n, sign):
 @given(points, st.integers(0, 2**32 - 1))
 def test_weights_are_repetitions(values, seed):
     draws = np.random.default_rng(seed).integers(0, len(values), (3, len(values)))
-    weights = np.stack([np.bincount(draw, minlength=len(values)) for draw in draws]).astype(float)
+    weights = np.stack([np.bincount(draw, minlength=len(values)) for draw in draws], axis=1)
     repeated = [by_pairs(values[draw]) for draw in draws]
     # A draw that leaves out the largest value keeps as many digits fewer as that value has more.
-    assert distance_skewness(values, 0.0, weights) == pytest.approx(repeated, abs=1e-6)
+    owner = np.arange(len(values))
+    found = resampled_skewness(values, 0.0, owner, weights.astype(float))
+    assert found == pytest.approx(repeated, abs=1e-6)
+
+
+def test_a_resample_of_zeros_alone_is_symmetric():
+    """Exactly: a rest of rounding above or below 0 would be read as a D of 1."""
+    values, weights = np.array([0.0, 0.1, 0.7, -0.3]), np.array([[3.0], [0], [0], [0]])
+    assert resampled_skewness(values, 0.0, np.arange(4), weights).tolist() == [0.0]
+    assert np.isnan(resampled_skewness(values, 0.0, np.arange(4), 0 * weights)).all()
 
 
 @given(points.filter(lambda values: len(values) > 1))

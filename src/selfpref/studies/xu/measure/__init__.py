@@ -48,6 +48,7 @@ def compute(
     order = [*curves.COMMONGEN, *(name for name in covered if name not in curves.COMMONGEN)]
     share = {name: covered[covered["convention"].eq(name)] for name in CONVENTIONS}
     checked = integrity(rows, truths)
+    second = readings.second_readings(rows)
     return {
         "translation": translation,
         "change": curves.change(found),
@@ -67,8 +68,8 @@ def compute(
         "style": controls.style(rows, settings),
         "format": texts.format_accuracy(rows),
         "rescoring": controls.rescoring(rows, settings),
-        "cross_judge": readings.cross_judge(rows, settings),
-        "matched": readings.matched(rows, settings),
+        "cross_judge": readings.cross_judge(rows, second, settings),
+        "matched": readings.matched(rows, second, settings),
         "second_truth": texts.second_truth(rows, settings),
         "scale": texts.scale(truths),
         "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),

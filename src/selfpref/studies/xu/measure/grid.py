@@ -23,6 +23,7 @@ from selfpref.studies.xu.measure.rows import CONVENTIONS, Convention, Settings, 
 from selfpref.studies.xu.measure.skewness import (
     distance_skewness,
     null_band,
+    resampled_skewness,
     sign_flips,
     signed_skewness,
     unbiased_skewness,
@@ -30,6 +31,7 @@ from selfpref.studies.xu.measure.skewness import (
 
 AVERAGE = "average"
 NAMES = {"said": "self_mean", "truth": "truth_mean"}
+KEY = ["convention", "language", "step"]
 QUANTITIES = ("said", "truth", "bias", "dskew")
 
 
@@ -61,13 +63,6 @@ class Grid:
         """How many clusters there are."""
         return int(self.owner.max(initial=-1)) + 1
 
-    @cached_property
-    def _distinct(self) -> tuple[Floats, npt.NDArray[np.int64]]:
-        """The different rows of `gaps`, and which of them each cell has: chains converge."""
-        filled = np.where(np.isnan(self.gaps), np.inf, self.gaps)
-        rows, which = np.unique(filled, axis=0, return_inverse=True)
-        return np.where(np.isinf(rows), np.nan, rows), which.ravel()
-
     def values(self, cell: int) -> Floats:
         """Gaps of one cell, missing ones left out."""
         values: Floats = self.gaps[cell][~np.isnan(self.gaps[cell])]
@@ -77,33 +72,51 @@ class Grid:
         """Every quantity of every cell.
 
         Args:
-            weights: How often each cluster counts, `[batch, clusters]`.
+            weights: How often each cluster counts, `[clusters, batch]`.
 
         Returns:
-            `QUANTITIES`, each `[batch, cells]`; NaN where a cell has nothing. `said` and `truth`
+            `QUANTITIES`, each `[cells, batch]`; NaN where a cell has nothing. `said` and `truth`
             are means over what enters the bias; in a cell without truth, over all scores.
         """
-        slots = weights[:, self.owner]
-        paired = ~np.isnan(self.gaps)
+        # Chains converge, and most cells are the same under both conventions.
+        rows, which = _distinct(np.concatenate([self.said, self.truth], axis=1))
+        said, truth = np.split(rows, 2, axis=1)
+        gaps = said - truth
+        paired = ~np.isnan(gaps)
         alone = ~paired.any(axis=1, keepdims=True)
-        rows, which = self._distinct
-        skewness = np.empty((len(weights), len(rows)))
+        found = {
+            "said": self._mean(weights, said, np.where(alone, ~np.isnan(said), paired)),
+            "truth": self._mean(weights, truth, np.where(alone, ~np.isnan(truth), paired)),
+            "bias": self._mean(weights, gaps, paired),
+            "dskew": self._skewness(weights, gaps),
+        }
+        return {name: values[which] for name, values in found.items()}
+
+    def _mean(self, weights: Floats, values: Floats, held: npt.NDArray[np.bool_]) -> Floats:
+        """Means of the values that are held, `[cells, batch]`."""
+        masks, which = np.unique(held, axis=0, return_inverse=True)
+        sums, counts = (
+            (part @ np.eye(self.clusters)[self.owner]) @ weights
+            for part in (np.where(held, values, 0.0), masks.astype(float))
+        )
+        counts = counts[which.ravel()]
+        mean: Floats = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+        return mean
+
+    def _skewness(self, weights: Floats, gaps: Floats) -> Floats:
+        """D of the gaps, `[cells, batch]`."""
+        rows, which = _distinct(gaps)
+        found = np.empty((len(rows), weights.shape[1]))
         for i, row in enumerate(rows):
             held = ~np.isnan(row)
-            skewness[:, i] = distance_skewness(row[held], self.gamma, slots[:, held])
-        return {
-            "said": _mean(slots, self.said, np.where(alone, ~np.isnan(self.said), paired)),
-            "truth": _mean(slots, self.truth, np.where(alone, ~np.isnan(self.truth), paired)),
-            "bias": _mean(slots, self.gaps, paired),
-            "dskew": skewness[:, which],
-        }
+            found[i] = resampled_skewness(row[held], self.gamma, self.owner[held], weights)
+        return found[which]
 
 
-def _mean(weights: Floats, values: Floats, held: npt.NDArray[np.bool_]) -> Floats:
-    sums = weights @ np.where(held, values, 0.0).T
-    counts = weights @ held.T.astype(float)
-    mean: Floats = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-    return mean
+def _distinct(rows: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """The different rows, and which of them each row is; missing values are equal."""
+    found, which = np.unique(np.where(np.isnan(rows), np.inf, rows), axis=0, return_inverse=True)
+    return np.where(np.isinf(found), np.nan, found), which.ravel()
 
 
 def grid(rows: pd.DataFrame, key: list[str], settings: Settings) -> Grid:
@@ -141,45 +154,42 @@ def summary(
     A change rests on the sentences that count at both steps.
 
     Args:
-        rows: With `language, step, cluster, said, truth, status`: one responder, one convention.
+        rows: With `convention, language, step, cluster, said, truth, status`: one responder.
         settings: Gamma and intervals.
         names: Of the random stream.
         averaged: Whether to add the mean over languages, at the steps that all of them reach.
 
     Returns:
-        `language, step, n, unusable, n_both` (sentences behind the change); for each of
+        `convention, language, step, n, unusable, n_both` (sentences behind the change); for each of
         `QUANTITIES` the value, `_lo` and `_hi`, and the same of its change under
         `<quantity>_change`, NaN where there is no step 0.
     """
-    held = grid(rows, ["language", "step"], settings)
+    held = grid(rows, KEY, settings)
     width = len(held.cells)
     stacked = _with_pairs(held)
     cells = held.cells.assign(n_both=(~np.isnan(stacked.gaps[width : 2 * width])).sum(axis=1))
-    groups = [np.array([i]) for i in range(width)]
+    averages: list[npt.NDArray[np.int64]] = []
     if averaged and (languages := cells["language"].nunique()) > 1:
-        reached = [part for _, part in cells.groupby("step") if len(part) == languages]
-        groups += [part.index.to_numpy() for part in reached]
+        by_step = cells.groupby(["convention", "step"])
+        reached = [part for _, part in by_step if len(part) == languages]
+        averages = [part.index.to_numpy() for part in reached]
         counts = ["n", "unusable", "n_both"]
         means = [
-            {"language": AVERAGE, "step": part["step"].iloc[0], **part[counts].sum()}
+            {**part[["convention", "step"]].iloc[0], "language": AVERAGE, **part[counts].sum()}
             for part in reached
         ]
         cells = pd.concat([cells, pd.DataFrame(means)], ignore_index=True)
 
-    def over_languages(values: Floats) -> Floats:
-        # A mean over languages needs every one of them: NaN stays NaN.
-        return np.stack([values[:, group].mean(axis=1) for group in groups], axis=1)
-
     def statistics(weights: Floats) -> Floats:
         parts = []
-        for values in stacked.statistics(weights).values():
-            level, after, before = np.split(values, 3, axis=1)
-            parts += [over_languages(level), over_languages(after - before)]
-        return np.concatenate(parts, axis=1)
+        for values in stacked.statistics(np.ascontiguousarray(weights.T)).values():
+            level, after, before = np.split(values, 3)
+            for part in (level, after - before):
+                # A mean over languages needs every one of them: NaN stays NaN.
+                parts += [part, *(part[cell].mean(axis=0)[None] for cell in averages)]
+        return np.concatenate(parts).T
 
-    # With one unit vector a cluster, the sums of a resample are its weights.
-    unit = np.eye(held.clusters)
-    intervals = settings.intervals.of_sums(unit, statistics, *names)
+    intervals = settings.intervals.of_weights(held.clusters, statistics, *names)
     columns = [name for quantity in QUANTITIES for name in (quantity, f"{quantity}_change")]
     for position, name in enumerate(columns):
         part = intervals[position * len(cells) : (position + 1) * len(cells)]
@@ -192,8 +202,9 @@ def summary(
 def _with_pairs(held: Grid) -> Grid:
     """Every cell; then every cell, and the step 0 of each, with what counts in both of them."""
     steps = held.cells["step"].to_numpy()
-    zero = held.cells[held.cells["step"].eq(0)].reset_index().set_index("language")["index"]
-    first = held.cells["language"].map(zero).fillna(-1).astype(int).to_numpy()
+    zero = held.cells[held.cells["step"].eq(0)].reset_index().set_index(KEY[:-1])["index"]
+    first = zero.reindex(pd.MultiIndex.from_frame(held.cells[KEY[:-1]]))
+    first = first.fillna(-1).astype(int).to_numpy()
     common = ~np.isnan(held.gaps) & ~np.isnan(held.gaps[first])
     common[(first < 0) | (steps == 0)] = False
     said, truth = (
@@ -214,29 +225,30 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
         names: Of the random stream.
 
     Returns:
-        `language, step, n, dskew, dskew_u` (the U-statistic), `dskew_signed`, `p` and `flip_upper`
-        (signs drawn at random), `band_mean` and `band_upper` (as many normal values).
+        `convention, language, step, n, dskew, dskew_u` (the U-statistic), `dskew_signed`, `p` and
+        `flip_upper` (signs drawn at random), `band_mean` and `band_upper` (as many normal values).
     """
-    held = grid(rows, ["language", "step"], settings)
-    level, rng = settings.bootstrap.level, settings.intervals.rng(*names, "flips")
-    found: dict[bytes, dict[str, float]] = {}
+    held = grid(rows, KEY, settings)
+    level = settings.bootstrap.level
     result = []
-    for i in range(len(held.cells)):
-        values = held.values(i)
-        if values.tobytes() not in found:
-            flips = sign_flips(values, settings.gamma, settings.flips, level, rng)
-            band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
-            found[values.tobytes()] = {
-                "dskew": float(distance_skewness(values, settings.gamma)),
-                "dskew_u": float(unbiased_skewness(values, settings.gamma)),
-                "dskew_signed": float(signed_skewness(values, settings.gamma)),
-                "p": flips.p,
-                "flip_upper": flips.upper,
-                "band_mean": band[0],
-                "band_upper": band[1],
-            }
-        result.append(found[values.tobytes()])
-    return pd.concat([held.cells[["language", "step", "n"]], pd.DataFrame(result)], axis=1)
+    for _, cells in held.cells.groupby("convention"):
+        rng = settings.intervals.rng(*names, "flips")
+        found: dict[bytes, dict[str, float]] = {}
+        for values in map(held.values, cells.index):
+            if values.tobytes() not in found:
+                flips = sign_flips(values, settings.gamma, settings.flips, level, rng)
+                band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
+                found[values.tobytes()] = {
+                    "dskew": float(distance_skewness(values, settings.gamma)),
+                    "dskew_u": float(unbiased_skewness(values, settings.gamma)),
+                    "dskew_signed": float(signed_skewness(values, settings.gamma)),
+                    "p": flips.p,
+                    "flip_upper": flips.upper,
+                    "band_mean": band[0],
+                    "band_upper": band[1],
+                }
+            result.append(found[values.tobytes()])
+    return pd.concat([held.cells[[*KEY, "n"]], pd.DataFrame(result)], axis=1)
 
 
 def by_group(
@@ -259,12 +271,18 @@ def by_group(
         conventions: Which.
 
     Returns:
-        The table's columns, those of the group and `convention`; empty without rows.
+        The table's columns, those of the group and `convention`; one convention after the other;
+        empty without rows.
     """
-    found = [pd.DataFrame()]
-    for convention in conventions:
-        for values, part in read_as(rows, convention).groupby(list(by)):
-            group = dict(zip(by.values(), values, strict=True))
-            made = table(part, settings, *names, *map(str, values))
-            found.append(made.assign(**group, convention=convention))
-    return pd.concat(found, ignore_index=True).rename(columns=NAMES)
+    wanted = [*by, *KEY[1:], "cluster", "item_id", "said", "truth", "status"]
+    read = pd.concat([read_as(rows, one)[wanted].assign(convention=one) for one in conventions])
+    found = []
+    for values, part in read.groupby(list(by)):
+        group = dict(zip(by.values(), values, strict=True))
+        made = table(part, settings, *names, *map(str, values))
+        found.append(made.assign(**group, convention=made.pop("convention")))
+    if not found:
+        return pd.DataFrame()
+    whole = pd.concat(found, ignore_index=True).rename(columns=NAMES)
+    rank = whole["convention"].map(list(conventions).index)
+    return whole.iloc[np.argsort(rank, kind="stable")].reset_index(drop=True)

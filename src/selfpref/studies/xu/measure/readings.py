@@ -23,15 +23,24 @@ QUOTED, SPANS = 0.8, 10
 # plateaus of the map from BLEURT.
 EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
 READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
+_READ = [
+    *("status", "said", "truth", "cluster", "own_said"),
+    *("spans", "spans_found", "reads_its_text"),
+]
 
 
-def _reads_its_text(rows: pd.DataFrame) -> pd.DataFrame:
-    """Whether feedback quotes the texts that it is filed under, reading by reading.
+def second_readings(rows: pd.DataFrame) -> pd.DataFrame:
+    """The readings of texts by others, or by their writer afresh, and whether they quote the texts.
+
+    Args:
+        rows: As `rated` returns them.
 
     Returns:
-        Beside each row `spans` that it quotes, `spans_found` in the text or its source (0 and 0
-        where the text is not at hand), and `reads_its_text`, the same for all rows of a reading.
+        The rows that are not `own`, each with `spans` that it quotes, `spans_found` in the text or
+        its source (0 and 0 where the text is not at hand), and `reads_its_text`, the same for all
+        rows of a reading.
     """
+    rows = rows[~rows["own"]]
     counts = [
         quoted(reply, text, source) if isinstance(reply, str) and isinstance(text, str) else (0, 0)
         for reply, text, source in zip(rows["reply"], rows["text"], rows["source"], strict=True)
@@ -43,11 +52,16 @@ def _reads_its_text(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(reads_its_text=known)
 
 
-def cross_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def cross_judge(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Texts read a second time: by another judge, or by their writer afresh.
 
     Under `released` a judge's scores stand beside the true scores of the texts that the source
     names. Under `corrected` they do only where the feedback quotes these texts (`QUOTED`).
+
+    Args:
+        rows: As `rated` returns them.
+        second: As `second_readings` returns them.
+        settings: Gamma and intervals.
 
     Returns:
         One row a text's `condition, language, model, step`, its `judge, variant, repeat` and
@@ -56,8 +70,9 @@ def cross_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         judge takes off) with its interval and `n_both`; `spans`, the share `quoted` of them, and
         whether that is enough (`reads_its_text`).
     """
-    second = _reads_its_text(rows[~rows["own"] & ~rows["condition"].str.startswith(BEST)])
-    found = []
+    second = second[~second["condition"].str.startswith(BEST)]
+    found: list[dict[str, object]] = []
+    same: dict[tuple[object, ...], tuple[pd.DataFrame, dict[str, object]]] = {}
     for convention in CONVENTIONS:
         first = read_as(rows[rows["own"] & rows["sample"].eq(0)], convention)
         own = first.set_index(TEXT)["said"].rename("own_said")
@@ -68,9 +83,12 @@ def cross_judge(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             read = read.assign(
                 truth=read["truth"].mask(other), own_said=read["own_said"].mask(other)
             )
-        for values, part in read.groupby(READING):
+        for values, part in read[[*READING, *_READ]].groupby(READING):
+            # Most readings are the same under both conventions.
+            if values not in same or not part.equals(same[values][0]):
+                same[values] = part, _reading(part, settings, *map(str, values))
             held = dict(zip(READING, values, strict=True)) | {"convention": convention}
-            found.append(held | _reading(part, settings, *map(str, values)))
+            found.append(held | same[values][1])
     return pd.DataFrame(found).rename(columns={"responder": "model"})
 
 
@@ -139,7 +157,7 @@ def _gaps(rows: pd.DataFrame, against: pd.Series) -> pd.DataFrame:
     return rows.assign(gap=rows["said"] - against)[["cluster", "truth", "gap"]]
 
 
-def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def matched(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Does a judge over-rate its own texts more than others' texts that are equally good?
 
     Own texts are those before refinement; others' texts are all that it read of other writers.
@@ -147,6 +165,11 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     kinship with whatever else sets the texts apart. With another judge as control the gap is the
     score minus the control's score of the same text, own against others': a difference in
     differences. Both are taken within bins of the true score (`EQUAL`).
+
+    Args:
+        rows: As `rated` returns them.
+        second: As `second_readings` returns them.
+        settings: The intervals.
 
     Returns:
         `judge, control, convention, n_own, n_others, own_gap, others_gap, difference` (not matched)
@@ -156,8 +179,8 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     for convention in CONVENTIONS:
         read = read_as(rows, convention)
         if convention == "corrected":
-            second = _reads_its_text(read[~read["own"]])
-            read = pd.concat([read[read["own"]], second[second["reads_its_text"]]])
+            theirs = second.index[second["reads_its_text"]]
+            read = pd.concat([read[read["own"]], read.loc[theirs]])
         for judge, control, own, others in _comparisons(read, settings):
             interval = settings.intervals.estimate(
                 np.concatenate([_binned(own, 0), _binned(others, 2)]),

@@ -13,10 +13,12 @@ without the pairs i = j (the U-statistic) is centred on 0 for symmetric x, and m
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from selfpref.statistics.scores import Floats
 
@@ -39,62 +41,116 @@ class Sums:
     same: Floats
 
 
-def _larger(values: Floats, weights: Floats | None) -> Floats:
+def _larger(values: Floats) -> Floats:
     """Sum of the larger of each ordered pair, i = j included.
 
     A value of rank r is the larger one of 2r - 1 pairs.
     """
-    if weights is None:
-        ranks = np.arange(1, values.shape[-1] + 1)
-        larger: Floats = np.sort(values, axis=-1) @ (2.0 * ranks - 1)
-        return larger
-    order = np.argsort(values)
-    ordered, w = values[order], weights[..., order]
-    reached = np.cumsum(w, axis=-1)
-    pairs: Floats = np.einsum("...i,...i,i->...", w, 2 * reached - w, ordered)
-    return pairs
+    ranks = np.arange(1, values.shape[-1] + 1)
+    larger: Floats = np.sort(values, axis=-1) @ (2.0 * ranks - 1)
+    return larger
 
 
-def pair_sums(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Sums:
+def _scaled(values: Floats, gamma: float) -> Floats:
+    """The values about gamma, the one that lies farthest off at -1 or 1."""
+    y = values - gamma
+    scale = np.abs(y).max(axis=-1, keepdims=True, initial=0.0)
+    scaled: Floats = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
+    return scaled
+
+
+def pair_sums(values: Floats, gamma: float = 0.0) -> Sums:
     """The sums over pairs, up to one common factor (the values are scaled to at most 1).
 
     Args:
-        values: `[..., n]`, finite; `[n]` where there are weights.
+        values: `[..., n]`, finite.
         gamma: The centre.
-        weights: `[..., n]`, how often each value counts; left out: once.
     """
-    y = values - gamma
-    scale = np.abs(y).max(axis=-1, keepdims=True, initial=0.0)
-    y = np.divide(y, scale, out=np.zeros_like(y, dtype=float), where=scale > 0)
+    y = _scaled(values, gamma)
     # Moving all values together changes no difference; equal ones then differ by 0 exactly.
     moved = y - y[..., :1]
-    counts = np.ones(y.shape[-1]) if weights is None else weights
-    total = counts.sum(axis=-1)
-    apart = 2 * (_larger(moved, weights) - total * np.sum(counts * moved, axis=-1))
+    apart = 2 * (_larger(moved) - y.shape[-1] * moved.sum(axis=-1))
     sizes = np.abs(y)
-    across = 2 * _larger(sizes, weights) - apart
-    return Sums(apart, across, 2 * np.sum(counts * sizes, axis=-1))
+    across = 2 * _larger(sizes) - apart
+    return Sums(apart, across, 2 * sizes.sum(axis=-1))
 
 
-def distance_skewness(values: Floats, gamma: float = 0.0, weights: Floats | None = None) -> Floats:
+def _skewness(apart: Floats, across: Floats) -> Floats:
+    """Eq. 2 of the two sums; 0 where all values are 0."""
+    ratio = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
+    skewness: Floats = np.clip(1 - ratio, 0.0, 1.0)
+    return skewness
+
+
+def distance_skewness(values: Floats, gamma: float = 0.0) -> Floats:
     """Eq. 2, the V-statistic.
 
     Args:
-        values: `[..., n]`; `[n]` where there are weights.
+        values: `[..., n]`.
         gamma: The centre about which symmetry is asked for.
-        weights: `[..., n]`, how often each value counts (a bootstrap's draws); left out: once.
 
     Returns:
         `[...]`, in 0..1; NaN without values.
     """
     if values.shape[-1] == 0:
         return np.full(values.shape[:-1], np.nan)
-    sums = pair_sums(values, gamma, weights)
-    ratio = np.divide(sums.apart, sums.across, out=np.ones_like(sums.apart), where=sums.across > 0)
-    skewness: Floats = np.clip(1 - ratio, 0.0, 1.0)
-    if weights is not None:
-        skewness = np.where(weights.sum(axis=-1) > 0, skewness, np.nan)
-    return skewness
+    sums = pair_sums(values, gamma)
+    return _skewness(sums.apart, sums.across)
+
+
+def resampled_skewness(
+    values: Floats, gamma: float, owner: npt.NDArray[np.int64], weights: Floats
+) -> Floats:
+    """Eq. 2 of many resamples of the same values.
+
+    With y_1 <= y_2 <= ... the sorted values, of which the first k count W_k in a resample and all
+    count N, and s_1 <= s_2 <= ... and V_k the same of the sizes |y|,
+
+        sum |y_i - y_j|        = 2 sum over k of (y_k+1 - y_k) W_k (N - W_k)
+        sum max(|y_i|, |y_j|)  = s_1 N^2 + sum over k of (s_k+1 - s_k) (N^2 - V_k^2)
+
+    Terms are never negative: what is drawn alone leaves exact zeros.
+
+    Args:
+        values: `[n]`, finite.
+        gamma: The centre.
+        owner: What each value is drawn with, `[n]`: a row of the weights.
+        weights: How often each owner counts, `[owners, batch]`.
+
+    Returns:
+        `[batch]`, in 0..1; NaN where nothing counts.
+    """
+    y = _scaled(values, gamma)
+    sizes = np.abs(y)
+    total = np.zeros(weights.shape[1])
+    for row in owner:
+        total += weights[row]
+    apart, below, part = (np.zeros_like(total) for _ in range(3))
+    for row, step in _steps(y, owner):
+        below += weights[row]
+        if step:
+            np.subtract(total, below, out=part)
+            part *= below
+            part *= step
+            apart += part
+    squared = total**2
+    larger = sizes.min(initial=1.0) * squared
+    below[:] = 0
+    for row, step in _steps(sizes, owner):
+        below += weights[row]
+        if step:
+            np.multiply(below, below, out=part)
+            np.subtract(squared, part, out=part)
+            part *= step
+            larger += part
+    return np.where(total > 0, _skewness(2 * apart, 2 * (larger - apart)), np.nan)
+
+
+def _steps(values: Floats, owner: npt.NDArray[np.int64]) -> Iterator[tuple[int, float]]:
+    """The owner of each value in ascending order, and how far above it the next one lies."""
+    order = np.argsort(values)
+    ordered = values[order]
+    return zip(owner[order].tolist(), np.diff(ordered, append=ordered[-1:]).tolist(), strict=True)
 
 
 def unbiased_skewness(values: Floats, gamma: float = 0.0) -> Floats:

@@ -79,9 +79,10 @@ def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         )
         table = second.cells.drop(columns="unusable").assign(convention=convention)
         for held, end in ((first, ""), (second, "_chrf")):
-            once = held.statistics(np.ones((1, held.clusters)))
-            table[f"bias{end}"], table[f"dskew{end}"] = once["bias"][0], once["dskew"][0]
-            table["chrf_mean" if end else "truth_mean"] = once["truth"][0]
+            whole = held.statistics(np.ones((held.clusters, 1)))
+            once = {name: values[:, 0] for name, values in whole.items()}
+            table[f"bias{end}"], table[f"dskew{end}"] = once["bias"], once["dskew"]
+            table["chrf_mean" if end else "truth_mean"] = once["truth"]
         raw = read[read["said"].notna()].groupby(key)["chrf"].mean().reset_index()
         found.append(table.merge(raw, on=key, how="left"))
     columns = ["language", "model", "step", "convention", "truth_mean", "chrf", "chrf_mean"]
