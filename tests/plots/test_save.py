@@ -93,6 +93,12 @@ def test_prune_removes_what_this_run_did_not_write(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fig.csv", "fig.md", "fig.tex"]
 
 
+@pytest.mark.parametrize(("rows", "endings"), [(100, {"csv", "md", "tex"}), (101, {"csv"})])
+def test_a_table_that_nobody_would_print_is_written_for_programs_alone(tmp_path, rows, endings):
+    Gallery(tmp_path).table(pd.DataFrame({"n": range(rows)}), "t")
+    assert {path.name for path in tmp_path.iterdir()} == {f"t.{ending}" for ending in endings}
+
+
 def test_missing_values_are_empty_cells(tmp_path):
     Gallery(tmp_path).table(TABLE, "fig")
     assert (tmp_path / "fig.csv").read_text() == "judge,eo\nj,0.4\nk,\nj,0\n"

@@ -1,7 +1,8 @@
 """Save pictures and tables as the same bytes on every run.
 
 A picture goes out as SVG and PDF without dates, its caption inside the file as a description; a
-table as CSV (full precision for programs), Markdown and LaTeX (rounded for readers).
+table as CSV (full precision for programs) and, where a reader would read it, as Markdown and LaTeX
+(rounded).
 """
 
 import html
@@ -25,6 +26,8 @@ from selfpref.texts import visible
 
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
+# Rows of the longest table that a page or a paper would print.
+PRINTED = 100
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -78,8 +81,11 @@ def _settle(figure: Figure) -> None:
     The solver behind matplotlib's constrained layout orders its variables by memory address, so
     that the last bits of a position, and with them the names of clip paths, differ from run to run.
     """
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    engine = figure.get_layout_engine()
+    if engine is not None and figure.axes:
+        engine.execute(figure)
+    # Not `none`: with an engine that does nothing every format would be drawn twice.
+    figure.set_layout_engine(None)
     for axes in figure.axes:
         left, bottom, width, height = (round(edge, 6) for edge in axes.get_position().bounds)
         axes.set_position((left, bottom, width, height))
@@ -89,9 +95,12 @@ def _preview(figure: Figure) -> bytes:
     """The picture as a small PNG, which a notebook can hold: an SVG is six times its size."""
     drawn, small = io.BytesIO(), io.BytesIO()
     with drawing():
-        figure.savefig(drawn, format="png", dpi=PREVIEW)
-    colours = Image.open(drawn).convert("RGB").quantize(64, dither=Image.Dither.NONE)
-    colours.save(small, format="PNG", optimize=True)
+        figure.savefig(drawn, format="rgba", dpi=PREVIEW)
+    width, height = (int(edge * PREVIEW) for edge in figure.get_size_inches())
+    whole = Image.frombytes("RGBA", (width, height), drawn.getvalue())
+    octree, none = Image.Quantize.FASTOCTREE, Image.Dither.NONE
+    colours = whole.convert("RGB").quantize(128, method=octree, dither=none)
+    colours.save(small, format="PNG")
     return small.getvalue()
 
 
@@ -157,7 +166,7 @@ class Gallery:
             self._save(f"{name}.pdf", partial(figure.savefig, format="pdf", metadata=fields))
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
-        """Write `name`.csv, .md and .tex; missing values become empty cells.
+        """Write `name`.csv, and .md and .tex of at most `PRINTED` rows; missing is an empty cell.
 
         In the CSV an apostrophe stands before a text that a spreadsheet would take for a formula,
         and lines end in one way.
@@ -166,13 +175,14 @@ class Gallery:
             frame: The table.
             name: Its file name without ending.
         """
-        shown = printed(frame)
-        escaped = shown.map(partial(html.escape, quote=False))
-        markdown = escaped.to_markdown(index=False, disable_numparse=True) + "\n"
-        latex = shown.to_latex(index=False, escape=True)
         inert = frame.apply(_inert)
-        comma = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
-        for kind, text in {"csv": comma, "md": markdown, "tex": latex}.items():
+        texts = {"csv": inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")}
+        if len(frame) <= PRINTED:
+            shown = printed(frame)
+            escaped = shown.map(partial(html.escape, quote=False))
+            texts["md"] = escaped.to_markdown(index=False, disable_numparse=True) + "\n"
+            texts["tex"] = shown.to_latex(index=False, escape=True)
+        for kind, text in texts.items():
             self._save(f"{name}.{kind}", partial(_text, text=text))
 
     def add(self, name: str, figure: Figure, table: pd.DataFrame, caption: str) -> None:
