@@ -1,11 +1,14 @@
 """Matrices with their numbers written in."""
 
+import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib import style
 from matplotlib.figure import Figure
 
 from selfpref.plots.frame import STYLE, grid, head, order
+
+# The part of the range of shades above which a text is white.
+DARK = 0.48
 
 
 @style.context(STYLE)
@@ -42,29 +45,31 @@ def heatmap(
     """
     names, across, down = order(rows[panel]), order(rows[column]), order(rows[row])
     figure, panels = grid([height * len(down) + 0.5] * len(names), wrap, share_x=True, share_y=True)
+    lightest, highest = limits
+    # The darkest shade leaves its text readable.
+    darkest = highest + 0.15 * (highest - lightest)
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)]
         values, texts = (
             part.pivot(index=row, columns=column, values=of).reindex(index=down, columns=across)
             for of in ("value", text)
         )
-        sns.heatmap(
-            values.astype(float),
-            annot=texts,
-            fmt="",
-            cmap="Blues",
-            vmin=limits[0],
-            # The darkest shade leaves its text readable.
-            vmax=limits[1] + 0.15 * (limits[1] - limits[0]),
-            cbar=False,
-            annot_kws={"fontsize": 7},
-            ax=axes,
-        )
-        axes.set(xlabel="", ylabel="")
+        shades = values.to_numpy(float)
+        axes.pcolormesh(np.ma.masked_invalid(shades), cmap="Blues", vmin=lightest, vmax=darkest)
+        for (y, x), value in np.ndenumerate(shades):
+            if np.isfinite(value):
+                dark = (value - lightest) / (darkest - lightest) > DARK
+                axes.text(
+                    *(x + 0.5, y + 0.5, texts.iat[y, x]),
+                    color="white" if dark else "0.15", ha="center", va="center", fontsize=7,
+                )  # fmt: skip
+        axes.set_xticks(np.arange(len(across)) + 0.5, across)
+        axes.set_yticks(np.arange(len(down)) + 0.5, down, va="center")
+        axes.set_ylim(len(down), 0)
+        axes.spines[:].set_visible(False)
         head(axes, str(name), min(wrap, len(names)))
         axes.grid(visible=False)
         axes.tick_params(length=0)
-        axes.tick_params(axis="y", rotation=0)
     figure.supxlabel(label[0], fontsize=8)
     figure.supylabel(label[1], fontsize=8)
     return figure
