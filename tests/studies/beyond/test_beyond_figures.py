@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from selfpref.plots.save import Gallery
-from selfpref.studies.beyond import draw
+from selfpref.studies.beyond import POOLED, draw
 from selfpref.studies.beyond.measure.mitigations import MEAN, MEASURES, RULES
-from selfpref.studies.beyond.measure.sets import LONG, POOLED, STATISTICS
+from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
 
 PARAMS = SimpleNamespace(
     profile="lab", bootstrap=SimpleNamespace(level=0.95, method="percentile", resamples=200)

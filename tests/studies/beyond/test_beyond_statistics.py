@@ -9,9 +9,10 @@ from conftest import SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_fil
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond import measure as beyond
 from selfpref.studies.beyond.measure import recovery, sets
-from selfpref.studies.beyond.measure.sets import LONG, POOLED, STATISTICS
+from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.measure.panel import Settings as ContestSettings
 from selfpref.studies.wataoka import measure as wataoka

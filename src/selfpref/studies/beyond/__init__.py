@@ -7,4 +7,7 @@ statistics; `draw` draws them.
 
 from selfpref.tables.parts import StudyTables
 
+# Among the names of judges: a regression over all judges of a data set, and a mean over them.
+POOLED, MEAN = "all judges", "mean of judges"
+
 STUDY = StudyTables("beyond", {})

@@ -27,8 +27,7 @@ from selfpref.plots.frame import (
 )
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.beyond.measure.mitigations import MEAN
-from selfpref.studies.beyond.measure.sets import POOLED
+from selfpref.studies.beyond import MEAN, POOLED
 
 # Colour and marker of each gold label.
 GOLDS = {

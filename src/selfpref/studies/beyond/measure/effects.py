@@ -27,9 +27,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond.measure.regression import MISSING, fit
 from selfpref.studies.beyond.measure.sets import (
-    POOLED,
     Row,
     known,
     missing,

@@ -35,11 +35,11 @@ import pandas as pd
 from selfpref.statistics.bias import cell_weights, equal_opportunity
 from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.scores import PAIR, Floats, decide, response_perplexity
+from selfpref.studies.beyond import MEAN
 from selfpref.studies.wataoka.measure.judged import Judged
 
 RULES = ("single", "ensemble", "perplexity-weighted", "leave-self-out")
 MEASURES = ("eo", "excess", "agreement")
-MEAN = "mean of judges"
 # With one judge there is no ensemble, with two nobody is left out of it.
 FEWEST = 3
 

@@ -49,8 +49,6 @@ STATISTICS = (
     "neutral",
     "earned",
 )
-# The rows of a regression over all judges of a data set.
-POOLED = "all judges"
 HUMAN, ORACLE, NONE = "human", "oracle", "none"
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
