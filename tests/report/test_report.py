@@ -115,8 +115,8 @@ def made(tmp_path_factory):
 @pytest.fixture(scope="module")
 def pages(made):
     found = sorted((made / "report/recorded").rglob("*.html"))
-    # The index, the chapter, where time went, and a card for each of both judges.
-    assert len(found) == 5
+    # The index, the chapter, and a card for each of both judges.
+    assert len(found) == 4
     return found
 
 
@@ -195,11 +195,7 @@ def test_a_card_counts_what_was_asked_by_status(made):
 
 def test_the_same_inputs_give_the_same_bytes(made, monkeypatch):
     def digest():
-        return {
-            path: path.read_bytes()
-            for path in (made / "report").rglob("*.html")
-            if path.name != "times.html"
-        }
+        return {path: path.read_bytes() for path in (made / "report").rglob("*.html")}
 
     monkeypatch.chdir(made)
     before = digest()

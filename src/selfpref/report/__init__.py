@@ -1,1 +1,1 @@
-"""What a reader opens: chapters, the index, a card for each judge, where time went; all offline."""
+"""What a reader opens: chapters, the index, a card for each judge; all offline."""

@@ -1,4 +1,4 @@
-"""Write the report of a profile: the index, the judges' cards, and where time went."""
+"""Write the report of a profile: the index and the judges' cards."""
 
 import re
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, records
+from selfpref import paths
 from selfpref.files import atomic
 from selfpref.params import Params
 from selfpref.report import gather, page, show
 from selfpref.report.cards import cards
 
-INDEX, JUDGES, TIMES = "index.html", "judges", "times.html"
+INDEX, JUDGES = "index.html", "judges"
 SOURCES = {
     "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
     "them was taught to prefer is known, so every measure can be held against the truth. No "
@@ -74,19 +74,4 @@ def build(params: Params) -> Path:
         versions=_versions(models=bool(params.models)),
         **shared,
     )
-    times(params.profile)
     return folder / INDEX
-
-
-def times(profile: str) -> None:
-    """Write where time went; the one page that differs from run to run, and no output of DVC."""
-    table = records.read(profile)
-    page.write(
-        paths.report_dir(profile) / TIMES,
-        "times.html.j2",
-        profile=profile,
-        runs=show.table(table.round()),
-        total=records.total(table) if len(table) else None,
-        passed=records.passed(table),
-        machine=records.machine(),
-    )

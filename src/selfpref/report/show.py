@@ -13,10 +13,6 @@ WORDS = {
     "dskew": "distance skewness",
     "dskew_change": "distance skewness change",
     "p_holm": "p (Holm)",
-    "cpu_seconds": "processor seconds",
-    "peak_mib": "peak MiB",
-    "start_up": "start-up",
-    "usd": "USD",
 }
 
 
