@@ -15,6 +15,7 @@ import torch
 from transformers import LlamaForCausalLM
 
 from selfpref.lab.examples import IGNORE, Example
+from selfpref.lab.llama import Batch, TrainedLlama
 from selfpref.lab.model import make_deterministic
 from selfpref.lab.tokenizer import PAD, token_id
 
@@ -58,9 +59,6 @@ class Schedule:
     warmup: int = 50
 
 
-Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-
-
 def train(
     model: LlamaForCausalLM,
     name: str,
@@ -83,10 +81,11 @@ def train(
         The loss of the last batch, in nats.
     """
     make_deterministic(seed)
+    trained = TrainedLlama(model)
+    weights = [trained.vector]
     optimiser = torch.optim.AdamW(
-        model.parameters(), lr=schedule.learning_rate, betas=(0.9, 0.98), weight_decay=0.01,
-        fused=True,
-    )  # fmt: skip
+        weights, lr=schedule.learning_rate, betas=(0.9, 0.98), weight_decay=0.01, fused=True
+    )
     rates = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, schedule))
     ends = np.cumsum([phase.share for phase in phases]) * schedule.steps
     children = np.random.SeedSequence(seed).spawn(len(phases))
@@ -94,38 +93,20 @@ def train(
         batches(phase.mixture, schedule.batch_tokens, child)
         for phase, child in zip(phases, children, strict=True)
     ]
-    model.train()
     loss = torch.zeros(())
     for step in range(schedule.steps):
         current = min(int(np.searchsorted(ends, step, side="right")), len(phases) - 1)
-        loss = batch_loss(model, next(streams[current]))
+        loss = trained.loss(next(streams[current]))
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         rates.step()
         if progress is not None and (step + 1) % 50 == 0:
             progress(name, step + 1, schedule.steps, float(loss.detach()))
+    trained.store()
     model.train(False)
     return float(loss.detach())
-
-
-def batch_loss(model: LlamaForCausalLM, batch: Batch) -> torch.Tensor:
-    """Weighted mean of the negative log-likelihood over the positions with a target, in nats.
-
-    Args:
-        model: The model.
-        batch: Ids, targets and weights, each of shape (rows, columns).
-    """
-    ids, targets, weights = batch
-    # Padding stands on the right, where causal attention never looks: no mask is needed.
-    hidden = model.model(input_ids=ids, use_cache=False).last_hidden_state
-    asked = targets != IGNORE
-    losses = torch.nn.functional.cross_entropy(
-        model.lm_head(hidden[asked]), targets[asked], reduction="none"
-    )
-    chosen = weights[asked]
-    return (losses * chosen).sum() / chosen.sum()
 
 
 def batches(mixture: Mixture, tokens: int, seed: np.random.SeedSequence) -> Iterator[Batch]:
