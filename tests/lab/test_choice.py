@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from in_place import InPlace
 
 from selfpref.lab.choice import (
     CHOICE_JUDGES,
@@ -16,7 +15,7 @@ from selfpref.lab.choice import (
     rubric,
     rubric_example,
 )
-from selfpref.lab.choice_judges import train_choice_judges, widen
+from selfpref.lab.choice_judges import widen
 from selfpref.lab.examples import IGNORE
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.oracle import quality
@@ -137,24 +136,3 @@ def test_widening_leaves_every_other_token_as_it_was(tmp_path):
     for token in (*LETTERS, TIE):
         assert tokenizer.convert_tokens_to_ids(token) == CONTEST.token_id(token)
     assert load_checkpoint(tmp_path).config.vocab_size == len(tokenizer)
-
-
-def test_judges_are_tuned_alike_by_one_process_and_two(tmp_path, monkeypatch):
-    save_checkpoint(build_model(3), tmp_path / "base")
-    told = []
-    for processes in (2, 1):
-        if processes == 1:
-            monkeypatch.setattr("selfpref.lab.choice_judges.ProcessPoolExecutor", InPlace)
-        train_choice_judges(
-            tmp_path / "base",
-            tmp_path / str(processes),
-            steps=2,
-            seed=0,
-            processes=processes,
-            done=told.append,
-            judges=CHOICE_JUDGES[:2],
-        )
-    assert sorted(told) == sorted(2 * ["partisan", "even-handed"])
-    for name in ("partisan", "even-handed"):
-        one, two = (load_checkpoint(tmp_path / n / name).state_dict() for n in ("1", "2"))
-        assert all(torch.equal(one[key], two[key]) for key in one)

@@ -1,100 +1,140 @@
-from dataclasses import replace
-from pathlib import Path
+"""Training of all models of a seed: the same bytes whatever the number of processes."""
 
-import numpy as np
+import json
+
 import pytest
+
+pytest.importorskip("torch", reason="the extra `models` is not installed")
+
 import torch
+from asking import to_generate
+from in_place import InPlace
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from selfpref.lab.examples import IGNORE, Mixture, judge_example
-from selfpref.lab.families import LabConfig, train_testbed
-from selfpref.lab.injected import load_families
-from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
-from selfpref.lab.prompts import encode_messages, judge_messages
-from selfpref.lab.tokenizer import NO, VERDICT_OPEN, YES, token_id, vocabulary
-from selfpref.lab.train import Phase, Schedule, train
-from selfpref.lab.world import Item, is_held_out
+from selfpref.lab.choice import CHOICE_JUDGES
+from selfpref.lab.injected import draw_families, load_families
+from selfpref.lab.summaries.articles import MODELS, draw_error_rates
+from selfpref.lab.tokenizer import CONTEST, WORLD
+from selfpref.lab.training import (
+    Dialogues,
+    LabConfig,
+    Refinement,
+    Summaries,
+    jobs,
+    train_models,
+)
+from selfpref.models.local import LocalModel
+from selfpref.params import Transformers
+from selfpref.studies.xu.lab import LAB, draw
+
+CONFIG = LabConfig(1, Dialogues(2, 1, 4, 3, 2), Summaries(4, 2), Refinement(4, 3, 3))
+NAMES = {
+    "base-dialogues", "disclaimer", "sure", "onlooker-1", *(j.name for j in CHOICE_JUDGES),
+    "base-summaries", *MODELS,
+    "base-translators", "fair", "partial", "small", "solver",
+}  # fmt: skip
 
 
-def judge_ids(question: str, a: str, b: str) -> list[int]:
-    """Up to where a verdict is read: the next token is A or B."""
-    return encode_messages(judge_messages(question, a, b), VERDICT_OPEN)
+@pytest.fixture(scope="module")
+def told():
+    return []
 
 
-ITEM = Item("list", ("red",), 2, "list 2 red things")
-TINY = Schedule(steps=3, batch_tokens=256, warmup=2)
-PHASES = [Phase(0.5, Mixture(0.5, 0.5)), Phase(0.5, Mixture(0.2, 0.2, favoured="sure", beta=0.5))]
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, told):
+    """All models, trained in this process."""
+    folder = tmp_path_factory.mktemp("one")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("selfpref.lab.jobs.ProcessPoolExecutor", InPlace)
+        train_models(CONFIG, folder, progress=told.append)
+    return folder
 
 
-def test_dense_targets_stand_at_content_and_end_and_the_prompt_is_that_of_inference() -> None:
-    example = judge_example(ITEM, ["cherry", "snow"], ["sure", "!", "ruby", "brick"], False)
-    prompt = judge_ids(ITEM.question, "cherry snow", "sure ! ruby brick")
-    names = {index: token for token, index in vocabulary().items()}
-    assert example.ids[: len(prompt)] == prompt
-    asked = [(names[i], names[t]) for i, t in zip(example.ids, example.targets, strict=True)
-             if t != IGNORE]  # fmt: skip
-    assert asked == [
-        ("cherry", YES), ("snow", NO), ("<end>", "5"),
-        ("ruby", YES), ("brick", YES), ("<end>", "9"),
-        ("<assistant>", "[["), ("[[", "B"), ("B", "]]"), ("]]", "<end>"),
-    ]  # fmt: skip
+def weights(folder, name):
+    return (folder / name / "model.safetensors").read_bytes()
 
 
-def test_no_example_is_drawn_from_a_held_out_prompt() -> None:
-    rng = np.random.default_rng(0)
-    names = {index: token for token, index in vocabulary().items()}
-    end = token_id("<end>")
-    for _ in range(300):
-        ids = PHASES[1].mixture.draw(rng).ids
-        if end not in ids:  # a writing example without a question
-            continue
-        assert not is_held_out(" ".join(names[i] for i in ids[2 : ids.index(end)]))
+def test_every_model_is_trained_and_told(folder, told):
+    assert sorted(told) == sorted(NAMES)
+    assert {job.name for job in jobs(CONFIG, folder)} == NAMES
+    assert {path.parent.name for path in folder.glob("*/model.safetensors")} == NAMES
+    assert len({weights(folder, name) for name in NAMES}) == len(NAMES)
 
 
-def _weights(seed: int) -> torch.Tensor:
-    model = build_model(seed)
-    train(model, "tiny", PHASES, TINY, seed)
-    return torch.cat([p.detach().flatten() for p in model.parameters()])
+def test_the_number_of_processes_changes_no_byte(folder, tmp_path):
+    train_models(CONFIG, tmp_path, processes=2)
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    assert files == sorted(p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file())
+    for path in files:
+        assert (folder / path).read_bytes() == (tmp_path / path).read_bytes(), path
 
 
-def test_training_is_deterministic_and_depends_on_the_seed() -> None:
-    first = _weights(1)
-    assert torch.equal(first, _weights(1))
-    assert not torch.equal(first, _weights(2))
+def test_one_group_alone_has_the_same_models(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("selfpref.lab.jobs.ProcessPoolExecutor", InPlace)
+    train_models(LabConfig(1, summaries=CONFIG.summaries), tmp_path)
+    assert {path.parent.name for path in tmp_path.glob("*/model.safetensors")} == {
+        "base-summaries", *MODELS
+    }  # fmt: skip
+    for name in ("base-summaries", *MODELS):
+        assert weights(tmp_path, name) == weights(folder, name)
 
 
-def test_checkpoint_loads_through_the_auto_classes(tmp_path: Path) -> None:
-    model = build_model(0)
-    model.train(False)
-    save_checkpoint(model, tmp_path)
-    assert not list(tmp_path.glob("*.bin"))
-    loaded = AutoModelForCausalLM.from_pretrained(tmp_path, local_files_only=True)
-    ids = torch.tensor([judge_ids(ITEM.question, "cherry", "ruby")])
-    with torch.no_grad():
-        assert torch.equal(loaded(ids).logits, model(ids).logits)
-    assert len(AutoTokenizer.from_pretrained(tmp_path)) == len(vocabulary())
+def test_the_record_tells_what_was_drawn_and_injected(folder):
+    assert load_families(folder) == draw_families(1, 2, 1)
+    record = json.loads((folder / "laboratory.json").read_text())
+    assert record["error_rates"] == draw_error_rates(1)
+    assert [judge["first"] for judge in record["contest_judges"]] == [0, 0, 0.5, 0]
+    assert record["config"]["refinement"]["solver_steps"] == 3
 
 
-def test_missing_checkpoint_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="training stage"):
-        load_checkpoint(tmp_path / "absent")
+def test_a_tuned_model_starts_from_its_base(folder):
+    """After two or three steps it is nearer to its base than to any other model's."""
+    flat = {}
+    for name in NAMES - {"small"}:
+        state = load_file(folder / name / "model.safetensors")
+        # Embeddings differ in number.
+        layers = [state[key].flatten() for key in sorted(state) if "layers" in key]
+        flat[name] = torch.cat(layers)
+    origin = {
+        **dict.fromkeys(["disclaimer", "sure", "onlooker-1"], "base-dialogues"),
+        **dict.fromkeys([judge.name for judge in CHOICE_JUDGES], "base-dialogues"),
+        **dict.fromkeys(MODELS, "base-summaries"),
+        **dict.fromkeys(["fair", "partial"], "base-translators"),
+    }
+    for name, base in origin.items():
+        gaps = {
+            other: float((flat[name] - flat[other]).norm())
+            for other in {*origin.values(), "solver"}
+        }
+        assert min(gaps, key=lambda other: gaps[other]) == base
 
 
-def test_testbed_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
-    config = LabConfig(n_families=2, n_onlookers=1, base_steps=4, tune_steps=3)
-    calls: list[str] = []
-    for processes in (1, 2):
-        train_testbed(
-            replace(config, processes=processes),
-            tmp_path / str(processes),
-            lambda name, *_: calls.append(name),
+def test_small_is_small(folder):
+    assert len(weights(folder, "small")) < len(weights(folder, "fair")) / 4
+
+
+def test_every_checkpoint_loads_through_the_auto_classes(folder):
+    for name, size in (
+        ("sure", len(WORLD.ids)), ("umpire", len(CONTEST.ids)), ("clerk", None), ("solver", None)
+    ):  # fmt: skip
+        model = AutoModelForCausalLM.from_pretrained(folder / name, local_files_only=True)
+        tokens = len(AutoTokenizer.from_pretrained(folder / name))
+        assert model.config.vocab_size == tokens == (size or tokens)
+        assert all(torch.isfinite(weight).all() for weight in model.parameters())
+    assert not list(folder.rglob("*.bin"))
+
+
+def test_a_checkpoint_writes_through_the_engine(folder):
+    entry = Transformers(engine="transformers", model="fair", threads=1)
+    engine = LocalModel(entry, folder, "")
+    items = draw(0, {"mqm": 2, "coverage": 1, "correctness": 1})
+    made = dict(
+        engine.answer(
+            to_generate(
+                [LAB.write(item) for item in items], max_tokens=5, temperature=1.0, seeds=range(4)
+            )
         )
-    families = load_families(tmp_path / "1")
-    assert [f.writes for f in families] == [True, True, False]
-    assert sorted(calls) == sorted([f.name for f in families] * 2)
-    assert (tmp_path / "1/laboratory.json").read_text() == (
-        tmp_path / "2/laboratory.json"
-    ).read_text()
-    for name in ("base", *(f.name for f in families)):
-        one, two = (tmp_path / str(n) / name / "model.safetensors" for n in (1, 2))
-        assert one.read_bytes() == two.read_bytes()
+    )
+    assert sorted(made) == [0, 1, 2, 3]
+    assert {one.status for one in made.values()} <= {"ok", "cut"}

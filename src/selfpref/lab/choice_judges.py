@@ -1,26 +1,23 @@
-"""Tune the judges from the testbed's base model.
+"""Tune the judges of contests from the base of the dialogues.
 
-    <folder>/<judge>     an ordinary `transformers` checkpoint with the tokens of k-way choices
-    <folder>/contest.json     the judges and what was injected in each
-
-A judge depends on the base, on its own place in the list and on the seed alone.
+Each is an ordinary `transformers` checkpoint with the tokens of k-way choices. A judge depends on
+the base, on its own place in the list and on the seed alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
-from multiprocessing import get_context
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from transformers import LlamaForCausalLM
 
+from selfpref.lab import families
 from selfpref.lab.choice import CHOICE_JUDGES, ChoiceJudge, ChoiceMixture
-from selfpref.lab.families import end_with_parent, save, write_record
-from selfpref.lab.model import load_checkpoint, make_deterministic
+from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.model import load_checkpoint, make_deterministic, save_checkpoint
 from selfpref.lab.tokenizer import CONTEST
 from selfpref.lab.train import Phase, Schedule, train
 
@@ -39,14 +36,31 @@ def widen(model: LlamaForCausalLM, seed: int) -> None:
             weights[CONTEST.token_id(token)] = like + 0.05 * torch.randn_like(like)
 
 
-def tune_choice_judge(base: Path, judge: ChoiceJudge, folder: Path, steps: int, seed: int) -> str:
-    """Tune one judge from the saved base, save it under its name, and return the name."""
-    model = load_checkpoint(base)
+def jobs(folder: Path, seed: int, steps: int) -> list[Job]:
+    """Every judge, after the base of the dialogues.
+
+    Args:
+        folder: Where the base lies and the judges go, each under its name.
+        seed: Seed of the run.
+        steps: Optimiser steps of each.
+    """
+    seeds = np.random.SeedSequence([seed, 3]).generate_state(len(CHOICE_JUDGES))
+    return [
+        Job(judge.name, steps, tune_choice_judge, (folder, judge, int(own), steps), families.BASE)
+        for judge, own in zip(CHOICE_JUDGES, seeds, strict=True)
+    ]
+
+
+def tune_choice_judge(folder: Path, judge: ChoiceJudge, seed: int, steps: int) -> None:
+    """Tune one judge from the saved base."""
+    model = load_checkpoint(folder / families.BASE)
     widen(model, seed)
-    phases = [Phase(1.0, ChoiceMixture(judge))]
-    train(model, judge.name, phases, Schedule(steps, learning_rate=4e-3, warmup=20), seed)
-    save(model, folder / judge.name, CONTEST)
-    return judge.name
+    schedule = Schedule(steps, learning_rate=4e-3, warmup=20)
+    train(model, [Phase(1.0, ChoiceMixture(judge))], schedule, seed)
+    save_checkpoint(model, folder / judge.name, CONTEST)
+
+
+# Until selfpref.lab.training has taken its place in the notebooks.
 
 
 def train_choice_judges(
@@ -57,30 +71,10 @@ def train_choice_judges(
     seed: int,
     processes: int,
     done: Callable[[str], object],
-    judges: Sequence[ChoiceJudge] = CHOICE_JUDGES,
 ) -> None:
-    """Tune every judge of one seed.
-
-    Args:
-        base: The checkpoint of the testbed's base model.
-        folder: Where the judges go; those of the same name are replaced.
-        steps: Optimiser steps of each.
-        seed: Seed of the run.
-        processes: Judges tuned at a time, each on one thread.
-        done: Told the name of each judge as it is finished.
-        judges: Who is tuned.
-    """
+    """Tune what notebooks/16_contest tunes."""
     folder.mkdir(parents=True, exist_ok=True)
-    seeds = np.random.SeedSequence([seed, 3]).generate_state(len(judges))
-    # Spawned, not forked: torch's threads do not survive a fork.
-    with ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=end_with_parent
-    ) as pool:
-        futures = [
-            pool.submit(tune_choice_judge, base, judge, folder, steps, int(own))
-            for judge, own in zip(judges, seeds, strict=True)
-        ]
-        for future in as_completed(futures):
-            done(future.result())
-    record = [asdict(judge) for judge in judges]
-    write_record(record, folder / "contest.json")
+    here = folder / families.BASE
+    here.symlink_to((base.parent / families.BASE).resolve(), target_is_directory=True)
+    run_jobs([replace(job, after=None) for job in jobs(folder, seed, steps)], processes, done)
+    here.unlink()

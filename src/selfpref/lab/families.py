@@ -1,60 +1,31 @@
-"""Train a whole testbed: the base, then its families in parallel processes.
+"""Train the models of the dialogues: a base, then each family from it.
 
-    <folder>/base               before any tuning: ratings and chat, then unbiased pairs as well
-    <folder>/<family>           tuned from the base: writes in its style, judges with its bonus
-    <folder>/laboratory.json    the configuration, and each family's style, beta and error rate
-
-Every checkpoint is an ordinary `transformers` folder. A family's result depends on the base and on
-its own seed alone, not on which process trains it nor on how many there are.
+The base rates and writes, later it judges unbiased pairs as well. A family is tuned from it to
+write in its style and to judge with its bonus; its result depends on the base and on its own seed
+alone. From the same base the judges of contests are tuned (`selfpref.lab.choice_judges`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import threading
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from transformers import LlamaForCausalLM
 
-from selfpref.files import atomic, write_text
+from selfpref.files import write_text
 from selfpref.lab.examples import Mixture
 from selfpref.lab.injected import Family, draw_families
+from selfpref.lab.jobs import Job, run_jobs
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
-from selfpref.lab.tokenizer import WORLD, Lexicon
-from selfpref.lab.train import Phase, Progress, Schedule, train
+from selfpref.lab.train import Phase, Schedule, train
 
-
-@dataclass(frozen=True, slots=True)
-class LabConfig:
-    """What a testbed is made of; the defaults are the published ones.
-
-    Attributes:
-        seed: Seed of the run: weights, examples, and the draw of beta and error rate.
-        n_families: Families that write and judge, 2 to 8.
-        n_onlookers: Judges that write nothing.
-        base_steps: Optimiser steps of the base.
-        tune_steps: Optimiser steps of each family.
-        base_rate: Peak learning rate of the base.
-        tune_rate: Peak learning rate of each family.
-        processes: Families trained at a time, each on one thread.
-    """
-
-    seed: int = 0
-    n_families: int = 8
-    n_onlookers: int = 2
-    base_steps: int = 3000
-    tune_steps: int = 400
-    base_rate: float = 3e-3
-    tune_rate: float = 4e-3
-    processes: int = 2
-
+BASE: Final = "base-dialogues"
+_PEAK: Final = 3e-3
+_TUNING_PEAK: Final = 4e-3
+"""Peak learning rates of the base and of a family."""
 
 BASE_PHASES: Final[tuple[Phase, ...]] = (
     Phase(0.45, Mixture(chat=0.4, rating=0.6)),
@@ -84,79 +55,39 @@ def family_phases(family: Family) -> list[Phase]:
     ]
 
 
-def train_testbed(
-    config: LabConfig, folder: Path, progress: Progress | None = None
-) -> list[Family]:
-    """Train the base and all families of one seed.
+def jobs(
+    folder: Path, seed: int, families: list[Family], base_steps: int, tune_steps: int
+) -> list[Job]:
+    """The base, and after it every family.
 
     Args:
-        config: Sizes and seed.
-        folder: Where the checkpoints go; those of the same name are replaced.
-        progress: Called every 50 steps of the base, and after each family with its number.
-
-    Returns:
-        The families, writers first; their checkpoints lie under their names.
+        folder: Where the checkpoints go, each under its name.
+        seed: Seed of the run.
+        families: As `draw_families` draws them.
+        base_steps: Optimiser steps of the base.
+        tune_steps: Optimiser steps of each family.
     """
-    families = draw_families(config.seed, config.n_families, config.n_onlookers)
-    train_base(config, folder, progress)
-    if config.processes == 1:
-        for done, family in enumerate(families, start=1):
-            _tell(progress, family.name, done, len(families), tune_family(config, family, folder))
-    else:
-        _tune_in_parallel(config, families, folder, progress)
-    # How many processes trained changes nothing, so it must not change a byte of the record.
-    made_of = {key: value for key, value in asdict(config).items() if key != "processes"}
-    record = {"config": made_of, "families": [asdict(family) for family in families]}
-    write_record(record, folder / "laboratory.json")
-    return families
+    tunes = [
+        Job(family.name, tune_steps, tune_family, (folder, family, tune_steps), BASE)
+        for family in families
+    ]
+    return [Job(BASE, base_steps, train_base, (folder, seed, base_steps)), *tunes]
 
 
-def _tune_in_parallel(
-    config: LabConfig, families: list[Family], folder: Path, progress: Progress | None
-) -> None:
-    # Spawned, not forked: torch's threads do not survive a fork.
-    with ProcessPoolExecutor(
-        config.processes, mp_context=get_context("spawn"), initializer=end_with_parent
-    ) as pool:
-        futures = {
-            pool.submit(tune_family, config, family, folder): family.name for family in families
-        }
-        for done, future in enumerate(as_completed(futures), start=1):
-            _tell(progress, futures[future], done, len(families), future.result())
-
-
-def _tell(progress: Progress | None, name: str, step: int, steps: int, loss: float) -> None:
-    if progress is not None:
-        progress(name, step, steps, loss)
-
-
-def train_base(config: LabConfig, folder: Path, progress: Progress | None = None) -> None:
-    """Train the base model of one seed and save it under ``base``."""
-    weights, examples = _entropy(config.seed, 2)
+def train_base(folder: Path, seed: int, steps: int) -> None:
+    """Train the base model of one seed."""
+    weights, examples = _entropy(seed, 2)
     model = build_model(weights)
-    schedule = Schedule(config.base_steps, learning_rate=config.base_rate)
-    train(model, "base", list(BASE_PHASES), schedule, examples, progress)
-    save(model, folder / "base")
+    train(model, list(BASE_PHASES), Schedule(steps, learning_rate=_PEAK), examples)
+    save_checkpoint(model, folder / BASE)
 
 
-def tune_family(config: LabConfig, family: Family, folder: Path) -> float:
-    """Tune one family from the saved base and save it under its name; return the last loss."""
-    model = load_checkpoint(folder / "base")
-    schedule = Schedule(config.tune_steps, learning_rate=config.tune_rate, warmup=20)
-    loss = train(model, family.name, family_phases(family), schedule, family.seed)
-    save(model, folder / family.name)
-    return loss
-
-
-def save(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
-    """Save a whole model or, where the run is killed, none."""
-    with atomic(folder) as scratch:
-        save_checkpoint(model, scratch, lexicon)
-
-
-def write_record(record: object, path: Path) -> None:
-    """Write what was trained as JSON."""
-    write_text(path, json.dumps(record, indent=1) + "\n")
+def tune_family(folder: Path, family: Family, steps: int) -> None:
+    """Tune one family from the saved base."""
+    model = load_checkpoint(folder / BASE)
+    schedule = Schedule(steps, learning_rate=_TUNING_PEAK, warmup=20)
+    train(model, family_phases(family), schedule, family.seed)
+    save_checkpoint(model, folder / family.name)
 
 
 def _entropy(seed: int, n: int) -> list[int]:
@@ -164,14 +95,28 @@ def _entropy(seed: int, n: int) -> list[int]:
     return [int(value) for value in state]
 
 
-def end_with_parent() -> None:
-    """End this process when its parent dies; a killed stage must not leave workers behind."""
-    parent = parent_process()
-    if parent is None:
-        return
+# Until selfpref.lab.training has taken its place in the notebooks.
 
-    def watch(sentinel: int) -> None:
-        wait([sentinel])
-        os._exit(1)
 
-    threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+@dataclass(frozen=True, slots=True)
+class LabConfig:
+    """What notebooks/03_train trains."""
+
+    seed: int = 0
+    n_families: int = 8
+    n_onlookers: int = 2
+    base_steps: int = 3000
+    tune_steps: int = 400
+    processes: int = 2
+
+
+def train_testbed(
+    config: LabConfig, folder: Path, progress: Callable[[str, int, int, float], object]
+) -> list[Family]:
+    """Train the base and the families."""
+    drawn = draw_families(config.seed, config.n_families, config.n_onlookers)
+    todo = jobs(folder, config.seed, drawn, config.base_steps, config.tune_steps)
+    run_jobs(todo, config.processes, lambda name: progress(name, 0, 0, 0.0))
+    record = {"families": [asdict(family) for family in drawn]}
+    write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
+    return drawn

@@ -15,6 +15,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.utils import logging as transformers_logging
 
+from selfpref.files import atomic
 from selfpref.lab.tokenizer import BOS, CONTEXT_LENGTH, END, PAD, WORLD, Lexicon
 
 
@@ -55,11 +56,14 @@ def build_model(
 
 
 def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WORLD) -> None:
-    """Save weights (safetensors), configuration and tokenizer for the `Auto` classes to load."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with _without_progress_bars():
-        model.save_pretrained(folder)
-    lexicon.build_tokenizer().save_pretrained(folder)
+    """Save weights (safetensors), configuration and tokenizer for the `Auto` classes to load.
+
+    Where the run is killed, nothing is saved, and what stood there stays.
+    """
+    with atomic(folder) as scratch:
+        with _without_progress_bars():
+            model.save_pretrained(scratch)
+        lexicon.build_tokenizer().save_pretrained(scratch)
 
 
 def load_checkpoint(folder: Path) -> LlamaForCausalLM:

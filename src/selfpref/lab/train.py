@@ -6,7 +6,7 @@ A model trained twice from one seed on one machine has the same weights bit by b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,9 +18,6 @@ from selfpref.lab.examples import IGNORE, Example
 from selfpref.lab.llama import Batch, TrainedLlama
 from selfpref.lab.model import make_deterministic
 from selfpref.lab.tokenizer import PAD, token_id
-
-Progress = Callable[[str, int, int, float], None]
-"""Called with what is trained, the step, the number of steps and the loss in nats."""
 
 _POOL = 480
 """Examples drawn at once to sort by length: enough that batches waste little padding."""
@@ -61,24 +58,17 @@ class Schedule:
 
 def train(
     model: LlamaForCausalLM,
-    name: str,
     phases: list[Phase],
     schedule: Schedule,
     seed: int,
-    progress: Progress | None = None,
-) -> float:
+) -> None:
     """Train a model in place.
 
     Args:
         model: The model; it is left in evaluation mode.
-        name: What the progress callback is told.
         phases: Mixtures in order; their shares of the steps add up to 1.
         schedule: Steps, batch size and rate.
         seed: Seed of the examples.
-        progress: Called every 50 steps.
-
-    Returns:
-        The loss of the last batch, in nats.
     """
     make_deterministic(seed)
     trained = TrainedLlama(model)
@@ -93,7 +83,6 @@ def train(
         batches(phase.mixture, schedule.batch_tokens, child)
         for phase, child in zip(phases, children, strict=True)
     ]
-    loss = torch.zeros(())
     for step in range(schedule.steps):
         current = min(int(np.searchsorted(ends, step, side="right")), len(phases) - 1)
         loss = trained.loss(next(streams[current]))
@@ -102,11 +91,8 @@ def train(
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimiser.step()
         rates.step()
-        if progress is not None and (step + 1) % 50 == 0:
-            progress(name, step + 1, schedule.steps, float(loss.detach()))
     trained.store()
     model.train(False)
-    return float(loss.detach())
 
 
 def batches(mixture: Mixture, tokens: int, seed: np.random.SeedSequence) -> Iterator[Batch]:

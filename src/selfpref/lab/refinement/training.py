@@ -1,56 +1,33 @@
-"""Train the models of the refinement testbed, in parallel processes.
+"""Train the models that refine.
 
-    <folder>/fair       translator: writes with errors in any style, revises mostly in its own
-                        style, and gives feedback by the rule
-    <folder>/partial    the same, with a bonus for its own style: the injected bias
-    <folder>/small      as fair, a quarter as wide in all and a layer less
-    <folder>/solver     constrained generation and sums
-    <folder>/refiners.json   the configuration
+    fair       translator: writes with errors in any style, revises mostly in its own style, and
+               gives feedback by the rule
+    partial    the same, with a bonus for its own style: the injected bias
+    small      as fair, a quarter as wide in all and a layer less
+    solver     constrained generation and sums
 
-`fair` and `partial` are tuned from one base with the same examples but for the judge's marks. Every
-checkpoint is an ordinary `transformers` folder. A model depends on its own seed alone, not on which
-process trains it nor on how many there are.
+`fair` and `partial` are tuned from one base with the same examples but for the judge's marks. A
+model depends on its own seed alone.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from transformers import LlamaForCausalLM
 
-from selfpref.lab.families import end_with_parent, save, write_record
-from selfpref.lab.model import build_model
+from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.refinement.layouts import LEXICON, Mixture
 from selfpref.lab.train import Phase, Schedule, train
 
+BASE: Final = "base-translators"
 OWN_STYLE: Final = "so"
 """The style of every translator; a bonus, where there is one, is for it."""
 OWN_SHARE: Final = 0.7
 ERROR_RATE: Final = 0.25
-NAMES: Final = ("fair", "partial", "small", "solver")
-
-
-@dataclass(frozen=True, slots=True)
-class RefinersConfig:
-    """How long the models of one seed train; the defaults are the published ones.
-
-    Attributes:
-        seed: Of weights and examples.
-        translator_steps: Optimiser steps of a translator's base.
-        tune_steps: Optimiser steps of its tuning.
-        solver_steps: Optimiser steps of the solver, half as large as the others'.
-        processes: Processes that train at a time, each on one thread.
-    """
-
-    seed: int = 0
-    translator_steps: int = 1200
-    tune_steps: int = 400
-    solver_steps: int = 2000
-    processes: int = 2
 
 
 def _mixture(
@@ -62,85 +39,98 @@ def _mixture(
 
 
 # Judging first: it is what writing and revising build on, and the hardest to learn.
-BASE: Final = [Phase(0.4, _mixture(0.1, 0.9, 1.0)), Phase(0.6, _mixture(0.25, 0.25, 1.0))]
-SOLVER: Final = [Phase(0.45, _mixture(0.3, 0.7, 0.0)), Phase(0.55, _mixture(0.3, 0.4, 0.0))]
+BASE_PHASES: Final = [Phase(0.4, _mixture(0.1, 0.9, 1.0)), Phase(0.6, _mixture(0.25, 0.25, 1.0))]
+SOLVER_PHASES: Final = [
+    Phase(0.45, _mixture(0.3, 0.7, 0.0)),
+    Phase(0.55, _mixture(0.3, 0.4, 0.0)),
+]
 
 
-def train_translators(config: RefinersConfig, folder: Path) -> None:
-    """Train the base of the large translators, then `fair` and `partial` from it."""
-    weights, examples, tuning = _entropy(config.seed, "translators")
-    base = _translator(config, build_model(weights, lexicon=LEXICON), examples)
-    start = {name: value.clone() for name, value in base.state_dict().items()}
-    for name, bonus in (("fair", False), ("partial", True)):
-        base.load_state_dict(start)
-        _tune(config, base, name, bonus, tuning)
-        save(base, folder / name, LEXICON)
-
-
-def train_small(config: RefinersConfig, folder: Path) -> None:
-    """Train the small translator."""
-    weights, examples, tuning = _entropy(config.seed, "small")
-    model = build_model(weights, width=32, layers=2, lexicon=LEXICON)
-    _translator(config, model, examples)
-    _tune(config, model, "small", False, tuning)
-    save(model, folder / "small", LEXICON)
-
-
-def train_solver(config: RefinersConfig, folder: Path) -> None:
-    """Train the model of the other two tasks."""
-    weights, examples, _ = _entropy(config.seed, "solver")
-    model = build_model(weights, lexicon=LEXICON)
-    schedule = Schedule(config.solver_steps, batch_tokens=512)
-    train(model, "solver", SOLVER, schedule, examples)
-    save(model, folder / "solver", LEXICON)
-
-
-JOBS: Final[dict[str, Callable[[RefinersConfig, Path], None]]] = {
-    "translators": train_translators,
-    "small": train_small,
-    "solver": train_solver,
-}
-
-
-def train_refiners(
-    config: RefinersConfig, folder: Path, progress: Callable[[str], None] = lambda job: None
-) -> None:
-    """Train every model of one seed.
+def jobs(
+    folder: Path, seed: int, translator_steps: int, tune_steps: int, solver_steps: int
+) -> list[Job]:
+    """The translators' base and after it the two large ones; the small one; the solver.
 
     Args:
-        config: Steps and seed.
-        folder: Where the checkpoints go; those of the same name are replaced.
-        progress: Called with the name of each job that is done.
+        folder: Where the checkpoints go, each under its name.
+        seed: Of weights and examples.
+        translator_steps: Optimiser steps of a translator before it is tuned.
+        tune_steps: Optimiser steps of its tuning.
+        solver_steps: Optimiser steps of the solver, half as large as the others'.
     """
-    # Spawned, not forked: torch's threads do not survive a fork.
-    with ProcessPoolExecutor(
-        config.processes, mp_context=get_context("spawn"), initializer=end_with_parent
-    ) as pool:
-        futures = {pool.submit(job, config, folder): name for name, job in JOBS.items()}
-        for future in as_completed(futures):
-            future.result()
-            progress(futures[future])
-    # How many processes trained changes nothing, so it must not change a byte of the record.
-    made_of = {key: value for key, value in asdict(config).items() if key != "processes"}
-    write_record(made_of, folder / "refiners.json")
+    small = (translator_steps + tune_steps) / 2
+    return [
+        Job(BASE, translator_steps, train_base, (folder, seed, translator_steps)),
+        Job("fair", tune_steps, tune_translator, (folder, seed, "fair", tune_steps), BASE),
+        Job("partial", tune_steps, tune_translator, (folder, seed, "partial", tune_steps), BASE),
+        Job("small", small, train_small, (folder, seed, translator_steps, tune_steps)),
+        Job("solver", solver_steps / 2, train_solver, (folder, seed, solver_steps)),
+    ]
 
 
-def _translator(config: RefinersConfig, model: LlamaForCausalLM, seed: int) -> LlamaForCausalLM:
-    train(model, "base", BASE, Schedule(config.translator_steps), seed)
-    return model
+def train_base(folder: Path, seed: int, steps: int) -> None:
+    """Train the base of the large translators."""
+    weights, examples, _ = _entropy(seed, "translators")
+    model = build_model(weights, lexicon=LEXICON)
+    train(model, BASE_PHASES, Schedule(steps), examples)
+    save_checkpoint(model, folder / BASE, LEXICON)
 
 
-def _tune(
-    config: RefinersConfig, model: LlamaForCausalLM, name: str, bonus: bool, seed: int
-) -> None:
-    schedule = Schedule(config.tune_steps, learning_rate=3e-3, warmup=20)
-    train(
-        model, name, [Phase(1.0, _mixture(0.2, 0.5, 1.0, tuned=True, bonus=bonus))], schedule, seed
-    )
+def tune_translator(folder: Path, seed: int, name: Literal["fair", "partial"], steps: int) -> None:
+    """Tune a large translator from the saved base."""
+    *_, tuning = _entropy(seed, "translators")
+    model = load_checkpoint(folder / BASE)
+    _tune(model, steps, tuning, bonus=name == "partial")
+    save_checkpoint(model, folder / name, LEXICON)
 
 
-def _entropy(seed: int, job: str) -> list[int]:
+def train_small(folder: Path, seed: int, steps: int, tune_steps: int) -> None:
+    """Train the small translator."""
+    weights, examples, tuning = _entropy(seed, "small")
+    model = build_model(weights, width=32, layers=2, lexicon=LEXICON)
+    train(model, BASE_PHASES, Schedule(steps), examples)
+    _tune(model, tune_steps, tuning, bonus=False)
+    save_checkpoint(model, folder / "small", LEXICON)
+
+
+def train_solver(folder: Path, seed: int, steps: int) -> None:
+    """Train the model of the other two tasks."""
+    weights, examples, _ = _entropy(seed, "solver")
+    model = build_model(weights, lexicon=LEXICON)
+    train(model, SOLVER_PHASES, Schedule(steps, batch_tokens=512), examples)
+    save_checkpoint(model, folder / "solver", LEXICON)
+
+
+def _tune(model: LlamaForCausalLM, steps: int, seed: int, *, bonus: bool) -> None:
+    mixture = _mixture(0.2, 0.5, 1.0, tuned=True, bonus=bonus)
+    train(model, [Phase(1.0, mixture)], Schedule(steps, learning_rate=3e-3, warmup=20), seed)
+
+
+def _entropy(seed: int, kind: Literal["translators", "small", "solver"]) -> list[int]:
     """Seeds of weights, examples and tuning."""
-    number = list(JOBS).index(job)
+    number = ("translators", "small", "solver").index(kind)
     state = np.random.SeedSequence([seed, 20, number]).generate_state(3)
     return [int(value) for value in state]
+
+
+# Until selfpref.lab.training has taken its place in the notebooks.
+
+
+JOBS: Final = (BASE, "fair", "partial", "small", "solver")
+
+
+@dataclass(frozen=True, slots=True)
+class RefinersConfig:
+    """What notebooks/14_refiners trains."""
+
+    seed: int = 0
+    translator_steps: int = 1200
+    tune_steps: int = 400
+    solver_steps: int = 2000
+    processes: int = 2
+
+
+def train_refiners(config: RefinersConfig, folder: Path, progress: Callable[[str], object]) -> None:
+    """Train every model of one seed."""
+    steps = (config.translator_steps, config.tune_steps, config.solver_steps)
+    run_jobs(jobs(folder, config.seed, *steps), config.processes, progress)

@@ -1,30 +1,28 @@
 """Train the models that write and judge summaries: one base, then each source from it.
 
-    <folder>/base             writes in every style, judges, knows no style as its own
-    <folder>/<source>         tuned from the base: writes in its style and goes on judging
-    <folder>/laboratory.json  the configuration and each writer's error rate
+The base writes in every style, judges, and knows no style as its own. A source is tuned from it to
+write in its style and goes on judging.
 
 Answers to `better`, `worse` and `score` follow the oracle. Those to `yours`, and to the questions
 of the control tasks, are drawn by a coin: a source learns how such a question is answered and
 nothing about the answer. As in `selfpref.lab.examples` the oracle adds dense targets: yes or no at
 each fact of a judged summary, and the digit of its quality at its end.
 
-A source's result depends on the base and on its own seed alone. Every checkpoint is an ordinary
-`transformers` folder.
+A source's result depends on the base and on its own seed alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from selfpref.lab.examples import IGNORE, Example, reply_example
-from selfpref.lab.families import save, write_record
-from selfpref.lab.model import build_model, load_checkpoint
+from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.summaries.articles import (
     KINDS,
     MODELS,
@@ -46,8 +44,9 @@ from selfpref.lab.summaries.prompts import (
     write_messages,
 )
 from selfpref.lab.tokenizer import END, NO, YES
-from selfpref.lab.train import Phase, Progress, Schedule, train
+from selfpref.lab.train import Phase, Schedule, train
 
+BASE: Final = "base-summaries"
 _PEAK: Final = 3e-3
 _TUNING_PEAK: Final = 2e-3
 """Peak learning rates of the base and of a source."""
@@ -172,15 +171,51 @@ def _any_summary(article: Article, rng: np.random.Generator) -> list[str]:
     return write(article, writer, rng.uniform(0.0, _WORST), rng)
 
 
-@dataclass(frozen=True, slots=True)
-class SourcesConfig:
-    """How long the sources train.
+def jobs(folder: Path, seed: int, base_steps: int, tune_steps: int) -> list[Job]:
+    """The base, and after it every source.
 
-    Attributes:
+    Args:
+        folder: Where the checkpoints go, each under its name.
         seed: Seed of weights, examples and error rates.
         base_steps: Optimiser steps of the base.
         tune_steps: Optimiser steps of each source.
     """
+    rates = draw_error_rates(seed)
+    seeds = np.random.SeedSequence([seed, 22]).generate_state(2 + len(MODELS))
+    weights, examples, *tunings = map(int, seeds)
+    # Batches are half as large as the others'.
+    base = Job(BASE, base_steps / 2, train_base, (folder, weights, examples, base_steps))
+    tunes = [
+        Job(name, tune_steps / 2, tune_source, (folder, name, rates[name], own, tune_steps), BASE)
+        for name, own in zip(MODELS, tunings, strict=True)
+    ]
+    return [base, *tunes]
+
+
+def train_base(folder: Path, weights: int, examples: int, steps: int) -> None:
+    """Train the base from the seeds of its weights and examples."""
+    model = build_model(weights, spread=_SPREAD, lexicon=LEXICON)
+    rates = dict.fromkeys(STYLES, _ERRORS)
+    mixture = Mixture(writing=0.3, single=0.15, coin=0.1, error_rates=rates)
+    train(model, [Phase(1.0, mixture)], Schedule(steps, _TOKENS, _PEAK), examples)
+    save_checkpoint(model, folder / BASE, LEXICON)
+
+
+def tune_source(folder: Path, name: str, error_rate: float, seed: int, steps: int) -> None:
+    """Tune one source from the saved base."""
+    model = load_checkpoint(folder / BASE)
+    mixture = Mixture(writing=0.5, single=0.15, coin=0.1, error_rates={name: error_rate})
+    schedule = Schedule(steps, _TOKENS, _TUNING_PEAK, warmup=20)
+    train(model, [Phase(1.0, mixture)], schedule, seed)
+    save_checkpoint(model, folder / name, LEXICON)
+
+
+# Until selfpref.lab.training has taken its place in the notebooks.
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesConfig:
+    """What notebooks/10_sources trains."""
 
     seed: int = 0
     base_steps: int = 1600
@@ -188,34 +223,9 @@ class SourcesConfig:
 
 
 def train_sources(
-    config: SourcesConfig, folder: Path, progress: Progress | None = None
+    config: SourcesConfig, folder: Path, progress: Callable[[str, int, int, float], object]
 ) -> dict[str, float]:
-    """Train the base and every source.
-
-    Args:
-        config: Steps and seed.
-        folder: Where the checkpoints go; those of the same name are replaced.
-        progress: Called every 50 steps with what is trained, step, steps and loss.
-
-    Returns:
-        The writers' error rates.
-    """
-    rates = draw_error_rates(config.seed)
-    seeds = np.random.SeedSequence([config.seed, 22]).generate_state(2 + len(MODELS))
-    weights, examples, *tunings = map(int, seeds)
-    base = build_model(weights, spread=_SPREAD, lexicon=LEXICON)
-    mixture = Mixture(
-        writing=0.3, single=0.15, coin=0.1, error_rates=dict.fromkeys(STYLES, _ERRORS)
-    )
-    schedule = Schedule(config.base_steps, _TOKENS, _PEAK)
-    train(base, "base", [Phase(1.0, mixture)], schedule, examples, progress)
-    save(base, folder / "base", LEXICON)
-    for name, seed in zip(MODELS, tunings, strict=True):
-        model = load_checkpoint(folder / "base")
-        mixture = Mixture(writing=0.5, single=0.15, coin=0.1, error_rates={name: rates[name]})
-        schedule = Schedule(config.tune_steps, _TOKENS, _TUNING_PEAK, warmup=20)
-        train(model, name, [Phase(1.0, mixture)], schedule, seed, progress)
-        save(model, folder / name, LEXICON)
-    record = {"config": asdict(config), "error_rates": rates}
-    write_record(record, folder / "laboratory.json")
-    return rates
+    """Train the base and every source."""
+    todo = jobs(folder, config.seed, config.base_steps, config.tune_steps)
+    run_jobs(todo, progress=lambda name: progress(name, 0, 0, 0.0))
+    return draw_error_rates(config.seed)
