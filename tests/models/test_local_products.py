@@ -27,7 +27,7 @@ def test_the_processors_features_alone_decide(monkeypatch, capability):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-@pytest.mark.parametrize("shape", [(1, 5), (3, 5), (1, 40, 5), (0, 5)])
+@pytest.mark.parametrize("shape", [(1, 5), (3, 5), (1, 40, 5), (2, 32, 5), (0, 5)])
 @pytest.mark.parametrize("bias", [True, False])
 def test_products_are_those_of_torch(shape, dtype, bias):
     torch.manual_seed(0)
@@ -37,6 +37,20 @@ def test_products_are_those_of_torch(shape, dtype, bias):
     for one, other in ((states, weight[2:7]), (torch.cat([states, states], -1)[..., :5], weight)):
         beside = added[: len(other)] if bias else None
         torch.testing.assert_close(linear(one, other, beside), plain(one, other, beside))
+
+
+def test_a_product_is_compiled_for_whole_steps_and_long_products_alone(fast, monkeypatch):
+    compiled, ones = [], torch.ones(96, 8)
+    long = products.LONG // ones.numel()
+
+    def counting(states, weight, *options):
+        compiled.append(len(states))
+        return plain(states, weight)
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", counting)
+    for count in (*range(1, 97), long - 1, long + 1):
+        assert linear(torch.ones(count, 8), ones).shape == (count, 96)
+    assert compiled == ([32, 64, 96, long + 1] if fast else [])
 
 
 def test_a_model_keeps_its_weights_and_its_answers(fast):

@@ -6,7 +6,9 @@ there is no such gap, and the product is torch's.
 
 oneDNN compiles a product for each number of states, in about a millisecond, and keeps it with its
 memory. So packed lines are filled up to whole multiples of a step, a longer one where products are
-short; how many products are kept, the environment says (`selfpref.settings`).
+short; how many products are kept, the environment says (`selfpref.settings`). Where texts are
+written, fewer lines are left at almost every token: other numbers of states are torch's unless the
+product is long beside its compilation.
 """
 
 from typing import Literal
@@ -16,6 +18,10 @@ from torch.nn import functional
 from transformers import PreTrainedModel
 
 Product = Literal["torch", "onednn"]
+# States are filled up to whole multiples of at least so many.
+LEAST = 32
+# Multiplications that take about as long as the compilation of a product.
+LONG = 2**25
 
 
 def product(weight: torch.Tensor) -> Product:
@@ -35,14 +41,16 @@ def step(model: PreTrainedModel) -> int:
     if product(next(layer.parameters())) == "torch":
         return 1
     work = sum(int(weights.numel()) for weights in layer.parameters())
-    return min(max(2**24 // work // 32, 1), 4) * 32
+    return min(max(2**24 // work // LEAST, 1), 4) * LEAST
 
 
 def linear(
     states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
 ) -> torch.Tensor:
     """`states @ weight.T + bias`, without a gradient."""
-    if product(weight) == "torch":
+    count = states.numel() // weight.shape[1]
+    compiled = count % LEAST == 0 or count * weight.numel() >= LONG
+    if product(weight) == "torch" or not compiled:
         return functional.linear(states, weight, bias)
     found: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
     return found
