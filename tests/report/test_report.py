@@ -93,15 +93,17 @@ def made(tmp_path_factory):
         new.add("tried", figure, tried[["judge", "weight"]], "A new table.")
         new.table(tried, "weights")
         plt.close(figure)
-        verdicts = root / "data/recorded/verdicts/wataoka/mt-bench.parquet"
-        verdicts.parent.mkdir(parents=True)
+        asked = root / "data/recorded/metrics/wataoka/asked.parquet"
+        asked.parent.mkdir(parents=True)
         pd.DataFrame(
             {
-                "judge": ["fair"] * 3 + [HOSTILE, "human"],
+                "judge": ["fair", "fair", HOSTILE, "human"],
+                "table": "verdicts",
                 "task": "preference",
-                "status": ["ok", "ok", "refused", "ok", "ok"],
+                "status": ["ok", "refused", "ok", "ok"],
+                "n": [2, 1, 1, 1],
             }
-        ).to_parquet(verdicts)
+        ).to_parquet(asked)
         page = root / "report/recorded/wataoka.html"
         page.parent.mkdir(parents=True)
         picture = io.BytesIO()

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-import pyarrow.parquet
 
 from selfpref import paths
 from selfpref.params import Params
 from selfpref.report import show
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part
-from selfpref.studies.registry import tables_of
 
 # The column that says whose row it is, in order of precedence.
 ROLES = ("judge", "evaluator", "model")
@@ -29,6 +27,7 @@ NOBODY = ("noise", "human")
 SAME = {"gpt35": "gpt-3.5-turbo", "gpt4": "gpt-4"}
 # Rows of an unknown study's table that a card holds.
 MOST = 60
+ASKED = ["judge", "study", "table", "task", "status", "n"]
 
 
 # Study and table.
@@ -90,39 +89,11 @@ def work(params: Params, studies: Sequence[str]) -> pd.DataFrame:
         One row a judge, study, table, task and status, with n; the table `responses` counts what
         a judge wrote itself.
     """
-    found = []
-    for study in studies:
-        for name in ("responses", "verdicts", "ratings", "perplexities"):
-            for part in tables_of(study).parts(params, name):
-                path = paths.table_dir(params.profile, name, study) / f"{part}.parquet"
-                # Not every data set or model fills every table.
-                if path.is_file():
-                    found.append(_counted(path).assign(study=study, table=name))
-    columns = ["judge", "study", "table", "task", "status", "n"]
-    if not found:
-        return pd.DataFrame(columns=columns)
-    made = pd.concat(found, ignore_index=True)
+    files = {study: paths.metrics_dir(params.profile, study) / "asked.parquet" for study in studies}
+    found = {study: pd.read_parquet(path) for study, path in files.items() if path.is_file()}
+    made = pd.concat([pd.DataFrame(columns=ASKED), *(f.assign(study=s) for s, f in found.items())])
     judges = set(made.loc[made["table"].ne("responses"), "judge"]) - set(NOBODY)
-    made = made[made["judge"].isin(judges)]
-    return made.groupby(columns[:-1], as_index=False)["n"].sum()
-
-
-def _counted(path: Path) -> pd.DataFrame:
-    """Rows of one file by judge, task and status; the stage that wrote it has checked it."""
-    names = pyarrow.parquet.read_schema(path).names
-    key = [name for name in ("judge", "responder", "task", "status") if name in names]
-    if "judge" in key and "responder" in key:
-        key.remove("responder")
-    counted = (
-        pyarrow.parquet.read_table(path, columns=key)
-        .group_by(key)
-        .aggregate([([], "count_all")])
-        .to_pandas()
-        .rename(columns={"count_all": "n", "responder": "judge"})
-    )
-    if "task" not in counted:
-        counted["task"] = ""
-    return counted
+    return made.loc[made["judge"].isin(judges), ASKED].sort_values(ASKED, ignore_index=True)
 
 
 def _file(name: str) -> str:

@@ -6,12 +6,14 @@ from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import STUDY, measure
+from selfpref.tables.asked import asked
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
     published = pd.read_csv(paths.published_file(STUDY.name))
-    return measure.compute(load(params), published, settings(params))
+    frames = measure.compute(load(params), published, settings(params))
+    return {**frames, "asked": asked(STUDY, params)}
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:

@@ -9,6 +9,7 @@ from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.wataoka import STUDY, measure
 from selfpref.studies.wataoka.measure.judged import COLUMNS, Settings
+from selfpref.tables.asked import asked
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
@@ -18,7 +19,7 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     if len(example := found["example"]):
         quotes = (_of_items(params, name, example["item_id"]) for name in ("items", "responses"))
         found["example"] = measure.quoted(example, *quotes)
-    return found
+    return {**found, "asked": asked(STUDY, params)}
 
 
 def settings(params: Params) -> Settings:

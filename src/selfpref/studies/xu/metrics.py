@@ -7,13 +7,14 @@ from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import STUDY, chains, measure
 from selfpref.studies.xu.measure.rows import Settings
+from selfpref.tables.asked import asked
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
-    return measure.compute(
-        load(params), pd.read_csv(paths.published_file(STUDY.name)), settings(params)
-    )
+    published = pd.read_csv(paths.published_file(STUDY.name))
+    frames = measure.compute(load(params), published, settings(params))
+    return {**frames, "asked": asked(STUDY, params)}
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:
