@@ -22,7 +22,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from selfpref.seeds import seed_of
 from selfpref.statistics.scores import Floats
@@ -323,12 +323,12 @@ def _bca(
     if below in (0.0, 1.0):
         # The bias correction is infinite; only the plain percentiles exist.
         return tails
-    bias = norm.ppf(below)
+    bias = ndtri(below)
     known = ~np.isnan(left_out)
     weights = counts[known]
     away = np.average(left_out[known], weights=weights) - left_out[known]
     spread = np.sum(weights * away**2)
     acceleration = np.sum(weights * away**3) / (6 * spread**1.5) if spread > 0 else 0.0
-    moved = bias + norm.ppf(tails)
-    corrected: Floats = norm.cdf(bias + moved / (1 - acceleration * moved))
+    moved = bias + ndtri(tails)
+    corrected: Floats = ndtr(bias + moved / (1 - acceleration * moved))
     return corrected

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from selfpref.statistics.bias import whole_counts
 from selfpref.studies.beyond.measure import choices, effects, ratings, sets
@@ -144,7 +144,7 @@ def recovery(long: pd.DataFrame, betas: pd.DataFrame, level: float) -> pd.DataFr
     if betas.empty:
         return pd.DataFrame(columns=RECOVERY)
     known = long[long["n"].gt(0)].merge(betas, on=["dataset", "judge"])
-    z = norm.ppf((1 + level) / 2)
+    z = ndtri((1 + level) / 2)
     rows = []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or not part["value"].std() > 0:

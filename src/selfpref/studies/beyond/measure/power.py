@@ -23,7 +23,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from selfpref.statistics.bias import cell_weights, equal_opportunity, excess, stacked_cells
 from selfpref.statistics.bootstrap import Statistic
@@ -65,7 +65,7 @@ class Plan:
 
     @staticmethod
     def _factor(alpha: float, power: float) -> float:
-        return float((norm.ppf(1 - alpha / 2) + norm.ppf(power)) ** 2)
+        return float((ndtri(1 - alpha / 2) + ndtri(power)) ** 2)
 
 
 def influence(rows: Floats, statistic: Statistic) -> Floats:

@@ -22,7 +22,8 @@ The target `all` pools every source but the own one.
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import norm, rankdata
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scores import Floats
@@ -141,7 +142,7 @@ def auroc(
         there |= np.bincount(at, minlength=size) > 0
     clusters = int(there.sum())
     spread = (influence**2).sum() * clusters / (clusters - 1) if clusters > 1 else np.nan
-    reach = float(norm.ppf((1 + level) / 2) * np.sqrt(spread))
+    reach = float(ndtri((1 + level) / 2) * np.sqrt(spread))
     return {"value": value, "lo": value - reach, "hi": value + reach, "n": len(own)}
 
 
