@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -14,6 +15,7 @@ from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.models import Generate, Prompt  # noqa: E402
 from selfpref.models.local.fast import passes, products  # noqa: E402
+from selfpref.models.local.generation import continuations  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS  # noqa: E402
 
 LAB = LAYOUTS["lab"]
@@ -218,6 +220,35 @@ def test_every_architecture_scores_as_one_by_one(tmp_path, kind):
             for label in LABELS
         ]
         assert choice.probabilities == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["llama, grouped queries", "qwen2", "mistral", "gpt2", "cohere"])
+def test_every_step_of_a_continuation_has_the_models_own_probabilities(tmp_path, kind):
+    """However many of the lines beside it are finished already."""
+    save(tmp_path / "m", byte_level(), kind.split(",")[0], **KINDS[kind][0])
+    found = load(tmp_path / "m", attention="sdpa")
+    assert (found.engine._followed > 0) == (kind not in ("gpt2", "cohere"))
+    rows = [np.array(found.encode(prompt))[-size:] for prompt in PROMPTS for size in (3, 9, 99)]
+    limits, watched = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99]
+    made = dict(
+        continuations(
+            found.model,
+            rows,
+            limits,
+            range(len(rows)),
+            temperature=1.0,
+            stops=set(),
+            watched=watched,
+            budget=4096,
+            followed=found.engine._followed,
+        )
+    )
+    for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+        assert len(made[place].ids) == limit
+        with torch.no_grad():
+            logits = found.model(torch.tensor([[*row, *made[place].ids]])).logits[0]
+        p = logits[len(row) - 1 : -1].double().softmax(-1)[:, watched]
+        assert made[place].watched == pytest.approx(p.numpy(), abs=1e-6)
 
 
 def test_a_pass_that_does_not_give_the_models_own_states_is_not_used(tmp_path, monkeypatch):

@@ -26,7 +26,7 @@ from selfpref.models import (
 )
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
-from selfpref.models.local.fast.passes import packed_pass
+from selfpref.models.local.fast.passes import llama_pass, packed_pass
 from selfpref.models.local.fast.products import product, step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.states import Head, Ids, padded, padded_states
@@ -98,6 +98,8 @@ class LocalModel:
         with torch.no_grad():
             self._packed = packed_pass(self.model)
             self._head = Head(self.model)
+        own = self._packed is llama_pass and self._head.linear
+        self._followed = self._window if own else 0
         records.tell(
             rows="packed" if self._packed else "padded",
             product=product(next(self.model.parameters())),
@@ -208,6 +210,7 @@ class LocalModel:
             stops=self._stops,
             watched=reader.watched,
             budget=self._budget,
+            followed=self._followed,
         ):
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)

@@ -94,6 +94,9 @@ def padded_states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:
 class Head:
     """A model's output layer.
 
+    Attributes:
+        linear: Whether its logits are this one linear layer, neither capped nor scaled.
+
     Args:
         model: A causal language model.
 
@@ -114,7 +117,7 @@ class Head:
                 "states; this architecture is not supported"
             )
         # Far from zero, where a soft cap shows.
-        self._linear = _close(self._own(states * 100).float(), self._plain(states * 100).float())
+        self.linear = _close(self._own(states * 100).float(), self._plain(states * 100).float())
 
     def _plain(self, states: torch.Tensor, words: slice = slice(None)) -> torch.Tensor:
         """The layer's logits `[n, words]`."""
@@ -136,7 +139,7 @@ class Head:
         """Log-probabilities of every token after each of a few states, fp32 `[n, vocabulary]`."""
         more = -len(states) % self._step
         given = pad(states, (0, 0, 0, more))
-        logits = self._plain(given) if self._linear else self._own(given)
+        logits = self._plain(given) if self.linear else self._own(given)
         return logits[: len(states)].float().log_softmax(-1)
 
     def log_likelihoods(self, states: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -149,8 +152,8 @@ class Head:
         Returns:
             fp32 `[n]`.
         """
-        count, size = len(targets), TOKENS if self._linear else OWN
-        part = self._blockwise if self._linear else self._whole
+        count, size = len(targets), TOKENS if self.linear else OWN
+        part = self._blockwise if self.linear else self._whole
         more = -count % self._step
         states, targets = pad(states, (0, 0, 0, more)), pad(targets, (0, more))
         starts = range(0, len(states), size)
