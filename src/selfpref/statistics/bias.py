@@ -149,15 +149,12 @@ def stacked_cells(
     judges = [judge, *sorted(set(rows["judge"]) - {judge})]
     pair = ["item_id", "cluster", "opponent"]
     by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
-    weights = cell_weights(rows, human_ties, by_variant[variant])
-    cells = pd.DataFrame(weights, columns=CELLS, index=rows.index)
-    wide = cells.assign(judge=rows["judge"], **{name: rows[name] for name in pair})
-    table = wide.pivot(index=pair, columns="judge", values=CELLS).fillna(0.0).sort_index()
-    stacked = np.stack(
-        [table.xs(name, axis=1, level="judge")[CELLS].to_numpy(dtype=float) for name in judges],
-        axis=1,
-    )
+    number = rows.groupby(pair, sort=True).ngroup().to_numpy()
+    first = np.unique(number, return_index=True)[1]
+    stacked = np.zeros((len(first), len(judges), len(CELLS)))
+    place = pd.Index(judges).get_indexer(rows["judge"])
+    stacked[number, place] = cell_weights(rows, human_ties, by_variant[variant])
     if variant == "common":
         # A pair counts where it adds one to every judge.
         stacked[~(stacked.sum(axis=2) > 0).all(axis=1)] = 0
-    return stacked, table.index.to_frame(index=False)["cluster"]
+    return stacked, rows["cluster"].iloc[first].reset_index(drop=True)

@@ -61,8 +61,11 @@ def fit(
     if not len(y):
         return dict.fromkeys(wanted, MISSING)
     codes, names = pd.factorize(clusters)
-    rank = int(np.linalg.matrix_rank(x))
-    residual = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    # Columns relate to each other as those of the small triangle do.
+    basis, triangle = np.linalg.qr(x)
+    rounding = float(np.finfo(float).eps * max(x.shape))
+    rank = int(np.linalg.matrix_rank(triangle, rtol=rounding))
+    residual = y - x @ np.linalg.lstsq(triangle, basis.T @ y, rcond=rounding)[0]
     estimable = len(names) > 1 and len(y) > rank
     correction = (
         len(names) / (len(names) - 1) * (len(y) - 1) / (len(y) - rank) if estimable else np.nan
@@ -71,8 +74,9 @@ def fit(
     found = {}
     for name in wanted:
         place = design.columns.get_loc(name)
-        column, others = x[:, place], np.delete(x, place, axis=1)
-        left = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
+        column, others = triangle[:, place], np.delete(triangle, place, axis=1)
+        spanned = np.linalg.lstsq(others, column, rcond=rounding)[0]
+        left = basis @ (column - others @ spanned)
         size = float(left @ left)
         if size <= SPANNED * float(column @ column):
             found[name] = MISSING

@@ -104,10 +104,16 @@ class Judgments:
         """All judges' rows turned to one responder."""
         return self._facing[responder]
 
+    @cached_property
+    def _own(self) -> dict[str, pd.DataFrame]:
+        return {
+            judge: rows[rows["judge"].eq(judge)].reset_index(drop=True)
+            for judge, rows in self._facing.items()
+        }
+
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
-        rows = self.pairs_with(judge)
-        return rows[rows["judge"].eq(judge)].reset_index(drop=True)
+        return self._own[judge]
 
     @property
     def bootstrap(self) -> ClusterBootstrap:

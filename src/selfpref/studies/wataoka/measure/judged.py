@@ -97,11 +97,13 @@ class Judged:
         use = self.settings
         return judged_pairs(items, labels, verdicts, threshold=use.threshold, turns=use.turns)
 
-    @property
+    @cached_property
     def judges(self) -> list[str]:
         """Those that judged a pair with a response of their own."""
-        held = {*self.pairs["first"], *self.pairs["second"]}
-        return sorted(set(self.pairs["judge"]) & held)
+        first, second, judge = (
+            set(self.pairs[name].unique()) for name in ("first", "second", "judge")
+        )
+        return sorted(judge & (first | second))
 
     @property
     def bootstrap(self) -> ClusterBootstrap:
