@@ -107,8 +107,8 @@ def dense_targets(prompt: list[int], item: Item, responses: list[list[str]]) -> 
         One target a position of the prompt: yes or no at content words, the digit of the quality
         at each response's ``<end>``, `IGNORE` elsewhere.
     """
-    targets = [IGNORE] * len(prompt)
-    stops = [position for position, token in enumerate(prompt) if token == token_id(END)]
+    targets, end = [IGNORE] * len(prompt), token_id(END)
+    stops = [position for position, token in enumerate(prompt) if token == end]
     for stop, words in zip(stops[-len(responses) :], responses, strict=True):
         found = marks(item, words)
         for offset, mark in enumerate(found):

@@ -40,6 +40,8 @@ _CUES: Final[dict[str, frozenset[str]]] = {
     "bullets": frozenset({"-"}),
 }
 
+_STYLE_OF: Final = {cue: style for style, cues in _CUES.items() for cue in cues}
+
 STYLE_WORDS: Final[tuple[str, ...]] = tuple(
     sorted(
         {
@@ -60,9 +62,8 @@ def detect_style(words: Sequence[str]) -> str:
     Where cues of several styles occur, the style with the most occurrences wins, and the order of
     `STYLES` breaks a tie.
     """
-    counts = {style: sum(word in cues for word in words) for style, cues in _CUES.items()}
-    best = max(counts, key=lambda style: counts[style])
-    return best if counts[best] > 0 else "terse"
+    found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
+    return max(_CUES, key=found.count) if found else "terse"
 
 
 def write(item: Item, style: str, error_rate: float, rng: np.random.Generator) -> list[str]:

@@ -111,8 +111,8 @@ class Lexicon:
             Ids of words, with the id of ``<unk>`` for anything else, never a control or verdict
             token.
         """
-        unknown = self.token_id(UNK)
-        return [self._content.get(word, unknown) for word in split_words(text)]
+        known, unknown = self._content, self.token_id(UNK)
+        return [known.get(word, unknown) for word in split_words(text)]
 
     def plain(self, text: str) -> str:
         """Replace what is no word of the world by ``<unk>``, so that any encoder is safe with it.
@@ -120,7 +120,8 @@ class Lexicon:
         Rendering messages through the chat template and encoding the result gives the ids of
         `encode_content` if, and only if, the contents went through this function.
         """
-        return " ".join(word if word in self._content else UNK for word in split_words(text))
+        known = self._content
+        return " ".join([word if word in known else UNK for word in split_words(text)])
 
     def build_tokenizer(self) -> PreTrainedTokenizerFast:
         """Build the tokenizer with its chat template; `save_pretrained` makes it loadable anywhere.

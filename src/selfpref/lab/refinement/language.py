@@ -16,6 +16,7 @@ which are the weights of the error annotations that judges write.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Final
 
 import numpy as np
@@ -101,20 +102,14 @@ def errors(reference: str, text: str) -> list[tuple[str, str]]:
         reference that it lacks. Of several alignments of one cost, the one with most substitutions.
     """
     right, given = reference.split(), body(text)
-    costs = [[0.0]]
-    for word in given:
-        costs[0].append(costs[0][-1] + _cost(word))
-    for wanted in right:
+    lost, extra = ([_cost(word) for word in words] for words in (right, given))
+    costs = [[0.0, *accumulate(extra)]]
+    for wanted, loss in zip(right, lost, strict=True):
         above = costs[-1]
-        row = [above[0] + _cost(wanted)]
+        row = [above[0] + loss]
         for j, word in enumerate(given):
-            row.append(
-                min(
-                    above[j] + _replacing(wanted, word),
-                    above[j + 1] + _cost(wanted),
-                    row[j] + _cost(word),
-                )
-            )
+            other = above[j] + (0.0 if word == wanted else max(loss, extra[j]))
+            row.append(min(other, above[j + 1] + loss, row[j] + extra[j]))
         costs.append(row)
     found: list[tuple[str, str]] = []
     i, j = len(right), len(given)
@@ -124,7 +119,7 @@ def errors(reference: str, text: str) -> list[tuple[str, str]]:
             if right[i] != given[j]:
                 worse = max((right[i], given[j]), key=_cost)
                 found.append((severity(worse), given[j]))
-        elif i and costs[i][j] == costs[i - 1][j] + _cost(right[i - 1]):
+        elif i and costs[i][j] == costs[i - 1][j] + lost[i - 1]:
             i -= 1
             found.append((severity(right[i]), right[i]))
         else:
