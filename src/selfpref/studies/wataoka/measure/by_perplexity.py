@@ -21,6 +21,7 @@ import pandas as pd
 from selfpref.seeds import seed_of
 from selfpref.statistics.bootstrap import ratio
 from selfpref.statistics.scores import Floats, by_judge, response_perplexity
+from selfpref.statistics.threads import at_once
 from selfpref.studies.wataoka.measure.judged import Binning, Judged
 
 WHO = ("judge", "human")
@@ -192,23 +193,21 @@ def slopes(data: Judged) -> pd.DataFrame:
         `dataset, judge, pairs, who` (`judge`, `human`, `judge - human`), `slope, slope_lo,
         slope_hi, controlled, controlled_lo, controlled_hi, n, n_dropped`.
     """
-    rows = []
+    places, calls = [], []
     for judge, every in differences(data).groupby("judge"):
         for pairs, part, dropped in _parts(every):
             x, q, *wins = part[["x", "q", *(f"{who}_wins" for who in WHO)]].to_numpy(float).T
             values = np.stack([moments(x, q, y) for y in wins], axis=1)
-            names = ("slopes", str(judge), pairs)
-            found = data.bootstrap.estimates(values, part["cluster"], _slopes, *names)
-            rows += [
-                {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who}
-                | raw.columns("slope")
-                | controlled.columns("controlled")
-                | {"n": len(part), "n_dropped": dropped}
-                for who, raw, controlled in zip(
-                    (*WHO, "judge - human"), found[:3], found[3:], strict=True
-                )
-            ]
-    return pd.DataFrame(rows)
+            calls.append((values, part["cluster"], _slopes, "slopes", str(judge), pairs))
+            place = {"dataset": data.name, "judge": judge, "pairs": pairs}
+            places.append((place, {"n": len(part), "n_dropped": dropped}))
+    return pd.DataFrame(
+        place | {"who": who} | raw.columns("slope") | controlled.columns("controlled") | counted
+        for (place, counted), found in zip(
+            places, at_once(data.bootstrap.estimates, calls), strict=True
+        )
+        for who, raw, controlled in zip((*WHO, "judge - human"), found[:3], found[3:], strict=True)
+    )
 
 
 def own_and_other(data: Judged) -> pd.DataFrame:
@@ -225,7 +224,7 @@ def own_and_other(data: Judged) -> pd.DataFrame:
     values = response_perplexity(data.tables["perplexities"], "log-perplexity")
     clusters = data.tables["items"].set_index("item_id")["cluster"]
     values["cluster"] = values["item_id"].map(clusters)
-    rows = []
+    places, calls = [], []
     for conditional, part in values.groupby("conditional"):
         for judge in sorted(set(part["judge"])):
             for view, who in (("judge", "judge"), ("text", "responder")):
@@ -237,12 +236,15 @@ def own_and_other(data: Judged) -> pd.DataFrame:
                 value = known["value"].to_numpy(dtype=float)
                 parts = np.stack([value * own, own, value * ~own, ~own], axis=-1)
                 names = (view, judge, str(conditional))
-                found = data.bootstrap.estimates(parts, known["cluster"], _own_other_gap, *names)
-                row = {"dataset": data.name, "judge": judge, "view": view}
-                row["conditional"] = bool(conditional)
-                for name, interval in zip(("own", "other", "gap"), found, strict=True):
-                    row |= interval.columns(name)
-                rows.append(row | {"n": len(known), "n_dropped": len(read) - len(known)})
+                calls.append((parts, known["cluster"], _own_other_gap, *names))
+                place = {"dataset": data.name, "judge": judge, "view": view}
+                place["conditional"] = bool(conditional)
+                places.append((place, {"n": len(known), "n_dropped": len(read) - len(known)}))
+    rows = []
+    made = at_once(data.bootstrap.estimates, calls)
+    for (place, counted), (own_mean, other, gap) in zip(places, made, strict=True):
+        means = own_mean.columns("own") | other.columns("other") | gap.columns("gap")
+        rows.append(place | means | counted)
     return pd.DataFrame(rows)
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.threads import at_once
 from selfpref.studies.xu.measure.rows import CONVENTIONS, Convention, Settings, read_as
 from selfpref.studies.xu.measure.skewness import (
     distance_skewness,
@@ -276,13 +277,16 @@ def by_group(
     """
     wanted = [*by, *KEY[1:], "cluster", "item_id", "said", "truth", "status"]
     read = pd.concat([read_as(rows, one)[wanted].assign(convention=one) for one in conventions])
-    found = []
-    for values, part in read.groupby(list(by)):
-        group = dict(zip(by.values(), values, strict=True))
-        made = table(part, settings, *names, *map(str, values))
-        found.append(made.assign(**group, convention=made.pop("convention")))
-    if not found:
+    groups = list(read.groupby(list(by)))
+    if not groups:
         return pd.DataFrame()
+    calls = ((part, settings, *names, *map(str, values)) for values, part in groups)
+    found = [
+        made.assign(
+            **dict(zip(by.values(), values, strict=True)), convention=made.pop("convention")
+        )
+        for made, (values, _) in zip(at_once(table, calls), groups, strict=True)
+    ]
     whole = pd.concat(found, ignore_index=True).rename(columns=NAMES)
     rank = whole["convention"].map(list(conventions).index)
     return whole.iloc[np.argsort(rank, kind="stable")].reset_index(drop=True)

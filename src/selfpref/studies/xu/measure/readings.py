@@ -12,6 +12,7 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import ratio
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.threads import at_once
 from selfpref.studies.xu.feedback import quoted
 from selfpref.studies.xu.measure.rows import BEST, CONVENTIONS, TEXT, Settings, read_as
 from selfpref.studies.xu.measure.skewness import distance_skewness
@@ -71,8 +72,10 @@ def cross_judge(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) ->
         whether that is enough (`reads_its_text`).
     """
     second = second[~second["condition"].str.startswith(BEST)]
-    found: list[dict[str, object]] = []
-    same: dict[tuple[object, ...], tuple[pd.DataFrame, dict[str, object]]] = {}
+    # The different readings, and which of them stands in each row.
+    parts: list[tuple[tuple[str, ...], pd.DataFrame]] = []
+    last: dict[tuple[str, ...], int] = {}
+    held: list[tuple[str, int]] = []
     for convention in CONVENTIONS:
         first = read_as(rows[rows["own"] & rows["sample"].eq(0)], convention)
         own = first.set_index(TEXT)["said"].rename("own_said")
@@ -85,10 +88,17 @@ def cross_judge(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) ->
             )
         for values, part in read[[*READING, *_READ]].groupby(READING):
             # Most readings are the same under both conventions.
-            if values not in same or not part.equals(same[values][0]):
-                same[values] = part, _reading(part, settings, *map(str, values))
-            held = dict(zip(READING, values, strict=True)) | {"convention": convention}
-            found.append(held | same[values][1])
+            if values not in last or not part.equals(parts[last[values]][1]):
+                last[values] = len(parts)
+                parts.append((values, part))
+            held.append((convention, last[values]))
+    made = at_once(_reading, ((part, settings, *map(str, values)) for values, part in parts))
+    found = [
+        dict(zip(READING, parts[number][0], strict=True))
+        | {"convention": convention}
+        | made[number]
+        for convention, number in held
+    ]
     return pd.DataFrame(found).rename(columns={"responder": "model"})
 
 
