@@ -1,6 +1,7 @@
 """The gallery: the same bytes every time, whatever fonts and texts a machine and the data bring."""
 
 import csv
+import gc
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from selfpref.plots import save
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.heatmap import heatmap
@@ -78,6 +80,12 @@ def test_pictures_do_not_depend_on_the_fonts_of_the_machine_and_leave_them_alone
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout == "True\nTrue\n"
+
+
+def test_garbage_is_collected_again_after_a_picture():
+    with save.drawing():
+        assert not gc.isenabled()
+    assert gc.isenabled()
 
 
 def test_the_caption_travels_inside_the_picture(tmp_path):
