@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from selfpref.statistics.scores import Floats
 
@@ -70,7 +70,7 @@ def fit(
     correction = (
         len(names) / (len(names) - 1) * (len(y) - 1) / (len(y) - rank) if estimable else np.nan
     )
-    quantile = float(t.ppf((1 + level) / 2, len(names) - 1)) if estimable else np.nan
+    quantile = float(stdtrit(len(names) - 1, (1 + level) / 2)) if estimable else np.nan
     found = {}
     for name in wanted:
         place = design.columns.get_loc(name)
