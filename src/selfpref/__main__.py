@@ -14,13 +14,17 @@ UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from selfpref.params import load
+    from selfpref.params import TASKS, load
+    from selfpref.studies.registry import tables_of
 
-    params = load(paths.params_file())
+    params = load(paths.params_file(), sources=paths.root())
     if arguments.out:
         # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
         for folder in paths.always_there(params.profile):
             folder.mkdir(parents=True, exist_ok=True)
+        for study in TASKS:
+            for path in tables_of(study).sweep(params):
+                print(f"{path}: no entry of params.yaml makes it any longer; removed")
         # A constant: only an invalid file changes what comes after.
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text("params.yaml is valid\n")
@@ -32,24 +36,7 @@ def _use(arguments: argparse.Namespace) -> None:
     use(arguments.profile)
 
 
-def _repro(_: argparse.Namespace) -> int:
-    from selfpref.lanes import repro
-
-    return repro()
-
-
-def _run(arguments: argparse.Namespace) -> int | None:
-    from selfpref.warm import client, kernel
-
-    dvc = None if kernel.at_hand else client.owner()
-    if dvc and client.usable(dvc):
-        try:
-            connection = client.connect(dvc)
-        except OSError as error:
-            print(f"no warm start ({error}); this stage starts cold", file=sys.stderr)
-        else:
-            return client.request(connection, dvc, arguments.given, models=arguments.models)
-
+def _run(arguments: argparse.Namespace) -> None:
     pairs = [entry.partition("=") for entry in arguments.parameter]
     if wrong := [name for name, sign, _ in pairs if not sign]:
         raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
@@ -59,11 +46,10 @@ def _run(arguments: argparse.Namespace) -> int | None:
 
     from selfpref import records
 
-    with records.recorded(profile, stage, warm=kernel.at_hand is not None):
+    with records.recorded(profile, stage):
         from selfpref.run import run
 
-        run(arguments.notebook, arguments.output, given)
-    return None
+        run(arguments.notebook, arguments.output, given, page=arguments.page)
 
 
 def _estimate(arguments: argparse.Namespace) -> None:
@@ -82,13 +68,6 @@ def _report(_: argparse.Namespace) -> None:
     with records.recorded(params.profile, f"report@{params.profile}"):
         index = build(params)
     print(f"open {index.relative_to(paths.root())}")
-
-
-def _times(arguments: argparse.Namespace) -> None:
-    from selfpref import records
-    from selfpref.profiles import active
-
-    print(records.text(arguments.profile or active()))
 
 
 def _fetch(arguments: argparse.Namespace) -> None:
@@ -112,14 +91,11 @@ def _parser() -> argparse.ArgumentParser:
     use.add_argument("profile", help="recorded, lab or live")
     use.set_defaults(call=_use)
 
-    repro = commands.add_parser("repro", help="`dvc repro`, with independent studies side by side")
-    repro.set_defaults(call=_repro)
-
-    run = commands.add_parser("run", help="execute a notebook and export it as HTML")
+    run = commands.add_parser("run", help="execute a notebook")
     run.add_argument("notebook", type=Path)
     run.add_argument("output", type=Path, help="the executed copy")
     run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
-    run.add_argument("--models", action="store_true", help="the notebook imports torch")
+    run.add_argument("--page", action="store_true", help="write an HTML page beside the copy")
     run.set_defaults(call=_run)
 
     estimate = commands.add_parser(
@@ -130,10 +106,6 @@ def _parser() -> argparse.ArgumentParser:
     report = commands.add_parser("report", help="write the report of the active profile")
     report.set_defaults(call=_report)
 
-    times = commands.add_parser("times", help="where time went, by stage")
-    times.add_argument("profile", nargs="?", help="default: the active one")
-    times.set_defaults(call=_times)
-
     fetch = commands.add_parser("fetch", help="download released files into the cache")
     fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")
     fetch.set_defaults(call=_fetch)
@@ -143,8 +115,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
     settings.settle()
-    given = sys.argv[1:] if argv is None else argv
-    arguments = _parser().parse_args(given, argparse.Namespace(given=given))
+    arguments = _parser().parse_args(argv)
     try:
         return arguments.call(arguments) or 0
     except SelfprefError as error:

@@ -17,7 +17,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
 from selfpref.models.served.tokens import Meter
-from selfpref.params import Hosted, Params, hosted
+from selfpref.params import Finetune, Hosted, Params, hosted
 from selfpref.store import Store, store_path
 from selfpref.studies import registry
 from selfpref.studies.xu.refine.ceiling import Ceiling
@@ -26,23 +26,19 @@ COUNTS = ("calls", "prompt tokens", "reply tokens")
 COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")
 
 
-def _asked(params: Params, key: str, stage: str) -> str:
-    """The model that a stage asks: its key, but for entries of `finetune`, which name it."""
-    return str(params.finetune[key].model) if stage == "finetune" else key
-
-
-def measure(params: Params, key: str, stage: str) -> Meter:
+def measure(params: Params, study: str, task: str, key: str) -> Meter:
     """What a stage of a served model would ask now.
 
     Args:
         params: The stage's parameters, or the whole.
-        key: The stage's key in its section; the model has `engine: openai`.
-        stage: A key of `registry.stages()`.
+        study: Which study.
+        task: A task of it, a key of `registry.estimates()`.
+        key: The entry's key there; its model has `engine: openai`.
 
     Raises:
         SelfprefError: A table that the stage reads is not there yet.
     """
-    meter, model = Meter(), _asked(params, key, stage)
+    meter, model = Meter(), _asked(params, study, task, key)
 
     @contextmanager
     def open_meter(_: Params, name: str, __: str, ___: str) -> Iterator[Model]:
@@ -52,38 +48,45 @@ def measure(params: Params, key: str, stage: str) -> Meter:
             # A refinement opens its external judge too, which others pay for.
             if entry is not None and name == model:
                 calls = Model(HostedModel(name, entry, meter), store, offline=False, title="")
-            if stage == "refine":
+            if task == "refine":
                 yield Ceiling(calls)
             else:
                 assert calls is not None
                 yield calls
 
-    registry.stages()[stage](params, key, open_meter)
+    registry.estimates()[study, task](params, key, open_meter)
     return meter
 
 
-def within_budget(params: Params, key: str, stage: str) -> None:
+def _asked(params: Params, study: str, task: str, key: str) -> str:
+    """The model that a stage asks: its key, but for entries of `finetune`, which name it."""
+    use = getattr(params.study(study), task)[key]
+    return use.model if isinstance(use, Finetune) else key
+
+
+def within_budget(params: Params, study: str, task: str, key: str) -> None:
     """Refuse a stage that may cost more than its model's budget.
 
     Args:
         params: The stage's parameters.
-        key: Its key in its section.
-        stage: A key of `registry.stages()`.
+        study: Which study.
+        task: A task of it.
+        key: The entry's key there.
 
     Raises:
         SelfprefError: It may; names both sums.
     """
-    model = _asked(params, key, stage)
+    model = _asked(params, study, task, key)
     entry = hosted(params.models[model])
     if entry is None or entry.budget is None or params.offline:
         return
     assert entry.price is not None
-    meter = measure(params, key, stage)
+    meter = measure(params, study, task, key)
     price = meter.tokens.price(entry.price, batch=entry.batch)
     if price > entry.budget:
         raise SelfprefError(
-            f"models.{model}.budget: {stage}@{key} may cost ${price:.2f} ({meter.calls} calls), "
-            f"the budget is ${entry.budget:.2f}; nothing was asked.\n"
+            f"models.{model}.budget: {study}.{task}.{key} may cost ${price:.2f} ({meter.calls} "
+            f"calls), the budget is ${entry.budget:.2f}; nothing was asked.\n"
             "Raise the budget, or ask less: `selfpref estimate` shows where it goes"
         )
 
@@ -96,19 +99,20 @@ def estimate(params: Params) -> pd.DataFrame:
         stage reads is not there yet; USD is null also where the model has no price.
     """
     rows = []
-    for stage in registry.stages():
-        for key in getattr(params, stage):
-            model = _asked(params, key, stage)
+    for study, task, uses in params.tasks():
+        for key in uses:
+            model = _asked(params, study, task, key)
             if entry := hosted(params.models[model]):
-                rows.append({"model": model, "stage": stage, **_row(params, key, stage, entry)})
+                found = _row(params, (study, task, key), entry)
+                rows.append({"model": model, "stage": f"{study}.{task}", **found})
     table = pd.DataFrame(rows, columns=list(COLUMNS)).sort_values(["model", "stage"])
     kinds = dict.fromkeys(COUNTS, "Int64") | dict.fromkeys(("USD", "budget"), "Float64")
     return table.astype(kinds).reset_index(drop=True)
 
 
-def _row(params: Params, key: str, stage: str, entry: Hosted) -> dict[str, Any]:
+def _row(params: Params, stage: tuple[str, str, str], entry: Hosted) -> dict[str, Any]:
     try:
-        meter = measure(params, key, stage)
+        meter = measure(params, *stage)
     except SelfprefError as error:
         return {"remark": f"not known yet: {error}"}
     tokens = meter.tokens

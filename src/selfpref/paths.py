@@ -33,29 +33,19 @@ def profile_file(profile: str) -> Path:
     return root() / "profiles" / f"{profile}.yaml"
 
 
+def study_dir(profile: str, study: str) -> Path:
+    """The tables of a study, one folder each."""
+    return root() / "data" / profile / study
+
+
 def table_dir(profile: str, table: str, study: str) -> Path:
     """The parquet files of one table and study, one file a data set or model."""
-    return root() / "data" / profile / table / study
+    return study_dir(profile, study) / table
 
 
 def models_dir(profile: str) -> Path:
-    """The checkpoints that a profile trains."""
+    """The checkpoints that a profile trains, a folder `seed-<n>` each."""
     return root() / "data" / profile / "models"
-
-
-def contestants_dir(profile: str) -> Path:
-    """The checkpoints of a profile's contests."""
-    return root() / "data" / profile / "contestants"
-
-
-def refiners_dir(profile: str) -> Path:
-    """The checkpoints that refine their own texts, where a profile trains them."""
-    return root() / "data" / profile / "refiners"
-
-
-def summarisers_dir(profile: str) -> Path:
-    """The checkpoints that write and judge summaries, where a profile trains them."""
-    return root() / "data" / profile / "summarisers"
 
 
 def finetuned_dir(profile: str, entry: str) -> Path:
@@ -107,10 +97,13 @@ def runs_dir(profile: str) -> Path:
 
 def always_there(profile: str) -> list[Path]:
     """Folders that stages read whole, whoever fills them in this profile, if anyone."""
-    names = ("verdicts", "ratings", "responses", "perplexities")
-    tables = [root() / "data" / profile / name for name in names]
-    models = [folder(profile) for folder in (models_dir, refiners_dir, summarisers_dir)]
-    return [*models, *tables, figures_dir(profile)]
+    tables = [
+        table_dir(profile, table, study)
+        for study in ("wataoka", "livebench", "panickssery", "xu")
+        for table in ("items", "labels", "responses", "verdicts")
+    ]
+    metrics = root() / "data" / profile / "metrics"
+    return [models_dir(profile), metrics, *tables, figures_dir(profile)]
 
 
 def ray_log() -> Path:

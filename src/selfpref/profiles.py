@@ -26,7 +26,7 @@ def use(profile: str) -> None:
     """
     current, params = active(), paths.params_file()
     if profile == current:
-        load(params)
+        load(params, sources=paths.root())
         return
     wanted = paths.profile_file(profile)
     if not wanted.is_file():
@@ -34,6 +34,6 @@ def use(profile: str) -> None:
         raise SelfprefError(
             f"profiles/{profile}.yaml: no such profile; choose one of: {', '.join(others)}"
         )
-    load(wanted)
+    load(wanted, sources=paths.root())
     write_text(paths.profile_file(current), params.read_text())
     write_text(params, wanted.read_text())

@@ -6,7 +6,6 @@ nothing that is reproduced may depend on it.
 
 import json
 import os
-import platform
 import resource
 import sys
 import tempfile
@@ -15,27 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from selfpref import files, paths
-from selfpref.errors import SelfprefError
 
 # The file to which models add a line for every batch of calls, and for how they run.
 VARIABLE = "SELFPREF_CALLS"
 MOMENT = "%Y-%m-%d %H:%M:%S UTC"
-COLUMNS = {
-    "stage": "str",
-    "start": "str",
-    "seconds": "float64",
-    "cpu_seconds": "float64",
-    "peak_mib": "int64",
-    "start_up": "str",
-    "asked": "int64",
-    "kept": "int64",
-    "usd": "float64",
-}
 
 
 def tell(**facts: object) -> None:
@@ -65,13 +49,12 @@ def _peak() -> float:
 
 
 @contextmanager
-def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
-    """Record what the block takes, if it succeeds.
+def recorded(profile: str, stage: str) -> Iterator[None]:
+    """Record what the block takes, if it succeeds, and say so in one line.
 
     Args:
         profile: Whose stage.
-        stage: Its address, such as `judge@terse`.
-        warm: Whether the libraries were there already.
+        stage: Its address, such as `wataoka-judge@terse`.
     """
     began, cpu, start = time.monotonic(), _cpu(), datetime.now(UTC)
     with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
@@ -91,82 +74,14 @@ def recorded(profile: str, stage: str, *, warm: bool = False) -> Iterator[None]:
         "seconds": round(time.monotonic() - began, 2),
         "cpu_seconds": round(_cpu() - cpu, 2),
         "peak_mib": round(_peak()),
-        "start_up": "warm" if warm else "cold",
         **counts,
         # What is left are facts, such as how a model's products were computed.
         **{name: fact for line in told for name, fact in line.items()},
     }
     path = paths.runs_dir(profile) / f"{stage}.json"
     files.write_text(path, json.dumps(entry, indent=1) + "\n")
-
-
-def read(profile: str) -> pd.DataFrame:
-    """The last run of every stage, the longest first.
-
-    Returns:
-        One row a stage with the columns of `COLUMNS`; none where nothing has run.
-    """
-    found = sorted(paths.runs_dir(profile).glob("*.json"))
-    rows: list[dict[str, Any]] = [json.loads(path.read_text(encoding="utf-8")) for path in found]
-    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    return table.sort_values(["seconds", "stage"], ascending=[False, True], ignore_index=True)
-
-
-def passed(table: pd.DataFrame) -> float:
-    """Seconds in which at least one stage ran: those side by side count once."""
-    starts = pd.to_datetime(table["start"], format=MOMENT).to_numpy()
-    spans = sorted(zip(starts, starts + pd.to_timedelta(table["seconds"], unit="s"), strict=True))
-    seconds, until = pd.Timedelta(0), pd.Timestamp.min
-    for start, end in spans:
-        seconds += max(end - max(start, until), pd.Timedelta(0))
-        until = max(until, end)
-    return float(seconds.total_seconds())
-
-
-def total(table: pd.DataFrame) -> dict[str, float]:
-    """Sums over stages; of memory the greatest."""
-    sums = {name: table[name].sum() for name in ("seconds", "cpu_seconds", "asked", "kept", "usd")}
-    return sums | {"peak_mib": table["peak_mib"].max()}
-
-
-def machine() -> str:
-    """What the times were taken on."""
-    return f"{os.cpu_count()} processors, {platform.system()} {platform.machine()}"
-
-
-def text(profile: str) -> str:
-    """Where time went, for the terminal.
-
-    Raises:
-        SelfprefError: Nothing has run.
-    """
-    table = read(profile)
-    if table.empty:
-        raise SelfprefError(
-            f"{profile}: no stage has run here, so there are no times; run "
-            f"`make repro PROFILE={profile}` first"
-        )
-    last = pd.DataFrame([{"stage": "total", **total(table)}])
-    shown = pd.concat([table, last], ignore_index=True)
-    formats = {"seconds": "{:.1f}", "cpu_seconds": "{:.1f}", "peak_mib": "{:.0f}", "usd": "{:.2f}"}
-    for name, style in formats.items():
-        shown[name] = shown[name].map(style.format)
-    for name in ("asked", "kept"):
-        shown[name] = shown[name].astype(int)
-    names = {"cpu_seconds": "cpu s", "seconds": "s", "peak_mib": "peak MiB", "start_up": "start-up"}
-    body: str = (
-        shown.astype(object)
-        .where(shown.notna(), "")
-        .rename(columns=names)
-        .to_markdown(
-            index=False,
-            tablefmt="simple",
-            disable_numparse=True,
-            colalign=("left", "left", *["right"] * 3, "left", *["right"] * 3),
-        )
-    )
-    return (
-        f"{body}\n\nThe last run of each stage of the profile {profile}, on {machine()}. asked: "
-        "calls that a model answered; kept: answers found in the store. In "
-        f"{passed(table):.0f} s at least one stage ran; some ran side by side."
+    print(
+        f"{stage}: {entry['seconds']:.1f} s, {entry['cpu_seconds']:.1f} processor seconds, "
+        f"{entry['peak_mib']} MiB; asked {counts['asked']} calls, found {counts['kept']}",
+        file=sys.stderr,
     )

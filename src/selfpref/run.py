@@ -1,8 +1,10 @@
-"""Run one notebook as a DVC stage: execute a copy through papermill, normalise it, export HTML.
+"""Run one notebook as a DVC stage: execute a copy through papermill and normalise it.
 
-The notebook under notebooks/ stays without outputs. The executed copy is the same bytes from run to
-run on one machine: no times, no random cell ids, no progress bars. A failure is told in one or two
-lines; the executed part of the notebook then lies beside the wanted copy as `<name>.failed.ipynb`.
+A stage's declared parameters become the notebook's variables, and stand in the cell that papermill
+adds to the copy. The notebook under notebooks/ stays without outputs. The executed copy is the same
+bytes from run to run on one machine: no times, no random cell ids, no progress bars. A failure is
+told in one or two lines; the executed part of the notebook then lies beside the wanted copy as
+`<name>.failed.ipynb`.
 """
 
 import os
@@ -10,26 +12,54 @@ import signal
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill
+import papermill.translators
 import psutil
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from selfpref import paths, progress, provisioner
+from selfpref import paths, progress
 from selfpref.errors import SelfprefError
 from selfpref.files import write_text
-from selfpref.report import chapter
-from selfpref.warm import client, kernel
+from selfpref.params import variables
 
 POLL = 0.2
+
+
+class _Plain(papermill.translators.PythonTranslator):  # type: ignore[misc]
+    """The cell of parameters as it is, whether or not a formatter is installed."""
+
+    @classmethod
+    def codify(cls, parameters: Mapping[str, Any], comment: str = "Parameters") -> str:
+        lines = [f"{name} = {cls.translate(value)}" for name, value in parameters.items()]
+        return "\n".join([cls.comment(comment), *lines, ""])
+
+
+papermill.translators.papermill_translators.register("python", _Plain)
+
+
+def _owner() -> psutil.Process | None:
+    """The DVC process that this one belongs to, if any."""
+    for process in psutil.Process().parents():
+        with suppress(psutil.Error):
+            if any(Path(word).name == "dvc" for word in process.cmdline()[:3]):
+                return process
+    return None
+
+
+def _alive(process: psutil.Process) -> bool:
+    """Whether a process runs; one that has ended and waits to be collected does not."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 @contextmanager
@@ -60,7 +90,7 @@ def _passing_interrupts() -> Iterator[None]:
 def _watch() -> Iterator[None]:
     """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
     done = threading.Event()
-    owner, before = client.owner(), dict(os.environ)
+    owner, before = _owner(), dict(os.environ)
     with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         bars = Path(scratch) / "progress"
         bars.touch()
@@ -68,8 +98,6 @@ def _watch() -> Iterator[None]:
         # Neither the user's IPython profile nor its history belongs to a reproduction.
         os.environ["IPYTHONDIR"] = str(Path(scratch) / "ipython")
         os.environ["PYTHONHASHSEED"] = "0"
-        if kernel.at_hand is not None:
-            os.environ["JUPYTER_DEFAULT_PROVISIONER_NAME"] = provisioner.NAME
 
         def follow() -> None:
             with open(bars, encoding="utf-8", errors="replace", newline="") as stream:
@@ -79,7 +107,7 @@ def _watch() -> Iterator[None]:
                     sys.stderr.flush()
                     if last:
                         return
-                    if owner is not None and not client.alive(owner):
+                    if owner is not None and not _alive(owner):
                         for child in psutil.Process().children(recursive=True):
                             child.kill()
                         os._exit(1)
@@ -134,19 +162,21 @@ def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
     return SelfprefError(f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}")
 
 
-def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
-    """Execute `notebook` with `parameters` and write `output` and its HTML.
+def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bool = False) -> None:
+    """Execute `notebook` with `parameters` and write `output`.
 
     Args:
         notebook: A notebook without outputs.
-        output: Where the executed copy goes; the page lies beside it with the ending .html.
-        parameters: Values for names of the notebook's parameter cell.
+        output: Where the executed copy goes.
+        parameters: Values for names of the notebook's parameter cell. With `stage` among them the
+            notebook gets what dvc.yaml declares for that stage as well.
+        page: Whether a page is written beside the copy, with the ending .html.
 
     Raises:
         SelfprefError: A cell failed; an earlier copy at `output` stays as it was.
     """
-    began = time.monotonic()
     _check_parameters(notebook, parameters)
+    declared = variables(parameters["stage"]) if "stage" in parameters else {}
     output.parent.mkdir(parents=True, exist_ok=True)
     failed = output.with_suffix(".failed.ipynb")
     with _watch(), tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
@@ -156,7 +186,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
                 node = papermill.execute_notebook(
                     str(notebook),
                     str(executed),
-                    parameters=dict(parameters),
+                    parameters=declared | dict(parameters),
                     cwd=str(paths.root()),
                     progress_bar=False,
                     record_timing=False,
@@ -175,6 +205,9 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str]) -> None:
             ) from error
     node = normalise(node)
     write_text(output, nbformat.writes(node) + "\n")
-    chapter.write(node, output.with_suffix(".html"))
+    if page:
+        # nbconvert takes a second that only a chapter has to pay.
+        from selfpref.report import chapter  # noqa: PLC0415
+
+        chapter.write(node, output.with_suffix(".html"))
     failed.unlink(missing_ok=True)
-    print(f"{notebook.stem}: {time.monotonic() - began:.1f} s", file=sys.stderr)

@@ -1,13 +1,14 @@
 """Settings of whole processes, as the environment of what the command line starts.
 
 Each is read when a process starts or first needs it, so it is set before anything else is imported,
-for kernels, workers and the warm server alike; what the user's environment says stays.
+for kernels and workers alike; what the user's environment says stays.
 
     oneDNN's products      few are kept: a thousand, with their memory, are hundreds of megabytes
     glibc's heap           without this the memory of every state goes back to the system and the
                            next is cleared anew, a fifth of a small model's time: kept are 256 MB,
                            and blocks below 32 MB, in huge pages where the system has them (a
                            seventh of the time of training)
+    OpenBLAS               sums do not depend on the number of processors
     Arrow's tables         come from that heap: Arrow's own keeps much of what is freed and cannot
                            be told to give it back
 """
@@ -16,6 +17,7 @@ import os
 import sys
 
 SETTINGS = {
+    "OPENBLAS_NUM_THREADS": "1",
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "16",
     "LRU_CACHE_CAPACITY": "16",
     "MALLOC_TRIM_THRESHOLD_": str(2**28),

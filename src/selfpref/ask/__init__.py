@@ -14,7 +14,7 @@ from itertools import islice
 import pandas as pd
 
 from selfpref import tables
-from selfpref.models import Call
+from selfpref.models import Call, Choice, Choose, Score, Text
 from selfpref.models.calls import Model
 from selfpref.tables.schemas import TABLES
 
@@ -66,6 +66,34 @@ def ask(
         # Neither a part's prompts nor its rows outlive it.
         del some, read, whole
     return tables.together(table, made)
+
+
+def example(model: Model) -> pd.DataFrame:
+    """The first question that a model was asked, in full, with its answer.
+
+    Returns:
+        `role, text`: the messages, then what the model answered; empty where nothing was asked.
+    """
+    if model.first is None:
+        return pd.DataFrame(columns=["role", "text"])
+    call, answer = model.first
+    said = list(call.prompt.messages)
+    if isinstance(answer, Text):
+        told = call.prompt.prefill + answer.text
+    elif isinstance(answer, Choice):
+        assert isinstance(call, Choose)
+        shares = zip(call.labels, answer.probabilities, strict=False)
+        told = call.prompt.prefill + " | ".join(f"{label}: {share:.3f}" for label, share in shares)
+    else:
+        assert isinstance(call, Score)
+        told = f"{call.continuation}\n({answer.sum_nll:.2f} nats, {answer.n_tokens} tokens)"
+    return pd.DataFrame([*said, ("answer", told)], columns=["role", "text"])
+
+
+def printed(example: pd.DataFrame) -> str:
+    """An example as text, a message a paragraph."""
+    said = example[["role", "text"]].itertuples(index=False)
+    return "\n\n".join(f"[{role}]\n{text}" for role, text in said)
 
 
 def _answered(model: Model, asked: Sequence[Question]) -> pd.DataFrame:

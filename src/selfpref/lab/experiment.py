@@ -1,6 +1,6 @@
 """The testbed's tables: its prompts, and what is true of the responses to them.
 
-One seed is one data set, `seed-<n>`. The oracle, with an annotator's noise, stands for the human.
+A draw of prompts is one data set. The oracle, with an annotator's noise, stands for the human.
 Truths of a response:
 
     quality        share of the asked-for parts that are right, 0..1
@@ -19,38 +19,35 @@ import pandas as pd
 from selfpref.errors import SelfprefError
 from selfpref.lab.injected import Family, human_label, rule_score
 from selfpref.lab.oracle import quality
-from selfpref.lab.world import CONTEST_TASKS, Item, draw_items
+from selfpref.lab.world import CONTEST_TASKS, Item, Task, draw_items
 
 
-def dataset_name(seed: int) -> str:
-    """The data set of one seed."""
-    return f"seed-{seed}"
-
-
-def draw(seed: int, prompts: int) -> dict[str, Item]:
-    """The items of one seed by item_id.
+def draw(dataset: str, seed: int, prompts: int) -> dict[str, Item]:
+    """The items of one data set by item_id.
 
     Raises:
         SelfprefError: The world has fewer prompts.
     """
-    try:
-        items = draw_items(prompts, np.random.SeedSequence([seed, 10]))
-    except ValueError as error:
-        raise SelfprefError(f"params.yaml: lab.{error}") from error
-    return {f"{dataset_name(seed)}/{item.item_id}": item for item in items}
+    return _drawn(dataset, prompts, np.random.SeedSequence([seed, 10]))
 
 
-def draw_contest(seed: int, prompts: int) -> dict[str, Item]:
-    """The items of one seed's contests by item_id, the six tasks in turn.
+def draw_contest(dataset: str, seed: int, prompts: int) -> dict[str, Item]:
+    """The items of one data set of contests by item_id, the six tasks in turn.
 
     Raises:
         SelfprefError: The world has fewer prompts.
     """
+    return _drawn(dataset, prompts, np.random.SeedSequence([seed, 20]), CONTEST_TASKS)
+
+
+def _drawn(
+    dataset: str, prompts: int, seed: np.random.SeedSequence, *tasks: tuple[Task, ...]
+) -> dict[str, Item]:
     try:
-        items = draw_items(prompts, np.random.SeedSequence([seed, 20]), CONTEST_TASKS)
+        items = draw_items(prompts, seed, *tasks)
     except ValueError as error:
-        raise SelfprefError(f"params.yaml: lab.contest_{error}") from error
-    return {f"{dataset_name(seed)}/{item.item_id}": item for item in items}
+        raise SelfprefError(f"params.yaml: datasets.{dataset}.{error}") from error
+    return {f"{dataset}/{item.item_id}": item for item in items}
 
 
 def items_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame:
@@ -71,6 +68,7 @@ def items_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame:
 
 def annotate(
     study: str,
+    dataset: str,
     seed: int,
     items: dict[str, Item],
     responses: pd.DataFrame,
@@ -83,7 +81,8 @@ def annotate(
 
     Args:
         study: The study.
-        seed: The seed of the data set.
+        dataset: The data set.
+        seed: Its seed.
         items: As `draw` returns them.
         responses: The responses table.
         families: The trained families.
@@ -115,7 +114,7 @@ def annotate(
         for metric, score in _scores(items[item], text, families)
     ]
     truths += [
-        {"item_id": dataset_name(seed), "responder": f.name, "metric": "beta", "score": f.beta}
+        {"item_id": dataset, "responder": f.name, "metric": "beta", "score": f.beta}
         for f in families
     ]
     return (

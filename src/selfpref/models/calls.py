@@ -72,6 +72,8 @@ class Model:
     """
 
     at_a_time = PART
+    # The first call of all with its answer, to be shown.
+    first: tuple[Call, Answer] | None = None
 
     def __init__(
         self, engine: Engine, store: Store, *, offline: bool, title: str, at_a_time: int = PART
@@ -98,7 +100,10 @@ class Model:
         Raises:
             SelfprefError: Offline, and a call is not in the store; or the engine cannot answer.
         """
-        return self._ask(calls)
+        answers = self._ask(calls)
+        if self.first is None and calls:
+            self.first = calls[0], answers[0]
+        return answers
 
     def _ask(self, calls: Sequence[Call]) -> list[Answer]:
         keys = [self._key(call) for call in calls]

@@ -1,29 +1,33 @@
 """The parameters: what params.yaml may hold, and what a stage may read of it.
 
-Every section is a pydantic model that refuses unknown keys. `load` validates a whole file;
-`stage_params` hands a stage the part that dvc.yaml declares for it, and nothing else, so that a
-parameter which DVC does not track cannot change a result.
+Every section is a pydantic model that refuses unknown keys. `load` validates a whole file.
+`variables` gives a stage's notebook the values that dvc.yaml declares for it, flat and by name, and
+`gather` makes parameters of the notebook's variables again: what a stage does not declare cannot
+change a result of it, and what its executed notebook shows is what was run.
 """
 
 from selfpref.params.data import (
     Articles,
     Dataset,
     Dialogues,
+    LabContest,
+    LabPrompts,
     LabRequests,
     Problems,
     Questions,
     Requests,
     Sentences,
 )
-from selfpref.params.models import Hosted, Model, Price, Ray, Transformers, hosted
-from selfpref.params.reading import StageParams, load, stage_params
-from selfpref.params.settings import Bootstrap, Livebench, Panickssery, Wataoka, Xu
+from selfpref.params.models import Hosted, Model, Price, Ray, Transformers, hosted, members
+from selfpref.params.reading import gather, load, variables
+from selfpref.params.studies import Bootstrap, Livebench, Panickssery, Wataoka, Xu
 from selfpref.params.uses import (
     Assess,
     Compete,
     Contest,
     Finetune,
     Judge,
+    Label,
     Perplexity,
     Recognise,
     Refine,
@@ -34,9 +38,10 @@ from selfpref.params.uses import (
     Verdicts,
     Writing,
 )
-from selfpref.params.whole import Params
+from selfpref.params.whole import TASKS, Params
 
 __all__ = [
+    "TASKS",
     "Articles",
     "Assess",
     "Bootstrap",
@@ -47,7 +52,10 @@ __all__ = [
     "Finetune",
     "Hosted",
     "Judge",
+    "LabContest",
+    "LabPrompts",
     "LabRequests",
+    "Label",
     "Livebench",
     "Model",
     "Panickssery",
@@ -62,7 +70,6 @@ __all__ = [
     "Requests",
     "Respond",
     "Sentences",
-    "StageParams",
     "Summarise",
     "TieBreaker",
     "Transformers",
@@ -71,7 +78,9 @@ __all__ = [
     "Wataoka",
     "Writing",
     "Xu",
+    "gather",
     "hosted",
     "load",
-    "stage_params",
+    "members",
+    "variables",
 ]

@@ -1,4 +1,4 @@
-"""Where items come from: releases, sets of the Hugging Face Hub, requests and articles."""
+"""Where a study's items come from: releases, sets of the Hugging Face Hub, the testbed."""
 
 from typing import Annotated, Literal
 
@@ -8,10 +8,10 @@ from selfpref.params.section import RepositoryPath, Section, Study
 
 
 class Dataset(Section):
-    """One source of recorded judgments.
+    """One source of recorded judgments: a release, or a user's own file.
 
     Attributes:
-        study: The study whose tables it fills.
+        study: The study whose tables it fills; left out, the one in whose section it stands.
         reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
             `scores` for one of true scores.
         source: A release's list of pinned files, or the user's file.
@@ -19,9 +19,37 @@ class Dataset(Section):
     """
 
     study: Study
-    reader: Literal["mt-bench", "vicuna80", "pairs", "livebench", "panickssery", "xu", "scores"]
+    reader: str
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
+
+
+class WataokaData(Dataset):
+    """Verdicts on pairs of responses, or true scores of responses."""
+
+    study: Literal["wataoka"] = "wataoka"
+    reader: Literal["mt-bench", "vicuna80", "pairs", "scores"]
+
+
+class LivebenchData(Dataset):
+    """Verdicts on all responses to an item, or true scores of them."""
+
+    study: Literal["livebench"] = "livebench"
+    reader: Literal["livebench", "scores"]
+
+
+class PanicksseryData(Dataset):
+    """Answers about summaries, or true scores of them."""
+
+    study: Literal["panickssery"] = "panickssery"
+    reader: Literal["panickssery", "scores"]
+
+
+class XuData(Dataset):
+    """Refined texts and what judges said of them, or true scores of them."""
+
+    study: Literal["xu"] = "xu"
+    reader: Literal["xu", "scores"]
 
 
 class Dialogues(Section):
@@ -40,7 +68,7 @@ class Dialogues(Section):
             Arena only.
     """
 
-    study: Study
+    study: Literal["wataoka"] = "wataoka"
     reader: Literal["chatbot-arena", "mt-bench-hub"]
     source: RepositoryPath
     turns: Literal["all", "single", "multi"] = "all"
@@ -66,25 +94,55 @@ class Questions(Section):
         sample: So many questions, drawn by their ids. Left out: all.
     """
 
-    study: Literal["livebench"]
+    study: Literal["livebench"] = "livebench"
     reader: Literal["livebench-hub"]
     source: RepositoryPath
     sample: Annotated[int, Field(ge=1)] | None = None
 
 
-class LabRequests(Section):
-    """Requests of the refinement laboratory: how many of each task.
+class LabPrompts(Section):
+    """Prompts of the testbed, to which its models respond.
 
     Attributes:
         reader: `lab`.
+        source: The testbed's folder in `src`.
+        seed: Of the draw.
+        prompts: How many.
+    """
+
+    study: Literal["wataoka"] = "wataoka"
+    reader: Literal["lab"]
+    source: RepositoryPath
+    seed: Annotated[int, Field(ge=0)]
+    prompts: Annotated[int, Field(ge=1)]
+
+
+class LabContest(Section):
+    """Prompts of the testbed's contests, over six categories; attributes as for `LabPrompts`."""
+
+    study: Literal["livebench"] = "livebench"
+    reader: Literal["lab"]
+    source: RepositoryPath
+    seed: Annotated[int, Field(ge=0)]
+    prompts: Annotated[int, Field(ge=6)]
+
+
+class LabRequests(Section):
+    """Requests of the testbed's refinement: how many of each task.
+
+    Attributes:
+        reader: `lab`.
+        source: The testbed's folder in `src`.
         seed: Of the draw.
         translations: Sentences of the invented language.
         concepts: Lists of words to use.
         sums: Sums.
     """
 
+    study: Literal["xu"] = "xu"
     reader: Literal["lab"]
-    seed: Annotated[int, Field(ge=0)] = 0
+    source: RepositoryPath
+    seed: Annotated[int, Field(ge=0)]
     translations: Annotated[int, Field(ge=1)]
     concepts: Annotated[int, Field(ge=1)]
     sums: Annotated[int, Field(ge=1)]
@@ -103,6 +161,7 @@ class Sentences(Section):
         first: So many sentences, from the first. Left out: all.
     """
 
+    study: Literal["xu"] = "xu"
     reader: Literal["flores"]
     source: RepositoryPath
     code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
@@ -121,37 +180,37 @@ class Problems(Section):
         first: So many, from the first. Left out: all.
     """
 
+    study: Literal["xu"] = "xu"
     reader: Literal["commongen-hard", "math"]
     source: RepositoryPath
     first: Annotated[int, Field(ge=1)] | None = None
-
-
-Requests = Annotated[LabRequests | Sentences | Problems, Field(discriminator="reader")]
 
 
 class Articles(Section):
     """Articles to be summarised, with a person's summaries: one data set.
 
     Attributes:
-        reader: The laboratory's articles (their kind is the entry's key), XSum, or CNN/DailyMail.
-        source: The file that pins repository, revision and split; none for the laboratory.
-        seed: Of the laboratory's articles.
+        reader: The testbed's articles (their kind is the entry's key), XSum, or CNN/DailyMail.
+        source: The file that pins repository, revision and split; the testbed's folder in `src`.
+        seed: Of the testbed's articles.
         articles: How many.
         train: The first of them, on which evaluators may be tuned; the others are judged.
     """
 
+    study: Literal["panickssery"] = "panickssery"
     reader: Literal["lab", "xsum", "cnn-dailymail"]
-    source: RepositoryPath | None = None
+    source: RepositoryPath
     seed: Annotated[int, Field(ge=0)] = 0
     articles: Annotated[int, Field(ge=2)]
     train: Annotated[int, Field(ge=0)]
 
     @model_validator(mode="after")
     def _whole(self) -> "Articles":
-        if (self.reader == "lab") != (self.source is None):
-            raise ValueError("source names the file that pins a set of the Hub; the lab has none")
         if self.train >= self.articles:
             raise ValueError(
                 f"train: no article is left to be judged; set it below {self.articles}"
             )
         return self
+
+
+Requests = LabRequests | Sentences | Problems

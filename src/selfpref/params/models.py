@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic.functional_validators import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from selfpref.params.section import RepositoryPath, Section
+from selfpref.params.section import RepositoryPath, Section, Slug
 
 OPENAI = "https://api.openai.com/v1"
 # The type of errors that do not repeat the value, which may be a secret.
@@ -33,6 +33,9 @@ class Transformers(Named):
         engine: `transformers`: local weights.
         model: The model's folder in the repository; `{dataset}` in it stands for the data set that
             it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`.
+        names: Several models of one kind, `{name}` in the folder: wherever the entry's key stands,
+            each of them is meant, and one stage runs them, as many at a time as there are
+            processors. Left out: one model, named by the key.
         revision: The commit of a model of the Hub.
         template: The chat format of a model that was published without one, by name.
         dtype: Of weights and activations; probabilities are fp32 in any case.
@@ -44,6 +47,7 @@ class Transformers(Named):
 
     engine: Literal["transformers"]
     model: RepositoryPath
+    names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
     template: (
         Literal[
@@ -63,6 +67,14 @@ class Transformers(Named):
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
     batch_tokens: Annotated[int, Field(ge=1)] = 2048
     threads: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> "Transformers":
+        if (self.names is not None) != ("{name}" in self.model):
+            raise ValueError("names and `{name}` in the folder go together")
+        if self.names is not None and self.responder is not None:
+            raise ValueError("responder: models of one entry have their own names")
+        return self
 
 
 def _address(url: str) -> str:
@@ -186,3 +198,13 @@ def hosted(entry: Model) -> Hosted | None:
     """The served model that an entry asks, by itself or from workers of Ray."""
     asked = entry.inner if isinstance(entry, Ray) else entry
     return asked if isinstance(asked, Hosted) else None
+
+
+def members(key: str, entry: Model) -> dict[str, Model]:
+    """The models that an entry stands for: its `names`, or one under its key."""
+    if not isinstance(entry, Transformers) or entry.names is None:
+        return {key: entry}
+    return {
+        name: entry.model_copy(update={"names": None, "model": entry.model.replace("{name}", name)})
+        for name in entry.names
+    }

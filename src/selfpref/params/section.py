@@ -2,10 +2,12 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.functional_validators import AfterValidator
+
+from selfpref.errors import SelfprefError
 
 SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -33,3 +35,9 @@ class Section(BaseModel):
     """A part of params.yaml: unknown keys refused, values not converted, fixed once read."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def __getattr__(self, name: str) -> Any:
+        """Reached only for what is not there: a stage has no more than it declares."""
+        if name in type(self).model_fields:
+            raise SelfprefError(f"dvc.yaml: the stage reads {name!r}; list it under its params")
+        raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""What a model is asked to do: respond, judge, score, compete, refine, summarise, recognise."""
+"""What a model is asked to do: respond, judge, tell perplexities, refine, recognise."""
 
 from typing import Annotated, Literal
 
@@ -18,6 +18,18 @@ class Respond(Writing):
     """How a model responds; `prompts`: layout of the prompts."""
 
     prompts: Literal["lab"]
+
+
+class Label(Section):
+    """How the testbed's annotator labels the pairs of one data set.
+
+    Attributes:
+        pairs: Pairs of responses that are labelled, and that every judge reads.
+        noise: The annotator's noise, in units of quality (0..1).
+    """
+
+    pairs: Annotated[int, Field(ge=1)]
+    noise: Annotated[float, Field(gt=0)]
 
 
 class Verdicts(Section):
@@ -89,9 +101,9 @@ class Contest(Section):
     """One category of items: who responds, who judges, and what runs.
 
     Attributes:
-        responders: Two or more keys of `compete`, or names of responders that a data set has.
-        judges: Keys of `assess`.
-        tie_breaker: A key of `tie_breakers`; left out: items without a majority stay undecided.
+        responders: Two or more models of `respond`, or responders that a data set has.
+        judges: Models of `judge`.
+        tie_breaker: A model of `tie_break`; left out: items without a majority stay undecided.
         start: The first item, from 0.
         end: The item after the last one; left out: all.
         respond: Whether the category's items are answered.

@@ -1,31 +1,58 @@
 """The whole of params.yaml, and what its parts have to agree on."""
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from selfpref.params.data import Articles, Dataset, Dialogues, Questions, Requests
 from selfpref.params.laboratory import Lab
-from selfpref.params.models import Model, Transformers, hosted
+from selfpref.params.models import Hosted, Model, Transformers, hosted, members
 from selfpref.params.section import Section, Slug, Study
-from selfpref.params.settings import Bootstrap, Livebench, Panickssery, Wataoka, Xu
-from selfpref.params.uses import (
-    Assess,
-    Compete,
-    Contest,
-    Finetune,
-    Judge,
-    Perplexity,
-    Recognise,
-    Refine,
-    Respond,
-    Summarise,
-    TieBreaker,
-)
+from selfpref.params.studies import Bootstrap, Livebench, Panickssery, StudyParams, Wataoka, Xu
+from selfpref.params.uses import Finetune, Verdicts
 
-# The mappings whose keys are models, and those of them that come to verdicts.
-JUDGING = ("judge", "assess", "tie_breakers", "recognise")
-MODEL_SECTIONS = ("respond", "perplexity", "compete", "refine", "summarise", *JUDGING)
+# By study the tasks whose entries are models.
+TASKS = {
+    "wataoka": ("respond", "judge", "perplexity"),
+    "livebench": ("respond", "judge", "tie_break"),
+    "panickssery": ("respond", "finetune", "recognise"),
+    "xu": ("refine",),
+}
+# What is said of keys of earlier versions.
+MOVED = {
+    key: f"stands in `{place}` now"
+    for key, place in {
+        "datasets": "<study>.datasets",
+        "respond": "wataoka.respond",
+        "judge": "wataoka.judge",
+        "perplexity": "wataoka.perplexity",
+        "compete": "livebench.respond",
+        "assess": "livebench.judge",
+        "tie_breakers": "livebench.tie_break",
+        "contests": "livebench.categories",
+        "requests": "xu.datasets",
+        "refine": "xu.refine",
+        "articles": "panickssery.datasets",
+        "summarise": "panickssery.respond",
+        "recognise": "panickssery.recognise",
+        "finetune": "panickssery.finetune",
+        "lab.prompts": "wataoka.datasets.<key>.prompts",
+        "lab.pairs": "wataoka.label.<key>.pairs",
+        "lab.noise": "wataoka.label.<key>.noise",
+        "lab.families": "lab.dialogues.families",
+        "lab.onlookers": "lab.dialogues.onlookers",
+        "lab.base_steps": "lab.dialogues.base_steps",
+        "lab.tune_steps": "lab.dialogues.tune_steps",
+        "lab.contests": "livebench.datasets",
+        "lab.contest_prompts": "livebench.datasets.<key>.prompts",
+        "lab.contest_steps": "lab.dialogues.contest_steps",
+        "lab.refiners": "lab.refinement",
+        "lab.summarisers": "lab.summaries",
+    }.items()
+} | {
+    "lab.processes": "is no parameter any longer; remove it",
+    "studies": "is a list now, such as [wataoka, xu]",
+}
 
 
 class Params(Section):
@@ -34,23 +61,9 @@ class Params(Section):
     profile: Literal["lab", "recorded", "live"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
-    studies: dict[Study | Literal["beyond"], list[str]]
-    datasets: dict[Slug, Annotated[Dataset | Dialogues | Questions, Field(discriminator="reader")]]
+    studies: list[Study]
     lab: Lab
     models: dict[Slug, Model]
-    respond: dict[Slug, Respond]
-    judge: dict[Slug, Judge]
-    perplexity: dict[Slug, Perplexity]
-    compete: dict[Slug, Compete]
-    assess: dict[Slug, Assess]
-    tie_breakers: dict[Slug, TieBreaker]
-    contests: dict[str, Contest]
-    requests: dict[Slug, Requests]
-    refine: dict[Slug, Refine]
-    articles: dict[Slug, Articles]
-    summarise: dict[Slug, Summarise]
-    recognise: dict[Slug, Recognise]
-    finetune: dict[Slug, Finetune]
     bootstrap: Bootstrap
     wataoka: Wataoka
     livebench: Livebench
@@ -59,129 +72,192 @@ class Params(Section):
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
-        """Every model that a stage names is there, and something fills the tables."""
-        for section in MODEL_SECTIONS:
-            for name in getattr(self, section):
-                if name not in self.models:
-                    raise ValueError(f"{section}.{name} is no key of `models`; add it there")
-            names = [self.models[name].responder or name for name in getattr(self, section)]
-            if twice := sorted({name for name in names if names.count(name) > 1}):
-                raise ValueError(f"{section}: two models are {twice[0]!r}; change one `responder`")
-        self._endpoints_can()
-        if "chatbot-arena" in self.datasets:
-            raise ValueError(
-                "datasets.chatbot-arena: the name of the paper's printed values; change it"
-            )
-        self._refinement_agrees()
-        for study, profiles in self.studies.items():
-            if profiles not in ([], [self.profile]):
+        """Every model that a study names is there, and something fills the tables."""
+        names = [name for key in self.models for name in self.names(key)]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"models: two models are called {twice[0]!r}; change one name")
+        for study, task, uses in self.tasks():
+            for key, use in uses.items():
+                self._is_there(f"{study}.{task}.{key}", key, use)
+            own = [
+                entry.responder or name
+                for key in uses
+                if key in self.models
+                for name, entry in members(key, self.models[key]).items()
+            ]
+            if twice := sorted({name for name in own if own.count(name) > 1}):
                 raise ValueError(
-                    f"studies.{study} is [{self.profile}], or [] to leave the study out"
+                    f"{study}.{task}: two models are {twice[0]!r}; change one `responder`"
                 )
-        if [study for study, profiles in self.studies.items() if profiles] == ["beyond"]:
-            raise ValueError("studies.beyond reads the other studies; switch one on, or set []")
-        if self.profile != "lab" and not (self.datasets or self.requests or self.articles):
-            raise ValueError(f"datasets is empty; the {self.profile} profile needs at least one")
-        if self.profile == "live" and self.respond:
-            raise ValueError("respond: the live profile's responses come with its data sets")
-        if self.profile == "lab" and not (self.lab.seeds and self.respond and self.judge):
-            raise ValueError("the lab profile needs lab.seeds, and models under respond and judge")
+        if not any(self.study(name).datasets for name in TASKS):
+            raise ValueError("no study has data; add an entry under `datasets` in one of them")
+        if "chatbot-arena" in self.wataoka.datasets:
+            raise ValueError(
+                "wataoka.datasets.chatbot-arena: the name of the paper's printed values; change it"
+            )
+        if self.profile == "live" and self.wataoka.respond:
+            raise ValueError("wataoka.respond: the live profile's responses come with its data")
+        for key in self.wataoka.label:
+            if getattr(self.wataoka.datasets.get(key), "reader", None) != "lab":
+                raise ValueError(
+                    f"wataoka.label.{key} is no data set of the testbed (`reader: lab`); people's "
+                    "votes come with the others"
+                )
         self._contests_agree()
+        self._refinement_agrees()
         self._summaries_agree()
         return self
 
+    def study(self, name: str) -> StudyParams:
+        """The section of a study."""
+        found: StudyParams = getattr(self, name)
+        return found
+
+    def tasks(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """Every task of every study, with its entries."""
+        return [
+            (study, task, getattr(self.study(study), task))
+            for study, tasks in TASKS.items()
+            for task in tasks
+        ]
+
+    def _is_there(self, place: str, key: str, use: Any) -> None:
+        """The model of an entry exists, and can do what is asked of it."""
+        model = use.model if isinstance(use, Finetune) else key
+        if model not in self.models:
+            where = f"{place}.model: {model!r}" if isinstance(use, Finetune) else place
+            raise ValueError(f"{where} is no key of `models`; add it there")
+        if (entry := hosted(self.models[model])) is not None:
+            _can(place, entry, use)
+
     def _contests_agree(self) -> None:
         """Everyone who takes part in a contest is there."""
-        for category, entry in self.contests.items():
-            for name in entry.judges:
-                if name not in self.assess:
-                    raise ValueError(f"contests.{category}: {name!r} is no key of `assess`")
-            if entry.tie_breaker and entry.tie_breaker not in self.tie_breakers:
-                raise ValueError(
-                    f"contests.{category}: {entry.tie_breaker!r} is no key of `tie_breakers`"
-                )
-        if missing := sorted(set(self.lab.contests) - set(self.lab.seeds)):
-            raise ValueError(f"lab.contests: {missing[0]} is not among lab.seeds; add it there")
+        asked = {
+            task: {name for key in uses for name in members(key, self.models[key])}
+            for study, task, uses in self.tasks()
+            if study == "livebench"
+        }
+        for category, entry in self.livebench.categories.items():
+            named = [("judge", name) for name in entry.judges]
+            named += [("tie_break", entry.tie_breaker)] if entry.tie_breaker else []
+            for task, name in named:
+                if name not in asked[task]:
+                    raise ValueError(
+                        f"livebench.categories.{category}: {name!r} is no model of "
+                        f"`livebench.{task}`"
+                    )
 
     def _refinement_agrees(self) -> None:
         """Every model that refines has requests in its layout, and an external judge."""
-        if self.refine and not self.requests:
-            raise ValueError("requests is empty; refine needs something to be refined")
-        for key, use in self.refine.items():
+        for key, use in self.xu.refine.items():
+            place = f"xu.refine.{key}"
+            if not self.xu.requests:
+                raise ValueError(f"xu.datasets: {place} needs requests to refine")
             if use.external not in self.models:
-                raise ValueError(f"refine.{key}.external: {use.external!r} is no key of `models`")
-            if use.external == key and "external" in use.arms:
-                raise ValueError(f"refine.{key}.external: name another model, or drop the arm")
-            for name, entry in self.requests.items():
-                if (use.prompts == "lab") != (entry.reader == "lab"):
-                    raise ValueError(
-                        f"refine.{key}.prompts: {use.prompts!r} does not fit requests.{name}; "
-                        "`lab` is for the laboratory's requests and models, `plain` for all others"
-                    )
+                raise ValueError(f"{place}.external: {use.external!r} is no key of `models`")
+            if "external" in use.arms and {*self.names(use.external)} <= {key}:
+                raise ValueError(f"{place}.external: name another model, or drop the arm")
+            for name, entry in self.xu.requests.items():
+                _fits(f"{place}.prompts", use.prompts, f"xu.datasets.{name}", entry.reader)
 
     def _summaries_agree(self) -> None:
         """Whoever writes or judges summaries has articles, and prompts that fit them."""
-        for section in ("summarise", "recognise", "finetune"):
-            for name, use in getattr(self, section).items():
-                if not self.articles:
-                    raise ValueError(f"articles is empty; {section}.{name} needs a data set")
-                for dataset, entry in self.articles.items():
-                    if (use.prompts == "lab") != (entry.reader == "lab"):
-                        raise ValueError(
-                            f"{section}.{name}.prompts: {use.prompts!r} does not fit the articles "
-                            f"of {dataset!r}; `lab` is for the laboratory's, `plain` for all others"
-                        )
-        for name, asked in self.recognise.items():
-            if (asked.own or name) not in self.summarise:
-                raise ValueError(
-                    f"recognise.{name}: {asked.own or name!r} is no key of `summarise`; add it "
-                    "there, or say in `own` whose summaries are its own"
-                )
-        for key, tuned in self.finetune.items():
-            self._can_be_tuned(key, tuned)
-        names = list(self.recognise)
-        names += [
-            f"{key}-{name}" for key, entry in self.finetune.items() for name in entry.evaluators
-        ]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
+        section = self.panickssery
+        for task in TASKS["panickssery"]:
+            for key, use in getattr(section, task).items():
+                if not section.articles:
+                    raise ValueError(f"panickssery.datasets: {task}.{key} needs articles")
+                for dataset, entry in section.articles.items():
+                    place = f"panickssery.{task}.{key}.prompts"
+                    _fits(place, use.prompts, f"panickssery.datasets.{dataset}", entry.reader)
+        writers = {name for key in section.respond for name in self.names(key)}
+        evaluators = []
+        for key, asked in section.recognise.items():
+            evaluators += self.names(key)
+            for own in [asked.own] if asked.own else self.names(key):
+                if own not in writers:
+                    raise ValueError(
+                        f"panickssery.recognise.{key}: {own!r} is no model of "
+                        "`panickssery.respond`; add it there, or say in `own` whose summaries are "
+                        "its own"
+                    )
+        for key, tuned in section.finetune.items():
+            self._can_be_tuned(key, tuned, writers)
+            for name in self.tuned_from(key, tuned):
+                evaluators += [f"{name}-{evaluator}" for evaluator in tuned.evaluators]
+        if twice := sorted({name for name in evaluators if evaluators.count(name) > 1}):
             raise ValueError(f"two evaluators are called {twice[0]!r}; change one name")
 
-    def _can_be_tuned(self, key: str, entry: Finetune) -> None:
+    def _can_be_tuned(self, key: str, entry: Finetune, writers: set[str]) -> None:
         """There is a base with summaries of its own, and there are articles to tune on."""
-        if entry.model not in self.models or entry.model not in self.summarise:
-            raise ValueError(
-                f"finetune.{key}.model: {entry.model!r} is no key of `models` and `summarise`"
-            )
+        place = f"panickssery.finetune.{key}"
+        if missing := sorted({*self.names(entry.model)} - writers):
+            raise ValueError(f"{place}.model: {missing[0]!r} is no model of `panickssery.respond`")
         if entry.method != "export" and not isinstance(self.models[entry.model], Transformers):
             raise ValueError(
-                f"finetune.{key}: only `engine: transformers` can be tuned here; set `method: "
-                "export` for hosted fine-tuning"
+                f"{place}: only `engine: transformers` can be tuned here; set `method: export` for "
+                "hosted fine-tuning"
             )
+        articles = self.panickssery.articles
         for name, tuning in entry.evaluators.items():
-            place = f"finetune.{key}.evaluators.{name}"
-            if tuning.on not in self.articles:
-                raise ValueError(f"{place}.on: {tuning.on!r} is no key of `articles`")
-            if tuning.articles > self.articles[tuning.on].train:
+            if tuning.on not in articles:
                 raise ValueError(
-                    f"{place}.articles: more than the {self.articles[tuning.on].train} of "
-                    f"articles.{tuning.on}.train; the others are judged"
+                    f"{place}.evaluators.{name}.on: {tuning.on!r} is no articles of "
+                    "`panickssery.datasets`"
+                )
+            if tuning.articles > articles[tuning.on].train:
+                raise ValueError(
+                    f"{place}.evaluators.{name}.articles: more than the "
+                    f"{articles[tuning.on].train} of panickssery.datasets.{tuning.on}.train; the "
+                    "others are judged"
                 )
 
-    def _endpoints_can(self) -> None:
-        """No model is asked for what its endpoint does not give."""
-        for name, model in self.models.items():
-            if (entry := hosted(model)) is None:
-                continue
-            if name in self.perplexity and entry.server != "vllm":
-                raise ValueError(
-                    f"perplexity.{name}: only `server: vllm` gives likelihoods of a given text"
-                )
-            if name in self.perplexity and entry.batch:
-                raise ValueError(f"perplexity.{name}: batches give no likelihoods of a given text")
-            for section in JUDGING:
-                judge = getattr(self, section).get(name)
-                if judge and entry.reasoning and judge.score_mode == "logprobs":
-                    raise ValueError(
-                        f"{section}.{name}: a reasoning model gives no probabilities; set "
-                        "`score_mode: sampled`"
-                    )
+    def every_model(self) -> dict[str, Model]:
+        """All models by name: of an entry for several, each of them."""
+        return {
+            name: model
+            for key, entry in self.models.items()
+            for name, model in members(key, entry).items()
+        }
+
+    def names(self, key: str) -> list[str]:
+        """The models that an entry of `models` stands for."""
+        return list(members(key, self.models[key]))
+
+    def tuned_from(self, key: str, entry: Finetune) -> dict[str, str]:
+        """What the evaluators of an entry of `finetune` are named after, and their bases."""
+        names = self.names(entry.model)
+        if names == [entry.model]:
+            return {key: entry.model}
+        return dict(zip(names, names, strict=True))
+
+    def missing_sources(self, root: Path) -> list[str]:
+        """The data sets whose source is not there, each as its key and path."""
+        return [
+            f"{study}.datasets.{key}.source: {entry.source}"
+            for study in TASKS
+            for key, entry in self.study(study).datasets.items()
+            if not (root / entry.source).exists()
+        ]
+
+
+def _fits(place: str, prompts: str, dataset: str, reader: str) -> None:
+    """The testbed's models know its own prompts alone, and no others know them."""
+    if (prompts == "lab") != (reader == "lab"):
+        raise ValueError(
+            f"{place}: {prompts!r} does not fit {dataset}; `lab` is for the testbed's models and "
+            "data, `plain` for all others"
+        )
+
+
+def _can(place: str, entry: Hosted, use: Any) -> None:
+    """Refuse what an endpoint does not give."""
+    if ".perplexity." in place:
+        if entry.server != "vllm":
+            raise ValueError(f"{place}: only `server: vllm` gives likelihoods of a given text")
+        if entry.batch:
+            raise ValueError(f"{place}: batches give no likelihoods of a given text")
+    if isinstance(use, Verdicts) and entry.reasoning and use.score_mode == "logprobs":
+        raise ValueError(
+            f"{place}: a reasoning model gives no probabilities; set `score_mode: sampled`"
+        )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.files import atomic
-from selfpref.params import Params
+from selfpref.params import TASKS, Params
 from selfpref.report import gather, page, show
 from selfpref.report.cards import cards
 
@@ -46,8 +46,9 @@ def _versions(*, models: bool) -> list[tuple[str, str]]:
 
 def _sources(params: Params) -> pd.DataFrame:
     rows = [
-        {"data set": name, "study": entry.study, "reader": entry.reader, "pinned in": entry.source}
-        for name, entry in params.datasets.items()
+        {"data set": name, "study": study, "reader": entry.reader, "pinned in": entry.source}
+        for study in TASKS
+        for name, entry in params.study(study).datasets.items()
     ]
     return pd.DataFrame(rows, columns=["data set", "study", "reader", "pinned in"])
 
@@ -55,7 +56,7 @@ def _sources(params: Params) -> pd.DataFrame:
 def build(params: Params) -> Path:
     """Write the whole report and return its index; without figures it says how to get them."""
     folder = paths.report_dir(params.profile)
-    studies = gather.studies(params.profile, params.studies)
+    studies = gather.studies(params.profile, [*params.studies, "beyond"])
     made = cards(params, studies)
     shared: dict[str, Any] = {"profile": params.profile, "table": show.table}
     with atomic(folder / JUDGES) as scratch:

@@ -142,7 +142,7 @@ def _part(
 
 
 def _facts(params: Params, names: Sequence[str], evaluator: pd.DataFrame | None) -> dict[str, str]:
-    for key, model in params.models.items():
+    for key, model in params.every_model().items():
         if (model.responder or key) in names:
             shown = ("engine", "inner", "model", "revision", "dtype", "template", "reasoning")
             values = {name: getattr(model, name, None) for name in shown}

@@ -8,7 +8,7 @@ order is the order of the figures, and whose last section says what is not repro
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -208,20 +208,13 @@ def _study(folder: Path, profile: str) -> Study:
     )
 
 
-def studies(profile: str, wanted: Mapping[Any, Sequence[str]]) -> list[Study]:
+def studies(profile: str, wanted: Sequence[str]) -> list[Study]:
     """Every study of a profile that has pictures.
 
     Args:
         profile: Which profile.
-        wanted: `studies` of the parameters: one that is left out there is left out here; its
-            order is the order here, and a folder of another name comes last.
+        wanted: The studies that the parameters name, in the order of the report; a folder of
+            another name is left out.
     """
-    top = paths.figures_dir(profile)
-    order = list(wanted)
-    folders = [
-        folder
-        for folder in sorted(top.glob("*/"))
-        if wanted.get(folder.name, [profile]) and any(folder.glob("*.svg"))
-    ]
-    folders.sort(key=lambda one: order.index(one.name) if one.name in order else len(order))
-    return [_study(folder, profile) for folder in folders]
+    folders = [paths.figure_dir(profile, name) for name in wanted]
+    return [_study(folder, profile) for folder in folders if any(folder.glob("*.svg"))]

@@ -4,58 +4,71 @@ A study is a folder with `STUDY` (who fills its tables), `metrics.compute` and, 
 asked, `stages.STAGES`; each is imported where it is used.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from selfpref import paths
-from selfpref.models.open import OpenModel
-from selfpref.params import Params
+from selfpref import paths, tables
+from selfpref.ask import example
+from selfpref.models.calls import Model
+from selfpref.models.open import OpenModel, open_model
+from selfpref.params import TASKS, Params, Refine
+from selfpref.processes import each
 from selfpref.tables.parts import StudyTables
+from selfpref.tables.schemas import TABLES
 
 Frames = dict[str, pd.DataFrame]
 # From a data set's key, its entry in the parameters (whose class its reader decides) and its pinned
 # files, or the user's own file, to tables.
 Reader = Callable[[str, Any, Path], Frames]
-# From parameters, a key of the section and what opens its models to what the stage makes.
+# From parameters, a model and what opens models to what the stage makes.
 Stage = Callable[[Params, str, OpenModel], object]
 
-# Each study, and the sections of the parameters whose entries are its stages that ask models.
-STUDIES = {
-    "wataoka": ("respond", "judge", "perplexity"),
-    "livebench": ("compete", "assess", "tie_breakers"),
-    "xu": ("refine",),
-    "panickssery": ("summarise", "recognise", "finetune"),
-    "beyond": (),
-}
-# The readers of `datasets`, and the modules that hold them.
+# By study the readers of its data sets, and the modules that hold them; users' files are any's.
 READERS = {
-    "pairs": "formats.pairs",
-    "scores": "formats.scores",
-    "mt-bench": "studies.wataoka.read.mt_bench",
-    "vicuna80": "studies.wataoka.read.vicuna80",
-    "mt-bench-hub": "studies.wataoka.read.mt_bench_hub",
-    "chatbot-arena": "studies.wataoka.read.chatbot_arena",
-    "livebench": "studies.livebench.read",
-    "livebench-hub": "studies.livebench.read.hub",
-    "panickssery": "studies.panickssery.read",
-    "xu": "studies.xu.read",
+    "wataoka": {
+        "mt-bench": "studies.wataoka.read.mt_bench",
+        "vicuna80": "studies.wataoka.read.vicuna80",
+        "mt-bench-hub": "studies.wataoka.read.mt_bench_hub",
+        "chatbot-arena": "studies.wataoka.read.chatbot_arena",
+        "lab": "studies.wataoka.lab",
+    },
+    "livebench": {
+        "livebench": "studies.livebench.read",
+        "livebench-hub": "studies.livebench.read.hub",
+        "lab": "studies.livebench.lab",
+    },
+    "panickssery": {
+        "panickssery": "studies.panickssery.read",
+        "xsum": "studies.panickssery.read.articles",
+        "cnn-dailymail": "studies.panickssery.read.articles",
+        "lab": "studies.panickssery.lab",
+    },
+    "xu": {
+        "xu": "studies.xu.read",
+        "flores": "studies.xu.read.requests",
+        "commongen-hard": "studies.xu.read.requests",
+        "math": "studies.xu.read.requests",
+        "lab": "studies.xu.read.requests",
+    },
 }
+# Of these an entry is made whole: it names many evaluators.
+OF_ENTRIES = ("finetune", "recognise-tuned")
+FILES = {"pairs": "formats.pairs", "scores": "formats.scores"}
 
 
-def reader_of(name: str) -> Reader:
-    """What reads a kind of data set, a key of `READERS`."""
-    found: Reader = import_module(f"selfpref.{READERS[name]}").read
-    return found
-
-
-def read(params: Params, dataset: str) -> Frames:
-    """The tables of one entry of `datasets`."""
-    entry = params.datasets[dataset]
-    return reader_of(entry.reader)(dataset, entry, paths.root() / entry.source)
+def read(params: Params, study: str, dataset: str) -> Frames:
+    """The tables of one data set: those that the study's data sets fill, empty ones among them."""
+    entry = params.study(study).datasets[dataset]
+    reader: Reader = import_module(f"selfpref.{(READERS[study] | FILES)[entry.reader]}").read
+    found = reader(dataset, entry, paths.root() / entry.source)
+    empty = {name: tables.empty(name) for name in tables_of(study).filled}
+    assert found.keys() <= empty.keys()
+    return empty | found
 
 
 def tables_of(study: str) -> StudyTables:
@@ -70,10 +83,81 @@ def compute(study: str, params: Params) -> Frames:
     return found
 
 
-def stages() -> dict[str, Stage]:
-    """The stages that ask models, by section of the parameters."""
+def make(params: Params, study: str, task: str, key: str) -> Frames:
+    """What a stage that asks models makes, of every model of its entry, side by side.
+
+    Args:
+        params: The stage's parameters.
+        study: Which study.
+        task: A key of `STAGES` in the study's `stages`.
+        key: A key of the task's section.
+
+    Returns:
+        Tables by name; and what the stage tells beside them, a row index of models in front:
+        `dropped` or `tuned`, and `example`, the first model's first question with its answer.
+    """
+    calls = [(part, study, task, name) for name, part in _of_members(params, study, task, key)]
+    parts = each(_make, calls)
+    names = [name for *_, name in calls]
+    folders = tables_of(study).folders
+    kinds = {folder: table for table, found in folders.items() for folder in found}
     return {
-        section: import_module(f"selfpref.studies.{study}.stages").STAGES[section]
-        for study, sections in STUDIES.items()
-        for section in sections
+        folder: tables.together(table, [part[folder] for part in parts])
+        if (table := kinds.get(folder, folder)) in TABLES
+        else parts[0][folder]
+        if folder == "example"
+        else pd.concat(dict(zip(names, (part[folder] for part in parts), strict=True)))
+        for folder in parts[0]
     }
+
+
+def write(profile: str, study: str, part: str, made: Frames) -> None:
+    """Write the tables among what `make` made, one file each."""
+    own = tables_of(study)
+    folders = {*TABLES, *(name for found in own.folders.values() for name in found)}
+    own.write(profile, part, **{name: table for name, table in made.items() if name in folders})
+
+
+def _make(params: Params, study: str, task: str, name: str) -> Frames:
+    """The same of one model."""
+    stage = import_module(f"selfpref.studies.{study}.stages").STAGES[task]
+    if task in OF_ENTRIES:
+        found: Frames = stage(params, name)
+        return found
+    shown = []
+
+    @contextmanager
+    def open_and_show(*arguments: Any) -> Iterator[Model]:
+        with open_model(*arguments) as model:
+            yield model
+            shown.append(example(model))
+
+    return {**stage(params, name, open_and_show), "example": next(iter(shown), pd.DataFrame())}
+
+
+def _of_members(params: Params, study: str, task: str, key: str) -> list[tuple[str, Params]]:
+    """For every model of an entry its name, and the parameters as if it stood there alone."""
+    # Entries for several stay, since an external judge may be named by one.
+    params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
+    if task in OF_ENTRIES:
+        return [(key, params)]
+    section, found = params.study(study), []
+    use = getattr(section, task)[key]
+    for name in params.names(key):
+        own = use
+        if isinstance(use, Refine):
+            others = [other for other in params.names(use.external) if other != name]
+            own = use.model_copy(update={"external": others[0] if others else name})
+        alone = section.model_copy(update={task: {name: own}})
+        found.append((name, params.model_copy(update={study: alone})))
+    return found
+
+
+def estimates() -> dict[tuple[str, str], Stage]:
+    """What an estimate runs with a meter in the place of the model, by study and task."""
+    found: dict[tuple[str, str], Stage] = {}
+    for study, tasks in TASKS.items():
+        stages = import_module(f"selfpref.studies.{study}.stages")
+        asked = getattr(stages, "ASKED", stages.STAGES)
+        found |= {(study, task): asked[task] for task in tasks}
+    return found

@@ -271,7 +271,12 @@ def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
 
 
 def read(
-    profile: str, name: str, study: str, parts: Iterable[str], columns: Sequence[str] | None = None
+    profile: str,
+    name: str,
+    study: str,
+    parts: Iterable[str],
+    columns: Sequence[str] | None = None,
+    folder: str | None = None,
 ) -> pd.DataFrame:
     """Read and check the named parts of a table; files of others in the folder are ignored.
 
@@ -279,9 +284,10 @@ def read(
         profile: Whose data.
         name: Which table, a key of `TABLES`.
         study: Which study.
-        parts: The data sets or models to read, from the parameters.
+        parts: The data sets or models to read.
         columns: Those that are wanted, lists among them as Arrow's; texts that are not wanted never
             reach the memory. Left out: all, with lists as Python's.
+        folder: Where its files lie; left out: in the folder of the table's name.
 
     Returns:
         All rows, part by part, each sorted by key.
@@ -294,7 +300,7 @@ def read(
     framed = _to_pandas if columns is None else _lean
     frames = [framed(table.arrow.empty_table().select(wanted))]
     for part in sorted(parts):
-        path = paths.table_dir(profile, name, study) / f"{part}.parquet"
+        path = paths.table_dir(profile, folder or name, study) / f"{part}.parquet"
         shown = path.relative_to(paths.root())
         try:
             file = pyarrow.parquet.ParquetFile(path)

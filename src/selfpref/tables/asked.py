@@ -6,7 +6,6 @@ import pandas as pd
 import pyarrow.parquet
 
 from selfpref import paths
-from selfpref.params import Params
 from selfpref.tables.parts import StudyTables
 
 # What models fill; in `responses` a row is one's own writing.
@@ -14,22 +13,20 @@ FILLED = ("responses", "verdicts", "ratings", "perplexities")
 KEY = ["judge", "table", "task", "status"]
 
 
-def asked(study: StudyTables, params: Params) -> pd.DataFrame:
+def asked(study: StudyTables, profile: str) -> pd.DataFrame:
     """How many rows of each status every model has in a study's tables.
 
     Args:
         study: Whose tables.
-        params: What fills them.
+        profile: Of which profile.
 
     Returns:
         The columns `KEY` and `n`; `task` is empty in tables without one.
     """
     found = [pd.DataFrame(columns=[*KEY, "n"]).astype({"n": "int64"})]
     for table in FILLED:
-        for part in study.parts(params, table) if table in study.sections else ():
-            path = paths.table_dir(params.profile, table, study.name) / f"{part}.parquet"
-            # Not every data set or model fills every table.
-            if path.is_file():
+        for folder in study.folders.get(table, (table,)):
+            for path in sorted(paths.table_dir(profile, folder, study.name).glob("*.parquet")):
                 counts = pyarrow.parquet.read_table(path, columns=_columns(path)).to_pandas()
                 counts = counts.rename(columns={"responder": "judge"}).value_counts()
                 found.append(counts.rename("n").reset_index().assign(table=table))

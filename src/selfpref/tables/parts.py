@@ -1,22 +1,25 @@
-"""Whose tables a study reads: one file a data set, seed or model, as the parameters name them."""
+"""A study's tables: one file a data set, model or group of models.
+
+What is in a table's folder is the table: `sweep` takes away what no entry of the parameters makes
+any longer, before any stage reads.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.params import Params
 
-# What stands before the entries of a section in the names of files: seeds are numbers, and an
-# evaluator may be tuned under its base's key.
-PREFIXES = {"lab.seeds": "seed-", "lab.contests": "seed-", "finetune": "tuned-"}
+# What stands before the keys of a task in the names of files: an evaluator may be tuned under its
+# base's key, and a data set's labels may be made here.
+PREFIXES = {"finetune": "tuned-", "label": "labelled-"}
 
 
-def part(section: str, entry: object) -> str:
-    """The file that an entry of a section of the parameters fills."""
-    return f"{PREFIXES.get(section, '')}{entry}"
+def part(task: str, key: str) -> str:
+    """The file that an entry of a study's section fills."""
+    return f"{PREFIXES.get(task, '')}{key}"
 
 
 @dataclass(frozen=True)
@@ -25,35 +28,58 @@ class StudyTables:
 
     Attributes:
         name: The study.
-        sections: By table, the sections of the parameters whose entries fill it, beside the data
-            sets.
+        filled: The tables that its data sets fill.
+        tasks: By folder of tables, the tasks of the study's section whose entries fill it, beside
+            its data sets.
+        folders: By table, its folders where it has more than the one of its name.
     """
 
     name: str
-    sections: Mapping[str, Sequence[str]]
+    filled: Sequence[str]
+    tasks: Mapping[str, Sequence[str]]
+    folders: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def parts(self, params: Params, table: str) -> list[str]:
-        """The files of a table: released data sets, then an entry of its sections each."""
-        released = [name for name, entry in params.datasets.items() if entry.study == self.name]
-        made = [
-            part(section, entry)
-            for section in self.sections.get(table, ())
-            for entry in attrgetter(section)(params)
-        ]
-        return [*released, *made]
+    def parts(self, profile: str, table: str) -> list[str]:
+        """The files of a folder of tables, sorted."""
+        folder = paths.table_dir(profile, table, self.name)
+        return sorted(path.stem for path in folder.glob("*.parquet"))
 
-    def read(
-        self, params: Params, table: str, columns: Sequence[str] | None = None
-    ) -> pd.DataFrame:
+    def read(self, profile: str, table: str, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """One table, all its files together; `columns` as `tables.read` takes them."""
-        return tables.read(params.profile, table, self.name, self.parts(params, table), columns)
+        found = [
+            tables.read(profile, table, self.name, self.parts(profile, name), columns, folder=name)
+            for name in self.folders.get(table, (table,))
+        ]
+        return found[0] if len(found) == 1 else pd.concat(found, ignore_index=True)
 
-    def whole(self, params: Params, names: Iterable[str]) -> dict[str, pd.DataFrame]:
+    def whole(self, profile: str, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         """Several tables by name."""
-        return {name: self.read(params, name) for name in names}
+        return {name: self.read(profile, name) for name in names}
 
-    def write(self, params: Params, part: str, /, **made: pd.DataFrame) -> None:
+    def write(self, profile: str, part: str, /, **made: pd.DataFrame) -> None:
         """Write one file each of several tables, given by their names."""
         for name, table in made.items():
-            folder = paths.table_dir(params.profile, name, self.name)
-            tables.write(table, name, folder / f"{part}.parquet")
+            folder = paths.table_dir(profile, name, self.name)
+            tables.write(table, self._table(name), folder / f"{part}.parquet")
+
+    def sweep(self, params: Params) -> list[str]:
+        """Take away the files that no entry of the parameters makes; DVC's cache still has them.
+
+        Returns:
+            The files, as paths in the repository.
+        """
+        section, gone = params.study(self.name), []
+        for folder in sorted(paths.study_dir(params.profile, self.name).glob("*/")):
+            wanted = {*section.datasets}
+            for task in self.tasks.get(folder.name, ()):
+                wanted |= {part(task, key) for key in getattr(section, task)}
+            for path in sorted(folder.glob("*.parquet")):
+                if path.stem not in wanted:
+                    path.unlink()
+                    gone.append(str(path.relative_to(paths.root())))
+        return gone
+
+    def _table(self, folder: str) -> str:
+        """The table that a folder is of."""
+        names = [name for name, folders in self.folders.items() if folder in folders]
+        return names[0] if names else folder

@@ -10,4 +10,4 @@ from selfpref.tables.parts import StudyTables
 # Among the names of judges: a regression over all judges of a data set, and a mean over them.
 POOLED, MEAN = "all judges", "mean of judges"
 
-STUDY = StudyTables("beyond", {})
+STUDY = StudyTables("beyond", (), {})

@@ -16,18 +16,18 @@ from selfpref.studies.xu import metrics as xu
 def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame, from the tables of the other studies."""
     settings, found = wataoka.settings(params), []
-    if params.studies["wataoka"]:
+    if "wataoka" in params.studies:
         loaded = wataoka.load(params, COLUMNS)
         found.append(measure.pairs(Judged(key, loaded[key], settings) for key in sorted(loaded)))
-    if params.studies["livebench"]:
+    if "livebench" in params.studies:
         panel = Panel(livebench.load(params), livebench.settings(params))
         found.append(measure.contests(panel, settings))
-    if params.studies["panickssery"]:
+    if "panickssery" in params.studies:
         judged = pd.read_parquet(
             paths.metrics_dir(params.profile, PANICKSSERY.name) / "pairs.parquet"
         )
-        texts = PANICKSSERY.whole(params, ["responses", "truths"])
+        texts = PANICKSSERY.whole(params.profile, ["responses", "truths"])
         found.append(measure.preferences(judged, texts, settings))
-    if params.studies["xu"]:
+    if "xu" in params.studies:
         found.append(measure.refinement(xu.load(params), xu.settings(params)))
     return measure.compute(found, params.bootstrap.level)

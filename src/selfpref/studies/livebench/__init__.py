@@ -14,12 +14,14 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "livebench",
+    ("items", "responses", "truths", "verdicts", "ratings", "audit"),
     {
-        "items": ["lab.contests"],
-        "audit": ["lab.contests"],
-        "responses": ["compete"],
-        "truths": ["compete"],
-        "ratings": ["assess"],
-        "verdicts": ["assess", "tie_breakers"],
+        "responses": ["respond"],
+        "truths": ["respond"],
+        "ratings": ["judge"],
+        "verdicts": ["judge"],
+        "tie-breaks": ["tie_break"],
     },
+    # A tie-breaker reads the judges' verdicts, and so cannot write among them.
+    {"verdicts": ["verdicts", "tie-breaks"]},
 )

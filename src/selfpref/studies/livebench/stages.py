@@ -9,18 +9,16 @@ from collections.abc import Callable
 import pandas as pd
 
 from selfpref import tables
-from selfpref.ask.responding import respond
-from selfpref.lab import experiment
-from selfpref.lab.choice import rubric
-from selfpref.lab.oracle import quality
+from selfpref.ask.responding import respond as answered
+from selfpref.ask.responding import tallied
 from selfpref.models import open as models
 from selfpref.params import Contest, Params
 from selfpref.prompts.choices import CHOICE_PROMPTS
-from selfpref.studies.livebench import STUDY
+from selfpref.studies.livebench import STUDY, lab
 from selfpref.studies.livebench.judging import mark, prefer, question
 from selfpref.studies.livebench.measure.panel import BREAK, settle
 from selfpref.studies.livebench.measure.votes import MAJORITY, decide
-from selfpref.studies.livebench.scorers import READINGS, has_key, score
+from selfpref.studies.livebench.scorers import has_key, score
 from selfpref.tables import schemas
 
 
@@ -29,32 +27,32 @@ def _items(params: Params, dataset: str, wanted: Callable[[Contest], bool]) -> p
     items = tables.read(params.profile, "items", STUDY.name, [dataset])
     parts = [
         items[items["category"].eq(category)].iloc[entry.start : entry.end]
-        for category, entry in params.contests.items()
+        for category, entry in params.livebench.categories.items()
         if wanted(entry)
     ]
     return pd.concat([items.iloc[:0], *parts]).sort_index()
 
 
-def compete(
+def respond(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One model's responses to the items of its categories.
+) -> dict[str, pd.DataFrame]:
+    """One model's responses to the items of its categories, scored by their answer keys.
 
     Args:
         params: The stage's parameters.
-        model: A key of `compete`.
+        model: A model of `livebench.respond`.
         open_model: Opens the model for a data set.
 
     Returns:
-        The responses table; and by data set how many responses were cut off at the limit, and how
-        many items have none, by reason.
+        responses, truths, and `dropped`: by data set how many responses were cut off at the limit,
+        and how many items have none, by reason.
     """
-    use = params.compete[model]
-    made, dropped = [], {}
-    for dataset in STUDY.parts(params, "items"):
+    use = params.livebench.respond[model]
+    made, counts = [], {}
+    for dataset in STUDY.parts(params.profile, "items"):
         items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
-        with open_model(params, model, dataset, f"compete {model} {dataset}") as asked:
-            found, dropped[dataset] = respond(
+        with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
+            found, counts[dataset] = answered(
                 items,
                 models.responder(params, model),
                 asked,
@@ -63,25 +61,26 @@ def compete(
                 seed=params.seed,
             )
         made.append(found)
-    return tables.together("responses", made), pd.DataFrame(dropped).T.fillna(0).astype(int)
+    responses = tables.together("responses", made)
+    return {"responses": responses, "truths": keyed(params, responses), "dropped": tallied(counts)}
 
 
-def assess(
+def judge(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
 ) -> dict[str, pd.DataFrame]:
     """One judge's ratings and verdicts, in the categories that it judges.
 
     Args:
         params: The stage's parameters.
-        model: A key of `assess`.
+        model: A model of `livebench.judge`.
         open_model: Opens the model for a data set.
     """
-    use = params.assess[model]
+    use = params.livebench.judge[model]
     prompts = CHOICE_PROMPTS[use.prompts]
-    every = STUDY.read(params, "responses")
+    every = STUDY.read(params.profile, "responses")
     ratings, verdicts = [], []
-    for dataset in STUDY.parts(params, "items"):
-        with open_model(params, model, dataset, f"assess {model} {dataset}") as asked:
+    for dataset in STUDY.parts(params.profile, "items"):
+        with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
             items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
             ratings.append(
                 mark(
@@ -118,29 +117,33 @@ def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.Data
     """The responses to these items by the responders of their categories."""
     found = responses.merge(items[["item_id", "category"]], on="item_id")
     theirs = [
-        responder in params.contests[category].responders
+        responder in params.livebench.categories[category].responders
         for responder, category in zip(found["responder"], found["category"], strict=True)
     ]
     return found[theirs].drop(columns="category").reset_index(drop=True)
 
 
-def break_ties(
+def tie_break(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> dict[str, pd.DataFrame]:
     """A tie-breaker's call on every item of its categories whose judges reach no majority.
 
     Args:
         params: The stage's parameters.
-        model: A key of `tie_breakers`.
+        model: A model of `livebench.tie_break`.
         open_model: Opens the model for a data set.
 
     Returns:
-        The verdicts table, with the variant of a tie-breaker; and by category how the votes ended
-        before it was asked.
+        tie-breaks: verdicts with the variant of a tie-breaker; and `dropped`: by category how the
+        votes ended before it was asked.
     """
-    use = params.tie_breakers[model]
-    responses = STUDY.read(params, "responses")
-    votes = tables.read(params.profile, "verdicts", STUDY.name, params.assess)
+    use = params.livebench.tie_break[model]
+    responses = STUDY.read(params.profile, "responses")
+    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
+    votes = tables.read(
+        params.profile, "verdicts", STUDY.name, STUDY.parts(params.profile, "verdicts")
+    )
+    votes = votes[votes["judge"].isin(judges)]
     ballots: dict[str, list[str | None]] = {}
     for (item_id, _), rows in votes.groupby(["item_id", "judge"]):
         read = zip(map(tuple, rows["candidates"]), rows["choice"], rows["status"], strict=True)
@@ -150,7 +153,7 @@ def break_ties(
         ballots.setdefault(item_id, []).append(choice)
     ended = pd.Series({item: decide(ballot, [])[1] for item, ballot in ballots.items()}, dtype=str)
     made, ends = [], []
-    for dataset in STUDY.parts(params, "items"):
+    for dataset in STUDY.parts(params.profile, "items"):
         items = _items(params, dataset, lambda entry: entry.tie_breaker == model)
         outcome = items["item_id"].map(ended)
         ends.append(items.assign(outcome=outcome)[["category", "outcome"]])
@@ -169,34 +172,28 @@ def break_ties(
                     variant=BREAK,
                 )
             )
-    return tables.together("verdicts", made), pd.concat(ends).value_counts().unstack(fill_value=0)
+    ended_how = pd.concat(ends).value_counts().unstack(fill_value=0)
+    return {"tie-breaks": tables.together("verdicts", made), "dropped": ended_how}
 
 
 def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
     """Objective scores of responses: the laboratory's by its oracle, LiveBench's by its keys.
 
     Args:
-        params: With `lab` and what names the data sets.
+        params: The stage's parameters.
         responses: The responses table.
 
     Returns:
         The truths table: `strict` and `tolerant`, 0 to 1; in the laboratory also `rubric`, the
         total that the eleven marks have by rule.
     """
-    known = {
-        item_id: item
-        for seed in params.lab.contests
-        for item_id, item in experiment.draw_contest(seed, params.lab.contest_prompts).items()
-    }
-    items = STUDY.read(params, "items").set_index("item_id")
+    items = STUDY.read(params.profile, "items")
+    known, items = lab.drawn(items), items.set_index("item_id")
     columns = ["study", "item_id", "responder", "text"]
     rows = []
     for study, item_id, responder, text in responses[columns].itertuples(index=False):
         if item_id in known:
-            item = known[item_id]
-            scores = dict.fromkeys(READINGS, quality(item, text)) | {
-                "rubric": float(sum(rubric(item, text).values()))
-            }
+            scores = lab.truths(known[item_id], text)
         else:
             item = items.loc[item_id]
             task = json.loads(item["metadata"])["task"]
@@ -211,4 +208,4 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(schemas.TABLES["truths"].columns))
 
 
-STAGES = {"compete": compete, "assess": assess, "tie_breakers": break_ties}
+STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

@@ -16,11 +16,10 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "panickssery",
+    ("items", "responses", "truths", "verdicts", "ratings", "audit"),
     {
-        "items": ["articles"],
-        "audit": ["articles"],
-        "responses": ["articles", "summarise"],
-        "truths": ["articles", "summarise"],
+        "responses": ["respond"],
+        "truths": ["respond"],
         "verdicts": ["recognise", "finetune"],
         "ratings": ["recognise", "finetune"],
     },

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from selfpref.params import Params
+from selfpref.params import Panickssery, Tuning
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
 BASE, RECOGNITION = "base", "self-recognition"
@@ -32,24 +32,27 @@ EXAMPLES_AN_ARTICLE = 8
 ONE_MODEL = 0.01
 
 
-def of_params(params: Params) -> pd.DataFrame:
+def of_params(section: Panickssery, judges: Iterable[str], responders: set[str]) -> pd.DataFrame:
     """The judges that the parameters name.
 
+    Args:
+        section: The study's parameters.
+        judges: Who answered.
+        responders: Whose summaries there are, the human among them.
+
     Returns:
-        The columns above. The number of examples is what the articles give where every source has
-        written; the variant of a judge tuned with replay ends in `-replay`.
+        The columns above, of those judges that `recognise` and `finetune` asked. The number of
+        examples is what the articles give where every source has written; the variant of a judge
+        tuned with replay ends in `-replay`.
     """
-    bases = [(name, use.own or name, use.tuned) for name, use in params.recognise.items()]
-    tuned = [
-        (f"{key}-{name}", use.model, tuning)
-        for key, use in params.finetune.items()
-        if use.method != "export"
-        for name, tuning in use.evaluators.items()
-    ]
-    # Beside the own summaries stand those of the other models and of the human, in two orders.
-    an_article = 2 * len(params.summarise)
+    # Beside the own summaries stand those of the others, in two orders.
+    an_article = 2 * (len(responders) - 1)
     rows = []
-    for name, own, tuning in sorted([*bases, *tuned], key=lambda row: row[0]):
+    for name in sorted(judges):
+        asked = _asked(section, name, responders)
+        if asked is None:
+            continue
+        own, tuning = asked
         row: dict[str, object] = {"evaluator": name, "family": own}
         if tuning is None:
             rows.append(row | UNTUNED)
@@ -59,6 +62,20 @@ def of_params(params: Params) -> pd.DataFrame:
         row |= {"examples": an_article * tuning.articles, "held_out_from": tuning.articles}
         rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _asked(
+    section: Panickssery, judge: str, responders: set[str]
+) -> tuple[str, Tuning | None] | None:
+    """Whose summaries are a judge's own, and what it was tuned on; nothing of a release's judge."""
+    if use := section.recognise.get(judge):
+        return use.own or judge, use.tuned
+    for key, entry in section.finetune.items():
+        for name, tuning in entry.evaluators.items():
+            base = judge.removesuffix(f"-{name}")
+            if base != judge and base in {key, *responders}:
+                return (entry.model if base == key else base), tuning
+    return None
 
 
 def from_names(names: Iterable[str]) -> pd.DataFrame:

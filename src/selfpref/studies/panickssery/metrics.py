@@ -11,12 +11,13 @@ from selfpref.tables.asked import asked
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
-    found = STUDY.whole(params, measure.TABLES)
-    configured = evaluators.of_params(params)
-    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]} - {*configured["evaluator"]}
-    who = pd.concat([configured, evaluators.from_names(judges)], ignore_index=True)
+    found = STUDY.whole(params.profile, measure.TABLES)
+    judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
+    configured = evaluators.of_params(params.panickssery, judges, {*found["responses"]["responder"]})
+    others = evaluators.from_names(judges - {*configured["evaluator"]})
+    who = pd.concat([configured, others], ignore_index=True)
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
     published = pd.read_csv(paths.published_file(STUDY.name))
     bootstrap = bootstrap.within(STUDY.name)
     frames = measure.compute(found, who, published, params.panickssery, bootstrap)
-    return {**frames, "asked": asked(STUDY, params)}
+    return {**frames, "asked": asked(STUDY, params.profile)}

@@ -10,15 +10,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref import paths, progress, tables
-from selfpref.ask.responding import respond, tallied
+from selfpref import paths, tables
+from selfpref.ask.responding import respond as answered
+from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic
+from selfpref.files import atomic, write_text
 from selfpref.lab.summaries import articles as lab
 from selfpref.models import Engine
 from selfpref.models import open as models
 from selfpref.models.calls import Model
 from selfpref.params import Finetune, Params, Verdicts
+from selfpref.processes import each
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
 from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY
@@ -33,52 +35,25 @@ from selfpref.studies.panickssery.recognition import (
 )
 
 
-def articles(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
-    """One data set: its articles with the person's summaries.
-
-    Args:
-        params: The stage's parameters.
-        dataset: A key of `articles`.
-
-    Returns:
-        items, responses, truths and audit.
-
-    Raises:
-        SelfprefError: The set is not to be had, or has too few articles.
-    """
-    entry = params.articles[dataset]
-    if entry.reader == "lab":
-        drawn = lab.draw_articles(dataset, entry.articles, entry.seed)
-        found = lab.tables(STUDY.name, dataset, drawn, entry.seed)
-    else:
-        assert entry.source is not None, "every set of the Hub is pinned"
-        source = paths.root() / entry.source
-        found = news.read(dataset, entry, source)
-    return {
-        name: found.get(name, tables.empty(name))
-        for name in ("items", "responses", "truths", "audit")
-    }
-
-
-def summaries(
+def respond(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+) -> dict[str, pd.DataFrame]:
     """Every article summarised by one model.
 
     Args:
         params: The stage's parameters.
-        model: A key of `summarise`.
+        model: A model of `panickssery.respond`.
         open_model: Opens the model for a data set.
 
     Returns:
-        The responses table; the truths table; and for each data set, how many articles have no
-        summary, by reason, and how many summaries were cut off at their limit.
+        responses, truths, and `dropped`: for each data set how many articles have no summary, by
+        reason, and how many summaries were cut off at their limit.
     """
-    use, made, true, counts = params.summarise[model], [], [], {}
-    for dataset, entry in params.articles.items():
+    use, made, true, counts = params.panickssery.respond[model], [], [], {}
+    for dataset, entry in params.panickssery.articles.items():
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
-        with open_model(params, model, dataset, f"summarise {model} {dataset}") as asked:
-            table, counts[dataset] = respond(
+        with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
+            table, counts[dataset] = answered(
                 items,
                 model,
                 asked,
@@ -90,30 +65,31 @@ def summaries(
         made.append(table)
         if entry.reader == "lab":
             true.append(lab.truths(items, table))
-    return (
-        tables.together("responses", made),
-        pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
-        tallied(counts),
-    )
+    return {
+        "responses": tables.together("responses", made),
+        "truths": pd.concat(true, ignore_index=True) if true else tables.empty("truths"),
+        "dropped": tallied(counts),
+    }
 
 
-def answers(
+def recognise(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> dict[str, pd.DataFrame]:
     """One model asked about its own and others' summaries.
 
     Args:
         params: The stage's parameters.
-        model: A key of `recognise`.
+        model: A model of `panickssery.recognise`.
         open_model: Opens the model.
 
     Returns:
-        The verdicts and the ratings table.
+        verdicts and ratings.
     """
-    use = params.recognise[model]
+    use = params.panickssery.recognise[model]
     judged = _judged(params, use.own or model)
     with open_model(params, model, "", f"recognise {model}") as asked:
-        return judged.by(model, asked, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
+        answered, rated = judged.by(model, asked, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
+    return {"verdicts": answered, "ratings": rated}
 
 
 @dataclass(frozen=True)
@@ -141,42 +117,57 @@ class _Judged:
 
 
 def _judged(params: Params, own: str) -> _Judged:
-    items, responses = STUDY.read(params, "items"), STUDY.read(params, "responses")
-    first = {dataset: entry.train for dataset, entry in params.articles.items()}
+    items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
+    first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
     starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
     items = items[items["metadata"].map(index) >= starts]
     pairs = ordered_pairs(items, responses, own)
     if not pairs:
-        raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `summarise`")
+        raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `respond`")
     return _Judged(items, responses, pairs)
 
 
-def tuned_answers(params: Params, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
     """Every judge of an entry of `finetune` asked about its base's and others' summaries.
 
     Args:
         params: The stage's parameters.
-        key: A key of `finetune`.
+        key: A key of `panickssery.finetune`.
 
     Returns:
-        The verdicts and the ratings table; without rows where the entry only exports examples.
+        verdicts and ratings; without rows where the entry only exports examples.
     """
-    use = params.finetune[key]
-    if use.method == "export":
-        return tables.empty("verdicts"), tables.empty("ratings")
-    base, judged, made = params.models[use.model], _judged(params, use.model), []
+    use = params.panickssery.finetune[key]
+    calls = [] if use.method == "export" else _evaluators(params, key)
+    found = each(_recognise_tuned, calls)
+    return {
+        name: tables.together(name, [part[name] for part in found])
+        for name in ("verdicts", "ratings")
+    }
+
+
+def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, str]]:
+    """For every judge of an entry its name, its base and its key in `evaluators`."""
+    use = params.panickssery.finetune[key]
+    return [
+        (params, key, f"{named}-{name}", base, name)
+        for named, base in params.tuned_from(key, use).items()
+        for name in use.evaluators
+    ]
+
+
+def _recognise_tuned(
+    params: Params, key: str, evaluator: str, base: str, name: str
+) -> dict[str, pd.DataFrame]:
+    use = params.panickssery.finetune[key]
+    folder = paths.finetuned_dir(params.profile, key) / evaluator
+    entry = params.models[base].model_copy(
+        update={"model": str(folder.relative_to(paths.root())), "revision": None}
+    )
     layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
-    for name in use.evaluators:
-        folder = paths.finetuned_dir(params.profile, key) / f"{key}-{name}"
-        place = str(folder.relative_to(paths.root()))
-        entry = base.model_copy(update={"model": place, "revision": None})
-        with models.open_entry(params, use.model, entry, "", f"recognise {folder.name}") as (
-            _,
-            asked,
-        ):
-            made.append(judged.by(folder.name, asked, layout, read, params.seed))
-    answered, rated = zip(*made, strict=True)
-    return tables.together("verdicts", answered), tables.together("ratings", rated)
+    with models.open_entry(params, base, entry, "", f"recognise {evaluator}") as (_, asked):
+        answered, rated = _judged(params, base).by(evaluator, asked, layout, read, params.seed)
+    return {"verdicts": answered, "ratings": rated}
 
 
 def examples(
@@ -186,67 +177,69 @@ def examples(
 
     Args:
         params: The stage's parameters.
-        key: A key of `finetune`.
+        key: A key of `panickssery.finetune`.
         open_model: Opens the base, which is asked for the answers that are replayed.
 
     Returns:
         For each judge what it learns, and what is replayed.
     """
-    use = params.finetune[key]
-    items, responses = STUDY.read(params, "items"), STUDY.read(params, "responses")
-    layout, made = SUMMARY_LAYOUTS[use.prompts], {}
-    with open_model(params, use.model, "", "") as asked:
-        for name, tuning in use.evaluators.items():
-            chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
-                items["metadata"].map(index) < tuning.articles
-            )
-            pairs = ordered_pairs(items[chosen], responses, use.model)
-            learned = labelled(pairs, use.model, tuning.variant, layout, params.seed)
-            again = round(len(learned) * tuning.replay / (1 - tuning.replay))
-            made[name] = (learned, replayed(pairs, layout, again, asked.ask, params.seed))
-    return made
+    return {
+        evaluator: _examples(params, key, base, name, open_model)
+        for _, _, evaluator, base, name in _evaluators(params, key)
+    }
 
 
-def finetune(params: Params, key: str) -> pd.DataFrame:
+def _examples(
+    params: Params, key: str, base: str, name: str, open_model: models.OpenModel
+) -> tuple[list[Labelled], list[Labelled]]:
+    use = params.panickssery.finetune[key]
+    tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
+    items, responses = (STUDY.read(params.profile, table) for table in ("items", "responses"))
+    chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
+        items["metadata"].map(index) < tuning.articles
+    )
+    pairs = ordered_pairs(items[chosen], responses, base)
+    learned = labelled(pairs, base, tuning.variant, layout, params.seed)
+    again = round(len(learned) * tuning.replay / (1 - tuning.replay))
+    with open_model(params, base, "", "") as asked:
+        return learned, replayed(pairs, layout, again, asked.ask, params.seed)
+
+
+def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
     """Tune every judge of an entry, and write its examples as chat JSONL beside it.
 
     Args:
         params: The stage's parameters.
-        key: A key of `finetune`.
+        key: A key of `panickssery.finetune`.
 
     Returns:
-        One row a judge: `evaluator, variant, on, articles, examples, replayed`, the loss of
-        its first and last steps in nats (NaN where nothing is tuned).
+        `tuned`: one row a judge: `evaluator, variant, on, articles, examples, replayed`, the loss
+        of its first and last steps in nats (NaN where nothing is tuned).
     """
-    use, folder = params.finetune[key], paths.finetuned_dir(params.profile, key)
-    folder.mkdir(parents=True, exist_ok=True)
-    made, rows = examples(params, key), []
-    with progress.bar(len(use.evaluators), f"finetune {key}") as bar:
-        for name, tuning in use.evaluators.items():
-            evaluator, (learned, again) = f"{key}-{name}", made[name]
-            (folder / f"{evaluator}.jsonl").write_text(
-                chat_lines([*learned, *again]), encoding="utf-8"
-            )
-            losses = [float("nan")]
-            if use.method != "export":
-                seed = seed_of(params.seed, evaluator)
-                base = params.models[use.model]
-                with models.open_entry(params, use.model, base, "", "") as (engine, _):
-                    losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
-            rows.append(
-                {
-                    "evaluator": evaluator,
-                    "variant": tuning.variant,
-                    "on": tuning.on,
-                    "articles": tuning.articles,
-                    "examples": len(learned),
-                    "replayed": len(again),
-                    "first loss": sum(losses[:3]) / len(losses[:3]),
-                    "last loss": sum(losses[-3:]) / len(losses[-3:]),
-                }
-            )
-            bar.update()
-    return pd.DataFrame(rows)
+    paths.finetuned_dir(params.profile, key).mkdir(parents=True, exist_ok=True)
+    return {"tuned": pd.DataFrame(each(_finetune, _evaluators(params, key)))}
+
+
+def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) -> dict[str, object]:
+    use, folder = params.panickssery.finetune[key], paths.finetuned_dir(params.profile, key)
+    learned, again = _examples(params, key, base, name, models.open_model)
+    write_text(folder / f"{evaluator}.jsonl", chat_lines([*learned, *again]))
+    losses = [float("nan")]
+    if use.method != "export":
+        seed = seed_of(params.seed, evaluator)
+        with models.open_entry(params, base, params.models[base], "", "") as (engine, _):
+            losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
+    tuning = use.evaluators[name]
+    return {
+        "evaluator": evaluator,
+        "variant": tuning.variant,
+        "on": tuning.on,
+        "articles": tuning.articles,
+        "examples": len(learned),
+        "replayed": len(again),
+        "first loss": sum(losses[:3]) / len(losses[:3]),
+        "last loss": sum(losses[-3:]) / len(losses[-3:]),
+    }
 
 
 def _tune(
@@ -264,5 +257,11 @@ def _tune(
         return tune(engine, examples, settings, seed, scratch)
 
 
-# Tuning asks for what is replayed alone.
-STAGES = {"summarise": summaries, "recognise": answers, "finetune": examples}
+STAGES = {
+    "respond": respond,
+    "recognise": recognise,
+    "finetune": finetune,
+    "recognise-tuned": recognise_tuned,
+}
+# What an estimate counts: tuning asks for what is replayed alone.
+ASKED = {"respond": respond, "recognise": recognise, "finetune": examples}

@@ -15,10 +15,10 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "wataoka",
+    ("items", "responses", "labels", "truths", "verdicts", "audit"),
     {
-        "items": ["lab.seeds"],
-        "labels": ["lab.seeds"],
-        "truths": ["lab.seeds"],
+        "labels": ["label"],
+        "truths": ["label"],
         "responses": ["respond"],
         "verdicts": ["judge"],
         "perplexities": ["perplexity"],

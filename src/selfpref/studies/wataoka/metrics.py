@@ -19,13 +19,13 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     if len(example := found["example"]):
         quotes = (_of_items(params, name, example["item_id"]) for name in ("items", "responses"))
         found["example"] = measure.quoted(example, *quotes)
-    return {**found, "asked": asked(STUDY, params)}
+    return {**found, "asked": asked(STUDY, params.profile)}
 
 
 def settings(params: Params) -> Settings:
     """Which rows enter, and how intervals are made."""
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
-    return Settings(**params.wataoka.model_dump(), bootstrap=bootstrap)
+    return Settings(**params.wataoka.settings(), bootstrap=bootstrap)
 
 
 def load(
@@ -40,12 +40,14 @@ def load(
     Returns:
         By data set, then by table. Of a `text` no more than its `length` is kept, in characters.
     """
-    found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in STUDY.parts(params, "items")}
+    datasets = STUDY.parts(params.profile, "items")
+    found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets}
     for name, wanted in columns.items():
         pieces: dict[str, list[pd.DataFrame]] = {dataset: [] for dataset in found}
         # Part by part: a second copy of all parts would be most of what loading takes.
-        for file in sorted(STUDY.parts(params, name)):
-            table = tables.read(params.profile, name, STUDY.name, [file], wanted)
+        files = [[file] for file in STUDY.parts(params.profile, name)]
+        for some in files or [[]]:
+            table = tables.read(params.profile, name, STUDY.name, some, wanted)
             if "text" in table:
                 table["length"] = table.pop("text").str.len()
                 tables.release()
@@ -61,7 +63,7 @@ def load(
 def _of_items(params: Params, table: str, items: pd.Series) -> pd.DataFrame:
     """The rows of a table that are of some items, read part by part."""
     found = [tables.empty(table)]
-    for file in sorted(STUDY.parts(params, table)):
+    for file in STUDY.parts(params.profile, table):
         rows = tables.read(params.profile, table, STUDY.name, [file])
         found.append(rows[rows["item_id"].isin(items)])
     return pd.concat(found, ignore_index=True)

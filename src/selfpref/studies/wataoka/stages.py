@@ -9,7 +9,8 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.ask.perplexity import score_responses
-from selfpref.ask.responding import respond, tallied
+from selfpref.ask.responding import respond as answered
+from selfpref.ask.responding import tallied
 from selfpref.models import open as models
 from selfpref.params import Params
 from selfpref.prompts import LAYOUTS
@@ -25,24 +26,24 @@ def _of(params: Params, table: str, dataset: str, columns: tuple[str, ...]) -> p
     return tables.read(params.profile, table, STUDY.name, [dataset], columns)
 
 
-def responses(
+def respond(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> dict[str, pd.DataFrame]:
     """Every item answered by one model.
 
     Args:
         params: The stage's parameters.
-        model: A key of `respond`.
+        model: A model of `wataoka.respond`.
         open_model: Opens the model for a data set.
 
     Returns:
-        The responses table; and for each data set, how many items have no response, by reason, and
+        responses, and `dropped`: for each data set how many items have no response, by reason, and
         how many responses were cut off at their limit.
     """
-    use, made, counts = params.respond[model], [], {}
-    for dataset in STUDY.parts(params, "items"):
+    use, made, counts = params.wataoka.respond[model], [], {}
+    for dataset in STUDY.parts(params.profile, "items"):
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            table, counts[dataset] = respond(
+            table, counts[dataset] = answered(
                 _of(params, "items", dataset, ITEMS),
                 models.responder(params, model),
                 asked,
@@ -51,28 +52,33 @@ def responses(
                 seed=params.seed,
             )
         made.append(table)
-    return tables.together("responses", made), tallied(counts)
+    return {"responses": tables.together("responses", made), "dropped": tallied(counts)}
 
 
-def verdicts(
+def judge(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> pd.DataFrame:
-    """Every labelled pair judged by one model, in both orders: the verdicts table.
+) -> dict[str, pd.DataFrame]:
+    """Every labelled pair judged by one model, in both orders.
 
     Args:
         params: The stage's parameters.
-        model: A key of `judge`.
+        model: A model of `wataoka.judge`.
         open_model: Opens the model for a data set.
+
+    Returns:
+        verdicts.
     """
-    use, made = params.judge[model], []
-    written = STUDY.read(params, "responses", RESPONSES)
-    for dataset in STUDY.parts(params, "labels"):
+    use, made = params.wataoka.judge[model], []
+    written = STUDY.read(params.profile, "responses", RESPONSES)
+    labels = STUDY.read(params.profile, "labels", PAIRS)
+    of = labels["item_id"].str.replace(r"/.*", "", regex=True)
+    for dataset in sorted(of.unique()):
         with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
             made.append(
                 judge_pairs(
                     _of(params, "items", dataset, ITEMS),
                     written,
-                    _of(params, "labels", dataset, PAIRS),
+                    labels[of.eq(dataset)],
                     models.responder(params, model),
                     asked,
                     LAYOUTS[use.prompts],
@@ -80,22 +86,25 @@ def verdicts(
                     seed=params.seed,
                 )
             )
-    return tables.together("verdicts", made)
+    return {"verdicts": tables.together("verdicts", made)}
 
 
-def perplexities(
+def perplexity(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> pd.DataFrame:
-    """Every response scored by one model: the perplexities table.
+) -> dict[str, pd.DataFrame]:
+    """Every response scored by one model.
 
     Args:
         params: The stage's parameters.
-        model: A key of `perplexity`.
+        model: A model of `wataoka.perplexity`.
         open_model: Opens the model for a data set.
+
+    Returns:
+        perplexities.
     """
-    use, made = params.perplexity[model], []
-    written = STUDY.read(params, "responses", RESPONSES)
-    for dataset in STUDY.parts(params, "items"):
+    use, made = params.wataoka.perplexity[model], []
+    written = STUDY.read(params.profile, "responses", RESPONSES)
+    for dataset in STUDY.parts(params.profile, "items"):
         with open_model(params, model, dataset, f"perplexity {model} {dataset}") as asked:
             made.append(
                 score_responses(
@@ -106,7 +115,7 @@ def perplexities(
                     LAYOUTS[use.prompts],
                 )
             )
-    return tables.together("perplexities", made)
+    return {"perplexities": tables.together("perplexities", made)}
 
 
-STAGES = {"respond": responses, "judge": verdicts, "perplexity": perplexities}
+STAGES = {"respond": respond, "judge": judge, "perplexity": perplexity}

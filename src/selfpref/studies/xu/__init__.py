@@ -21,9 +21,8 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "xu",
+    ("items", "responses", "truths", "ratings", "perplexities", "audit"),
     {
-        "items": ["requests"],
-        "audit": ["requests"],
         "responses": ["refine"],
         "ratings": ["refine"],
         "truths": ["refine"],

@@ -14,18 +14,18 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
     published = pd.read_csv(paths.published_file(STUDY.name))
     frames = measure.compute(load(params), published, settings(params))
-    return {**frames, "asked": asked(STUDY, params)}
+    return {**frames, "asked": asked(STUDY, params.profile)}
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:
     """The tables of all languages and models together, and the items under every condition."""
-    whole = STUDY.whole(params, measure.TABLES)
+    whole = STUDY.whole(params.profile, measure.TABLES)
     whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
     return whole
 
 
 def settings(params: Params) -> Settings:
     """What self-scores are compared with, and how intervals are made."""
-    use = params.xu.model_dump()
+    use = params.xu.settings()
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
     return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap)

@@ -17,39 +17,39 @@ from selfpref.studies.xu.refine.judges import Participant, Sampling
 LAYOUTS = {"lab": LAB, "plain": PLAIN}
 
 
-def refinements(
+def refine(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+) -> dict[str, pd.DataFrame]:
     """Every request written, judged and refined by one model, in every arm.
 
     Args:
         params: The stage's parameters.
-        model: A key of `refine`.
+        model: A model of `xu.refine`.
         open_model: Opens the model, and its external judge.
 
     Returns:
-        The tables responses, ratings, truths and perplexities; and how many items have no rows, by
+        responses, ratings, truths, perplexities, and `dropped`: how many items have no rows, by
         reason.
     """
-    use = params.refine[model]
+    use = params.xu.refine[model]
     # A release holds no requests to be refined, and its texts are there already.
-    asked = tables.read(params.profile, "items", STUDY.name, params.requests)
+    asked = tables.read(params.profile, "items", STUDY.name, params.xu.requests)
     items = [item for item in from_table(asked) if item.task in use.tasks]
-    dataset = "".join(f"seed-{seed}" for seed in params.lab.refiners.seeds)
     sampling = Sampling(use.max_tokens, use.feedback_tokens, use.temperature, params.seed)
     plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds))
     with ExitStack() as stack:
         writer, *others = [
             Participant(
                 models.responder(params, key),
-                stack.enter_context(open_model(params, key, dataset, f"refine {model}: {key}")),
+                stack.enter_context(open_model(params, key, "", f"refine {model}: {key}")),
                 LAYOUTS[use.prompts],
                 sampling,
                 scores=models.gives_likelihoods(params, key),
             )
             for key in dict.fromkeys((model, use.external))
         ]
-        return run(STUDY.name, items, writer, others[0] if others else None, plan)
+        found, missing = run(STUDY.name, items, writer, others[0] if others else None, plan)
+    return {**found, "dropped": pd.DataFrame([missing], index=[""]).astype(int)}
 
 
-STAGES = {"refine": refinements}
+STAGES = {"refine": refine}

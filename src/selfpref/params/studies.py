@@ -1,0 +1,173 @@
+"""The sections of the studies: their data, who does what in them, and how they count.
+
+What a section holds beside mappings of entries are its settings: which rows enter, and what is
+compared with what.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from selfpref.params.data import (
+    Articles,
+    Dialogues,
+    LabContest,
+    LabPrompts,
+    LivebenchData,
+    PanicksseryData,
+    Questions,
+    Requests,
+    WataokaData,
+    XuData,
+)
+from selfpref.params.section import Section, Slug
+from selfpref.params.uses import (
+    Assess,
+    Compete,
+    Contest,
+    Finetune,
+    Judge,
+    Label,
+    Perplexity,
+    Recognise,
+    Refine,
+    Respond,
+    Summarise,
+    TieBreaker,
+)
+
+
+class Bootstrap(Section):
+    """Cluster bootstrap: number of resamples, coverage, and kind of interval."""
+
+    resamples: Annotated[int, Field(ge=100, le=1_000_000)]
+    level: Annotated[float, Field(gt=0, lt=1)]
+    method: Literal["percentile", "bca"]
+
+
+class StudySection(Section):
+    """What the sections of the studies have in common."""
+
+    def settings(self) -> dict[str, Any]:
+        """How the study counts: all but the mappings of entries."""
+        return {
+            name: value
+            for name in type(self).model_fields
+            if name in self.model_fields_set and not isinstance(value := getattr(self, name), dict)
+        }
+
+
+class Wataoka(StudySection):
+    """The study of Wataoka et al.: pairs of responses.
+
+    Attributes:
+        datasets: Releases, files of judgments, dialogues with votes, or prompts of the testbed.
+        respond: Who writes.
+        label: The testbed's data sets that its annotator labels.
+        judge: Who judges every labelled pair, in both orders.
+        perplexity: Whose perplexity of each response is computed.
+        threshold: A judge decides for a response when its score (Eq. 3, mean of both orders) is
+            above `threshold` and for the other when it is below 1 - `threshold`; between: a tie.
+        human_ties: `drop` them, or count each as `half` a vote for either response.
+        judge_ties: The same for the judge's ties.
+        turns: `all` turns of a dialogue, or only the `first` or the `second`.
+        bins: Number of bins of the difference in perplexity (Figs. 3, 4, 6).
+        binning: Bins of equal `width` or of equal `count`.
+        scale: `log-perplexity` (nats a token) or `perplexity`, its exponential.
+    """
+
+    datasets: dict[
+        Slug, Annotated[WataokaData | Dialogues | LabPrompts, Field(discriminator="reader")]
+    ]
+    respond: dict[Slug, Respond]
+    label: dict[Slug, Label]
+    judge: dict[Slug, Judge]
+    perplexity: dict[Slug, Perplexity]
+    threshold: Annotated[float, Field(ge=0.5, lt=1)]
+    human_ties: Literal["drop", "half"]
+    judge_ties: Literal["drop", "half"]
+    turns: Literal["all", "first", "second"]
+    bins: Annotated[int, Field(ge=2, le=100)]
+    binning: Literal["width", "count"]
+    scale: Literal["log-perplexity", "perplexity"]
+
+
+class Livebench(StudySection):
+    """The LiveBench study: choices among the responses of several models.
+
+    Attributes:
+        datasets: The release, LiveBench's questions, or prompts of the testbed.
+        categories: By category of items, who responds, who judges and what runs.
+        respond: How each model responds.
+        judge: How each judge marks responses and chooses among them.
+        tie_break: How each tie-breaker chooses.
+        margin: Two objective scores (0..1) within this are equal: neutral self-preference.
+        few: Cells with fewer rows than this are drawn hollow.
+    """
+
+    datasets: dict[
+        Slug, Annotated[LivebenchData | Questions | LabContest, Field(discriminator="reader")]
+    ]
+    categories: dict[str, Contest]
+    respond: dict[Slug, Compete]
+    judge: dict[Slug, Assess]
+    tie_break: dict[Slug, TieBreaker]
+    margin: Annotated[float, Field(ge=0, lt=1)]
+    few: Annotated[int, Field(ge=0)]
+
+
+class Panickssery(StudySection):
+    """The study of Panickssery et al.: summaries.
+
+    Attributes:
+        datasets: The release, or articles of which the first `train` are for tuning.
+        respond: Who summarises every article.
+        finetune: Evaluators tuned from a model.
+        recognise: Who is asked about its own and others' summaries.
+        min_mass: Below this mass of both labels an answer counts as none; 0 keeps every answer
+            with any mass.
+        unusable: Share of answers without number or mass above which an evaluator is marked as
+            degenerate.
+    """
+
+    datasets: dict[Slug, Annotated[PanicksseryData | Articles, Field(discriminator="reader")]]
+    respond: dict[Slug, Summarise]
+    finetune: dict[Slug, Finetune]
+    recognise: dict[Slug, Recognise]
+    min_mass: Annotated[float, Field(ge=0, le=1)]
+    unusable: Annotated[float, Field(gt=0, le=1)]
+
+    @property
+    def articles(self) -> dict[str, Articles]:
+        """The data sets whose articles are summarised here."""
+        return {name: one for name, one in self.datasets.items() if isinstance(one, Articles)}
+
+
+class Xu(StudySection):
+    """The study of Xu et al.: self-refinement.
+
+    Attributes:
+        datasets: The release, or requests: what is to be written and refined.
+        refine: Who refines its own texts.
+        truth: The metric of `truths` on the scale of MQM (recorded: `bleurt-mqm`).
+        matcher: How concepts are looked for: as words (`surface`), or as lemmas too (`lemma`).
+        gamma: The centre of distance skewness; the paper's is 0.
+        flips: Random signs drawn for the null of each distance skewness.
+        sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
+    """
+
+    datasets: dict[Slug, Annotated[XuData | Requests, Field(discriminator="reader")]]
+    refine: dict[Slug, Refine]
+    truth: Annotated[str, Field(min_length=1)]
+    matcher: Literal["surface", "lemma"]
+    gamma: float
+    flips: Annotated[int, Field(ge=100, le=1_000_000)]
+    sizes: list[str]
+
+    @property
+    def requests(self) -> dict[str, Requests]:
+        """The data sets whose requests are answered and refined here."""
+        return {name: one for name, one in self.datasets.items() if not isinstance(one, XuData)}
+
+
+StudyParams = Wataoka | Livebench | Panickssery | Xu

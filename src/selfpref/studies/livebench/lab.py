@@ -1,0 +1,36 @@
+"""The testbed's side of the study: prompts of six tasks, and what is true of the responses."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from selfpref.lab import experiment
+from selfpref.lab.choice import rubric
+from selfpref.lab.oracle import quality
+from selfpref.lab.world import Item
+from selfpref.params import LabContest
+from selfpref.studies.livebench import STUDY
+
+
+def read(dataset: str, entry: LabContest, source: Path) -> dict[str, pd.DataFrame]:
+    """The prompts of one data set; as `studies.wataoka.lab.read`."""
+    items = experiment.draw_contest(dataset, entry.seed, entry.prompts)
+    return {"items": experiment.items_table(STUDY.name, entry.seed, items)}
+
+
+def drawn(items: pd.DataFrame) -> dict[str, Item]:
+    """The testbed's own items among those of the table, by item_id."""
+    seeds = items["metadata"].map(lambda entry: json.loads(entry).get("seed"))
+    found: dict[str, Item] = {}
+    for dataset, rows in seeds[seeds.notna()].groupby(
+        items["item_id"].str.replace(r"/.*", "", regex=True)
+    ):
+        found |= experiment.draw_contest(str(dataset), int(rows.iloc[0]), len(rows))
+    return found
+
+
+def truths(item: Item, text: str) -> dict[str, float]:
+    """Share of the right parts, 0 to 1, and the total of the eleven marks by rule."""
+    right = quality(item, text)
+    return {"strict": right, "tolerant": right, "rubric": float(sum(rubric(item, text).values()))}
