@@ -20,7 +20,7 @@ help:  ## List the commands
 
 repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; default: the profile in params.yaml)
 	@selfpref use $(PROFILE)
-	@selfpref repro
+	@dvc repro
 
 report: $(INSTALLED)  ## Write report/<profile>/index.html anew from what is there (`make repro` does so at its end)
 	@selfpref use $(PROFILE)

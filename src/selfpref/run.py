@@ -7,6 +7,7 @@ told in one or two lines; the executed part of the notebook then lies beside the
 `<name>.failed.ipynb`.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -43,6 +44,8 @@ class _Plain(papermill.translators.PythonTranslator):  # type: ignore[misc]
 
 
 papermill.translators.papermill_translators.register("python", _Plain)
+# A driver of several studies names the settings of one; the others' come as new variables.
+logging.getLogger("papermill").setLevel(logging.ERROR)
 
 
 def _owner() -> psutil.Process | None:
