@@ -27,6 +27,7 @@ from selfpref.lab.jobs import Job, run_jobs
 from selfpref.lab.refinement import training as refinement
 from selfpref.lab.summaries import training as summaries
 from selfpref.lab.summaries.articles import draw_error_rates
+from selfpref.params import Lab
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,16 @@ class LabConfig:
     dialogues: Dialogues | None = None
     summaries: Summaries | None = None
     refinement: Refinement | None = None
+
+
+def of_params(seed: int, lab: Lab) -> LabConfig:
+    """The configuration that the section `lab` of the parameters gives."""
+    return LabConfig(
+        seed,
+        Dialogues(**lab.dialogues.model_dump()) if lab.dialogues else None,
+        Summaries(**lab.summaries.model_dump()) if lab.summaries else None,
+        Refinement(**lab.refinement.model_dump()) if lab.refinement else None,
+    )
 
 
 def train_models(

@@ -18,6 +18,7 @@ from selfpref.params.data import (
     Requests,
     Sentences,
 )
+from selfpref.params.laboratory import Lab
 from selfpref.params.models import Hosted, Model, Price, Ray, Transformers, hosted, members
 from selfpref.params.reading import gather, load, variables
 from selfpref.params.studies import Bootstrap, Livebench, Panickssery, Wataoka, Xu
@@ -52,6 +53,7 @@ __all__ = [
     "Finetune",
     "Hosted",
     "Judge",
+    "Lab",
     "LabContest",
     "LabPrompts",
     "LabRequests",
