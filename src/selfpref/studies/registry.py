@@ -18,6 +18,7 @@ from selfpref.models.calls import Model
 from selfpref.models.open import OpenModel, open_model
 from selfpref.params import TASKS, Params, Refine
 from selfpref.processes import each
+from selfpref.tables.frames import Headline
 from selfpref.tables.parts import StudyTables
 from selfpref.tables.schemas import TABLES
 
@@ -80,6 +81,13 @@ def tables_of(study: str) -> StudyTables:
 def compute(study: str, params: Params) -> Frames:
     """The frames that a study's figures draw, from its tables."""
     found: Frames = import_module(f"selfpref.studies.{study}.metrics").compute(params)
+    return found
+
+
+def headline(study: str, computed: Frames) -> Headline:
+    """The numbers of a study that DVC compares; none of what goes beyond the papers."""
+    metrics = import_module(f"selfpref.studies.{study}.metrics")
+    found: Headline = metrics.headline(computed) if hasattr(metrics, "headline") else {}
     return found
 
 

@@ -1,13 +1,41 @@
-"""Write and read the frames that metrics hand to figures: one parquet file each."""
+"""Write and read the frames that metrics hand to figures, one parquet file each, and headlines.
 
-from collections.abc import Mapping
+A headline is the few numbers of a study that a change of the parameters moves first, as nested
+JSON, which DVC compares from one run to another.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic
+from selfpref.files import atomic, write_text
+
+Headline = dict[str, Any]
+HEADLINE = "headline.json"
+
+
+def nested(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> Headline:
+    """Rows as mappings in mappings: by the first key, the second, ..., a number a column.
+
+    What is missing is null, and numbers have six decimals.
+    """
+    found: Headline = {}
+    for row in frame.sort_values(list(keys)).to_dict("records"):
+        place = found
+        for key in keys:
+            place = place.setdefault(str(row[key]), {})
+        place |= {name: None if pd.isna(row[name]) else round(row[name], 6) for name in values}
+    return found
+
+
+def write_headline(headline: Headline, folder: Path) -> None:
+    """Write a headline beside the frames."""
+    write_text(folder / HEADLINE, json.dumps(headline, indent=1) + "\n")
 
 
 def write_frames(frames: Mapping[str, pd.DataFrame], folder: Path) -> None:

@@ -1,5 +1,7 @@
 """Read the study's tables, as the parameters say, and hand them to `measure.compute`."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from selfpref import paths
@@ -7,6 +9,7 @@ from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import STUDY, evaluators, measure
 from selfpref.tables.asked import asked
+from selfpref.tables.frames import Headline, nested
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
@@ -23,3 +26,13 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     bootstrap = bootstrap.within(STUDY.name)
     frames = measure.compute(found, who, published, params.panickssery, bootstrap)
     return {**frames, "asked": asked(STUDY, params.profile)}
+
+
+def headline(frames: Mapping[str, pd.DataFrame]) -> Headline:
+    """By data set and untuned judge: mean confidence of recognition and of preference."""
+    who, rows = frames["evaluators"], frames["pairwise"]
+    bases = who.loc[who["variant"].eq(evaluators.BASE), "evaluator"]
+    whole = rows[
+        rows["evaluator"].isin(bases) & rows["other"].eq("all") & rows["convention"].eq("corrected")
+    ]
+    return nested(whole, ["dataset", "evaluator", "task"], ["mean"])

@@ -10,6 +10,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.wataoka import STUDY, measure
 from selfpref.studies.wataoka.measure.judged import COLUMNS, Settings
 from selfpref.tables.asked import asked
+from selfpref.tables.frames import Headline, nested
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
@@ -67,3 +68,8 @@ def _of_items(params: Params, table: str, items: pd.Series) -> pd.DataFrame:
         rows = tables.read(params.profile, table, STUDY.name, [file])
         found.append(rows[rows["item_id"].isin(items)])
     return pd.concat(found, ignore_index=True)
+
+
+def headline(frames: Mapping[str, pd.DataFrame]) -> Headline:
+    """Of every judge with responses of its own: equal opportunity, demographic parity, excess."""
+    return nested(frames["fig1b_bias"], ["dataset", "judge"], ["eo", "dp", "excess"])
