@@ -10,10 +10,10 @@ SERVERS := $(CURDIR)/.cache/servers/venv
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
-INSTALLED := $(VENV)/.pipeline $(if $(filter lab live,$(PROFILE)),$(VENV)/.models)
+INSTALLED := $(VENV)/.pipeline $(if $(filter lab live demo,$(PROFILE)),$(VENV)/.models)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro report estimate verify test test-servers soak check format notebook lock
+.PHONY: help repro demo report estimate verify test test-servers soak check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -21,6 +21,11 @@ help:  ## List the commands
 repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; default: the profile in params.yaml)
 	@selfpref use $(PROFILE)
 	@dvc repro
+
+demo: $(VENV)/.pipeline $(VENV)/.models  ## Two models, twenty prompts and a figure, in about a minute
+	@selfpref use demo
+	@dvc repro chapter@wataoka-demo; status=$$?; selfpref use $(PROFILE); exit $$status
+	@echo "open figures/demo/wataoka/fig1b_bias.svg, or report/demo/wataoka.html"
 
 report: $(INSTALLED)  ## Write report/<profile>/index.html anew from what is there (`make repro` does so at its end)
 	@selfpref use $(PROFILE)

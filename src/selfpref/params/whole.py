@@ -58,7 +58,7 @@ MOVED = {
 class Params(Section):
     """The whole of params.yaml."""
 
-    profile: Literal["lab", "recorded", "live"]
+    profile: Literal["lab", "demo", "recorded", "live"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: list[Study]

@@ -19,6 +19,8 @@ SOURCES = {
     "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
     "them was taught to prefer is known, so every measure can be held against the truth. No "
     "number here is about any large model.",
+    "demo": "Two small models, trained on this machine for seconds, write and judge: enough to see "
+    "that everything runs, and too little for any number to mean something.",
     "recorded": "Verdicts and ratings that the papers' authors and others released, as stored and, "
     "where a release contradicts itself, corrected. No model was run.",
     "live": "Models were asked: local weights, served models, or hosted ones.",

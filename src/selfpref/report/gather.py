@@ -183,7 +183,7 @@ def _study(folder: Path, profile: str) -> Study:
     left_out = [source for source in text if source.startswith(MISSING)]
     added = SHOWN.findall(code)
     outputs = []
-    hidden = RELEASED if profile != "lab" else ()
+    hidden = RELEASED if profile not in ("lab", "demo") else ()
     for name in sorted({path.stem for path in folder.iterdir()} - {*hidden}):
         formats = sorted(path.suffix[1:] for path in folder.glob(f"{name}.*"))
         picture = folder / f"{name}.svg"
