@@ -121,6 +121,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SelfprefError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("selfpref"):
+            raise
+        print(
+            f"error: {error.name} is not installed; pip install 'selfpref[pipeline]', or "
+            "'selfpref[pipeline,models]' for profiles that run models",
+            file=sys.stderr,
+        )
+        return 1
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
