@@ -73,9 +73,11 @@ class Params(Section):
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
         """Every model that a study names is there, and something fills the tables."""
-        names = [name for key in self.models for name in self.names(key)]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"models: two models are called {twice[0]!r}; change one name")
+        known: dict[str, Model] = {}
+        for key, entry in self.models.items():
+            for name, model in members(key, entry).items():
+                if known.setdefault(name, model) != model:
+                    raise ValueError(f"models: two models are called {name!r}; change one name")
         for study, task, uses in self.tasks():
             for key, use in uses.items():
                 self._is_there(f"{study}.{task}.{key}", key, use)
@@ -213,7 +215,7 @@ class Params(Section):
                 )
 
     def every_model(self) -> dict[str, Model]:
-        """All models by name: of an entry for several, each of them."""
+        """All models by name: of an entry for several, each of them; entries may share some."""
         return {
             name: model
             for key, entry in self.models.items()
