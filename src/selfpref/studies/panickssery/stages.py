@@ -183,14 +183,15 @@ def examples(
     Returns:
         For each judge what it learns, and what is replayed.
     """
-    return {
-        evaluator: _examples(params, key, base, name, open_model)
-        for _, _, evaluator, base, name in _evaluators(params, key)
-    }
+    made = {}
+    for _, _, evaluator, base, name in _evaluators(params, key):
+        with open_model(params, base, "", "") as asked:
+            made[evaluator] = _examples(params, key, base, name, asked)
+    return made
 
 
 def _examples(
-    params: Params, key: str, base: str, name: str, open_model: models.OpenModel
+    params: Params, key: str, base: str, name: str, asked: Model
 ) -> tuple[list[Labelled], list[Labelled]]:
     use = params.panickssery.finetune[key]
     tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
@@ -201,8 +202,7 @@ def _examples(
     pairs = ordered_pairs(items[chosen], responses, base)
     learned = labelled(pairs, base, tuning.variant, layout, params.seed)
     again = round(len(learned) * tuning.replay / (1 - tuning.replay))
-    with open_model(params, base, "", "") as asked:
-        return learned, replayed(pairs, layout, again, asked.ask, params.seed)
+    return learned, replayed(pairs, layout, again, asked.ask, params.seed)
 
 
 def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
@@ -222,12 +222,12 @@ def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
 
 def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) -> dict[str, object]:
     use, folder = params.panickssery.finetune[key], paths.finetuned_dir(params.profile, key)
-    learned, again = _examples(params, key, base, name, models.open_model)
-    write_text(folder / f"{evaluator}.jsonl", chat_lines([*learned, *again]))
-    losses = [float("nan")]
-    if use.method != "export":
-        seed = seed_of(params.seed, evaluator)
-        with models.open_entry(params, base, params.models[base], "", "") as (engine, _):
+    with models.open_entry(params, base, params.models[base], "", "") as (engine, asked):
+        learned, again = _examples(params, key, base, name, asked)
+        write_text(folder / f"{evaluator}.jsonl", chat_lines([*learned, *again]))
+        losses = [float("nan")]
+        if use.method != "export":
+            seed = seed_of(params.seed, evaluator)
             losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
     tuning = use.evaluators[name]
     return {
