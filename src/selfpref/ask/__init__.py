@@ -87,7 +87,7 @@ def example(model: Model) -> pd.DataFrame:
     else:
         assert isinstance(call, Score)
         told = f"{call.continuation}\n({answer.sum_nll:.2f} nats, {answer.n_tokens} tokens)"
-    return pd.DataFrame([*said, ("answer", told)], columns=["role", "text"])
+    return pd.DataFrame([*said, ("the model's reply", told)], columns=["role", "text"])
 
 
 def printed(example: pd.DataFrame) -> str:
