@@ -19,6 +19,8 @@ from selfpref.models.calls import Model
 from selfpref.tables.schemas import TABLES
 
 Columns = dict[str, object]
+# What `example` returns where nothing was asked.
+NO_EXAMPLE = pd.DataFrame(columns=["role", "text"])
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def example(model: Model) -> pd.DataFrame:
         `role, text`: the messages, then what the model answered; empty where nothing was asked.
     """
     if model.first is None:
-        return pd.DataFrame(columns=["role", "text"])
+        return NO_EXAMPLE
     call, answer = model.first
     said = list(call.prompt.messages)
     if isinstance(answer, Text):

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from selfpref import paths, tables
-from selfpref.ask import example
+from selfpref.ask import NO_EXAMPLE, example
 from selfpref.models.calls import Model
 from selfpref.models.open import OpenModel, open_model
 from selfpref.params import TASKS, Params, Refine
@@ -140,7 +140,7 @@ def _make(params: Params, study: str, task: str, name: str) -> Frames:
             yield model
             shown.append(example(model))
 
-    return {**stage(params, name, open_and_show), "example": next(iter(shown), pd.DataFrame())}
+    return {**stage(params, name, open_and_show), "example": next(iter(shown), NO_EXAMPLE)}
 
 
 def _of_members(params: Params, study: str, task: str, key: str) -> list[tuple[str, Params]]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref import paths, tables
+from selfpref.ask import NO_EXAMPLE, example
 from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
@@ -135,15 +136,17 @@ def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
         key: A key of `panickssery.finetune`.
 
     Returns:
-        verdicts and ratings; without rows where the entry only exports examples.
+        verdicts, ratings, and `example`: the first question with its answer; without rows where
+        the entry only exports examples.
     """
     use = params.panickssery.finetune[key]
     calls = [] if use.method == "export" else _evaluators(params, key)
     found = each(_recognise_tuned, calls)
-    return {
+    made = {
         name: tables.together(name, [part[name] for part in found])
         for name in ("verdicts", "ratings")
     }
+    return {**made, "example": found[0]["example"] if found else NO_EXAMPLE}
 
 
 def _evaluators(params: Params, key: str) -> list[tuple[Params, str, str, str, str]]:
@@ -167,7 +170,7 @@ def _recognise_tuned(
     layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
     with models.open_entry(params, base, entry, "", f"recognise {evaluator}") as (_, asked):
         answered, rated = _judged(params, base).by(evaluator, asked, layout, read, params.seed)
-    return {"verdicts": answered, "ratings": rated}
+        return {"verdicts": answered, "ratings": rated, "example": example(asked)}
 
 
 def examples(
