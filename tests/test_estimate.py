@@ -13,11 +13,12 @@ from selfpref import paths, tables
 from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
-from selfpref.params import load
+from selfpref.params import TASKS, load
 from selfpref.studies.wataoka import stages
 
 yaml = YAML()
 PAIRS = 10
+RESPOND = {"prompts": "lab", "max_tokens": 7}
 
 
 def write(name, rows, part):
@@ -48,6 +49,9 @@ def repository(tmp_path, monkeypatch):
         ],
         "seed-0",
     )
+    # A data set fills every table, with no rows where it has none.
+    there = paths.table_dir("lab", "responses", "wataoka") / "seed-0.parquet"
+    tables.write(tables.empty("responses"), "responses", there)
     for name, word in (("terse", "cherry"), ("formal", "sky")):
         write(
             "responses",
@@ -69,15 +73,20 @@ def repository(tmp_path, monkeypatch):
     )
     with Scripted() as server:
         params = yaml.load((REPOSITORY / "params.yaml").read_text())
-        keep = ("terse", "formal")
-        for section in ("models", "respond", "judge", "perplexity"):
-            for name in [name for name in params[section] if name not in keep]:
-                del params[section][name]
-        for section in (
-            *("compete", "assess", "tie_breakers", "contests", "requests", "refine"),
-            *("articles", "summarise", "recognise", "finetune"),
-        ):
-            params[section] = {}
+        params["studies"] = ["wataoka"]
+        # The labels are data here.
+        params["wataoka"]["label"] = {}
+        params["models"] = {
+            name: {"engine": "transformers", "model": f"data/lab/models/{{dataset}}/{name}"}
+            for name in ("terse", "formal")
+        }
+        for study, tasks in TASKS.items():
+            for task in tasks:
+                uses = list(params[study][task].values()) if study == "wataoka" else []
+                params[study][task] = {name: use for use in uses for name in params["models"]}
+        for study in ("livebench", "panickssery", "xu"):
+            params[study]["datasets"] = {}
+        params["livebench"]["categories"] = {}
         params["models"]["served"] = {
             "engine": "openai",
             "model": "m",
@@ -85,13 +94,14 @@ def repository(tmp_path, monkeypatch):
             "server": "vllm",
             "price": {"input": 2.0, "output": 1e5},
         }
-        params["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
+        params["wataoka"]["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
         yield Repository(tmp_path / "params.yaml", params, server)
 
 
 class Repository:
     def __init__(self, path, params, server):
         self.path, self.params, self.server = path, params, server
+        self.wataoka = params["wataoka"]
 
     def load(self, **settings):
         self.params["models"]["served"].update(settings)
@@ -99,7 +109,7 @@ class Repository:
             yaml.dump(self.params, handle)
         return load(self.path)
 
-    def row(self, stage="judge"):
+    def row(self, stage="wataoka.judge"):
         table = estimate(self.load())
         (row,) = table[table["stage"].eq(stage)].to_dict("records")
         return row
@@ -123,7 +133,7 @@ def test_a_batch_costs_half(repository):
 
 def test_what_is_in_the_store_is_not_counted(repository):
     params = repository.load()
-    made = stages.verdicts(params, "served")
+    made = stages.judge(params, "served")["verdicts"]
     assert made["status"].eq("ok").all()
     assert len(made) == 2 * PAIRS
     row = repository.row()
@@ -131,14 +141,18 @@ def test_what_is_in_the_store_is_not_counted(repository):
 
 
 def test_what_is_not_there_yet_is_not_known(repository):
-    del repository.params["judge"]["served"]
-    repository.params["respond"]["served"] = {"prompts": "lab", "max_tokens": 7, "temperature": 1.0}
-    repository.params["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
-    row = repository.row("respond")
+    del repository.wataoka["judge"]["served"]
+    repository.wataoka["respond"]["served"] = {
+        "prompts": "lab",
+        "max_tokens": 7,
+        "temperature": 1.0,
+    }
+    repository.wataoka["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
+    row = repository.row("wataoka.respond")
     assert (row["calls"], row["reply tokens"]) == (PAIRS, 7 * PAIRS)
-    row = repository.row("judge")
+    row = repository.row("wataoka.judge")
     assert pd.isna(row["calls"])
-    assert row["remark"].startswith("not known yet: data/lab/responses/wataoka/served.parquet")
+    assert row["remark"].startswith("not known yet: data/lab/wataoka/responses/served.parquet")
 
 
 def test_a_stage_above_its_budget_does_not_start(repository):
@@ -146,17 +160,17 @@ def test_a_stage_above_its_budget_does_not_start(repository):
     with pytest.raises(
         SelfprefError, match=r"may cost \$2\.00 \(20 calls\), the budget is \$1\.50"
     ):
-        within_budget(params, "served", "judge")
+        within_budget(params, "wataoka", "judge", "served")
     assert repository.row()["remark"] == "above the budget"
-    within_budget(repository.load(budget=2.5), "served", "judge")
-    within_budget(params, "terse", "judge")
+    within_budget(repository.load(budget=2.5), "wataoka", "judge", "served")
+    within_budget(params, "wataoka", "judge", "terse")
     assert not repository.server.received
 
 
 def test_a_budget_counts_what_is_left_to_ask(repository):
     params = repository.load(budget=1.5)
-    stages.verdicts(params, "served")
-    within_budget(params, "served", "judge")
+    stages.judge(params, "served")
+    within_budget(params, "wataoka", "judge", "served")
 
 
 def test_the_command_prints_a_table(repository, capsys):
@@ -165,18 +179,27 @@ def test_the_command_prints_a_table(repository, capsys):
     told = capsys.readouterr().out
     assert "served" in told
     assert "at most $2.00 in all" in told
-    del repository.params["judge"]["served"]
+    del repository.wataoka["judge"]["served"]
     repository.load()
     assert main(["estimate"]) == 0
     assert "no model of `engine: openai` is asked anything" in capsys.readouterr().out
 
 
+def responded(params):
+    made = stages.respond(params, "served")
+    return made["responses"], made["dropped"]
+
+
 def test_responses_that_never_came_have_no_row_and_are_counted(repository):
-    repository.params["respond"]["served"] = {"prompts": "lab", "max_tokens": 7, "temperature": 0.0}
+    repository.wataoka["respond"]["served"] = {
+        "prompts": "lab",
+        "max_tokens": 7,
+        "temperature": 0.0,
+    }
     repository.server.answer = lambda body: completion(body, [position("cherry", {})], "length")
     # Equal questions are one call, so that one refusal is all of them.
     repository.server.script = iter(["refusal"])
-    made, dropped = stages.responses(repository.load(), "served")
+    made, dropped = responded(repository.load())
     assert made.empty
     assert dropped.loc["seed-0"].to_dict() == {
         "cut off": 0,
@@ -185,7 +208,7 @@ def test_responses_that_never_came_have_no_row_and_are_counted(repository):
         "failed": 0,
     }
     repository.server.script = iter(["ok"])
-    made, dropped = stages.responses(repository.load(), "served")
+    made, dropped = responded(repository.load())
     assert made["text"].eq("cherry").all()
     assert made["status"].eq("truncated").all()
     assert dropped.loc["seed-0", "cut off"] == PAIRS

@@ -2,14 +2,19 @@
 
 import pytest
 from conftest import REPOSITORY
+from ruamel.yaml import YAML
 
 from selfpref import profiles
+from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
-from selfpref.params import StageParams, load
+from selfpref.params import load
+from selfpref.params.reading import _kind
+from selfpref.params.whole import MOVED
 
 RECORDED = REPOSITORY / "profiles/recorded.yaml"
 TEXT = RECORDED.read_text()
 LAB = (REPOSITORY / "params.yaml").read_text()
+yaml = YAML(typ="safe")
 
 
 def written(tmp_path, text):
@@ -52,47 +57,56 @@ def test_a_bad_value_names_file_key_and_remedy(tmp_path, old, new, told):
         assert part in message
 
 
-def test_beyond_needs_a_study_to_read(tmp_path):
-    bare = TEXT
-    for study in ("wataoka", "livebench", "panickssery", "xu"):
-        bare = bare.replace(f"  {study}: [recorded]", f"  {study}: []")
-    with pytest.raises(SelfprefError, match=r"studies\.beyond reads the other studies"):
-        load(written(tmp_path, bare))
-    load(written(tmp_path, bare.replace("  beyond: [recorded]", "  beyond: []")))
-
-
 def test_a_null_mapping_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match=r"params\.yaml: datasets: is empty"):
-        load(written(tmp_path, LAB.replace("datasets: {}", "datasets:")))
+    with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.respond: is empty"):
+        load(written(tmp_path, TEXT.replace("respond: {}", "respond:", 1)))
+
+
+ASKED = "  recognise:\n    readers: "
 
 
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("judge:\n", "judge:\n  nobody: {prompts: lab, min_mass: 0.5}\n", "judge.nobody is no key"),
-        ("seeds: [0]", "seeds: []", "the lab profile needs lab.seeds"),
-        ('{dataset}/terse"', '{dataset}/terse", trust_remote_code: true', "trust_remote_code"),
-        ("articles: 90, train: 30", "articles: 90, train: 90", "no article is left to be judged"),
-        ("articles: 90, train: 30", "articles: 90, train: 9", "more than the 9 of articles.notes"),
-        ("{on: notes,", "{on: novels,", "notes-2.on: 'novels' is no key of `articles`"),
-        ("  clerk: {prompts: lab, max", "  boss: {prompts: lab, max", "is no key of `models`"),
         (
-            "  clerk: {prompts: lab, max_tokens: 20, temperature: 1.0}\n",
-            "",
-            "recognise.clerk: 'clerk' is no key of `summarise`",
+            "judge:\n",
+            "judge:\n    nobody: {prompts: lab, min_mass: 0.5}\n",
+            "wataoka.judge.nobody is no key",
         ),
-        ("recognise:\n  clerk: {prompts: lab", "recognise:\n  clerk: {prompts: plain", "`lab` is"),
-        ("model: host\n", "model: nobody\n", "finetune.host.model: 'nobody' is no key"),
         (
-            "recognise:\n  clerk: {prompts: lab",
-            "recognise:\n  clerk: {prompts: lab, score_mode: text",
-            "recognise.clerk.score_mode",
+            '{dataset}/{name}"',
+            '{dataset}/{name}"\n    trust_remote_code: true',
+            "trust_remote_code",
+        ),
+        ("articles: 90, train: 30", "articles: 90, train: 90", "no article is left to be judged"),
+        (
+            "articles: 90, train: 30",
+            "articles: 90, train: 9",
+            "more than the 9 of panickssery.datasets.notes.train",
+        ),
+        ("{on: notes,", "{on: novels,", "notes-2.on: 'novels' is no articles of"),
+        (
+            "    writers: {prompts: lab, max",
+            "    boss: {prompts: lab, max",
+            "is no key of `models`",
+        ),
+        (
+            "    writers: {prompts: lab, max",
+            "    solver: {prompts: lab, max",
+            "recognise.readers: 'clerk' is no model of `panickssery.respond`",
+        ),
+        (f"{ASKED}{{prompts: lab", f"{ASKED}{{prompts: plain", "`lab` is"),
+        ("model: readers\n", "model: nobody\n", "finetune.readers.model: 'nobody' is no key"),
+        (
+            f"{ASKED}{{prompts: lab",
+            f"{ASKED}{{prompts: lab, score_mode: text",
+            "recognise.readers.score_mode",
         ),
         ("variant: always-1", "variant: always-2", "notes-always-1.variant"),
-        ("method: full", "method: half", "finetune.clerk.method"),
+        ("method: full", "method: half", "finetune.readers.method"),
         (
-            "  host: {prompts: lab, min_mass: 0.5}\n",
-            "  clerk-notes-2: {prompts: lab, min_mass: 0.5, own: clerk}\n",
+            f"{ASKED}{{prompts: lab, min_mass: 0.5}}\n",
+            f"{ASKED[:-9]}clerk-notes-2: {{prompts: lab, min_mass: 0.5, own: clerk}}\n",
             "recognise.clerk-notes-2 is no key",
         ),
     ],
@@ -121,32 +135,36 @@ SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\
         ([("model: m", "model: m, budget: 3")], "models.served: budget needs a price"),
         ([("model: m", "model: m, top_logprobs: 21")], "models.served.top_logprobs"),
         (
-            [("\nperplexity:\n", "\nperplexity:\n  served: {prompts: lab}\n")],
-            "perplexity.served: only `server: vllm` gives likelihoods",
+            [("\n  perplexity:\n", "\n  perplexity:\n    served: {prompts: lab}\n")],
+            "wataoka.perplexity.served: only `server: vllm` gives likelihoods",
         ),
         (
             [
                 ("model: m", "model: m, reasoning: low"),
-                ("\njudge:\n", "\njudge:\n  served: {prompts: lab, min_mass: 0.5}\n"),
+                ("\n  judge:\n", "\n  judge:\n    served: {prompts: lab, min_mass: 0.5}\n"),
             ],
-            "judge.served: a reasoning model gives no probabilities",
+            "wataoka.judge.served: a reasoning model gives no probabilities",
         ),
         (
             [
                 ("model: m", "model: m, reasoning: low"),
-                ("\nrecognise:\n", "\nrecognise:\n  served: {prompts: lab, min_mass: 0.5}\n"),
+                ("\n  recognise:\n", "\n  recognise:\n    served: {prompts: lab, min_mass: 0.5}\n"),
             ],
-            "recognise.served: a reasoning model gives no probabilities; set `score_mode: sampled`",
+            "panickssery.recognise.served: a reasoning model gives no probabilities; "
+            "set `score_mode: sampled`",
         ),
         (
             [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled")],
-            "judge.disclaimer: samples goes with",
+            "wataoka.judge.judges: samples goes with",
         ),
         (
             [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled, samples: 5")],
-            "judge.disclaimer: temperature is 0",
+            "wataoka.judge.judges: temperature is 0",
         ),
-        ([("min_mass: 0.5", "min_mass: 0.5, samples: 5")], "judge.disclaimer: samples goes with"),
+        (
+            [("min_mass: 0.5", "min_mass: 0.5, samples: 5")],
+            "wataoka.judge.judges: samples goes with",
+        ),
     ],
 )
 def test_a_served_model_is_asked_for_what_it_gives_and_its_secrets_are_not_told(
@@ -165,22 +183,132 @@ def test_a_served_model_is_asked_for_what_it_gives_and_its_secrets_are_not_told(
     assert "secret" not in message.replace("holds no secrets", "")
 
 
+BREAKS = (
+    "  judge:\n    contestants: ",
+    "  judge:\n    umpire: {prompts: lab, orders: cyclic, min_mass: 0.5}\n    contestants: ",
+)
+WITHOUT = 'names: [clerk, host], model: "data/lab/models/seed-0/clerk"'
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            [("umpire: {engine", "fair: {engine")],
+            "models: two models are called 'fair'; change one name",
+        ),
+        (
+            [("umpire: {engine", "umpire: {responder: partisan, engine"), BREAKS],
+            "livebench.judge: two models are 'partisan'; change one `responder`",
+        ),
+        (
+            [(", names: [clerk, host]", "")],
+            "models.readers: names and `{name}` in the folder go together",
+        ),
+        (
+            [('names: [clerk, host], model: "data/lab/models/seed-0/{name}"', WITHOUT)],
+            "models.readers: names and `{name}` in the folder go together",
+        ),
+        (
+            [("names: [clerk, host]", "names: [clerk, host], responder: x")],
+            "models.readers: responder: models of one entry have their own names",
+        ),
+        ([("names: [clerk, host]", "names: [Clerk]")], "models.readers.names.0: keys are slugs"),
+        ([("names: [clerk, host]", "names: []")], "models.readers.names: "),
+        (
+            [("arms: [accept-all, noise]", "arms: [accept-all, external]")],
+            "xu.refine.solver.external: name another model, or drop the arm",
+        ),
+        (
+            [("names: [fair, small, partial]", "names: [fair]")],
+            "xu.refine.translators.external: name another model, or drop the arm",
+        ),
+    ],
+)
+def test_models_of_one_entry_have_names_of_their_own(tmp_path, changes, told):
+    text = LAB
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    with pytest.raises(SelfprefError) as failure:
+        load(written(tmp_path, text))
+    assert str(failure.value).startswith(f"params.yaml: {told}")
+    assert len(str(failure.value).splitlines()) == 1
+
+
+def test_an_entry_for_several_models_stands_for_each_of_them():
+    params = load(REPOSITORY / "params.yaml")
+    assert params.names("readers") == ["clerk", "host"]
+    assert params.names("solver") == ["solver"]
+    every = params.every_model()
+    # Entries may share a model; `writers` names one more.
+    assert [every[name].model for name in ("clerk", "host", "aide", "solver")] == [
+        f"data/lab/models/seed-0/{name}" for name in ("clerk", "host", "aide", "solver")
+    ]
+    assert every["clerk"].names is None
+    assert "readers" not in every
+    # Evaluators are named after their base where there are several, else after the entry.
+    (tuned,) = params.panickssery.finetune.values()
+    assert params.tuned_from("readers", tuned) == {"clerk": "clerk", "host": "host"}
+    alone = tuned.model_copy(update={"model": "solver"})
+    assert params.tuned_from("mine", alone) == {"mine": "solver"}
+
+
+def place_in(values, place, value):
+    """Parameters with one more key, given with dots."""
+    *outer, last = place.split(".")
+    for name in outer:
+        values = values[name]
+    values[last] = value
+
+
+@pytest.mark.parametrize("key", sorted(MOVED))
+def test_a_key_of_an_earlier_version_is_told_where_it_stands_now(tmp_path, key):
+    values = yaml.load(LAB)
+    place_in(values, key, {"wataoka": ["lab"]} if key == "studies" else {})
+    path = tmp_path / "params.yaml"
+    with open(path, "w") as handle:
+        yaml.dump(values, handle)
+    with pytest.raises(SelfprefError) as failure:
+        load(path)
+    assert str(failure.value) == f"params.yaml: {key}: {MOVED[key]}"
+
+
+def test_where_a_moved_key_is_said_to_stand_is_a_place():
+    """Sections of the schema, with `<study>` and `<key>` for what a user names."""
+    for told in MOVED.values():
+        if not told.startswith("stands in `"):
+            continue
+        path = told.split("`")[1].replace("<study>", "wataoka").split(".")
+        assert _kind([part if part != "<key>" else "seed-0" for part in path])
+
+
+def test_a_source_that_is_not_there_is_named_by_the_check(repository, capsys):
+    """By the command line: its key and its remedy, and nothing is swept or written."""
+    (repository / "src").unlink()
+    kept = repository / "data/recorded/wataoka/verdicts/former.parquet"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    assert main(["check", "--out", str(repository / "checked.txt")]) == 1
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith(
+        "error: params.yaml: wataoka.datasets.mt-bench.source: "
+        "src/selfpref/studies/wataoka/read/mt-bench.csv: no such file; put it there or correct it"
+    )
+    assert kept.exists()
+    assert not (repository / "checked.txt").exists()
+
+
 @pytest.mark.parametrize("text", ["seed: [1", "just words", "", "- a\n- b\n"])
 def test_what_is_no_mapping_is_refused(tmp_path, text):
     with pytest.raises(SelfprefError, match=r"params\.yaml"):
         load(written(tmp_path, text))
 
 
-def test_a_stage_cannot_read_what_dvc_yaml_does_not_declare():
-    params = StageParams("archive@x", {"seed": 3})
-    assert params.seed == 3
-    with pytest.raises(SelfprefError, match=r"dvc\.yaml: stage archive@x reads 'bootstrap'"):
-        _ = params.bootstrap
-
-
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "src").symlink_to(REPOSITORY / "src")
     written(tmp_path, TEXT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -217,39 +345,38 @@ def test_an_unknown_or_broken_profile_changes_nothing(repository):
     assert (repository / "params.yaml").read_text() == TEXT
 
 
-LOCAL = "terse: {engine: transformers,"
+LOCAL = "umpire: {engine: transformers,"
 
 
 @pytest.mark.parametrize(
     ("new", "told"),
     [
-        ("terse: {engine: ray, inner: transformers, workers: 2, gpus: 0.5,", None),
-        ("terse: {engine: ray, inner: rey, workers: 2,", "models.terse.inner: one of 'transf"),
-        ("terse: {engine: ray, inner: openai, workers: 2,", "models.terse.threads: unknown key"),
-        ("terse: {engine: ray, inner: transformers,", "models.terse.workers: missing"),
+        ("umpire: {engine: ray, inner: transformers, workers: 2, gpus: 0.5,", None),
+        ("umpire: {engine: ray, inner: rey, workers: 2,", "models.umpire.inner: one of 'transf"),
+        ("umpire: {engine: ray, inner: openai, workers: 2,", "models.umpire.threads: unknown key"),
+        ("umpire: {engine: ray, inner: transformers,", "models.umpire.workers: missing"),
         (
-            "terse: {engine: ray, inner: transformers, workers: 2, address: 10.0.0.1,",
-            "models.terse.address: give local, auto, or ray://",
+            "umpire: {engine: ray, inner: transformers, workers: 2, address: 10.0.0.1,",
+            "models.umpire.address: give local, auto, or ray://",
         ),
         (
-            "terse: {engine: ray, inner: transformers, workers: 2, wrokers: 2,",
-            "models.terse.wrokers: unknown key",
+            "umpire: {engine: ray, inner: transformers, workers: 2, wrokers: 2,",
+            "models.umpire.wrokers: unknown key",
         ),
         (
-            "terse: {engine: ray, inner: transformers, workers: 2, address: auto, trheads: 2,",
-            "models.terse.trheads: unknown key",
+            "umpire: {engine: ray, inner: transformers, workers: 2, address: auto, trheads: 2,",
+            "models.umpire.trheads: unknown key",
         ),
-        ("terse: {engine: rey,", "models.terse.engine: one of 'transformers', 'openai', "),
-        ("terse: {", "models.terse.engine: missing"),
-        ("terse: {responder: sure, engine: transformers,", "two models are 'sure'"),
+        ("umpire: {engine: rey,", "models.umpire.engine: one of 'transformers', 'openai', "),
+        ("umpire: {", "models.umpire.engine: missing"),
     ],
 )
 def test_a_model_says_where_it_runs_in_one_line(tmp_path, new, told):
     path = written(tmp_path, LAB.replace(LOCAL, new, 1))
     if told is None:
-        entry = load(path).models["terse"]
+        entry = load(path).models["umpire"]
         assert (entry.workers, entry.gpus, entry.address) == (2, 0.5, "local")
-        assert entry.inner == load(written(tmp_path, LAB)).models["terse"]
+        assert entry.inner == load(written(tmp_path, LAB)).models["umpire"]
         return
     with pytest.raises(SelfprefError) as failure:
         load(path)
@@ -258,14 +385,16 @@ def test_a_model_says_where_it_runs_in_one_line(tmp_path, new, told):
 
 def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
     served = (
-        'terse: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
+        'umpire: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
         "model: x, server: vllm"
     )
-    local = 'terse: {engine: transformers, model: "data/lab/models/{dataset}/terse", threads: 1'
-    entry = load(written(tmp_path, LAB.replace(local, served, 1))).models["terse"]
+    local = 'umpire: {engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1'
+    entry = load(written(tmp_path, LAB.replace(local, served, 1))).models["umpire"]
     assert entry.inner.server == "vllm"
     with pytest.raises(SelfprefError, match="batches need no workers"):
         load(written(tmp_path, LAB.replace(local, f"{served}, batch: true", 1)))
     # What holds of served models holds of them in workers.
-    with pytest.raises(SelfprefError, match=r"perplexity\.terse: only `server: vllm`"):
-        load(written(tmp_path, LAB.replace(local, served.replace(", server: vllm", ""), 1)))
+    scores = LAB.replace("\n  perplexity:\n", "\n  perplexity:\n    umpire: {prompts: lab}\n", 1)
+    load(written(tmp_path, scores.replace(local, served, 1)))
+    with pytest.raises(SelfprefError, match=r"perplexity\.umpire: only `server: vllm`"):
+        load(written(tmp_path, scores.replace(local, served.replace(", server: vllm", ""), 1)))

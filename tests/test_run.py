@@ -41,7 +41,7 @@ def test_the_executed_copy_is_the_same_bytes_every_time(notebook, tmp_path):
     source = notebook("a = 'x'", "print(a)")
     made = []
     for _ in range(2):
-        run(source, tmp_path / "out/work.ipynb", {"a": "y"})
+        run(source, tmp_path / "out/work.ipynb", {"a": "y"}, page=True)
         made.append([(tmp_path / f"out/work.{kind}").read_bytes() for kind in ("ipynb", "html")])
     assert made[0] == made[1]
     assert b'"y\\n"' in made[0][0]
@@ -152,27 +152,24 @@ def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     assert not (tmp_path / "out.ipynb").exists()
 
 
-def test_warm_and_cold_give_the_same_bytes(notebook, tmp_path):
-    """A stage of DVC is a fork of a warm process; by hand it is a process of its own."""
+def test_a_stage_of_dvc_and_one_by_hand_give_the_same_bytes(notebook, tmp_path):
     source = notebook("a = 'x'", "import pandas as pd\npd.DataFrame({'n': [len(a)]})")
-    made = {}
-    for name, options in (("warm", {}), ("cold", {"SELFPREF_COLD": "1"})):
-        done = below_dvc(tmp_path, options, str(source), f"{name}.ipynb", "-p", "a=yy")
-        assert done.returncode == 0, done.stderr
-        assert "work: " in done.stderr
-        made[name] = (tmp_path / f"{name}.ipynb").read_bytes()
-    assert made["warm"] == made["cold"]
+    done = below_dvc(tmp_path, str(source), "below.ipynb", "-p", "a=yy")
+    assert done.returncode == 0, done.stderr
+    assert "work: " in done.stderr
+    assert main(["run", str(source), str(tmp_path / "by_hand.ipynb"), "-p", "a=yy"]) == 0
+    below, by_hand = (tmp_path / f"{name}.ipynb" for name in ("below", "by_hand"))
+    assert below.read_bytes() == by_hand.read_bytes()
 
 
-def test_an_error_of_a_warm_stage_reaches_the_terminal(notebook, tmp_path):
+def test_an_error_of_a_stage_reaches_the_terminal(notebook, tmp_path):
     source = notebook("a = 1", "1 / 0")
-    done = below_dvc(tmp_path, {}, str(source), "out.ipynb")
+    done = below_dvc(tmp_path, str(source), "out.ipynb")
     assert done.returncode == 1
     assert done.stderr.strip() == "error: work.ipynb, cell 2: ZeroDivisionError: division by zero"
 
 
-@pytest.mark.parametrize("options", [{}, {"SELFPREF_COLD": "1"}], ids=["warm", "cold"])
-def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path, options):
+def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path):
     """Answers that were paid for are still kept, and nothing is left running."""
     source = notebook(
         "a = 1",
@@ -182,7 +179,7 @@ def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path, options):
     )
     with subprocess.Popen(
         dvc_command(tmp_path, str(source), "out.ipynb"),
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")} | options,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")},
         cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
@@ -212,12 +209,12 @@ def dvc_command(folder, *arguments):
     return [sys.executable, str(dvc)]
 
 
-def below_dvc(folder, options, *arguments):
+def below_dvc(folder, *arguments):
     """`selfpref run` as the child of a process called dvc."""
     return subprocess.run(
         dvc_command(folder, *arguments),
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")} | options,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")},
         capture_output=True,
         text=True,
         timeout=300,

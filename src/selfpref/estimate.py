@@ -22,6 +22,13 @@ from selfpref.store import Store, store_path
 from selfpref.studies import registry
 from selfpref.studies.xu.refine.ceiling import Ceiling
 
+# What stages read, as far as a study has it, by task.
+READ = {
+    "respond": ("items",),
+    "refine": ("items",),
+    "tie_break": ("items", "responses", "verdicts"),
+}
+READ_BY_OTHERS = ("items", "responses", "labels")
 COUNTS = ("calls", "prompt tokens", "reply tokens")
 COLUMNS = ("model", "stage", *COUNTS, "USD", "budget", "remark")
 
@@ -111,10 +118,13 @@ def estimate(params: Params) -> pd.DataFrame:
 
 
 def _row(params: Params, stage: tuple[str, str, str], entry: Hosted) -> dict[str, Any]:
-    try:
-        meter = measure(params, *stage)
-    except SelfprefError as error:
-        return {"remark": f"not known yet: {error}"}
+    study, task, _ = stage
+    tables = registry.tables_of(study)
+    read = [name for name in READ.get(task, READ_BY_OTHERS) if name in tables.filled]
+    # A table is what lies in its folder; of half of it less would be asked.
+    if missing := tables.missing(params, read):
+        return {"remark": f"not known yet: {missing[0]} is not there; run `dvc repro`"}
+    meter = measure(params, *stage)
     tokens = meter.tokens
     row = dict(zip(COUNTS, (meter.calls, tokens.prompt, tokens.reply), strict=True))
     if entry.price is None:

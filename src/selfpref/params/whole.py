@@ -157,7 +157,8 @@ class Params(Section):
                 raise ValueError(f"xu.datasets: {place} needs requests to refine")
             if use.external not in self.models:
                 raise ValueError(f"{place}.external: {use.external!r} is no key of `models`")
-            if "external" in use.arms and {*self.names(use.external)} <= {key}:
+            others = self.names(use.external)
+            if "external" in use.arms and any(others == [name] for name in self.names(key)):
                 raise ValueError(f"{place}.external: name another model, or drop the arm")
             for name, entry in self.xu.requests.items():
                 _fits(f"{place}.prompts", use.prompts, f"xu.datasets.{name}", entry.reader)

@@ -68,16 +68,32 @@ class StudyTables:
         Returns:
             The files, as paths in the repository.
         """
-        section, gone = params.study(self.name), []
+        gone = []
         for folder in sorted(paths.study_dir(params.profile, self.name).glob("*/")):
-            wanted = {*section.datasets}
-            for task in self.tasks.get(folder.name, ()):
-                wanted |= {part(task, key) for key in getattr(section, task)}
+            wanted = self._wanted(params, folder.name)
             for path in sorted(folder.glob("*.parquet")):
                 if path.stem not in wanted:
                     path.unlink()
                     gone.append(str(path.relative_to(paths.root())))
         return gone
+
+    def missing(self, params: Params, folders: Iterable[str]) -> list[str]:
+        """The files of these folders that entries of the parameters make and that are not there."""
+        return [
+            str(path.relative_to(paths.root()))
+            for folder in folders
+            for stem in sorted(self._wanted(params, folder))
+            for path in [paths.table_dir(params.profile, folder, self.name) / f"{stem}.parquet"]
+            if not path.exists()
+        ]
+
+    def _wanted(self, params: Params, folder: str) -> set[str]:
+        """The files of a folder that data sets and entries make."""
+        section = params.study(self.name)
+        wanted = {*section.datasets} if folder in self.filled else set()
+        for task in self.tasks.get(folder, ()):
+            wanted |= {part(task, key) for key in getattr(section, task)}
+        return wanted
 
     def _table(self, folder: str) -> str:
         """The table that a folder is of."""

@@ -20,7 +20,9 @@ class Params:
     profile = "lab"
     seed = 1
     bootstrap = Bootstrap(resamples=200, level=0.95, method="percentile")
-    panickssery = Panickssery(min_mass=0.0, unusable=0.05)
+    panickssery = Panickssery(
+        datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
+    )
 
 
 def answer(judge, item, task, own, other, share, first):
@@ -81,11 +83,13 @@ def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     computed = panickssery.compute(found, who, published, section, bootstrap)
     frames.write_frames(computed, paths.metrics_dir("lab", "panickssery"))
-    monkeypatch.setattr("selfpref.params.stage_params", lambda stage: Params)
+    monkeypatch.setattr("selfpref.params.gather", lambda names: Params)
     notebook = json.loads((REPOSITORY / "notebooks/panickssery.ipynb").read_text())
     names: dict[str, object] = {}
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
+        if "parameters" in cell["metadata"].get("tags", []):
+            names["profile"] = "lab"
     written = pd.read_csv(tmp_path / "figures/lab/panickssery/pairwise.csv")
     assert set(written["evaluator"]) == set(who["evaluator"])

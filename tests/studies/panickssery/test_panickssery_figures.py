@@ -22,7 +22,9 @@ WHO = pd.DataFrame(
 class Params:
     profile = "lab"
     bootstrap = Bootstrap(resamples=200, level=0.95, method="percentile")
-    panickssery = Panickssery(min_mass=0.0, unusable=0.05)
+    panickssery = Panickssery(
+        datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
+    )
 
 
 PAIRWISE = pd.DataFrame(

@@ -16,7 +16,9 @@ from selfpref.studies.panickssery import read as archive
 from selfpref.studies.panickssery.measure import defects
 from selfpref.studies.panickssery.measure.individual import auroc, individual, missing_yes, scores
 
-SECTION = Panickssery(min_mass=0.0, unusable=0.05)
+SECTION = Panickssery(
+    datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
+)
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
 # As the issue and every reader of these files were promised them.

@@ -14,7 +14,7 @@ from conftest import REPOSITORY
 from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
-from selfpref import paths, tables
+from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
 from selfpref.lab.model import build_model, save_checkpoint
@@ -23,8 +23,7 @@ from selfpref.params import load
 from selfpref.params.models import Price
 from selfpref.studies import registry
 from selfpref.studies.panickssery import STUDY
-from selfpref.studies.panickssery import stages as summary_stages
-from selfpref.tables import parts
+from selfpref.tables.parts import part
 
 yaml = YAML()
 # What the local model can say, labels among it.
@@ -46,7 +45,8 @@ def said(body):
 def example(url):
     """profiles/live.yaml with its own example of summaries, small."""
     text = (REPOSITORY / "profiles/live.yaml").read_text()
-    (start, stop) = (text.index("#   articles:\n"), text.index("# `lora` tunes"))
+    section = text.index("# Summaries: ")
+    start, stop = text.index("#   datasets:\n", section), text.index("# `lora` tunes")
     added = yaml.load(re.sub(r"^# {3}", "", text[start:stop], flags=re.MULTILINE))
     params = yaml.load(text)
     served = {"engine": "openai", "model": "m", "base_url": url}
@@ -54,22 +54,20 @@ def example(url):
         "mine": {"engine": "transformers", "model": "models/mine", "threads": 1},
         **dict.fromkeys(("hosted", "hosted-tuned"), served),
     }
-    for entry in added["articles"].values():
+    for entry in added["datasets"].values():
         entry |= {"articles": 5, "train": 2}
     added["recognise"]["mine"]["min_mass"] = added["finetune"]["mine"]["min_mass"] = 0.0
     added["recognise"]["hosted-tuned"]["tuned"]["articles"] = 2
     for entry in added["finetune"].values():
         entry["evaluators"]["xsum-500"]["articles"] = 2
-    params["studies"]["panickssery"] = ["live"]
+    params["studies"] = ["panickssery"]
+    # Nobody else takes part.
+    params["wataoka"] |= {"judge": {}, "perplexity": {}}
+    params["panickssery"] |= added
     params["bootstrap"]["resamples"] = 100
     written = io.StringIO()
-    yaml.dump(params | added, written)
+    yaml.dump(params, written)
     return written.getvalue()
-
-
-def write(table, name, part):
-    folder = paths.table_dir("live", name, "panickssery")
-    tables.write(table, name, folder / f"{part}.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -98,29 +96,24 @@ def live(tmp_path_factory):
         patch.setenv("SELFPREF_CACHE", str(root / "cache"))
         (root / "params.yaml").write_text(example(server.url))
         params = load(root / "params.yaml")
-        for dataset in params.articles:
-            for name, table in summary_stages.articles(params, dataset).items():
-                write(table, name, dataset)
-        for name in params.summarise:
-            made, true, _ = summary_stages.summaries(params, name)
-            write(made, "responses", name)
-            write(true, "truths", name)
-        for name in params.finetune:
-            summary_stages.finetune(params, name)
-            for table, found in zip(
-                ("verdicts", "ratings"), summary_stages.tuned_answers(params, name), strict=True
-            ):
-                write(found, table, parts.part("finetune", name))
-        for name in params.recognise:
-            for table, found in zip(
-                ("verdicts", "ratings"), summary_stages.answers(params, name), strict=True
-            ):
-                write(found, table, name)
+        study = params.panickssery
+        for dataset in study.datasets:
+            STUDY.write("live", dataset, **registry.read(params, "panickssery", dataset))
+        for task, keys in (
+            ("respond", study.respond),
+            ("finetune", study.finetune),
+            ("recognise-tuned", study.finetune),
+            ("recognise", study.recognise),
+        ):
+            for key in keys:
+                made = registry.make(params, "panickssery", task, key)
+                of = "finetune" if task == "recognise-tuned" else task
+                registry.write("live", "panickssery", part(of, key), made)
         yield params
 
 
 def read(live, name):
-    return STUDY.read(live, name)
+    return STUDY.read("live", name)
 
 
 def test_summaries_of_news_are_cleaned(live):
@@ -159,16 +152,16 @@ def test_answers_that_a_host_is_asked_to_replay_count_in_estimate_and_budget(liv
         update={"price": price, "budget": 0.0}
     )
     rows = estimate(params)
-    assert rows[rows["stage"].eq("finetune")]["calls"].tolist() == [0]
-    within_budget(params, "hosted", "finetune")
+    assert rows[rows["stage"].eq("panickssery.finetune")]["calls"].tolist() == [0]
+    within_budget(params, "panickssery", "finetune", "hosted")
     # Half of all examples: as many as are learned.
-    evaluators = params.finetune["hosted"].evaluators
+    evaluators = params.panickssery.finetune["hosted"].evaluators
     for name, tuning in evaluators.items():
         evaluators[name] = tuning.model_copy(update={"replay": 0.5})
     rows = estimate(params)
-    assert rows[rows["stage"].eq("finetune")]["calls"].tolist() == [8]
-    with pytest.raises(SelfprefError, match=r"finetune@hosted may cost .* \(8 calls\)"):
-        within_budget(params, "hosted", "finetune")
+    assert rows[rows["stage"].eq("panickssery.finetune")]["calls"].tolist() == [8]
+    with pytest.raises(SelfprefError, match=r"finetune\.hosted may cost .* \(8 calls\)"):
+        within_budget(params, "panickssery", "finetune", "hosted")
 
 
 def test_the_study_describes_every_evaluator_and_compares_tuned_with_base(live):

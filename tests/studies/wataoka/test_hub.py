@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from http.server import BaseHTTPRequestHandler
+from importlib import import_module
 
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from selfpref import tables
 from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import Dialogues
-from selfpref.studies.registry import reader_of
+from selfpref.studies.registry import READERS
 
 CATEGORIES = ("harassment", "harassment/threatening", "hate", "self-harm", "sexual/minors")
 
@@ -65,7 +66,8 @@ def read(tmp_path):
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
         entry = Dialogues(study="wataoka", reader=reader, source="pinned.csv", **options)
-        found = reader_of(reader)("set", entry, source)
+        module = import_module(f"selfpref.{READERS['wataoka'][reader]}")
+        found = module.read("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading

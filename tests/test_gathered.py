@@ -1,0 +1,167 @@
+"""A stage's parameters: what dvc.yaml declares, flat in its notebook, and gathered again there."""
+
+import shlex
+from contextlib import chdir
+from pathlib import Path
+
+import nbformat
+import pytest
+from conftest import REPOSITORY
+from dvc.parsing import DataResolver
+from dvc.repo import Repo
+from ruamel.yaml import YAML
+
+from selfpref.errors import SelfprefError
+from selfpref.params import Params, gather, load, variables
+from selfpref.params.section import Section
+
+yaml = YAML(typ="safe")
+PROFILES = {
+    "lab": REPOSITORY / "params.yaml",
+    **{name: REPOSITORY / f"profiles/{name}.yaml" for name in ("demo", "live", "recorded")},
+}
+
+
+@pytest.fixture(scope="module")
+def repositories(tmp_path_factory):
+    """For each profile a folder in which it is active, with dvc.yaml and nothing else."""
+    made = {}
+    for profile, path in PROFILES.items():
+        made[profile] = tmp_path_factory.mktemp(profile)
+        for name, text in (("dvc.yaml", REPOSITORY / "dvc.yaml"), ("params.yaml", path)):
+            (made[profile] / name).write_text(text.read_text())
+        Repo.init(str(made[profile]), no_scm=True).close()
+    return made
+
+
+def stages():
+    """Every stage of the active profile by its address, as `dvc stage list` has them."""
+    with Repo() as repo:
+        resolver = DataResolver(repo, repo.root_dir, yaml.load(Path("dvc.yaml")))
+        return {name: resolver.resolve_one(name)[name] for name in resolver.get_keys()}
+
+
+class Running:
+    """A stage that runs a notebook: what it declares, what that gives, and what is gathered."""
+
+    def __init__(self, name, stage):
+        self.declared = [tuple(entry.split(".")) for entry in stage["params"]]
+        words = shlex.split(stage["cmd"])
+        (self.notebook,) = [REPOSITORY / word for word in words if word.startswith("notebooks/")]
+        given = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
+        self.given = dict(entry.split("=", 1) for entry in given)
+        self.variables = variables(name)
+        self.part = gather(self.variables | self.given)
+
+
+@pytest.fixture(scope="module", params=PROFILES)
+def profile(request, repositories):
+    """The whole of a profile's parameters, and by address its stages that run a notebook."""
+    with chdir(repositories[request.param]):
+        found = {
+            name: Running(name, stage)
+            for name, stage in stages().items()
+            if " run " in stage["cmd"]
+        }
+    assert len(found) > 5
+    return load(PROFILES[request.param]), found
+
+
+def at(whole, path):
+    for name in path:
+        whole = whole[name] if isinstance(whole, dict) else getattr(whole, name)
+    return whole
+
+
+def undeclared(part, whole, path=()):
+    """Fields of the sections of a part that it does not hold."""
+    for name in type(whole).model_fields:
+        value, here = getattr(whole, name), (*path, name)
+        if name not in part.model_fields_set:
+            yield here
+        elif isinstance(value, Section) and type(part).model_fields[name].annotation is type(value):
+            yield from undeclared(getattr(part, name), value, here)
+
+
+def test_what_a_stage_gathers_is_what_the_file_holds_and_no_more(profile):
+    whole, found = profile
+    for name, running in found.items():
+        for path in running.declared:
+            assert at(running.part, path) == at(whole, path), (name, path)
+        missing = list(undeclared(running.part, whole))
+        assert missing
+        assert not set(missing) & set(running.declared)
+        for path in missing:
+            told = rf"dvc\.yaml: the stage reads '{path[-1]}'; list it under its params"
+            with pytest.raises(SelfprefError, match=told):
+                at(running.part, path)
+
+
+def test_of_a_mapping_only_declared_entries_are_there(profile):
+    """No stage has the entry of another model, nor another model."""
+    for name, running in profile[1].items():
+        entries = {path[:-1]: set() for path in running.declared if path[:-1] and len(path) != 2}
+        entries |= {("models",): set()} if ("models" in {p[0] for p in running.declared}) else {}
+        for path in running.declared:
+            if path[:-1] in entries:
+                entries[path[:-1]].add(path[-1])
+        for path, wanted in entries.items():
+            assert set(at(running.part, path)) == wanted, name
+
+
+def cell(notebook):
+    """The names and values of a notebook's parameters, as it is opened."""
+    (found,) = [
+        one
+        for one in nbformat.read(notebook, 4).cells
+        if "parameters" in one.metadata.get("tags", [])
+    ]
+    names: dict[str, object] = {}
+    exec(found.source, names)
+    return {name: value for name, value in names.items() if name != "__builtins__"}
+
+
+def test_a_stage_gives_every_name_of_its_notebooks_cell(profile):
+    """A driver of several studies shows the settings of one; the others' come as new names."""
+    for name, running in profile[1].items():
+        shown = cell(running.notebook)
+        assert running.given["stage"] == running.variables["stage"] == name
+        assert set(running.given) <= set(shown), name
+        if shown["stage"].split("@")[0] == name.split("@")[0]:
+            spare = set(shown) - {*running.variables, *running.given}
+            assert spare <= optional(running.notebook, name), name
+
+
+def optional(notebook, name):
+    """Of the cell what this entry has not: of another study, or of another kind of data set."""
+    study = cell(notebook).get("study")
+    if notebook.stem == "metrics" and study not in name:
+        return set(cell(notebook))
+    return {"judges"} if notebook.stem == "items" else set()
+
+
+@pytest.mark.parametrize(
+    "notebook", sorted((REPOSITORY / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_a_notebook_opened_as_it_is_has_what_it_gathers(notebook, repositories, monkeypatch):
+    names = cell(notebook)
+    monkeypatch.chdir(repositories[names["profile"]])
+    part = gather(names)
+    assert isinstance(part, Params)
+    assert part.profile == names["profile"]
+    declared = [path.split(".") for path in stages()[names["stage"]]["params"]]
+    for path in declared:
+        assert at(part, path) is not None, path
+
+
+def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
+    monkeypatch.chdir(repositories["lab"])
+    made = variables("wataoka-judge@judges")
+    assert gather(made | {"min_mass": 0.25}).wataoka.judge["judges"].min_mass == 0.25
+    with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass"):
+        gather(made | {"min_mass": 2.0})
+    made = variables("metrics@xu-lab")
+    assert gather(made | {"resamples": 200}).bootstrap.resamples == 200
+    del made["gamma"]
+    with pytest.raises(SelfprefError, match="the notebook has no variable 'gamma'"):
+        gather(made)
