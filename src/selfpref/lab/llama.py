@@ -2,7 +2,7 @@
 
 The library's pass spends much of a step of a model this small on what is not a product. Here every
 weight is a part of one vector, in the order of the model's own parameters, so that an optimiser has
-one tensor, and what takes the same input (Q, K, V; gate and up) is one product:
+one tensor, and Q, K and V, which lie side by side, are one product:
 
     x <- x + O attend(rotated Q norm(x), rotated K norm(x), V norm(x))
     x <- x + D (silu(G norm(x)) * U norm(x))
@@ -41,17 +41,20 @@ class TrainedLlama:
         self._model, self._eps = model, config.rms_norm_eps
         self._heads, self._layers = config.num_attention_heads, config.num_hidden_layers
         width, inner = config.hidden_size, config.intermediate_size
-        layer = [(3 * width, width), (width, width), (2 * inner, width), (width, inner)]
-        norms = [(width,), (width,)]
+        attention, wide = [(3 * width, width), (width, width)], [(inner, width), (inner, width)]
+        layer = [*attention, *wide, (width, inner), (width,), (width,)]
         self._shapes: list[tuple[int, ...]] = [
-            (config.vocab_size, width), *(layer + norms) * self._layers, (width,)
+            (config.vocab_size, width), *layer * self._layers, (width,)
         ]  # fmt: skip
         weights = torch.nn.utils.parameters_to_vector(model.parameters())
         self.vector = weights.detach().requires_grad_()
         size = config.max_position_embeddings
         cos, sin = model.model.rotary_emb(weights, torch.arange(size)[None])
         half = width // self._heads // 2
-        self._turns = torch.complex(cos, sin)[0, :, None, :half].detach()
+        turns = torch.complex(cos, sin)[0, :, None, :half].detach()
+        # Of queries, keys and values, side by side; values are not turned.
+        parts = [turns, turns, torch.ones_like(turns)]
+        self._turns = torch.cat([part.repeat(1, self._heads, 1) for part in parts], dim=1)
         self._later = torch.full((size, size), -math.inf).triu(1)
 
     def store(self) -> None:
@@ -73,20 +76,21 @@ class TrainedLlama:
         embeddings = next(parts)
         x = functional.embedding(ids.flatten(), embeddings)
         for number in range(self._layers):
-            attending, out, opening, closing, before, between = (next(parts) for _ in range(6))
+            attending, out, gate, up, down, before, between = (next(parts) for _ in range(7))
             found = self._attend(self._normed(x, before), attending, ids.shape[1])
             if number == self._layers - 1:
                 x, found = x[places], found[places]
             x = x + functional.linear(found, out)
-            gate, up = functional.linear(self._normed(x, between), opening).chunk(2, dim=1)
-            x = x + functional.linear(functional.silu(gate) * up, closing)
+            normed = self._normed(x, between)
+            opened = functional.silu(functional.linear(normed, gate))
+            x = x + functional.linear(opened * functional.linear(normed, up), down)
         logits = functional.linear(self._normed(x, next(parts)), embeddings)
         losses = functional.cross_entropy(logits, targets.flatten()[places], reduction="none")
         chosen = weights.flatten()[places]
         return (losses * chosen).sum() / chosen.sum()
 
     def _parts(self) -> Iterator[torch.Tensor]:
-        """The weights one by one: embeddings; four of each layer and its norms; the last norm."""
+        """The weights one by one: embeddings; of each layer five and two norms; the last norm."""
         sizes = [math.prod(shape) for shape in self._shapes]
         parts = zip(torch.split(self.vector, sizes), self._shapes, strict=True)
         return (part.view(shape) for part, shape in parts)
@@ -103,15 +107,16 @@ class TrainedLlama:
         turning, value = torch.split(weight, [2 * width, width])
         turning = turning.view(2 * heads, 2, size // 2, width).transpose(1, 2).flatten(0, 2)
         states = functional.linear(x, torch.cat([turning, value]))
-        pairs = states[:, : 2 * width].view(rows, columns, 2 * heads, size // 2, 2)
-        turned = torch.view_as_real(torch.view_as_complex(pairs) * self._turns[:columns])
-        query, key = (
-            part.transpose(1, 2).reshape(rows * heads, columns, size)
-            for part in turned.flatten(3).chunk(2, dim=2)
+        pairs = torch.view_as_complex(states.view(rows, columns, 3 * heads, size // 2, 2))
+        turned = torch.view_as_real(pairs * self._turns[:columns])
+        query, key, value = (
+            turned.view(rows, columns, 3, heads, size)
+            .permute(2, 0, 3, 1, 4)
+            .reshape(3, rows * heads, columns, size)
+            .unbind()
         )
-        value = states[:, 2 * width :].view(rows, columns, heads, size).transpose(1, 2)
         scores = torch.baddbmm(
             self._later[:columns, :columns], query, key.transpose(1, 2), alpha=size**-0.5
         )
-        found = torch.bmm(scores.softmax(-1), value.reshape(rows * heads, columns, size))
+        found = torch.bmm(scores.softmax(-1), value)
         return found.view(rows, heads, columns, size).transpose(1, 2).reshape(tokens, width)
