@@ -103,8 +103,8 @@ def _preview(figure: Figure) -> bytes:
         figure.savefig(drawn, format="rgba", dpi=PREVIEW)
     width, height = (int(edge * PREVIEW) for edge in figure.get_size_inches())
     whole = Image.frombytes("RGBA", (width, height), drawn.getvalue())
-    octree, none = Image.Quantize.FASTOCTREE, Image.Dither.NONE
-    colours = whole.convert("RGB").quantize(128, method=octree, dither=none)
+    coverage, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    colours = whole.convert("RGB").quantize(64, method=coverage, dither=none)
     colours.save(small, format="PNG")
     return small.getvalue()
 
