@@ -1,0 +1,129 @@
+"""A study's tables: one file a data set or entry, and no others left over."""
+
+import itertools
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY
+from dvc.repo import Repo
+from test_gathered import stages
+
+from selfpref import tables
+from selfpref.__main__ import main
+from selfpref.params import TASKS, load
+from selfpref.studies.registry import tables_of
+from selfpref.tables.parts import StudyTables, part
+
+PROFILES = ("params.yaml", "profiles/demo.yaml", "profiles/recorded.yaml", "profiles/live.yaml")
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "src").symlink_to(REPOSITORY / "src")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def there(repository):
+    return {str(path.relative_to(repository)) for path in (repository / "data").rglob("*.parquet")}
+
+
+def touched(repository, *places):
+    for place in places:
+        path = repository / "data" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return {f"data/{place}" for place in places}
+
+
+def outs():
+    """The parquet files that dvc.yaml says the entries of a profile make."""
+    return {
+        out if isinstance(out, str) else next(iter(out))
+        for stage in stages().values()
+        for out in stage["outs"]
+        if ".parquet" in str(out)
+    }
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_no_entry_makes_is_swept_and_nothing_else(repository, profile):
+    """As dvc.yaml has it: every out of every stage stays, all else in these folders goes."""
+    for name, path in (("dvc.yaml", "dvc.yaml"), ("params.yaml", profile)):
+        (repository / name).write_text((REPOSITORY / path).read_text())
+    Repo.init(str(repository), no_scm=True).close()
+    params = load(repository / "params.yaml")
+    wanted, own = outs(), params.profile
+    kept = touched(repository, *(place.removeprefix("data/") for place in wanted))
+    kept |= touched(
+        repository,
+        f"{own}/metrics/wataoka/bias.parquet",
+        f"{own}/beyond/rows.parquet",
+        f"{own}/models/seed-0/table.parquet",
+        "another/wataoka/verdicts/former.parquet",
+    )
+    former = {
+        f"{place.rpartition('/')[0]}/former.parquet".removeprefix("data/") for place in wanted
+    }
+    gone = touched(repository, *former, f"{own}/xu/old-table/d.parquet")
+    swept = [path for study in TASKS for path in tables_of(study).sweep(params)]
+    assert there(repository) == kept
+    assert sorted(swept) == sorted(gone)
+    assert not [path for study in TASKS for path in tables_of(study).sweep(params)]
+
+
+def test_an_entry_of_one_task_fills_no_table_of_another(repository):
+    """A key that left `respond` but still judges keeps its verdicts alone."""
+    (repository / "params.yaml").write_text((REPOSITORY / "params.yaml").read_text())
+    params = load(repository / "params.yaml")
+    section = params.wataoka.model_copy(update={"respond": {}})
+    kept = touched(repository, "lab/wataoka/verdicts/judges.parquet")
+    gone = touched(repository, "lab/wataoka/responses/families.parquet")
+    swept = tables_of("wataoka").sweep(params.model_copy(update={"wataoka": section}))
+    assert ({*swept}, there(repository)) == (gone, kept)
+
+
+def test_only_a_valid_file_sweeps(repository, capsys):
+    """The check of the command line: it tells what it took away, and takes nothing on an error."""
+    text = (REPOSITORY / "params.yaml").read_text()
+    kept = touched(repository, "lab/wataoka/verdicts/judges.parquet")
+    gone = touched(repository, "lab/wataoka/verdicts/former.parquet")
+    (repository / "params.yaml").write_text(text.replace("threshold: 0.5", "threshold: 2"))
+    assert main(["check", "--out", "checked.txt"]) == 1
+    assert there(repository) == kept | gone
+    (repository / "params.yaml").write_text(text)
+    # Without a stage of DVC it only looks.
+    assert main(["check"]) == 0
+    assert there(repository) == kept | gone
+    capsys.readouterr()
+    assert main(["check", "--out", "checked.txt"]) == 0
+    assert there(repository) == kept
+    (told,) = capsys.readouterr().out.splitlines()
+    assert told.startswith("data/lab/wataoka/verdicts/former.parquet: no entry of params.yaml")
+
+
+STUDY = StudyTables("s", ("verdicts",), {"ties": ["break"]}, {"verdicts": ["verdicts", "ties"]})
+VERDICT = {
+    "study": "s", "judge": "j", "task": "preference", "variant": "plain",
+    "candidates": ["a", "b"], "choice": "a", "status": "ok",
+}  # fmt: skip
+
+
+def test_a_table_is_what_lies_in_its_folders(repository):
+    parts = itertools.product(("verdicts", "ties"), ("b", "a"))
+    for folder, key in parts:
+        rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts")
+        STUDY.write("lab", key, **{folder: rows})
+    assert STUDY.parts("lab", "ties") == ["a", "b"]
+    read = STUDY.read("lab", "verdicts")
+    assert read["item_id"].tolist() == ["verdicts/a", "verdicts/b", "ties/a", "ties/b"]
+    whole = STUDY.whole("lab", ["verdicts"])
+    pd.testing.assert_frame_equal(whole["verdicts"], read)
+    assert STUDY.read("lab", "ratings").empty
+
+
+def test_what_is_tuned_or_labelled_here_has_a_name_of_its_own():
+    """A base's key may be its evaluators', and a data set's that of its labels."""
+    names = {part(task, "key") for task in ("recognise", "finetune", "label")}
+    assert names == {"key", "tuned-key", "labelled-key"}
