@@ -46,7 +46,7 @@ def folder(tmp_path_factory, told):
     """All models, trained in this process."""
     folder = tmp_path_factory.mktemp("one")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("selfpref.lab.jobs.ProcessPoolExecutor", InPlace)
+        patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
         train_models(CONFIG, folder, progress=told.append)
     return folder
 
@@ -71,7 +71,7 @@ def test_the_number_of_processes_changes_no_byte(folder, tmp_path):
 
 
 def test_one_group_alone_has_the_same_models(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("selfpref.lab.jobs.ProcessPoolExecutor", InPlace)
+    monkeypatch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
     train_models(LabConfig(1, summaries=CONFIG.summaries), tmp_path)
     assert {path.parent.name for path in tmp_path.glob("*/model.safetensors")} == {
         "base-summaries", *MODELS

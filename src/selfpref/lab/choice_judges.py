@@ -6,8 +6,6 @@ the base, on its own place in the list and on the seed alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +14,7 @@ from transformers import LlamaForCausalLM
 
 from selfpref.lab import families
 from selfpref.lab.choice import CHOICE_JUDGES, ChoiceJudge, ChoiceMixture
-from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.jobs import Job
 from selfpref.lab.model import load_checkpoint, make_deterministic, save_checkpoint
 from selfpref.lab.tokenizer import CONTEST
 from selfpref.lab.train import Phase, Schedule, train
@@ -58,23 +56,3 @@ def tune_choice_judge(folder: Path, judge: ChoiceJudge, seed: int, steps: int) -
     schedule = Schedule(steps, learning_rate=4e-3, warmup=20)
     train(model, [Phase(1.0, ChoiceMixture(judge))], schedule, seed)
     save_checkpoint(model, folder / judge.name, CONTEST)
-
-
-# Until selfpref.lab.training has taken its place in the notebooks.
-
-
-def train_choice_judges(
-    base: Path,
-    folder: Path,
-    *,
-    steps: int,
-    seed: int,
-    processes: int,
-    done: Callable[[str], object],
-) -> None:
-    """Tune what notebooks/16_contest tunes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    here = folder / families.BASE
-    here.symlink_to((base.parent / families.BASE).resolve(), target_is_directory=True)
-    run_jobs([replace(job, after=None) for job in jobs(folder, seed, steps)], processes, done)
-    here.unlink()

@@ -7,18 +7,14 @@ alone. From the same base the judges of contests are tuned (`selfpref.lab.choice
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from selfpref.files import write_text
 from selfpref.lab.examples import Mixture
-from selfpref.lab.injected import Family, draw_families
-from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.injected import Family
+from selfpref.lab.jobs import Job
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.train import Phase, Schedule, train
 
@@ -93,30 +89,3 @@ def tune_family(folder: Path, family: Family, steps: int) -> None:
 def _entropy(seed: int, n: int) -> list[int]:
     state = np.random.SeedSequence([seed, 2]).generate_state(n)
     return [int(value) for value in state]
-
-
-# Until selfpref.lab.training has taken its place in the notebooks.
-
-
-@dataclass(frozen=True, slots=True)
-class LabConfig:
-    """What notebooks/03_train trains."""
-
-    seed: int = 0
-    n_families: int = 8
-    n_onlookers: int = 2
-    base_steps: int = 3000
-    tune_steps: int = 400
-    processes: int = 2
-
-
-def train_testbed(
-    config: LabConfig, folder: Path, progress: Callable[[str, int, int, float], object]
-) -> list[Family]:
-    """Train the base and the families."""
-    drawn = draw_families(config.seed, config.n_families, config.n_onlookers)
-    todo = jobs(folder, config.seed, drawn, config.base_steps, config.tune_steps)
-    run_jobs(todo, config.processes, lambda name: progress(name, 0, 0, 0.0))
-    record = {"families": [asdict(family) for family in drawn]}
-    write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
-    return drawn

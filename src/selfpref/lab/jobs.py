@@ -6,13 +6,12 @@ alone: not on which process does it, when, or how many there are.
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from multiprocessing import connection, get_context, parent_process
 from typing import Any
+
+from selfpref.processes import at_once, pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +45,18 @@ def run_jobs(
         processes: How many jobs are done at a time; None: as many as this process has processors.
         progress: Called with the name of each job that is done.
     """
-    # Spawned, not forked: torch's threads do not survive a fork.
-    with ProcessPoolExecutor(
-        processes or processors(), mp_context=get_context("spawn"), initializer=end_with_parent
-    ) as pool:
+    with pool(processes or at_once()) as workers:
         running: dict[Future[object], str] = {}
 
         def begin(after: str | None) -> None:
             ready = [job for job in jobs if job.after == after]
             for job in sorted(ready, key=lambda job: -job.work):
-                running[pool.submit(job.call, *job.arguments)] = job.name
+                running[workers.submit(job.call, *job.arguments)] = job.name
 
         begin(None)
-        try:
-            while running:
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    name = running.pop(future)
-                    future.result()
-                    progress(name)
-                    begin(name)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def end_with_parent() -> None:
-    """End this process when its parent dies; a killed stage must not leave workers behind."""
-    parent = parent_process()
-    if parent is None:
-        return
-
-    def watch(sentinel: int) -> None:
-        connection.wait([sentinel])
-        os._exit(1)
-
-    threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(future)
+                future.result()
+                progress(name)
+                begin(name)

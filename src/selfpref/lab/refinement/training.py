@@ -10,15 +10,13 @@
 model depends on its own seed alone.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
 from transformers import LlamaForCausalLM
 
-from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.jobs import Job
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.refinement.layouts import LEXICON, Mixture
 from selfpref.lab.train import Phase, Schedule, train
@@ -111,26 +109,3 @@ def _entropy(seed: int, kind: Literal["translators", "small", "solver"]) -> list
     number = ("translators", "small", "solver").index(kind)
     state = np.random.SeedSequence([seed, 20, number]).generate_state(3)
     return [int(value) for value in state]
-
-
-# Until selfpref.lab.training has taken its place in the notebooks.
-
-
-JOBS: Final = (BASE, "fair", "partial", "small", "solver")
-
-
-@dataclass(frozen=True, slots=True)
-class RefinersConfig:
-    """What notebooks/14_refiners trains."""
-
-    seed: int = 0
-    translator_steps: int = 1200
-    tune_steps: int = 400
-    solver_steps: int = 2000
-    processes: int = 2
-
-
-def train_refiners(config: RefinersConfig, folder: Path, progress: Callable[[str], object]) -> None:
-    """Train every model of one seed."""
-    steps = (config.translator_steps, config.tune_steps, config.solver_steps)
-    run_jobs(jobs(folder, config.seed, *steps), config.processes, progress)

@@ -13,7 +13,7 @@ A source's result depends on the base and on its own seed alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 
 from selfpref.lab.examples import IGNORE, Example, reply_example
-from selfpref.lab.jobs import Job, run_jobs
+from selfpref.lab.jobs import Job
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.summaries.articles import (
     KINDS,
@@ -208,24 +208,3 @@ def tune_source(folder: Path, name: str, error_rate: float, seed: int, steps: in
     schedule = Schedule(steps, _TOKENS, _TUNING_PEAK, warmup=20)
     train(model, [Phase(1.0, mixture)], schedule, seed)
     save_checkpoint(model, folder / name, LEXICON)
-
-
-# Until selfpref.lab.training has taken its place in the notebooks.
-
-
-@dataclass(frozen=True, slots=True)
-class SourcesConfig:
-    """What notebooks/10_sources trains."""
-
-    seed: int = 0
-    base_steps: int = 1600
-    tune_steps: int = 150
-
-
-def train_sources(
-    config: SourcesConfig, folder: Path, progress: Callable[[str, int, int, float], object]
-) -> dict[str, float]:
-    """Train the base and every source."""
-    todo = jobs(folder, config.seed, config.base_steps, config.tune_steps)
-    run_jobs(todo, progress=lambda name: progress(name, 0, 0, 0.0))
-    return draw_error_rates(config.seed)
