@@ -8,7 +8,7 @@ from selfpref import profiles
 from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
 from selfpref.params import load
-from selfpref.params.reading import _kind
+from selfpref.params.stage import kind_at
 from selfpref.params.whole import MOVED
 
 RECORDED = REPOSITORY / "profiles/recorded.yaml"
@@ -280,7 +280,7 @@ def test_where_a_moved_key_is_said_to_stand_is_a_place():
         if not told.startswith("stands in `"):
             continue
         path = told.split("`")[1].replace("<study>", "wataoka").split(".")
-        assert _kind([part if part != "<key>" else "seed-0" for part in path])
+        assert kind_at([part if part != "<key>" else "seed-0" for part in path])
 
 
 def test_a_source_that_is_not_there_is_named_by_the_check(repository, capsys):

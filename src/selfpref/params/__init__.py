@@ -20,7 +20,8 @@ from selfpref.params.data import (
 )
 from selfpref.params.laboratory import Lab
 from selfpref.params.models import Hosted, Model, Price, Ray, Transformers, hosted, members
-from selfpref.params.reading import gather, load, variables
+from selfpref.params.reading import load
+from selfpref.params.stage import gather, variables
 from selfpref.params.studies import Bootstrap, Livebench, Panickssery, Wataoka, Xu
 from selfpref.params.uses import (
     Assess,
