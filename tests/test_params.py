@@ -98,14 +98,14 @@ ASKED = "  recognise:\n    readers: "
         (f"{ASKED}{{prompts: lab", f"{ASKED}{{prompts: plain", "`lab` is"),
         ("model: readers\n", "model: nobody\n", "finetune.readers.model: 'nobody' is no key"),
         (
-            f"{ASKED}{{prompts: lab",
-            f"{ASKED}{{prompts: lab, score_mode: text",
+            f"{ASKED}{{prompts: lab, min_mass: 0.5, score_mode: logprobs",
+            f"{ASKED}{{prompts: lab, min_mass: 0.5, score_mode: text",
             "recognise.readers.score_mode",
         ),
         ("variant: always-1", "variant: always-2", "notes-always-1.variant"),
         ("method: full", "method: half", "finetune.readers.method"),
         (
-            f"{ASKED}{{prompts: lab, min_mass: 0.5}}\n",
+            f"{ASKED}{{prompts: lab, min_mass: 0.5, score_mode: logprobs}}\n",
             f"{ASKED[:-9]}clerk-notes-2: {{prompts: lab, min_mass: 0.5, own: clerk}}\n",
             "recognise.clerk-notes-2 is no key",
         ),
@@ -154,11 +154,11 @@ SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\
             "set `score_mode: sampled`",
         ),
         (
-            [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled")],
+            [("score_mode: logprobs", "score_mode: sampled")],
             "wataoka.judge.judges: samples goes with",
         ),
         (
-            [("min_mass: 0.5", "min_mass: 0.5, score_mode: sampled, samples: 5")],
+            [("score_mode: logprobs", "score_mode: sampled, samples: 5")],
             "wataoka.judge.judges: temperature is 0",
         ),
         (
