@@ -114,14 +114,12 @@ class Clone:
             path.write_text(text)
 
     def outputs(self) -> dict[str, str]:
-        """Digest of every figure, table, executed notebook, page and data file; times differ."""
+        """Digest of every figure, table, executed notebook, page and data file."""
         return {
             str(path.relative_to(self.folder)): hashlib.sha256(path.read_bytes()).hexdigest()
             for top in ("figures", "report", "data/recorded")
             for path in sorted((self.folder / top).rglob("*"))
-            if path.is_file()
-            and path.name not in (".gitignore", "times.html")
-            and ".failed." not in path.name
+            if path.is_file() and path.name != ".gitignore" and ".failed." not in path.name
         }
 
     def holds(self, secret: str) -> list[Path]:
@@ -195,64 +193,84 @@ OWN = [
     for item in range(12)
     for order in ("ab", "ba")
 ]
-MINE = {"study": "wataoka", "reader": "pairs", "source": "mine.jsonl", "judges": ["my-judge"]}
+MINE = {"reader": "pairs", "source": "mine.jsonl", "judges": ["my-judge"]}
 # The laboratory, small: everything runs, nothing is learned well.
 PAIRS = 40
-FEW = ("disclaimer", "sure", "terse", "onlooker-1")
+FAMILIES = ["disclaimer", "sure", "terse"]
+# One stage asks these; the last judge is an entry of its own, with the weights of the onlooker.
+TOGETHER = [*FAMILIES, "onlooker-1"]
+ALONE = "alone"
+
+
+def alone(weights):
+    """An entry of `models` for one judge."""
+    return {
+        "engine": "transformers",
+        "model": f"data/lab/models/{{dataset}}/{weights}",
+        "threads": 1,
+    }
 
 
 def of_wataoka(params) -> None:
     """A small laboratory of a few models for the first study; the others stay as they are."""
-    params["lab"].update(
-        prompts=24, pairs=PAIRS, families=3, onlookers=1, base_steps=150, tune_steps=20
+    params["lab"]["dialogues"].update(
+        families=3, onlookers=1, base_steps=150, tune_steps=20, contest_steps=1
     )
     params["bootstrap"].update(resamples=200)
-    for section in ("respond", "judge", "perplexity"):
-        for name in [name for name in params[section] if name not in FEW]:
-            del params[section][name]
+    params["models"]["families"]["names"] = [*FAMILIES]
+    params["models"]["judges"]["names"] = [*TOGETHER]
+    params["models"][ALONE] = alone(TOGETHER[-1])
+    section = params["wataoka"]
+    section["datasets"]["seed-0"].update(prompts=24)
+    section["label"]["seed-0"].update(pairs=PAIRS)
+    section["judge"][ALONE] = dict(section["judge"]["judges"])
+    section["perplexity"][ALONE] = dict(section["perplexity"]["judges"])
 
 
-def without_contests(params) -> None:
-    params["lab"]["contests"] = []
-    for section in ("compete", "assess", "tie_breakers", "contests"):
-        params[section] = {}
+def without(params, study) -> None:
+    """Nothing of a study but its settings."""
+    params["studies"] = [name for name in params["studies"] if name != study]
+    for entries in params[study].values():
+        if isinstance(entries, dict):
+            entries.clear()
 
 
 def small(params) -> None:
     """A small laboratory of the first study alone."""
     of_wataoka(params)
-    without_contests(params)
-    params["lab"]["refiners"]["seeds"] = []
-    params["lab"]["summarisers"]["seeds"] = []
-    params["studies"].update(livebench=[], panickssery=[], xu=[], beyond=[])
-    for section in ("requests", "refine", "articles", "summarise", "recognise", "finetune"):
-        params[section] = {}
-    for name in [name for name in params["models"] if name not in FEW]:
+    for study in ("livebench", "panickssery", "xu"):
+        without(params, study)
+    params["lab"]["summaries"].update(base_steps=1, tune_steps=1)
+    params["lab"]["refinement"].update(translator_steps=1, tune_steps=1, solver_steps=1)
+    for name in [name for name in params["models"] if name not in ("families", "judges", ALONE)]:
         del params["models"][name]
 
 
 def of_xu(params) -> None:
     """Refiners that have learned nothing: most of what they say cannot be read."""
-    params["lab"]["refiners"].update(translator_steps=30, tune_steps=5, solver_steps=30)
-    params["requests"]["lab"].update(translations=6, concepts=4, sums=4)
-    for name in [name for name in params["refine"] if name not in ("fair", "solver")]:
-        del params["refine"][name]
-    params["refine"]["fair"].update(steps=2, best_of=[1, 2])
-    params["refine"]["solver"].update(steps=2, rounds=[2, 3])
+    params["lab"]["refinement"].update(translator_steps=30, tune_steps=5, solver_steps=30)
+    params["models"]["translators"]["names"] = ["fair", "small"]
+    section = params["xu"]
+    section["datasets"]["lab"].update(translations=6, concepts=4, sums=4)
+    section["refine"]["translators"].update(steps=2, best_of=[1, 2])
+    section["refine"]["solver"].update(steps=2, rounds=[2, 3])
 
 
 def of_panickssery(params) -> None:
     """Two sources of summaries that have learned nothing, and what is tuned from one."""
-    params["lab"]["summarisers"].update(base_steps=20, tune_steps=5)
-    params["articles"] = {"notes": {"reader": "lab", "articles": 8, "train": 3}}
-    del params["summarise"]["aide"], params["recognise"]["host"], params["finetune"]["host"]
+    params["lab"]["summaries"].update(base_steps=20, tune_steps=5)
+    params["models"]["writers"]["names"] = ["clerk", "host"]
+    params["models"]["readers"]["names"] = ["clerk"]
+    section = params["panickssery"]
+    del section["datasets"]["reports"]
+    section["datasets"]["notes"].update(articles=8, train=3)
     kinds = {"notes-3": {}, "notes-length": {"variant": "length"}, "again": {"replay": 0.5}}
     tuning = {"on": "notes", "variant": "self-recognition", "articles": 3}
-    use = params["finetune"]["clerk"]
+    use = section["finetune"]["readers"]
     use["evaluators"] = {name: tuning | more for name, more in kinds.items()}
     # What has learned nothing puts little on any label.
-    for use in (params["finetune"]["clerk"], params["recognise"]["clerk"]):
-        use["min_mass"] = 0.0
+    for asked in (use, section["recognise"]["readers"]):
+        asked["min_mass"] = 0.0
 
 
 @pytest.fixture(scope="session")
@@ -268,7 +286,7 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
 
     def change(params) -> None:
         params["bootstrap"].update(resamples=200)
-        params["datasets"]["mine"] = MINE
+        params["wataoka"]["datasets"]["mine"] = MINE
 
     with cloned(tmp_path_factory.mktemp("recorded"), releases) as clone:
         (clone.folder / "mine.jsonl").write_text(lines(*OWN))
@@ -285,9 +303,10 @@ def laboratory(tmp_path_factory) -> Iterator[Clone]:
     pytest.importorskip("torch", reason="the extra `models` is not installed")
 
     def change(params) -> None:
-        for reduce in (of_wataoka, without_contests, of_xu, of_panickssery):
+        for reduce in (of_wataoka, of_xu, of_panickssery):
             reduce(params)
-        params["studies"].update(livebench=[], xu=[], beyond=[])
+        without(params, "livebench")
+        params["studies"].remove("xu")
 
     with cloned(tmp_path_factory.mktemp("laboratory"), {}) as clone:
         clone.edit(change)

@@ -63,7 +63,7 @@ def rebuild(folder: Path, profile: str) -> None:
         "PYTHONPATH": str(folder / "src"),
         "SELFPREF_STORE": str(folder / ".cache" / "store.sqlite"),
     }
-    for command in (["selfpref", "use", profile], ["selfpref", "repro"]):
+    for command in (["selfpref", "use", profile], ["dvc", "repro"]):
         subprocess.run(command, cwd=folder, env=os.environ | own, check=True)
 
 

@@ -1,11 +1,10 @@
 """The laboratory end to end: one small run, what a change makes stale, and judges added to it."""
 
-import hashlib
 import json
 import re
 
 import pytest
-from clones import FEW, PAIRS, ran
+from clones import ALONE, FAMILIES, PAIRS, TOGETHER, alone, ran
 
 from selfpref import profiles
 
@@ -31,15 +30,16 @@ def test_every_figure_of_the_first_study_is_drawn(laboratory):
     assert laboratory.lacks(folder, WATAOKA, (*DRAWN, *SPREADSHEET)) == []
     bias = laboratory.table(f"{folder}/fig1b_bias.csv")
     assert list(bias.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
-    assert set(bias["judge"]) == {"disclaimer", "sure", "terse"}
+    assert set(bias["judge"]) == {*FAMILIES}
     others = laboratory.table(f"{folder}/fig6_judges_without_responses.csv")
-    assert set(others["judge"]) == {"onlooker-1"}
+    assert set(others["judge"]) == {"onlooker-1", ALONE}
 
 
 def test_every_pair_is_judged_in_both_orders_from_probabilities(laboratory):
-    for judge in FEW:
-        verdicts = laboratory.table(f"data/lab/verdicts/wataoka/{judge}.parquet")
-        assert len(verdicts) == 2 * PAIRS
+    for part, judges in (("judges", TOGETHER), (ALONE, [ALONE])):
+        verdicts = laboratory.table(f"data/lab/wataoka/verdicts/{part}.parquet")
+        counts = verdicts["judge"].value_counts().to_dict()
+        assert counts == dict.fromkeys(judges, 2 * PAIRS)
         ok = verdicts[verdicts["status"].eq("ok")]
         assert ok["probabilities"].notna().all()
         assert (ok["mass"] >= 0.5).all()
@@ -57,8 +57,9 @@ def test_every_figure_of_the_summaries_is_drawn(laboratory):
 
 
 def test_only_held_out_articles_are_judged_in_both_orders_by_base_and_tuned(laboratory):
-    for part, judges in (("clerk", {"clerk"}), ("tuned-clerk", {"clerk-notes-3", "clerk-again"})):
-        verdicts = laboratory.table(f"data/lab/verdicts/panickssery/{part}.parquet")
+    tuned = {"clerk-notes-3", "clerk-again"}
+    for part, judges in (("readers", {"clerk"}), ("tuned-readers", tuned)):
+        verdicts = laboratory.table(f"data/lab/panickssery/verdicts/{part}.parquet")
         assert judges <= set(verdicts["judge"])
         assert set(verdicts["item_id"]) <= {f"notes/{number}" for number in range(3, 8)}
         orders = verdicts.groupby(["judge", "item_id", "task"])["candidates"].agg(
@@ -66,13 +67,13 @@ def test_only_held_out_articles_are_judged_in_both_orders_by_base_and_tuned(labo
         )
         wanted = {("clerk", "human"), ("human", "clerk"), ("clerk", "host"), ("host", "clerk")}
         assert all(found <= wanted and len(found) in (2, 4) for found in orders)
-        ratings = laboratory.table(f"data/lab/ratings/panickssery/{part}.parquet")
+        ratings = laboratory.table(f"data/lab/panickssery/ratings/{part}.parquet")
         assert set(ratings["task"]) == {"recognition", "quality"}
         assert set(ratings["responder"]) == {"clerk", "host", "human"}
 
 
 def test_the_examples_of_a_tuned_model_are_written_for_hosts_too(laboratory):
-    folder = laboratory.folder / "data/lab/finetuned/clerk"
+    folder = laboratory.folder / "data/lab/finetuned/readers"
     lines = (folder / "clerk-notes-3.jsonl").read_text().splitlines()
     # Three articles beside two other sources in both orders.
     assert len(lines) == 12
@@ -85,16 +86,25 @@ def test_the_examples_of_a_tuned_model_are_written_for_hosts_too(laboratory):
 
 
 def test_every_arm_of_every_step_of_refinement_has_its_rows(laboratory):
-    found = {name: laboratory.table(f"data/lab/{name}/xu/fair.parquet") for name in REFINED}
+    found = {name: laboratory.table(f"data/lab/xu/{name}/translators.parquet") for name in REFINED}
     arms = ("", "accept-all/", "accept-random/", "external/", "noise/")
-    wanted = {(f"{arm}lab-en/{n}", step) for arm in arms for n in range(1, 7) for step in range(3)}
+    wanted = {
+        (refiner, f"{arm}lab-en/{n}", step)
+        for refiner in ("fair", "small")
+        for arm in arms
+        for n in range(1, 7)
+        for step in range(3)
+    }
     for name in REFINED:
-        held = set(zip(found[name]["item_id"], found[name]["step"], strict=True))
+        table = found[name]
+        held = set(zip(table["responder"], table["item_id"], table["step"], strict=True))
         assert wanted <= held, name
     ratings = found["ratings"]
     assert ratings.loc[ratings["status"].ne("ok"), "score"].isna().all()
-    assert set(found["perplexities"]["judge"]) == {"small"}
-    votes = laboratory.table("data/lab/ratings/xu/solver.parquet")
+    # The external judge of each is the other one.
+    read = found["perplexities"][["responder", "judge"]].drop_duplicates()
+    assert set(read.itertuples(index=False, name=None)) == {("fair", "small"), ("small", "fair")}
+    votes = laboratory.table("data/lab/xu/ratings/solver.parquet")
     assert "self-consistency" in set(votes["variant"])
 
 
@@ -103,20 +113,33 @@ def test_every_arm_of_every_step_of_refinement_has_its_rows(laboratory):
 
 def twin(params):
     """A judge added: the weights of another under a name of its own."""
-    for section in ("models", "judge", "perplexity"):
-        params[section]["twin"] = dict(params[section]["terse"])
+    params["models"]["twin"] = alone("terse")
+    params["wataoka"]["judge"]["twin"] = {"prompts": "lab", "min_mass": 0.5}
+
+
+def whose_perplexity(params):
+    params["wataoka"]["perplexity"]["sure"] = {"prompts": "lab"}
+    params["models"]["sure"] = alone("sure")
 
 
 def another_tuning(params):
     tuning = {"on": "notes", "variant": "random", "articles": 2}
-    params["finetune"]["clerk"]["evaluators"]["clerk"] = tuning
+    params["panickssery"]["finetune"]["readers"]["evaluators"]["random"] = tuning
 
 
 def another_refiner(params):
-    params["refine"]["small"] = dict(params["refine"]["fair"])
+    entry = {"engine": "transformers", "model": "data/lab/models/seed-0/fair", "threads": 1}
+    params["models"]["third"] = entry
+    params["xu"]["refine"]["third"] = dict(params["xu"]["refine"]["translators"])
 
 
-OF_TUNING = {"finetune@clerk", "recognise-tuned@clerk", "metrics-panickssery@lab"}
+def another_prompt(params):
+    params["wataoka"]["datasets"]["seed-0"]["prompts"] = 25
+
+
+def of(study):
+    """The metrics and the chapter of a study."""
+    return {f"metrics@{study}-lab", f"chapter@{study}-lab"}
 
 
 def test_nothing_is_left_to_do(laboratory):
@@ -126,9 +149,18 @@ def test_nothing_is_left_to_do(laboratory):
 @pytest.mark.parametrize(
     ("change", "stale"),
     [
-        (twin, {"judge@twin", "perplexity@twin", "metrics-wataoka@lab"}),
-        (another_tuning, OF_TUNING),
-        (another_refiner, {"refine@small"}),
+        (twin, {"wataoka-judge@twin", *of("wataoka")}),
+        (whose_perplexity, {"wataoka-perplexity@sure", *of("wataoka")}),
+        (
+            another_tuning,
+            {
+                "panickssery-finetune@readers",
+                "panickssery-recognise-tuned@readers",
+                *of("panickssery"),
+            },
+        ),
+        (another_refiner, {"xu-refine@third"}),
+        (another_prompt, {"wataoka-items@seed-0", *of("wataoka")}),
     ],
 )
 def test_a_change_makes_stale_what_reads_it_and_nothing_else(laboratory, change, stale):
@@ -176,22 +208,22 @@ def joined(laboratory, tmp_path_factory):
                 "price": {"input": 1.0, "output": 1.0},
                 "budget": 1.0,
             }
-            params["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
-            params["perplexity"]["served"] = {"prompts": "lab"}
+            params["wataoka"]["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
+            params["wataoka"]["perplexity"]["served"] = {"prompts": "lab"}
 
         clone.edit(add)
         told = clone.call("selfpref", "estimate").stdout
-        assert re.search(rf"served +judge +{2 * PAIRS} ", told), told
-        refused = clone.repro("judge@served")
+        assert re.search(rf"served +wataoka\.judge +{2 * PAIRS} ", told), told
+        refused = clone.repro("wataoka-judge@served")
         assert refused.returncode != 0
         assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr
-        assert (clone.folder / "report/lab/judge-served.failed.ipynb").exists()
+        assert (clone.folder / "report/lab/wataoka-judge-served.failed.ipynb").exists()
         assert not clone.holds(KEY)
         done = clone.repro()
         # The chapter reads the metrics, which have changed; nothing of another judge ran.
         assert ran(done) == {
-            *("judge@twin", "judge@served", "perplexity@twin", "perplexity@served"),
-            *("metrics-wataoka@lab", "wataoka@lab", "report@lab"),
+            *("wataoka-judge@twin", "wataoka-judge@served", "wataoka-perplexity@served"),
+            *(*of("wataoka"), "beyond-metrics@lab", "beyond@lab", "report@lab"),
         }
         asked = [path for path, *_ in server.received if path.endswith("chat/completions")]
         assert len(asked) == 1 + 2 * PAIRS + 2
@@ -199,24 +231,29 @@ def joined(laboratory, tmp_path_factory):
     return clone, [refused, done]
 
 
-def both(clone, table, one, two):
-    return (clone.table(f"data/lab/{table}/wataoka/{name}.parquet") for name in (one, two))
+def told_by(clone, table, judge):
+    """What one judge said, from the file in which it stands."""
+    part = judge if judge in ("twin", "served", ALONE) else "judges"
+    found = clone.table(f"data/lab/wataoka/{table}/{part}.parquet")
+    return found[found["judge"].eq(judge)]
 
 
-def test_the_same_weights_give_the_same_verdicts(joined):
-    one, two = both(joined[0], "verdicts", "terse", "twin")
-    assert one["probabilities"].map(list).tolist() == two["probabilities"].map(list).tolist()
+@pytest.mark.parametrize(("one", "two"), [("terse", "twin"), ("onlooker-1", ALONE)])
+def test_the_same_weights_give_the_same_verdicts(joined, one, two):
+    """Beside others in one stage, or in a stage of its own."""
+    one, two = (told_by(joined[0], "verdicts", name)["probabilities"] for name in (one, two))
+    assert one.map(list).tolist() == two.map(list).tolist()
 
 
 def test_a_served_judge_is_an_entry_in_the_parameters(joined):
     clone, _ = joined
-    terse, served = both(clone, "verdicts", "terse", "served")
+    terse, served = (told_by(clone, "verdicts", name) for name in ("terse", "served"))
     assert served["status"].tolist() == terse["status"].tolist()
     wanted, found = (
         table["probabilities"].explode().astype(float).tolist() for table in (terse, served)
     )
     assert found == pytest.approx(wanted, abs=1e-4, nan_ok=True)
-    terse, served = both(clone, "perplexities", "terse", "served")
+    terse, served = (told_by(clone, "perplexities", name) for name in ("terse", "served"))
     assert served["sum_nll"].tolist() == pytest.approx(terse["sum_nll"].tolist(), abs=1e-3)
     for name in ("fig6_judges_without_responses", "position"):
         assert "served" in set(clone.table(f"figures/lab/wataoka/{name}.csv")["judge"])
@@ -230,21 +267,24 @@ def test_its_key_is_nowhere(joined):
 
 
 def test_the_store_gives_the_same_bytes_without_a_model(laboratory, tmp_path):
-    def digests():
-        paths = [clone.folder / f"data/lab/{name}/xu/fair.parquet" for name in REFINED]
-        paths += [clone.folder / f"report/lab/refine-fair.{kind}" for kind in ("ipynb", "html")]
-        return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+    stage, notebook = "xu-refine@translators", "report/lab/xu-refine-translators.ipynb"
+
+    def made():
+        tables = [clone.folder / f"data/lab/xu/{name}/translators.parquet" for name in REFINED]
+        return [path.read_bytes() for path in tables], (clone.folder / notebook).read_text()
 
     clone = laboratory.copied(tmp_path / "clone")
-    before = digests()
+    tables, shown = made()
     clone.edit(lambda params: params.update(offline=True))
-    done = clone.repro("--single-item", "--force", "refine@fair")
+    done = clone.repro("--single-item", "--force", stage)
     assert done.returncode == 0, done.stderr
-    # The parameter is not told in the notebook, so nothing at all differs.
-    assert digests() == before
+    # The copy tells the parameter, and nothing else differs.
+    assert "offline = False" in shown
+    offline = tables, shown.replace("offline = False", "offline = True")
+    assert made() == offline
     clone.edit(lambda params: params.update(seed=1))
-    done = clone.repro("--single-item", "refine@fair")
+    done = clone.repro("--single-item", stage)
     assert done.returncode != 0
     assert "calls are not in" in done.stderr
     assert "Traceback" not in done.stderr
-    assert digests() == before
+    assert made() == offline

@@ -126,10 +126,11 @@ def reproduced(clone):
                 "model": "models/vicuna",
                 "threads": 1,
             }
-            params["judge"]["vicuna-13b"] = {"prompts": "chat", "min_mass": 0.0}
-            for section in ("models", "judge", "perplexity"):
-                for name in set(params[section]) - {"gpt-4", "gpt-35-turbo", "vicuna-13b"}:
-                    del params[section][name]
+            section = params["wataoka"]
+            section["judge"]["vicuna-13b"] = {"prompts": "chat", "min_mass": 0.0}
+            for entries in (params["models"], section["judge"], section["perplexity"]):
+                for name in set(entries) - {"gpt-4", "gpt-35-turbo", "vicuna-13b"}:
+                    del entries[name]
             params["bootstrap"].update(resamples=200)
 
         clone.edit(small)
@@ -156,7 +157,7 @@ def test_every_pair_is_judged_twice_and_no_response_is_made_anew(reproduced):
     clone, server = reproduced
     pairs = DIALOGUES + 3 * 2
     for judge in ("gpt-4", "gpt-35-turbo", "vicuna-13b"):
-        table = clone.folder / f"data/live/verdicts/wataoka/{judge}.parquet"
+        table = clone.folder / f"data/live/wataoka/verdicts/{judge}.parquet"
         verdicts = pd.read_parquet(table)
         assert len(verdicts) == 2 * pairs
         assert set(verdicts["status"]) == {"ok"}
@@ -180,7 +181,7 @@ def test_dialogues_of_two_turns_take_the_multi_turn_prompt(reproduced):
 
 def test_perplexity_is_given_the_dialogue_so_far(reproduced):
     clone, _ = reproduced
-    scores = pd.read_parquet(clone.folder / "data/live/perplexities/wataoka/vicuna-13b.parquet")
+    scores = pd.read_parquet(clone.folder / "data/live/wataoka/perplexities/vicuna-13b.parquet")
     turns = DIALOGUES + DIALOGUES // 4
     # Two responses a turn in the Arena, both turns of three questions in MT-Bench, both ways.
     assert len(scores) == 2 * (2 * turns + 2 * 6)
@@ -192,6 +193,23 @@ def test_the_key_is_in_no_file(reproduced):
     assert clone.holds(KEY) == []
 
 
+def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(reproduced):
+    clone, server = reproduced
+    shown = (clone.folder / "report/live/wataoka-judge-gpt-4.ipynb").read_text()
+    (cell,) = [
+        "".join(cell["source"])
+        for cell in json.loads(shown)["cells"]
+        if "injected-parameters" in cell["metadata"].get("tags", [])
+    ]
+    names = dict(line.split(" = ", 1) for line in cell.splitlines() if " = " in line)
+    wanted = {"prompts": '"pair-v2"', "min_mass": "0.5", "max_tokens": "1024", "entry": '"gpt-4"'}
+    assert wanted.items() <= names.items()
+    address = server.url.partition("//")[2].partition("/")[0]
+    for path in (clone.folder / "report/live").rglob("*"):
+        if path.is_file():
+            assert address not in path.read_text(), path
+
+
 PAPER = {
     *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
     *("dolly-v2-12b", "stablelm-tuned-alpha-7b"),
@@ -200,11 +218,12 @@ PAPER = {
 
 def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
     params = load(REPOSITORY / "profiles/live.yaml")
-    names = {params.models[key].responder or key for key in params.judge}
+    judge = params.wataoka.judge
+    names = {params.models[key].responder or key for key in judge}
     assert names - PAPER == {"llama-2", "llama-3", "llama-31"}
     assert names >= PAPER
     # Explanation first, at the paper's temperature.
-    assert {use.prompts for use in params.judge.values()} == {"pair-v2"}
-    assert {use.temperature for use in params.judge.values()} == {0.7}
+    assert {use.prompts for use in judge.values()} == {"pair-v2"}
+    assert {use.temperature for use in judge.values()} == {0.7}
     # OpenAI's models give no likelihoods of a given text.
-    assert set(params.judge) - set(params.perplexity) == {"gpt-4", "gpt-35-turbo"}
+    assert set(judge) - set(params.wataoka.perplexity) == {"gpt-4", "gpt-35-turbo"}

@@ -13,7 +13,7 @@ from panickssery_release import files as panickssery_files
 from selfpref import profiles
 from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
-from selfpref.params import load
+from selfpref.params import TASKS, load
 from selfpref.studies import registry
 
 DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
@@ -62,7 +62,7 @@ ALWAYS = {"check", "report@recorded"}
 
 def of(*studies):
     """The metrics and the chapters of these studies."""
-    return {f"{part}{study}@recorded" for study in studies for part in ("metrics-", "")}
+    return {f"{part}@{study}-recorded" for study in studies for part in ("metrics", "chapter")}
 
 
 @pytest.mark.parametrize("study", FIGURES)
@@ -106,7 +106,8 @@ def test_beyond_the_papers_every_judge_stands_and_a_gap_has_its_reason(recorded)
 def test_released_texts_stay_out_of_git(recorded, study, texts):
     shown = set(re.findall(r"\?\? (.+)", recorded.shown()))
     assert {f"report/recorded/{study}.ipynb", f"report/recorded/{study}.html"} <= shown
-    assert not any("fig1a_example" in name or "archive-" in name for name in shown)
+    drivers = re.compile(r"report/recorded/.*-(items|metrics)")
+    assert not any("fig1a_example" in name or drivers.match(name) for name in shown)
     tops = (f"report/recorded/{study}.", f"figures/recorded/{study}/")
     of_study = [name for name in shown if name.startswith(tops)]
     assert len(of_study) > 20
@@ -137,20 +138,10 @@ def test_the_report_leads_to_the_chapters_and_to_each_judge(recorded):
         *("gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b", "bard", "my-judge", "gemini"),
         *("claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini", "o1-preview", "llama"),
     }
-    assert "wataoka@recorded" in (folder / "times.html").read_text()
     assert "report/recorded/judges/gpt-4.html" in recorded.shown()
 
 
-def test_times_are_told_by_stage(recorded, capsys):
-    with recorded.inside():
-        assert main(["times"]) == 0
-    assert "wataoka@recorded" in capsys.readouterr().out
-
-
 # What a change makes stale, and nothing else.
-
-OF_DATASETS = {*of("wataoka", "livebench", "xu"), "metrics-panickssery@recorded"}
-OF_DATASETS |= {"metrics-beyond@recorded"}
 
 
 def test_nothing_is_left_to_do(recorded):
@@ -162,23 +153,26 @@ def test_nothing_is_left_to_do(recorded):
     [
         (
             lambda params: params["wataoka"].update(threshold=0.8),
-            {*of("wataoka"), "metrics-beyond@recorded"},
+            {*of("wataoka"), "beyond-metrics@recorded"},
         ),
         (
             lambda params: params["livebench"].update(margin=0.1),
-            {*of("livebench"), "metrics-beyond@recorded"},
+            {*of("livebench"), "beyond-metrics@recorded"},
         ),
         (lambda params: params["panickssery"].update(min_mass=0.1), of("panickssery")),
-        (lambda params: params["studies"].update(beyond=[]), set()),
-        (lambda params: params["datasets"].update(more=MINE), {"archive@more", *OF_DATASETS}),
-        (lambda params: params["datasets"].pop("mine"), OF_DATASETS),
+        (lambda params: params["studies"].remove("xu"), {"beyond-metrics@recorded"}),
         (
-            lambda params: params["datasets"]["vicuna80"].update(judges=["gpt-4"]),
-            {"archive@vicuna80", *OF_DATASETS},
+            lambda params: params["wataoka"]["datasets"].update(more=MINE),
+            {"wataoka-items@more", *of("wataoka")},
+        ),
+        (lambda params: params["wataoka"]["datasets"].pop("mine"), of("wataoka")),
+        (
+            lambda params: params["wataoka"]["datasets"]["vicuna80"].update(judges=["gpt-4"]),
+            {"wataoka-items@vicuna80", *of("wataoka")},
         ),
     ],
     ids=[
-        *("a setting of one study", "of another", "of a third", "beyond left out"),
+        *("a setting of one study", "of another", "of a third", "a study left out"),
         *("a new data set", "a data set less", "a judge less"),
     ],
 )
@@ -189,13 +183,14 @@ def test_a_change_makes_stale_what_reads_it_and_nothing_else(recorded, change, s
 def test_a_study_needs_its_own_stages_and_beyond_needs_all(recorded):
     with recorded.dvc() as repo:
         needed = {
-            study: {stage.addressing for stage in repo.stage.collect(f"{study}@recorded", True)}
-            for study in ("xu", "beyond")
+            target: {stage.addressing for stage in repo.stage.collect(target, True)}
+            for target in ("chapter@xu-recorded", "beyond@recorded")
         }
         every = {stage.addressing for stage in repo.index.stages}
-    assert needed["xu"] == {"check", "archive@xu", *of("xu")}
-    chapters = {"wataoka", "livebench", "panickssery", "xu"}
-    assert needed["beyond"] == every - {"report@recorded", *(f"{s}@recorded" for s in chapters)}
+    assert needed["chapter@xu-recorded"] == {"check", "xu-items@xu", *of("xu")}
+    chapters = {name for name in every if name.startswith("chapter@")}
+    assert len(chapters) == 4
+    assert needed["beyond@recorded"] == every - {"report@recorded"} - chapters
 
 
 # What is run once more, in a copy.
@@ -208,15 +203,16 @@ def again(recorded, tmp_path_factory):
     for name in ("figures", "report", "data/recorded", ".dvc/cache", "dvc.lock"):
         path = clone.folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    data = {f"archive@{name}" for name in ("mt-bench", "vicuna80", "mine", "panickssery")}
-    done = clone.repro("wataoka@recorded", "panickssery@recorded")
+    data = {f"wataoka-items@{name}" for name in ("mt-bench", "vicuna80", "mine")}
+    data |= {"panickssery-items@panickssery"}
+    done = clone.repro("chapter@wataoka-recorded", "chapter@panickssery-recorded")
     assert ran(done) == {"check", *data, *of("wataoka", "panickssery")}
     return clone, clone.outputs()
 
 
 def test_from_scratch_again_gives_the_same_bytes(recorded, again):
     before, (_, after) = recorded.outputs(), again
-    of_both = re.compile(r"(figures|report)/recorded/(metrics-)?(wataoka|panickssery)\b")
+    of_both = re.compile(r"(figures|report|data)/recorded/(metrics/)?(wataoka|panickssery)\b")
     assert set(filter(of_both.match, before)) <= set(after)
     assert after.items() <= before.items()
 
@@ -227,12 +223,12 @@ def reduced(again):
     clone, _ = again
 
     def change(params):
-        params["datasets"]["vicuna80"]["judges"].remove("bard")
-        del params["datasets"]["mine"]
+        params["wataoka"]["datasets"]["vicuna80"]["judges"].remove("bard")
+        del params["wataoka"]["datasets"]["mine"]
 
     clone.edit(change)
-    done = clone.repro("wataoka@recorded")
-    assert ran(done) == {"check", "archive@vicuna80", *of("wataoka")}
+    done = clone.repro("chapter@wataoka-recorded")
+    assert ran(done) == {"check", "wataoka-items@vicuna80", *of("wataoka")}
     return clone
 
 
@@ -245,8 +241,8 @@ def test_a_removed_judge_leaves_every_figure(reduced):
 
 def test_no_pair_left_says_no_data_and_goes_on(reduced):
     reduced.edit(lambda params: params["wataoka"].update(turns="second"))
-    reduced.edit(lambda params: params["datasets"].pop("mt-bench"))
-    assert ran(reduced.repro("wataoka@recorded")) == {"check", *of("wataoka")}
+    reduced.edit(lambda params: params["wataoka"]["datasets"].pop("mt-bench"))
+    assert ran(reduced.repro("chapter@wataoka-recorded")) == {"check", *of("wataoka")}
     assert reduced.table(f"{WATAOKA}/fig1b_bias.csv").empty
     assert reduced.lacks(WATAOKA, ["fig1b_bias"], ["svg"]) == []
     assert "no pairs" in (reduced.folder / "report/recorded/wataoka.ipynb").read_text()
@@ -270,8 +266,10 @@ def test_bad_input_fails_and_leaves_earlier_results(recorded):
     [
         (lambda params: params["wataoka"].update(threshold="x"), "params.yaml: wataoka.threshold"),
         (
-            lambda params: params["datasets"].update({"a.b": params["datasets"]["mt-bench"]}),
-            "params.yaml: datasets.a.b",
+            lambda params: params["wataoka"]["datasets"].update(
+                {"a.b": params["wataoka"]["datasets"]["mt-bench"]}
+            ),
+            "params.yaml: wataoka.datasets.a.b",
         ),
         (
             lambda params: params["panickssery"].update(min_mass=2),
@@ -290,21 +288,25 @@ def test_dvc_stops_at_a_null_mapping_before_any_stage(recorded):
     """In its own words; `make repro` names file and key before that."""
 
     def change(params):
-        params["datasets"] = None
+        params["wataoka"]["datasets"] = None
 
-    with pytest.raises(DvcException, match=r"'stages\.archive\.foreach'"):
+    with pytest.raises(DvcException, match=r"'stages\.wataoka-items\.foreach'"):
         recorded.stale_after(change)
-    with recorded.edited(change), recorded.inside(), pytest.raises(SelfprefError, match="datasets"):
+    with (
+        recorded.edited(change),
+        recorded.inside(),
+        pytest.raises(SelfprefError, match=r"wataoka\.datasets"),
+    ):
         load(recorded.folder / "params.yaml")
 
 
 def test_a_judge_that_a_release_lacks_is_named(recorded):
     def change(params):
-        params["datasets"]["mt-bench"]["judges"] = ["nobody"]
+        params["wataoka"]["datasets"]["mt-bench"]["judges"] = ["nobody"]
 
-    told = r"datasets\.mt-bench\.judges: 'nobody' is unknown"
+    told = r"wataoka\.datasets\.mt-bench\.judges: 'nobody' is unknown"
     with recorded.edited(change), recorded.inside(), pytest.raises(SelfprefError, match=told):
-        registry.read(load(recorded.folder / "params.yaml"), "mt-bench")
+        registry.read(load(recorded.folder / "params.yaml"), "wataoka", "mt-bench")
 
 
 def test_a_broken_file_of_a_release_is_named(recorded):
@@ -312,9 +314,9 @@ def test_a_broken_file_of_a_release_is_named(recorded):
     pinned = source.read_text()
     try:
         source.write_text(pinned.replace("results/xsum/gpt4_", "results/xsum/gpt9_"))
-        assert "archive@panickssery" in recorded.stale()
+        assert "panickssery-items@panickssery" in recorded.stale()
         with recorded.inside(), pytest.raises(SelfprefError, match="results/xsum/gpt9_results"):
-            registry.read(load(recorded.folder / "params.yaml"), "panickssery")
+            registry.read(load(recorded.folder / "params.yaml"), "panickssery", "panickssery")
     finally:
         source.write_text(pinned)
 
@@ -322,15 +324,18 @@ def test_a_broken_file_of_a_release_is_named(recorded):
 # Every profile, and the notebooks.
 
 
-def test_every_numbered_notebook_has_a_number_of_its_own():
-    numbers = [path.name[:2] for path in (REPOSITORY / "notebooks").glob("[0-9]*.ipynb")]
-    assert len(numbers) == len(set(numbers))
+def test_every_notebook_is_run_by_a_stage():
+    text = (REPOSITORY / "dvc.yaml").read_text()
+    run = set(re.findall(r"selfpref run (?:--page )?notebooks/(\S+)", text))
+    chapters = {f"{study}.ipynb" for study in TASKS}
+    there = {path.name for path in (REPOSITORY / "notebooks").glob("*.ipynb")}
+    assert run - {"${item.study}.ipynb"} | chapters == there
 
 
-@pytest.mark.parametrize("profile", ["recorded", "live", "lab"])
+@pytest.mark.parametrize("profile", ["recorded", "live", "lab", "demo"])
 def test_every_profile_has_what_dvc_reads(tmp_path, profile):
     with cloned(tmp_path, {}) as clone:
         with clone.inside():
             profiles.use(profile)
         with clone.dvc() as repo:
-            assert f"wataoka@{profile}" in {stage.addressing for stage in repo.index.stages}
+            assert f"chapter@wataoka-{profile}" in {stage.addressing for stage in repo.index.stages}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import psutil
-from clones import cloned, small
+from clones import ALONE, FAMILIES, cloned, small, without
 from conftest import REPOSITORY, mt_bench_files, vicuna80_files
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
@@ -19,12 +19,6 @@ from verify import made
 
 SEED = os.environ.get("SELFPREF_SOAK")
 RELEASES = {"mt-bench": mt_bench_files(6), "vicuna80": vicuna80_files(6)}
-KEPT = {
-    "models": ("disclaimer", "sure", "onlooker-1"),
-    "respond": ("disclaimer", "sure"),
-    "judge": ("disclaimer", "onlooker-1"),
-    "perplexity": ("disclaimer",),
-}
 PATIENCE = 300
 
 
@@ -36,18 +30,18 @@ def rng(*names: object) -> np.random.Generator:
 
 def reduced(params) -> None:
     """The first study alone, of few resamples; in the laboratory two families and one onlooker."""
-    profile = params["profile"]
-    if profile == "lab":
+    if params["profile"] == "lab":
         small(params)
-        params["lab"].update(prompts=20, pairs=20, families=2, base_steps=40, tune_steps=5)
-        for section, names in KEPT.items():
-            for name in [name for name in params[section] if name not in names]:
-                del params[section][name]
+        params["lab"]["dialogues"].update(families=2, base_steps=40, tune_steps=5)
+        params["models"]["families"]["names"] = FAMILIES[:2]
+        params["models"]["judges"]["names"] = FAMILIES[:1]
+        section = params["wataoka"]
+        section["datasets"]["seed-0"].update(prompts=20)
+        section["label"]["seed-0"].update(pairs=20)
+        del section["perplexity"][ALONE]
+    for study in ("livebench", "panickssery", "xu"):
+        without(params, study)
     params["bootstrap"].update(resamples=100)
-    for study in params["studies"]:
-        params["studies"][study] = [profile] if study == "wataoka" else []
-    for name in [name for name, set_ in params["datasets"].items() if set_["study"] != "wataoka"]:
-        del params["datasets"][name]
 
 
 @contextmanager

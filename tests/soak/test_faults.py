@@ -287,7 +287,7 @@ def test_a_store_with_a_flipped_byte(undisturbed):
     places = [found.start() for found in re.finditer(rb'"probabilities"', body)]
     body[places[int(draw.integers(len(places)))] + 20] ^= 1
     path.write_bytes(body)
-    done = clone.repro("--force", "--single-item", "judge@disclaimer", "judge@onlooker-1")
+    done = clone.repro("--force", "--single-item", "wataoka-judge@judges", "wataoka-judge@alone")
     assert done.returncode != 0
     assert "store.sqlite: damaged" in done.stderr
     assert "move it away to ask the models again" in done.stderr

@@ -10,7 +10,7 @@ import pytest
 if not os.environ.get("SELFPREF_SOAK"):
     pytest.skip("`make soak` runs this", allow_module_level=True)
 
-from clones import cloned
+from clones import cloned, without
 from conftest import lines
 
 # A formula first, then markup, control characters, halves of characters, special tokens of chat
@@ -57,13 +57,13 @@ def test_a_hostile_text_is_shown_as_text(tmp_path):
     """The recorded profile on a file of hostile texts alone."""
     with cloned(tmp_path, {}) as clone:
         assert clone.call("selfpref", "use", "recorded").returncode == 0
-        entry = {"study": "wataoka", "reader": "pairs", "source": "mine.jsonl", "judges": [NAME]}
+        entry = {"reader": "pairs", "source": "mine.jsonl", "judges": [NAME]}
 
         def change(params):
-            params["datasets"] = {"mine": entry}
+            for study in ("livebench", "panickssery", "xu"):
+                without(params, study)
+            params["wataoka"]["datasets"] = {"mine": entry}
             params["bootstrap"].update(resamples=100)
-            for study in params["studies"]:
-                params["studies"][study] = ["recorded"] if study == "wataoka" else []
 
         clone.edit(change)
         (clone.folder / "mine.jsonl").write_text(lines(*rows()))
@@ -73,7 +73,7 @@ def test_a_hostile_text_is_shown_as_text(tmp_path):
     pictures = list(folder.glob("*.svg"))
     pages = list(clone.folder.glob("report/recorded/*.html"))
     assert len(pictures) >= 6
-    assert {"archive-mine.html", "wataoka.html", "index.html"} <= {page.name for page in pages}
+    assert {"beyond.html", "wataoka.html", "index.html"} <= {page.name for page in pages}
     for picture in pictures:
         ElementTree.parse(picture)
         assert "<script>" not in picture.read_text()

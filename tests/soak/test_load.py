@@ -25,7 +25,8 @@ from selfpref import paths, tables
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Perplexity
-from selfpref.params.settings import Bootstrap, Wataoka
+from selfpref.params.data import WataokaData
+from selfpref.params.studies import Bootstrap, Wataoka
 from selfpref.plots.save import Gallery
 from selfpref.settings import SETTINGS
 from selfpref.store import Store
@@ -44,13 +45,14 @@ A_PAIR = {"judge": 1300, "perplexity": 1000, "metrics": 2800, "figures": 50}
 PARAMS = SimpleNamespace(
     profile="lab",
     seed=1,
-    datasets={"mine": SimpleNamespace(study="wataoka")},
     lab=SimpleNamespace(seeds=[]),
     models=dict.fromkeys(JUDGES, SimpleNamespace(responder=None)),
-    respond={},
-    judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
-    perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
     wataoka=Wataoka(
+        datasets={"mine": WataokaData(reader="pairs", source="mine.jsonl")},
+        respond={},
+        label={},
+        judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
+        perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
         threshold=0.5,
         human_ties="drop",
         judge_ties="drop",
@@ -112,7 +114,7 @@ def written(folder, count):
     }
     for name in tables.TABLES:
         frame = made.get(name, tables.empty(name))
-        tables.write(frame, name, folder / f"data/lab/{name}/wataoka/mine.parquet")
+        tables.write(frame, name, folder / f"data/lab/wataoka/{name}/mine.parquet")
     published = folder / "data/published"
     published.mkdir()
     shutil.copy(REPOSITORY / "data/published/wataoka.csv", published)
@@ -120,14 +122,14 @@ def written(folder, count):
 
 def asking(fill, table):
     path = paths.table_dir("lab", table, "wataoka") / f"{JUDGES[0]}.parquet"
-    tables.write(fill(PARAMS, JUDGES[0], opens), table, path)
+    tables.write(fill(PARAMS, JUDGES[0], opens)[table], table, path)
 
 
 def agreeing(folder):
     """The second judge says what the first one said."""
     first, second = JUDGES
     for table in ("verdicts", "perplexities"):
-        place = folder / f"data/lab/{table}/wataoka"
+        place = folder / f"data/lab/wataoka/{table}"
         made = parquet.read_table(place / f"{first}.parquet")
         names = pyarrow.repeat(second, len(made))
         renamed = made.set_column(made.column_names.index("judge"), "judge", names)
@@ -152,8 +154,8 @@ def draw():
 
 
 STAGES = {
-    "judge": partial(asking, stages.verdicts, "verdicts"),
-    "perplexity": partial(asking, stages.perplexities, "perplexities"),
+    "judge": partial(asking, stages.judge, "verdicts"),
+    "perplexity": partial(asking, stages.perplexity, "perplexities"),
     "metrics": metrics,
     "figures": draw,
 }

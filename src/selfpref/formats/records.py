@@ -30,7 +30,7 @@ def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
     there = set(known)
     if unknown := sorted(set(entry.judges or ()) - there):
         raise SelfprefError(
-            f"datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
+            f"{entry.study}.datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
             f"{', '.join(sorted(there))}"
         )
     return set(entry.judges or there)

@@ -41,7 +41,9 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             scores by one metric; names file, line and column.
     """
     if entry.judges is not None:
-        raise SelfprefError(f"datasets.{dataset}.judges: true scores have no judge; remove the key")
+        raise SelfprefError(
+            f"{entry.study}.datasets.{dataset}.judges: true scores have no judge; remove the key"
+        )
     found: dict[tuple[str, str, int, str], dict[str, Any]] = {}
     for where, row in _rows(source):
         step = _number(row["step"], "step", where)
