@@ -197,12 +197,12 @@ MINE = {"reader": "pairs", "source": "mine.jsonl", "judges": ["my-judge"]}
 # The laboratory, small: everything runs, nothing is learned well.
 PAIRS = 40
 FAMILIES = ["disclaimer", "sure", "terse"]
-# One stage asks these; the last judge is an entry of its own, with the weights of the onlooker.
+# One stage asks these; the last judge is an entry of its own.
 TOGETHER = [*FAMILIES, "onlooker-1"]
-ALONE = "alone"
+ALONE = "onlooker-2"
 
 
-def alone(weights):
+def judge(weights):
     """An entry of `models` for one judge."""
     return {
         "engine": "transformers",
@@ -214,12 +214,12 @@ def alone(weights):
 def of_wataoka(params) -> None:
     """A small laboratory of a few models for the first study; the others stay as they are."""
     params["lab"]["dialogues"].update(
-        families=3, onlookers=1, base_steps=150, tune_steps=20, contest_steps=1
+        families=3, onlookers=2, base_steps=150, tune_steps=20, contest_steps=1
     )
     params["bootstrap"].update(resamples=200)
     params["models"]["families"]["names"] = [*FAMILIES]
     params["models"]["judges"]["names"] = [*TOGETHER]
-    params["models"][ALONE] = alone(TOGETHER[-1])
+    params["models"][ALONE] = judge(ALONE)
     section = params["wataoka"]
     section["datasets"]["seed-0"].update(prompts=24)
     section["label"]["seed-0"].update(pairs=PAIRS)

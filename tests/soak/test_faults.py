@@ -287,7 +287,9 @@ def test_a_store_with_a_flipped_byte(undisturbed):
     places = [found.start() for found in re.finditer(rb'"probabilities"', body)]
     body[places[int(draw.integers(len(places)))] + 20] ^= 1
     path.write_bytes(body)
-    done = clone.repro("--force", "--single-item", "wataoka-judge@judges", "wataoka-judge@alone")
+    done = clone.repro(
+        "--force", "--single-item", "wataoka-judge@judges", "wataoka-judge@onlooker-2"
+    )
     assert done.returncode != 0
     assert "store.sqlite: damaged" in done.stderr
     assert "move it away to ask the models again" in done.stderr
