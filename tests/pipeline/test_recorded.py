@@ -1,5 +1,6 @@
 """The recorded profile end to end: one run, what DVC finds stale after a change, and runs again."""
 
+import json
 import re
 import shutil
 
@@ -64,6 +65,11 @@ ALWAYS = {"check", "report@recorded"}
 def of(*studies):
     """The metrics and the chapters of these studies."""
     return {f"{part}@{study}-recorded" for study in studies for part in ("metrics", "chapter")}
+
+
+def headline(clone):
+    """The numbers of the first study that DVC compares."""
+    return json.loads((clone.folder / "data/recorded/metrics/wataoka/headline.json").read_text())
 
 
 @pytest.mark.parametrize("study", FIGURES)
@@ -234,23 +240,119 @@ def reduced(again):
     clone.edit(change)
     done = clone.repro("chapter@wataoka-recorded")
     assert ran(done) == {"check", "wataoka-items@vicuna80", *of("wataoka")}
-    return clone
+    return clone, done.stdout
 
 
 def test_a_removed_judge_leaves_every_figure(reduced):
+    clone, _ = reduced
     judges = {"gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b"}
-    assert set(reduced.table(f"{WATAOKA}/fig1b_bias.csv")["judge"]) == judges
+    assert set(clone.table(f"{WATAOKA}/fig1b_bias.csv")["judge"]) == judges
     for name in ("position", "excess"):
-        assert not {"bard", "my-judge"} & set(reduced.table(f"{WATAOKA}/{name}.csv")["judge"])
+        assert not {"bard", "my-judge"} & set(clone.table(f"{WATAOKA}/{name}.csv")["judge"])
+
+
+def test_the_tables_of_a_removed_data_set_go_and_come_back(recorded, reduced):
+    clone, told = reduced
+    folder = "data/recorded/wataoka"
+    of_mine = sorted((recorded.folder / folder).glob("*/mine.parquet"))
+    assert len(of_mine) == 6
+    gone = [str(path.relative_to(recorded.folder)) for path in of_mine]
+    assert re.findall(r"^(\S+): no entry .* removed$", told, re.MULTILINE) == gone
+    assert not list((clone.folder / folder).glob("*/mine.parquet"))
+    assert "mine" not in headline(clone)
+    clone.edit(lambda params: params["wataoka"]["datasets"].update(mine=MINE))
+    assert ran(clone.repro("wataoka-items@mine")) == {"check", "wataoka-items@mine"}
+    for name, path in zip(gone, of_mine, strict=True):
+        assert (clone.folder / name).read_bytes() == path.read_bytes()
+    clone.edit(lambda params: params["wataoka"]["datasets"].pop("mine"))
 
 
 def test_no_pair_left_says_no_data_and_goes_on(reduced):
-    reduced.edit(lambda params: params["wataoka"].update(turns="second"))
-    reduced.edit(lambda params: params["wataoka"]["datasets"].pop("mt-bench"))
-    assert ran(reduced.repro("chapter@wataoka-recorded")) == {"check", *of("wataoka")}
-    assert reduced.table(f"{WATAOKA}/fig1b_bias.csv").empty
-    assert reduced.lacks(WATAOKA, ["fig1b_bias"], ["svg"]) == []
-    assert "no pairs" in (reduced.folder / "report/recorded/wataoka.ipynb").read_text()
+    clone, _ = reduced
+    clone.edit(lambda params: params["wataoka"].update(turns="second"))
+    clone.edit(lambda params: params["wataoka"]["datasets"].pop("mt-bench"))
+    assert ran(clone.repro("chapter@wataoka-recorded")) == {"check", *of("wataoka")}
+    assert clone.table(f"{WATAOKA}/fig1b_bias.csv").empty
+    assert clone.lacks(WATAOKA, ["fig1b_bias"], ["svg"]) == []
+    assert "no pairs" in (clone.folder / "report/recorded/wataoka.ipynb").read_text()
+
+
+# A value tried out: in the notebook alone, or as an experiment of DVC.
+
+
+@pytest.fixture(scope="module")
+def tried(recorded, tmp_path_factory):
+    """A copy that git has with all that ran: what DVC compares experiments with."""
+    clone = recorded.copied(tmp_path_factory.mktemp("tried") / "clone")
+    for command in (["add", "-A"], ["commit", "-qm", "run"]):
+        assert clone.call("git", *command).returncode == 0
+    return clone
+
+
+def told_by(clone, notebook):
+    """The cell of parameters that was added to an executed notebook, and all that it printed."""
+    cells = json.loads((clone.folder / notebook).read_text())["cells"]
+    (added,) = [
+        "".join(cell["source"])
+        for cell in cells
+        if "injected-parameters" in cell["metadata"].get("tags", [])
+    ]
+    names = dict(line.split(" = ", 1) for line in added.splitlines() if " = " in line)
+    said = [
+        text for cell in cells for one in cell.get("outputs", ()) for text in one.get("text", ())
+    ]
+    return names, "".join(said)
+
+
+def test_an_executed_copy_tells_the_declared_values(recorded):
+    names, said = told_by(recorded, "report/recorded/wataoka-metrics.ipynb")
+    wanted = {"threshold": "0.5", "judge_ties": '"drop"', "resamples": "200", "level": "0.95"}
+    assert wanted.items() <= names.items()
+    assert json.loads(said) == headline(recorded)
+
+
+def test_a_value_given_to_papermill_alone_changes_the_number(tried):
+    before = headline(tried)
+    values = ("-p", "threshold", "0.8", "-p", "resamples", "200")
+    done = tried.call("papermill", "notebooks/metrics.ipynb", "out.ipynb", *values)
+    assert done.returncode == 0, done.stderr
+    names, said = told_by(tried, "out.ipynb")
+    assert names == {"threshold": "0.8", "resamples": "200"}
+    # 0.8 decides nothing any longer, and with it the pairs that told against the judge.
+    mine = json.loads(said)["mine"]["my-judge"]
+    assert mine["eo"] != before["mine"]["my-judge"]["eo"]
+    (tried.folder / "out.ipynb").unlink()
+    # DVC gives back what the run made.
+    assert tried.call("dvc", "checkout", "--force").returncode == 0
+    assert headline(tried) == before
+    assert tried.stale() == set()
+
+
+def test_an_experiment_of_dvc_changes_what_reads_the_value_and_names_the_change(tried):
+    """Whole, with figures and report, it takes as long as what it leaves stale here."""
+    before = headline(tried)
+    done = tried.call(
+        "dvc", "exp", "run", "-S", "wataoka.judge_ties=half", "metrics@wataoka-recorded"
+    )
+    assert ran(done) == {"check", "metrics@wataoka-recorded"}
+    assert tried.stale() == {
+        *("chapter@wataoka-recorded", "beyond-metrics@recorded", "report@recorded"),
+    }
+    compared = json.loads(tried.call("dvc", "metrics", "diff", "--json").stdout)
+    (path,) = compared
+    assert path == "data/recorded/metrics/wataoka/headline.json"
+    change = compared[path]["vicuna80.claude-1.eo"]
+    told = [found["vicuna80"]["claude-1"]["eo"] for found in (before, headline(tried))]
+    assert [change["old"], change["new"]] == told
+
+
+def test_what_dvc_plots_is_a_page(tried):
+    done = tried.call("dvc", "plots", "show")
+    assert done.returncode == 0, done.stderr
+    page = (tried.folder / "dvc_plots/index.html").read_text()
+    assert '"my-judge"' in page
+    assert page.count("vegaEmbed(") == 2
+    assert "dvc_plots" not in tried.shown()
 
 
 # What is wrong is named, and earlier results stay.
@@ -316,14 +418,14 @@ def test_a_judge_that_a_release_lacks_is_named(recorded):
 
 def test_a_broken_file_of_a_release_is_named(recorded):
     source = recorded.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
-    pinned = source.read_text()
+    pinned = source.read_bytes()
     try:
-        source.write_text(pinned.replace("results/xsum/gpt4_", "results/xsum/gpt9_"))
+        source.write_bytes(pinned.replace(b"results/xsum/gpt4_", b"results/xsum/gpt9_"))
         assert "panickssery-items@panickssery" in recorded.stale()
         with recorded.inside(), pytest.raises(SelfprefError, match="results/xsum/gpt9_results"):
             registry.read(load(recorded.folder / "params.yaml"), "panickssery", "panickssery")
     finally:
-        source.write_text(pinned)
+        source.write_bytes(pinned)
 
 
 # Every profile, and the notebooks.
