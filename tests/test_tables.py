@@ -74,7 +74,7 @@ def test_writing_and_reading_undo_each_other(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     frame = tables.validate(pd.DataFrame([VERDICT]), "verdicts", "here")
-    folder = tmp_path / "data/recorded/verdicts/wataoka"
+    folder = tmp_path / "data/recorded/wataoka/verdicts"
     tables.write(frame, "verdicts", folder / "set.parquet")
     (folder / "stray.parquet").write_text("of a judge that was removed")
     pd.testing.assert_frame_equal(tables.read("recorded", "verdicts", "wataoka", ["set"]), frame)
@@ -83,7 +83,7 @@ def test_writing_and_reading_undo_each_other(tmp_path, monkeypatch):
 def test_what_is_not_wanted_is_not_read(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    place = tmp_path / "data/recorded/responses/wataoka/set.parquet"
+    place = tmp_path / "data/recorded/wataoka/responses/set.parquet"
     row = {"study": "wataoka", "item_id": "set/1", "responder": "a", "step": 0, "sample": 0}
     frame = pd.DataFrame([row | {"text": "so", "status": "ok"}])
     tables.write(frame, "responses", place)
@@ -109,13 +109,12 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(tmp_path,
                 for item, text in texts.items()
             ),
             "responses",
-            tmp_path / f"data/live/responses/wataoka/{part}.parquet",
+            tmp_path / f"data/live/wataoka/responses/{part}.parquet",
         )
-    study = SimpleNamespace(study="wataoka")
-    params = SimpleNamespace(
-        profile="live", datasets={"one": study}, respond={"model": None},
-        lab=SimpleNamespace(seeds=[]),
-    )  # fmt: skip
+    # A data set is what has items; rows of another one are nobody's.
+    there = tmp_path / "data/live/wataoka/items/one.parquet"
+    tables.write(tables.empty("items"), "items", there)
+    params = SimpleNamespace(profile="live")
     found = load(params, {"responses": COLUMNS["responses"]})
     assert list(found) == ["one"]
     responses = found["one"]["responses"]
@@ -183,11 +182,11 @@ def test_a_duplicate_key_is_named():
 def test_a_damaged_file_is_named(tmp_path, monkeypatch, body):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / "data/recorded/labels/wataoka/set.parquet"
+    path = tmp_path / "data/recorded/wataoka/labels/set.parquet"
     path.parent.mkdir(parents=True)
     path.write_bytes(body)
     with pytest.raises(
-        SelfprefError, match=r"data/recorded/labels/wataoka/set\.parquet: not readable"
+        SelfprefError, match=r"data/recorded/wataoka/labels/set\.parquet: not readable"
     ):
         tables.read("recorded", "labels", "wataoka", ["set"])
 

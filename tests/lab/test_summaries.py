@@ -101,7 +101,7 @@ def test_the_tables_are_valid_and_say_what_is_true():
 
 
 def test_a_kind_that_is_not_there_is_named():
-    with pytest.raises(SelfprefError, match=r"articles\.news: the testbed has notes"):
+    with pytest.raises(SelfprefError, match=r"datasets\.news: the testbed has notes"):
         draw_articles("news", 3, 0)
 
 

@@ -169,7 +169,7 @@ class Tuning(Section):
     """One fine-tuned evaluator.
 
     Attributes:
-        on: The data set whose first articles it is tuned on, a key of `articles`.
+        on: The data set whose first articles it is tuned on, a key of `panickssery.datasets`.
         variant: What is learned: to recognise its own summaries, or a control.
         articles: How many articles; each gives two examples for every other source.
         replay: Share of the examples that are the base's own answers to the other questions.
@@ -189,7 +189,7 @@ class Recognise(Verdicts):
     Attributes:
         prompts: Layout of the prompts.
         score_mode: Confidences are made of probabilities, which `text` has none of.
-        own: Whose summaries are its own, a key of `summarise`; left out: the entry's key.
+        own: Whose summaries are its own, a model of `panickssery.respond`; left out: its own.
         tuned: What it was tuned on elsewhere, such as at a host that took the exported examples;
             left out: nothing.
     """

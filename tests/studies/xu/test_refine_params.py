@@ -5,7 +5,7 @@ from conftest import REPOSITORY
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
-from selfpref.params import load
+from selfpref.params import TASKS, load
 
 yaml = YAML()
 FLORES = {"reader": "flores", "source": "f.csv", "code": "yor_Latn", "language": "Yoruba"}
@@ -28,39 +28,56 @@ def edited(tmp_path):
 
 def live(params):
     """A served model that refines sentences of FLORES, and judges itself from outside."""
-    params.update(profile="live", studies={"xu": ["live"]}, respond={}, judge={}, perplexity={})
-    params.update(compete={}, assess={}, tie_breakers={}, contests={})
-    params.update(articles={}, summarise={}, recognise={}, finetune={})
-    params["lab"] = {"seeds": []}
-    params["requests"] = {"yor-en": dict(FLORES)}
+    params.update(profile="live", studies=["xu"], lab={"seeds": []})
+    for study, tasks in TASKS.items():
+        params[study].update({task: {} for task in (*tasks, "datasets") if study != "xu"})
+    params["wataoka"]["label"] = params["livebench"]["categories"] = {}
+    params["xu"]["datasets"] = {"yor-en": dict(FLORES)}
     hosted = {"engine": "openai", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
     params["models"] = {"one": dict(hosted), "two": dict(hosted)}
-    params["refine"] = {
-        "one": params["refine"]["fair"] | {"prompts": "plain", "external": "two"},
-    }
+    use = params["xu"]["refine"]["translators"]
+    params["xu"]["refine"] = {"one": use | {"prompts": "plain", "external": "two"}}
 
 
 def test_a_served_model_refines_what_a_data_set_asks(edited):
-    assert edited(live).requests["yor-en"].target == "English"
+    assert edited(live).xu.datasets["yor-en"].target == "English"
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda p: p["refine"]["fair"].update(external="nobody"), "refine.fair.external: 'nobody'"),
-        (lambda p: p["refine"]["fair"].update(external="fair"), "name another model"),
-        (lambda p: p["refine"].update(nobody=p["refine"]["fair"]), "refine.nobody is no key"),
-        (lambda p: p["refine"]["fair"].update(arms=["accept-none"]), "refine.fair.arms.0"),
-        (lambda p: p["refine"]["fair"].update(tasks=[]), "refine.fair.tasks"),
-        (lambda p: p["refine"]["fair"].update(rounds=[3]), "only mathematics votes"),
-        (lambda p: p["refine"]["solver"].update(temperature=0.0), "set it above 0"),
-        (lambda p: p["refine"]["fair"].update(prompts="plain"), "does not fit requests.lab"),
-        (lambda p: p.update(requests={}), "requests is empty"),
-        (lambda p: p["requests"].update({"yor-en": dict(FLORES)}), "does not fit requests.yor-en"),
-        (lambda p: p["requests"]["lab"].update(sums=0), "requests.lab.sums"),
-        (lambda p: p["requests"]["lab"].update(reader="wmt"), "requests.lab.reader"),
-        (lambda p: p["lab"]["refiners"].update(seeds=[0, 1]), "lab.refiners.seeds"),
-        (lambda p: p["lab"]["refiners"].update(step=3), "lab.refiners.step: unknown key"),
+        (
+            lambda p: p["xu"]["refine"]["translators"].update(external="nobody"),
+            "refine.translators.external: 'nobody'",
+        ),
+        (lambda p: p["xu"]["refine"]["solver"].update(arms=["external"]), "name another model"),
+        (
+            lambda p: p["xu"]["refine"].update(nobody=p["xu"]["refine"]["translators"]),
+            "refine.nobody is no key",
+        ),
+        (
+            lambda p: p["xu"]["refine"]["translators"].update(arms=["accept-none"]),
+            "refine.translators.arms.0",
+        ),
+        (lambda p: p["xu"]["refine"]["translators"].update(tasks=[]), "refine.translators.tasks"),
+        (lambda p: p["xu"]["refine"]["translators"].update(rounds=[3]), "only mathematics votes"),
+        (lambda p: p["xu"]["refine"]["solver"].update(temperature=0.0), "set it above 0"),
+        (
+            lambda p: p["xu"]["refine"]["translators"].update(prompts="plain"),
+            "does not fit xu.datasets.lab",
+        ),
+        (
+            lambda p: p["xu"].update(datasets={}),
+            "xu.datasets: xu.refine.translators needs requests",
+        ),
+        (
+            lambda p: p["xu"]["datasets"].update({"yor-en": dict(FLORES)}),
+            "does not fit xu.datasets.yor-en",
+        ),
+        (lambda p: p["xu"]["datasets"]["lab"].update(sums=0), "xu.datasets.lab.sums"),
+        (lambda p: p["xu"]["datasets"]["lab"].update(reader="wmt"), "xu.datasets.lab.reader"),
+        (lambda p: p["lab"].update(seeds=[0, "1"]), "lab.seeds.1"),
+        (lambda p: p["lab"]["refinement"].update(step=3), "lab.refinement.step: unknown key"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(edited, change, told):
@@ -72,7 +89,7 @@ def test_what_cannot_be_is_refused_by_name(edited, change, told):
 def test_a_language_without_its_code_is_refused(edited):
     def change(params):
         live(params)
-        params["requests"]["yor-en"]["code"] = "yor"
+        params["xu"]["datasets"]["yor-en"]["code"] = "yor"
 
-    with pytest.raises(SelfprefError, match=r"requests.yor-en.code"):
+    with pytest.raises(SelfprefError, match=r"xu\.datasets\.yor-en\.code"):
         edited(change)

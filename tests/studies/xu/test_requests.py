@@ -144,7 +144,9 @@ def test_the_answer_of_a_problem_is_its_last_box(served):
     assert found["audit"][["finding", "affected"]].values.tolist() == [
         ["left out: no answer in a box", 1]
     ]
-    with pytest.raises(SelfprefError, match=r"14 asked for, 13 there; lower requests.math.first"):
+    with pytest.raises(
+        SelfprefError, match=r"14 asked for, 13 there; lower xu.datasets.math.first"
+    ):
         read(Problems(reader="math", source="math.csv", first=14), source, "math")
 
 
@@ -168,7 +170,7 @@ def test_concepts_come_from_the_pinned_release(tmp_path, monkeypatch):
 
 
 def test_the_laboratory_draws_its_own(tmp_path):
-    draw = partial(LabRequests, reader="lab", translations=3, concepts=2, sums=1)
+    draw = partial(LabRequests, reader="lab", source="lab", translations=3, concepts=2, sums=1)
     first, again, other = (
         read(draw(seed=seed), None)["items"].set_index("item_id") for seed in (0, 0, 1)
     )
@@ -177,8 +179,10 @@ def test_the_laboratory_draws_its_own(tmp_path):
                                    "math/1"]  # fmt: skip
     assert first.loc["lab-en/1", "reference"] != other.loc["lab-en/1", "reference"]
     assert json.loads(first.loc["lab-en/1", "metadata"])["oracle"] is True
-    with pytest.raises(SelfprefError, match=r"requests: 9999 of the task correctness.*lower sums"):
-        read(LabRequests(reader="lab", translations=1, concepts=1, sums=9999), None)
+    with pytest.raises(
+        SelfprefError, match=r"xu.datasets: 9999 of the task correctness.*lower sums"
+    ):
+        read(draw(seed=0, sums=9999), None)
 
 
 def test_the_pinned_sets_are_whole_commits():

@@ -89,7 +89,7 @@ def draw_articles(dataset: str, n: int, seed: int) -> list[Article]:
     kind = next((kind for kind in KINDS if kind == dataset), None)
     if kind is None:
         raise SelfprefError(
-            f"params.yaml: articles.{dataset}: the testbed has {' and '.join(KINDS)}"
+            f"params.yaml: panickssery.datasets.{dataset}: the testbed has {' and '.join(KINDS)}"
         )
     rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(kind), 20]))
     drawn: dict[str, Article] = {}

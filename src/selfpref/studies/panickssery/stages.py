@@ -124,7 +124,9 @@ def _judged(params: Params, own: str) -> _Judged:
     items = items[items["metadata"].map(index) >= starts]
     pairs = ordered_pairs(items, responses, own)
     if not pairs:
-        raise SelfprefError(f"no summaries of {own!r} beside others'; add it to `respond`")
+        raise SelfprefError(
+            f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
+        )
     return _Judged(items, responses, pairs)
 
 

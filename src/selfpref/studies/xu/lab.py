@@ -41,7 +41,9 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
         try:
             requests = tasks.held_out(task, counts[task], seed)
         except ValueError as error:
-            raise SelfprefError(f"params.yaml: requests: {error}; lower {FIELDS[task]}") from error
+            raise SelfprefError(
+                f"params.yaml: xu.datasets: {error}; lower {FIELDS[task]}"
+            ) from error
         found += [
             _item(f"{LANGUAGES[task]}/{i}", request) for i, request in enumerate(requests, start=1)
         ]

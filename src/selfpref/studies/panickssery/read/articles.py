@@ -98,7 +98,7 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
     if len(rows) < entry.articles:
         raise SelfprefError(
             f"{source}: {entry.articles} articles asked for, {len(rows)} there; lower "
-            f"articles.{dataset}.articles"
+            f"panickssery.datasets.{dataset}.articles"
         )
     ids = [item for item, _, _ in rows]
     messages = [[{"role": "user", "content": text}] for _, text, _ in rows]

@@ -122,7 +122,7 @@ def _math(key: str, entry: Problems, source: Path) -> _Found:
 def _first(rows: list[Row], wanted: int | None, source: Path, key: str) -> list[Row]:
     if wanted is not None and wanted > len(rows):
         raise SelfprefError(
-            f"{source}: {wanted} asked for, {len(rows)} there; lower requests.{key}.first"
+            f"{source}: {wanted} asked for, {len(rows)} there; lower xu.datasets.{key}.first"
         )
     return rows[:wanted]
 
