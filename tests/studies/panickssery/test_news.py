@@ -86,7 +86,7 @@ def test_empty_texts_are_left_out_and_counted(hub):
     source = hub("xsum", some)
     found = summaries.read("news", news("xsum", 3), source)
     assert found["audit"]["affected"].sum() <= 2
-    with pytest.raises(SelfprefError, match=r"4 articles asked for, 3 there; lower .*datasets\.news"):
+    with pytest.raises(SelfprefError, match=r"4 articles asked for, 3 there; lower .*sets\.news"):
         summaries.read("news", news("xsum", 4), source)
 
 
