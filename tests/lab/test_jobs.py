@@ -48,7 +48,7 @@ def test_of_jobs_that_can_begin_the_longest_is_first(tmp_path, monkeypatch):
             begun.append(arguments[1])
             return super().submit(job, *arguments, **named)
 
-    monkeypatch.setattr("selfpref.lab.jobs.ProcessPoolExecutor", Listening)
+    monkeypatch.setattr("selfpref.lab.jobs.pool", Listening)
     run_jobs(tree(tmp_path))
     assert begun[:2] == ["other", "base"]
     assert begun.index("two") + 1 == begun.index("one")
