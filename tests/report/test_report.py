@@ -18,8 +18,8 @@ from matplotlib import pyplot as plt
 from matplotlib.image import imread
 from PIL import Image
 
-from selfpref.plots.save import Gallery
 from selfpref.params import load
+from selfpref.plots.save import Gallery
 from selfpref.report import chapter, gather, show
 from selfpref.report.build import build
 
@@ -305,7 +305,10 @@ def test_outputs_stand_in_the_order_of_the_chapter(tmp_path, monkeypatch):
     """Names that a loop makes count by their f-string; a key of a mapping does not count."""
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    code = 'data["a_last"]\ngallery.figure(data["x"], "b_first")\nfor x in y:\n    gallery.add(f"by_{x}", z)\ngallery.add("a_last", z)'
+    code = (
+        'data["a_last"]\ngallery.figure(data["x"], "b_first")\nfor x in y:\n'
+        '    gallery.add(f"by_{x}", z)\ngallery.add("a_last", z)'
+    )
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks/s.ipynb").write_text(
         json.dumps({"cells": [{"cell_type": "code", "source": [code]}]})

@@ -9,7 +9,6 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
@@ -122,7 +121,9 @@ def _rows(
     return found
 
 
-def _section(key: Key, rows: pd.DataFrame, whole: pd.DataFrame, part: Part | None = None) -> Section:
+def _section(
+    key: Key, rows: pd.DataFrame, whole: pd.DataFrame, part: Part | None = None
+) -> Section:
     study, name = key
     columns, note = (part.columns.split(), part.note) if part else ((), "")
     return Section(study, name, titled(name), show.table(rows, columns, whole), note)

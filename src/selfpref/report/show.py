@@ -1,5 +1,6 @@
 """Tables as readers see them: intervals in one cell, names in words, numbers to sort by."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,8 +44,12 @@ def _rounded(value: float) -> str:
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
+def _missing(value: object) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
 def _text(value: object) -> str:
-    if value is None or value is pd.NA or value != value:
+    if _missing(value):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -104,8 +109,7 @@ def _column(
     decimals: bool,
 ) -> list[Cell]:
     def shown(value: Any, *, decimals: bool) -> str:
-        missing = value is None or value is pd.NA or value != value
-        return "" if missing else _rounded(value) if decimals else _text(value)
+        return "" if _missing(value) else _rounded(value) if decimals else _text(value)
 
     if not number:
         return [Cell(_text(value)) for value in frame[name]]

@@ -1,4 +1,4 @@
-"""What a judge's card shows of the studies' tables: by topic, which columns, and how to read them."""
+"""What a judge's card shows of the studies' tables: by topic, columns and how to read them."""
 
 from dataclasses import dataclass
 
@@ -70,7 +70,7 @@ TOPICS: dict[str, tuple[Part, ...]] = {
             "wataoka",
             "position",
             "dataset pairs n_decided n_both first_share flip_rate reversal_rate",
-            "Share of verdicts for what is read first (0.5: none), and how often the order decides.",
+            "Share of verdicts for what is read first (0.5: none); how often the order decides.",
         ),
         Part(
             "livebench",
