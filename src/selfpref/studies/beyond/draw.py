@@ -342,6 +342,8 @@ def changes(rows: pd.DataFrame, params: Params) -> Plate:
 
 def changed(rows: pd.DataFrame) -> str:
     """For how many judges each rule moves bias and agreement beyond its interval."""
+    if rows.empty:
+        return ""
     told = []
     for (dataset, rule), part in rows[rows["judge"].ne(MEAN)].groupby(["dataset", "rule"]):
         counts = []
