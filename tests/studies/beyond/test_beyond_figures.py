@@ -129,3 +129,7 @@ def test_only_changes_beyond_their_interval_are_told():
     assert all("excess falls for 2 and rises for 0 of 2 judges" in line for line in told)
     unsure = draw.changed(RULED.assign(change_hi=0.1))
     assert "falls for 0 and rises for 0 of 2 judges" in unsure
+
+
+def test_where_no_rule_could_be_tried_nothing_is_told():
+    assert draw.changed(pd.DataFrame()) == ""
