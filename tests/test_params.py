@@ -195,7 +195,7 @@ WITHOUT = 'names: [clerk, host], model: "data/lab/models/seed-0/clerk"'
     [
         (
             [("umpire: {engine", "fair: {engine")],
-            "models: two models are called 'fair'; change one name",
+            "models: fair and translators both name 'fair' and differ; change one name",
         ),
         (
             [("umpire: {engine", "umpire: {responder: partisan, engine"), BREAKS],

@@ -73,11 +73,15 @@ class Params(Section):
     @model_validator(mode="after")
     def _names_agree(self) -> "Params":
         """Every model that a study names is there, and something fills the tables."""
-        known: dict[str, Model] = {}
+        known: dict[str, tuple[str, Model]] = {}
         for key, entry in self.models.items():
             for name, model in members(key, entry).items():
-                if known.setdefault(name, model) != model:
-                    raise ValueError(f"models: two models are called {name!r}; change one name")
+                other, same = known.setdefault(name, (key, model))
+                if same != model:
+                    raise ValueError(
+                        f"models: {other} and {key} both name {name!r} and differ; change one "
+                        "name, or make them equal"
+                    )
         for study, task, uses in self.tasks():
             for key, use in uses.items():
                 self._is_there(f"{study}.{task}.{key}", key, use)

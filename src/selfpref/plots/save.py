@@ -104,7 +104,7 @@ def _preview(figure: Figure) -> bytes:
     width, height = (int(edge * PREVIEW) for edge in figure.get_size_inches())
     whole = Image.frombytes("RGBA", (width, height), drawn.getvalue())
     coverage, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
-    colours = whole.convert("RGB").quantize(64, method=coverage, dither=none)
+    colours = whole.convert("RGB").quantize(256, method=coverage, dither=none)
     colours.save(small, format="PNG")
     return small.getvalue()
 
