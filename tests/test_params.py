@@ -398,3 +398,14 @@ def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
     load(written(tmp_path, scores.replace(local, served, 1)))
     with pytest.raises(SelfprefError, match=r"perplexity\.umpire: only `server: vllm`"):
         load(written(tmp_path, scores.replace(local, served.replace(", server: vllm", ""), 1)))
+
+
+def test_the_demonstration_shares_no_stage_with_another_profile():
+    """A stage of the same name would take the other's place in dvc.lock."""
+    demo = load(REPOSITORY / "profiles/demo.yaml")
+    for path in (REPOSITORY / "params.yaml", REPOSITORY / "profiles/recorded.yaml"):
+        other = load(path)
+        assert not {*demo.lab.seeds} & {*other.lab.seeds}
+        assert not {*demo.wataoka.datasets} & {*other.wataoka.datasets}
+        for (study, task, mine), (*_, theirs) in zip(demo.tasks(), other.tasks(), strict=True):
+            assert not {*mine} & {*theirs}, (study, task)
