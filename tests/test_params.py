@@ -1,5 +1,7 @@
 """params.yaml: what is accepted, what is refused with which words, and switching profiles."""
 
+import itertools
+
 import pytest
 from conftest import REPOSITORY
 from ruamel.yaml import YAML
@@ -9,7 +11,7 @@ from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.params.stage import kind_at
-from selfpref.params.whole import MOVED
+from selfpref.params.whole import MOVED, TASKS
 
 RECORDED = REPOSITORY / "profiles/recorded.yaml"
 TEXT = RECORDED.read_text()
@@ -400,12 +402,13 @@ def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
         load(written(tmp_path, scores.replace(local, served.replace(", server: vllm", ""), 1)))
 
 
-def test_the_demonstration_shares_no_stage_with_another_profile():
-    """A stage of the same name would take the other's place in dvc.lock."""
-    demo = load(REPOSITORY / "profiles/demo.yaml")
-    for path in (REPOSITORY / "params.yaml", REPOSITORY / "profiles/recorded.yaml"):
-        other = load(path)
-        assert not {*demo.lab.seeds} & {*other.lab.seeds}
-        assert not {*demo.wataoka.datasets} & {*other.wataoka.datasets}
-        for (study, task, mine), (*_, theirs) in zip(demo.tasks(), other.tasks(), strict=True):
+def test_no_two_profiles_share_a_stage():
+    """A stage of the same name would take the other's place in dvc.lock, and run at each switch."""
+    files = [REPOSITORY / "params.yaml", *sorted((REPOSITORY / "profiles").glob("*.yaml"))]
+    params = {found.profile: found for found in map(load, files)}
+    for one, other in itertools.combinations(params.values(), 2):
+        assert not {*one.lab.seeds} & {*other.lab.seeds}
+        for study in TASKS:
+            assert not {*one.study(study).datasets} & {*other.study(study).datasets}, study
+        for (study, task, mine), (*_, theirs) in zip(one.tasks(), other.tasks(), strict=True):
             assert not {*mine} & {*theirs}, (study, task)

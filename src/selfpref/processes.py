@@ -12,7 +12,7 @@ from typing import TypeVar
 Result = TypeVar("Result")
 
 
-def at_once() -> int:
+def processors() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -34,7 +34,7 @@ def pool(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 def each(work: Callable[..., Result], calls: Sequence[tuple[object, ...]]) -> list[Result]:
     """The results of several calls of a function, in their order, as many at once as can be."""
-    processes = min(len(calls), at_once())
+    processes = min(len(calls), processors())
     if processes <= 1:
         return [work(*arguments) for arguments in calls]
     with pool(processes) as workers:

@@ -16,19 +16,18 @@ from selfpref.lab.choice import CHOICE_JUDGES
 from selfpref.lab.injected import draw_families, load_families
 from selfpref.lab.summaries.articles import MODELS, draw_error_rates
 from selfpref.lab.tokenizer import CONTEST, WORLD
-from selfpref.lab.training import (
-    Dialogues,
-    LabConfig,
-    Refinement,
-    Summaries,
-    jobs,
-    train_models,
-)
+from selfpref.lab.training import jobs, train_models
 from selfpref.models.local import LocalModel
-from selfpref.params import Transformers
+from selfpref.params import Lab, Transformers
+from selfpref.params.laboratory import LabDialogues, LabRefinement, LabSummaries
 from selfpref.studies.xu.lab import LAB, draw
 
-CONFIG = LabConfig(1, Dialogues(2, 1, 4, 3, 2), Summaries(4, 2), Refinement(4, 3, 3))
+SMALL = Lab(
+    seeds=[1],
+    dialogues=LabDialogues(families=2, onlookers=1, base_steps=4, tune_steps=3, contest_steps=2),
+    summaries=LabSummaries(base_steps=4, tune_steps=2),
+    refinement=LabRefinement(translator_steps=4, tune_steps=3, solver_steps=3),
+)
 NAMES = {
     "base-dialogues", "disclaimer", "sure", "onlooker-1", *(j.name for j in CHOICE_JUDGES),
     "base-summaries", *MODELS,
@@ -47,7 +46,7 @@ def folder(tmp_path_factory, told):
     folder = tmp_path_factory.mktemp("one")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
-        train_models(CONFIG, folder, progress=told.append)
+        train_models(1, SMALL, folder, progress=told.append)
     return folder
 
 
@@ -57,13 +56,13 @@ def weights(folder, name):
 
 def test_every_model_is_trained_and_told(folder, told):
     assert sorted(told) == sorted(NAMES)
-    assert {job.name for job in jobs(CONFIG, folder)} == NAMES
+    assert {job.name for job in jobs(1, SMALL, folder)} == NAMES
     assert {path.parent.name for path in folder.glob("*/model.safetensors")} == NAMES
     assert len({weights(folder, name) for name in NAMES}) == len(NAMES)
 
 
 def test_the_number_of_processes_changes_no_byte(folder, tmp_path):
-    train_models(CONFIG, tmp_path, processes=2)
+    train_models(1, SMALL, tmp_path, processes=2)
     files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
     assert files == sorted(p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file())
     for path in files:
@@ -72,7 +71,7 @@ def test_the_number_of_processes_changes_no_byte(folder, tmp_path):
 
 def test_one_group_alone_has_the_same_models(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
-    train_models(LabConfig(1, summaries=CONFIG.summaries), tmp_path)
+    train_models(1, Lab(seeds=[1], summaries=SMALL.summaries), tmp_path)
     assert {path.parent.name for path in tmp_path.glob("*/model.safetensors")} == {
         "base-summaries", *MODELS
     }  # fmt: skip

@@ -12,7 +12,7 @@ def test_intervals_do_not_depend_on_how_many_are_made_at_once(rng, monkeypatch):
     alone = [boot.mean(*call) for call in calls]
     for most in (1, 3):
         monkeypatch.setattr(threads, "MOST", most)
-        monkeypatch.setattr(threads.os, "cpu_count", lambda: 3)
+        monkeypatch.setattr(threads, "processors", lambda: 3)
         assert threads.at_once(boot.mean, calls) == alone
 
 

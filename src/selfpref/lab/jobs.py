@@ -11,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from typing import Any
 
-from selfpref.processes import at_once, pool
+from selfpref.processes import pool, processors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def run_jobs(
         processes: How many jobs are done at a time; None: as many as this process has processors.
         progress: Called with the name of each job that is done.
     """
-    with pool(processes or at_once()) as workers:
+    with pool(processes or processors()) as workers:
         running: dict[Future[object], str] = {}
 
         def begin(after: str | None) -> None:

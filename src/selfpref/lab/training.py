@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from selfpref.files import write_text
@@ -30,64 +30,9 @@ from selfpref.lab.summaries.articles import draw_error_rates
 from selfpref.params import Lab
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogues:
-    """The models of dialogues and contests.
-
-    Attributes:
-        families: How many write and judge, 2 to 8.
-        onlookers: How many judge and write nothing.
-        base_steps: Optimiser steps of the base.
-        tune_steps: Optimiser steps of each family and onlooker.
-        contest_steps: Optimiser steps of each judge of contests.
-    """
-
-    families: int
-    onlookers: int
-    base_steps: int
-    tune_steps: int
-    contest_steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class Summaries:
-    """The models of summaries: optimiser steps of the base and of each source."""
-
-    base_steps: int
-    tune_steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class Refinement:
-    """The models that refine: optimiser steps of a translator, of its tuning, of the solver."""
-
-    translator_steps: int
-    tune_steps: int
-    solver_steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class LabConfig:
-    """What is trained for one seed; what is None is not."""
-
-    seed: int
-    dialogues: Dialogues | None = None
-    summaries: Summaries | None = None
-    refinement: Refinement | None = None
-
-
-def of_params(seed: int, lab: Lab) -> LabConfig:
-    """The configuration that the section `lab` of the parameters gives."""
-    return LabConfig(
-        seed,
-        Dialogues(**lab.dialogues.model_dump()) if lab.dialogues else None,
-        Summaries(**lab.summaries.model_dump()) if lab.summaries else None,
-        Refinement(**lab.refinement.model_dump()) if lab.refinement else None,
-    )
-
-
 def train_models(
-    config: LabConfig,
+    seed: int,
+    lab: Lab,
     folder: Path,
     processes: int | None = None,
     progress: Callable[[str], object] = lambda name: None,
@@ -95,37 +40,38 @@ def train_models(
     """Train every model of one seed.
 
     Args:
-        config: Which, and how long.
+        seed: The seed.
+        lab: Which groups of models, and how long.
         folder: Where the checkpoints go; those of the same name are replaced.
         processes: Models trained at a time, each on one thread; None: one a processor.
         progress: Called with the name of each model that is done; `jobs` tells them all.
     """
-    run_jobs(jobs(config, folder), processes, progress)
-    write_text(folder / "laboratory.json", json.dumps(_record(config), indent=1) + "\n")
+    run_jobs(jobs(seed, lab, folder), processes, progress)
+    write_text(folder / "laboratory.json", json.dumps(_record(seed, lab), indent=1) + "\n")
 
 
-def jobs(config: LabConfig, folder: Path) -> list[Job]:
+def jobs(seed: int, lab: Lab, folder: Path) -> list[Job]:
     """One job a model, bases included."""
     found = []
-    if config.dialogues:
-        steps = config.dialogues
-        drawn = draw_families(config.seed, steps.families, steps.onlookers)
-        found += families.jobs(folder, config.seed, drawn, steps.base_steps, steps.tune_steps)
-        found += choice_judges.jobs(folder, config.seed, steps.contest_steps)
-    if config.summaries:
-        found += summaries.jobs(folder, config.seed, **asdict(config.summaries))
-    if config.refinement:
-        found += refinement.jobs(folder, config.seed, **asdict(config.refinement))
+    if steps := lab.dialogues:
+        drawn = draw_families(seed, steps.families, steps.onlookers)
+        found += families.jobs(folder, seed, drawn, steps.base_steps, steps.tune_steps)
+        found += choice_judges.jobs(folder, seed, steps.contest_steps)
+    if lab.summaries:
+        found += summaries.jobs(folder, seed, **lab.summaries.model_dump())
+    if lab.refinement:
+        found += refinement.jobs(folder, seed, **lab.refinement.model_dump())
     return found
 
 
-def _record(config: LabConfig) -> dict[str, object]:
+def _record(seed: int, lab: Lab) -> dict[str, object]:
     """The configuration, and what was drawn and injected."""
-    record: dict[str, object] = {"config": asdict(config)}
-    if config.dialogues:
-        drawn = draw_families(config.seed, config.dialogues.families, config.dialogues.onlookers)
+    groups = lab.model_dump(include={"dialogues", "summaries", "refinement"})
+    record: dict[str, object] = {"config": {"seed": seed, **groups}}
+    if steps := lab.dialogues:
+        drawn = draw_families(seed, steps.families, steps.onlookers)
         record["families"] = [asdict(family) for family in drawn]
         record["contest_judges"] = [asdict(judge) for judge in CHOICE_JUDGES]
-    if config.summaries:
-        record["error_rates"] = draw_error_rates(config.seed)
+    if lab.summaries:
+        record["error_rates"] = draw_error_rates(seed)
     return record

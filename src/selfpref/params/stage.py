@@ -1,11 +1,11 @@
 """What dvc.yaml declares for a stage, as a notebook's variables and as parameters again.
 
-wataoka.threshold        threshold = 0.5
-wataoka.judge.terse      prompts = "lab", min_mass = 0.5, ...: an entry by its keys
-bootstrap, wataoka       a section by its keys; of a study its settings alone
-lab.dialogues            dialogues = {...}
-models.terse             no variable: models are known by their keys, and an endpoint's address
-belongs into no notebook
+- `wataoka.threshold`: `threshold = 0.5`
+- `wataoka.judge.terse`: `prompts = "lab"`, `min_mass = 0.5`, ...: an entry by its keys
+- `bootstrap`, `wataoka`: a section by its keys; of a study its settings alone
+- `lab.dialogues`: `dialogues = {...}`
+- `models.terse`: no variable. Models are known by their keys, and an endpoint's address belongs
+  into no notebook.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,9 +1,10 @@
 """Several resamplings at once: numpy draws, sorts and multiplies without Python's lock."""
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from selfpref.processes import processors
 
 Made = TypeVar("Made")
 # Each holds its draws, up to a few hundred MB.
@@ -15,5 +16,5 @@ def at_once(function: Callable[..., Made], calls: Iterable[tuple[object, ...]]) 
 
     The calls must share nothing that they change; results do not depend on the processors.
     """
-    with ThreadPoolExecutor(min(MOST, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(MOST, processors())) as pool:
         return list(pool.map(lambda arguments: function(*arguments), calls))

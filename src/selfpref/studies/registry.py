@@ -107,23 +107,23 @@ def make(params: Params, study: str, task: str, key: str) -> Frames:
     calls = [(part, study, task, name) for name, part in _of_members(params, study, task, key)]
     parts = each(_make, calls)
     names = [name for *_, name in calls]
-    folders = tables_of(study).folders
-    kinds = {folder: table for table, found in folders.items() for folder in found}
-    return {
-        folder: tables.together(table, [part[folder] for part in parts])
-        if (table := kinds.get(folder, folder)) in TABLES
-        else parts[0][folder]
-        if folder == "example"
-        else pd.concat(dict(zip(names, (part[folder] for part in parts), strict=True)))
-        for folder in parts[0]
-    }
+    own, made = tables_of(study), {}
+    for folder in parts[0]:
+        found = [part[folder] for part in parts]
+        if (table := own.table_of(folder)) in TABLES:
+            made[folder] = tables.together(table, found)
+        elif folder == "example":
+            made[folder] = found[0]
+        else:
+            made[folder] = pd.concat(dict(zip(names, found, strict=True)))
+    return made
 
 
 def write(profile: str, study: str, part: str, made: Frames) -> None:
     """Write the tables among what `make` made, one file each."""
     own = tables_of(study)
-    folders = {*TABLES, *(name for found in own.folders.values() for name in found)}
-    own.write(profile, part, **{name: table for name, table in made.items() if name in folders})
+    filled = {name: table for name, table in made.items() if own.table_of(name) in TABLES}
+    own.write(profile, part, **filled)
 
 
 def _make(params: Params, study: str, task: str, name: str) -> Frames:

@@ -60,7 +60,7 @@ class StudyTables:
         """Write one file each of several tables, given by their names."""
         for name, table in made.items():
             folder = paths.table_dir(profile, name, self.name)
-            tables.write(table, self._table(name), folder / f"{part}.parquet")
+            tables.write(table, self.table_of(name), folder / f"{part}.parquet")
 
     def sweep(self, params: Params) -> list[str]:
         """Take away the files that no entry of the parameters makes; DVC's cache still has them.
@@ -95,7 +95,7 @@ class StudyTables:
             wanted |= {part(task, key) for key in getattr(section, task)}
         return wanted
 
-    def _table(self, folder: str) -> str:
-        """The table that a folder is of."""
+    def table_of(self, folder: str) -> str:
+        """The table that a folder is of: its own name, or the one that has several."""
         names = [name for name, folders in self.folders.items() if folder in folders]
         return names[0] if names else folder
