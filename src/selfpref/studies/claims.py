@@ -1,0 +1,81 @@
+"""The papers' claims beside what came out: data/claims.csv, from the released data's tables.
+
+The tables are the CSVs of figures/recorded, which git holds; so the claims are of the released data
+whichever profile is active.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+
+import pandas as pd
+
+from selfpref import paths
+from selfpref.files import atomic
+from selfpref.statements import Claim, Statement
+
+# Whose claims a study tests; `beyond` tests a proposal of the first.
+PAPERS = {
+    "wataoka": "Wataoka et al., arXiv 2410.21819",
+    "panickssery": "Panickssery et al., arXiv 2404.13076",
+    "xu": "Xu et al., arXiv 2402.11436",
+    "livebench": "Self-bias in LLM as Judge (basusum/LLM-Judge)",
+    "beyond": "Wataoka et al., arXiv 2410.21819",
+}
+RELEASED = "recorded"
+
+
+def findings(study: str) -> Mapping[str, Statement]:
+    """The sentences of a study's chapter, by key."""
+    found: Mapping[str, Statement] = getattr(_module(study), "FINDINGS", {})
+    return found
+
+
+def claims(study: str) -> Sequence[Claim]:
+    """The claims that a study tests."""
+    found: Sequence[Claim] = getattr(_module(study), "CLAIMS", ())
+    return found
+
+
+def _module(study: str) -> ModuleType | None:
+    name = f"selfpref.studies.{study}.findings"
+    return import_module(name) if find_spec(name) else None
+
+
+class Tables(dict[str, pd.DataFrame]):
+    """A study's tables of the released data by name, each read when it is asked for."""
+
+    def __init__(self, study: str) -> None:
+        super().__init__()
+        self.folder = paths.figure_dir(RELEASED, study)
+
+    def __missing__(self, name: str) -> pd.DataFrame:
+        path = self.folder / f"{name}.csv"
+        if not path.is_file():
+            raise LookupError(f"{path.relative_to(paths.root())} is not there")
+        self[name] = pd.read_csv(path)
+        return self[name]
+
+
+def table() -> pd.DataFrame:
+    """Every claim: study, paper, claim, place, test, finding, verdict, value, lo, hi, cell, figure.
+
+    `cell` and `figure` are paths within the repository.
+    """
+    rows = []
+    for study, paper in PAPERS.items():
+        folder = f"figures/{RELEASED}/{study}"
+        frames = Tables(study)
+        for claim in claims(study):
+            row = claim.row(frames)
+            row |= {"cell": f"{folder}/{row['cell']}", "figure": f"{folder}/{row['figure']}.svg"}
+            rows.append({"study": study, "paper": paper, **row})
+    return pd.DataFrame(rows)
+
+
+def write(path: Path) -> None:
+    """Write the table as CSV."""
+    with atomic(path) as scratch:
+        table().to_csv(scratch, index=False, float_format="%.6g", lineterminator="\n")

@@ -1,0 +1,75 @@
+"""Every sentence and claim of a study holds on the released data, and each of its words can fail.
+
+The tables are those that git holds in figures/recorded.
+"""
+
+import re
+
+import pytest
+from conftest import REPOSITORY
+
+from selfpref.statements import Estimate, Number
+from selfpref.studies import claims
+
+CASES = [
+    pytest.param(study, statement, id=f"{study}-{key}")
+    for study in claims.PAPERS
+    for key, statement in [*claims.findings(study).items(), *enumerate(claims.claims(study))]
+]
+# What may carry a number: a place in a paper, a step, a model's version.
+NAMED = re.compile(r"{[^}]*}|(?:Figs?\.|Table|Eq\.|Def\.|Section|step|Claude|Gemini) [\d.]*\d")
+# One that stands alone, neither a part of a name (GPT-4) nor of a word.
+BY_HAND = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?![\w-])")
+
+
+@pytest.fixture(autouse=True)
+def repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+@pytest.fixture(scope="module")
+def frames():
+    return {}
+
+
+def tables(frames, study):
+    return frames.setdefault(study, claims.Tables(study))
+
+
+def moved(number):
+    """What a number, or one with bounds, might have been instead."""
+    if isinstance(number, Estimate):
+        value, lo, hi = number
+        yield Estimate(Number(-value), Number(-hi), Number(-lo))
+        for by in (-1000, 1000):
+            yield Estimate(*(Number(part + by) for part in number))
+        yield Estimate(value, Number(value - 1000), Number(value + 1000))
+    elif isinstance(number, float):
+        yield from (Number(-number), Number(number - 1000), Number(number + 1000), Number(0))
+    else:
+        yield f"not {number}"
+
+
+@pytest.mark.parametrize(("study", "statement"), CASES)
+def test_it_holds_on_the_released_data(frames, study, statement):
+    said = statement.said(tables(frames, study))
+    assert said
+    assert not said.startswith("(With these data")
+
+
+@pytest.mark.parametrize(("study", "statement"), CASES)
+def test_each_word_fails_where_a_number_moves(frames, study, statement):
+    numbers = statement.numbers(tables(frames, study))
+    failed = {
+        word
+        for name, number in numbers.items()
+        for other in moved(number)
+        for word in statement.broken({**numbers, name: other})
+    }
+    assert failed == statement.holds.keys()
+
+
+@pytest.mark.parametrize(("study", "statement"), CASES)
+def test_its_numbers_are_not_written_by_hand(study, statement):
+    found = set(BY_HAND.findall(NAMED.sub("", statement.text)))
+    assert found <= {"0", "1"}
