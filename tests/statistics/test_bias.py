@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfpref.statistics.bias import cell_weights, demographic_parity, equal_opportunity
+from selfpref.statistics.bias import (
+    FEW,
+    cell_weights,
+    demographic_parity,
+    demographic_parity_interval,
+    equal_opportunity,
+    equal_opportunity_interval,
+    human_sides,
+    too_few,
+)
+from selfpref.statistics.bootstrap import ClusterBootstrap
 
 # Fig. 2 of the paper, GPT-4.
 PRINTED = [1852, 108, 160, 118]
@@ -66,3 +76,43 @@ def test_one_sided_humans_leave_the_bias_undefined():
 def test_ties_are_dropped_or_count_half(human_ties, judge_ties, cells):
     pairs = rows([(1, 1), (0.5, 1), (1, 0.5), (0.5, 0.5), (np.nan, 1), (1, np.nan)])
     assert cell_weights(pairs, human_ties, judge_ties).sum(axis=0).tolist() == cells
+
+
+def pairs_of(counts):
+    """Each pair a row of cells and a cluster of its own."""
+    cells = np.repeat(np.eye(4), counts, axis=0)
+    return cells, np.arange(len(cells))
+
+
+def test_an_eo_of_one_has_a_width_and_is_too_few_on_six_pairs():
+    cells, prompts = pairs_of([100, 0, 6, 0])
+    found = equal_opportunity_interval(cells, prompts, ClusterBootstrap(200))
+    assert (found.value, found.hi) == (1, 1)
+    # Newcombe's method 10 on 100 of 100 and 0 of 6, by hand from Wilson's 0.963 and 0.390.
+    assert found.lo == pytest.approx(1 - np.hypot(1 - 0.96301, 0.39033), abs=1e-4)
+    assert too_few(cells.sum(axis=0))
+
+
+def test_an_eo_whose_shares_vary_keeps_its_bootstrap():
+    cells, prompts = pairs_of([30, 5, 12, 6])
+    bootstrap = ClusterBootstrap(300, seed=2)
+    found = equal_opportunity_interval(cells, prompts, bootstrap, "j")
+    assert found == bootstrap.estimate(cells, prompts, equal_opportunity, "j")
+
+
+def test_an_eo_without_one_human_side_has_neither_value_nor_interval():
+    found = equal_opportunity_interval(*pairs_of([3, 2, 0, 0]), ClusterBootstrap(50))
+    assert np.isnan([found.value, found.lo, found.hi]).all()
+
+
+def test_parity_of_a_judge_that_always_picks_itself_has_a_width():
+    found = demographic_parity_interval(*pairs_of([20, 0, 10, 0]), 0.95)
+    assert (found.value, found.hi) == (1, 1)
+    assert found.lo == pytest.approx(2 * 30 / (30 + 1.959964**2) - 1, abs=1e-6)
+
+
+@pytest.mark.parametrize(("counts", "few"), [([9, 1, 4, 6], False), ([400, 2, 5, 4], True)])
+def test_too_few_is_fewer_than_ten_on_one_human_side(counts, few):
+    assert FEW == 10
+    assert human_sides(counts).tolist() == [sum(counts[:2]), sum(counts[2:])]
+    assert too_few(counts) == few

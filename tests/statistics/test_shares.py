@@ -49,10 +49,11 @@ def test_missing_values_are_left_out_and_parts_are_counts():
     assert share_interval(values, prompts) == share_interval(counts, prompts)
 
 
-def test_one_prompt_or_none_has_no_interval():
+def test_one_prompt_is_one_observation_and_none_is_no_share():
     one, none = share_interval([1, 1], np.zeros(2)), share_interval([np.nan], np.zeros(1))
-    assert one.value == 1
-    assert np.isnan([one.lo, one.hi, none.value, none.lo, none.hi]).all()
+    theirs = stats.binomtest(1, 1).proportion_ci(method="wilson")
+    assert (one.value, one.lo, one.hi) == pytest.approx((1, theirs.low, theirs.high))
+    assert np.isnan([none.value, none.lo, none.hi]).all()
 
 
 def test_coverage_next_to_one_where_the_bootstrap_fails(rng):

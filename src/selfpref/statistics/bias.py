@@ -28,6 +28,11 @@ in three variants, none of which is to be read alone:
 - `common`: every judge on the pairs that the human and all judges decide;
 - `half-ties`: every judge on the pairs that the human decides, a judge's tie counting half.
 
+Both terms of EO are shares of one *human side*: pairs on which the human prefers the judge's own
+response (TP + FN), and pairs on which the human prefers the other one (FP + TN). A value that rests
+on fewer than `FEW` pairs on one side is *too few*: hollow in pictures, marked in tables, and quoted
+nowhere. For an excess both sides of every judge count.
+
 This is not the human-conditioned regression coefficient of Spiliopoulou et al. (2508.06709).
 """
 
@@ -37,9 +42,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from selfpref.statistics.bootstrap import ClusterBootstrap, Clusters, Interval
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import difference, share_interval
 
 CELLS = ["tp", "fn", "fp", "tn"]
+# Pairs that each human side has to have.
+FEW = 10
 Ties = Literal["drop", "half"]
 Variant = Literal["own", "common", "half-ties"]
 VARIANTS: tuple[Variant, ...] = ("own", "common", "half-ties")
@@ -58,6 +67,54 @@ def equal_opportunity(cells: npt.ArrayLike) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         result: Floats = tp / (tp + fn) - tn / (fp + tn)
     return result
+
+
+def equal_opportunity_interval(
+    cells: Floats, clusters: Clusters, bootstrap: ClusterBootstrap, *names: str
+) -> Interval:
+    """EO with its interval: bootstrapped, or Newcombe's where one of its shares is 0 or 1.
+
+    Args:
+        cells: What each pair adds, `[pairs, 4]`.
+        clusters: The cluster of each pair.
+        bootstrap: Resamples and level.
+        names: Of the stream.
+    """
+    found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
+    agreed, against = (
+        # Agreement, and pairs, on one human side.
+        share_interval(np.stack([part, part + rest], axis=-1), clusters, bootstrap.level)
+        for part, rest in ((cells[:, 0], cells[:, 1]), (cells[:, 3], cells[:, 2]))
+    )
+    if np.isnan(found.value) or not {agreed.value, against.value} & {0.0, 1.0}:
+        return found
+    return difference(agreed, against)
+
+
+def human_sides(cells: npt.ArrayLike) -> Floats:
+    """Pairs on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
+    counts = np.asarray(cells, dtype=float)
+    sides: Floats = np.stack([counts[..., :2].sum(axis=-1), counts[..., 2:].sum(axis=-1)], axis=-1)
+    return sides
+
+
+def too_few(cells: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Whether one human side has fewer pairs than `FEW`: `[..., 4]` to `[...]`."""
+    few: npt.NDArray[np.bool_] = human_sides(cells).min(axis=-1) < FEW
+    return few
+
+
+def demographic_parity_interval(cells: Floats, clusters: Clusters, level: float) -> Interval:
+    """DP with the interval of its share, P(judge own), stretched to -1..1.
+
+    Args:
+        cells: What each pair adds, `[pairs, 4]`.
+        clusters: The cluster of each pair.
+        level: Coverage, 0..1.
+    """
+    counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
+    own = share_interval(counts, clusters, level)
+    return Interval(2 * own.value - 1, 2 * own.lo - 1, 2 * own.hi - 1, 0.0)
 
 
 def demographic_parity(cells: npt.ArrayLike) -> Floats:

@@ -12,11 +12,13 @@ error,
     n_eff = p (1 - p) / se(p)^2,      se as in `selfpref.statistics.bootstrap`
 
 (Franco, Little, Louis & Slud 2019 compare such intervals). Where all clusters have the same share,
-as at 0 and 1, the data do not tell how alike the rows of a cluster are, and se is 0. Then each
-cluster counts as one observation, n_eff = the number of clusters, the least that they can be worth.
+as at 0 and 1, or where there is one cluster, the data do not tell how alike the rows of a cluster
+are. Then each cluster counts as one observation, n_eff = the number of clusters, the least that
+they can be worth.
 
-A difference of two shares p - q of disjoint rows keeps its bootstrap. Where its resamples do not
-vary, Newcombe's interval (1998, method 10) is formed from the two Wilson intervals (l, u):
+A difference of two shares p - q of disjoint rows keeps its bootstrap. Where one of the shares is 0
+or 1, so that no resample varies it, the interval is Newcombe's (1998, method 10), from the two
+Wilson intervals (l, u):
 
     p - q - sqrt((p - l_p)^2 + (u_q - q)^2),      p - q + sqrt((u_p - p)^2 + (q - l_q)^2)
 """
@@ -65,15 +67,12 @@ def effective_size(sums: Floats) -> Floats:
         sums: Part and whole of each cluster and group, `[clusters, groups, 2]`.
 
     Returns:
-        `[groups]`; NaN with fewer than two clusters, of which no error can be told.
+        `[groups]`; 0 without any cluster.
     """
     share, error = ratio(sums.sum(axis=0)), clustered_errors(sums)
     clusters = (sums[..., 1] > 0).sum(axis=0).astype(float)
     # Sums of halves and thirds leave traces of rounding where clusters are alike.
-    varies = error > 1e-9
-    size: Floats = np.divide(
-        share * (1 - share), error**2, out=np.where(np.isnan(error), np.nan, clusters), where=varies
-    )
+    size: Floats = np.divide(share * (1 - share), error**2, out=clusters, where=error > 1e-9)
     return size
 
 
