@@ -13,7 +13,7 @@ PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 INSTALLED := $(VENV)/.pipeline $(if $(filter lab live demo,$(PROFILE)),$(VENV)/.models)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro demo report estimate verify test test-servers soak check format notebook lock
+.PHONY: help repro demo report estimate verify test test-servers soak lab-reference check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -46,6 +46,9 @@ test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a 
 soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen minutes; SEED=1 draws the moments)
 	@SELFPREF_SOAK=$(SEED) python -m pytest -q -s tests/soak \
 	  tests/models/test_ray.py::test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node
+
+lab-reference: $(VENV)/.pipeline $(VENV)/.models  ## Run the testbed with five seeds and write docs/lab-reference (about 40 minutes, resumable)
+	@python tools/lab_reference.py
 
 check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs
 	ruff check .

@@ -114,3 +114,8 @@ def ray_log() -> Path:
 def cache_dir() -> Path:
     """Downloads: `$SELFPREF_CACHE`, else the user's cache folder. Shared by all clones."""
     return Path(os.environ.get("SELFPREF_CACHE") or pooch.os_cache("selfpref"))
+
+
+def reference_dir() -> Path:
+    """What the testbed shows over several seeds; in git."""
+    return root() / "docs" / "lab-reference"
