@@ -42,7 +42,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Clusters, Interval
+from selfpref.statistics.bootstrap import ClusterBootstrap, Clusters, Interval, ratio
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.shares import difference, share_interval
 
@@ -132,6 +132,14 @@ def demographic_parity(cells: npt.ArrayLike) -> Floats:
     return result
 
 
+def crossed(human: Floats, judge: Floats) -> Floats:
+    """The cells of pairs, from each side's share for the own response: `[...]` to `[..., 4]`."""
+    return np.stack(
+        [human * judge, human * (1 - judge), (1 - human) * judge, (1 - human) * (1 - judge)],
+        axis=-1,
+    )
+
+
 def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floats:
     """What each pair adds to the four cells.
 
@@ -147,11 +155,7 @@ def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floa
     dropped = np.isnan(human) | np.isnan(judge)
     dropped |= (human == 0.5) & (human_ties == "drop")
     dropped |= (judge == 0.5) & (judge_ties == "drop")
-    human, judge = (np.where(dropped, 0.0, side) for side in (human, judge))
-    cells = np.stack(
-        [human * judge, human * (1 - judge), (1 - human) * judge, (1 - human) * (1 - judge)],
-        axis=-1,
-    )
+    cells = crossed(human, judge)
     cells[dropped] = 0
     return cells
 
@@ -169,6 +173,16 @@ def whole_counts(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(whole, "int64"))
 
 
+def others_mean(bias: Floats) -> Floats:
+    """The mean EO of all judges but the first: `[..., judges]` to `[...]`.
+
+    Judges whose EO does not exist are left out; NaN where none is left.
+    """
+    others = bias[..., 1:]
+    known = ~np.isnan(others)
+    return ratio(np.stack([np.where(known, others, 0).sum(axis=-1), known.sum(axis=-1)], axis=-1))
+
+
 def excess(cells: Floats) -> Floats:
     """The first judge's EO minus the mean of the others'.
 
@@ -176,15 +190,10 @@ def excess(cells: Floats) -> Floats:
         cells: `[..., judges, 4]`, the judge that wrote the responses first.
 
     Returns:
-        `[...]`. Other judges whose EO does not exist are left out of the mean; NaN where none is
-        left.
+        `[...]`; NaN where one of the two does not exist.
     """
     bias = equal_opportunity(cells)
-    others = bias[..., 1:]
-    known = ~np.isnan(others)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = np.where(known, others, 0).sum(axis=-1) / known.sum(axis=-1)
-    result: Floats = bias[..., 0] - mean
+    result: Floats = bias[..., 0] - others_mean(bias)
     return result
 
 

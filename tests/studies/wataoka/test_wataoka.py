@@ -33,6 +33,26 @@ COLUMNS = [
     "excess_half_ties",
     "flip_rate",
     "n_dropped",
+    "n_human_own",
+    "n_human_other",
+    "few",
+    "eo_others",
+    "eo_others_lo",
+    "eo_others_hi",
+    "excess_few",
+    "excess_common_few",
+    "excess_half_ties_few",
+    "eo_no_preference",
+    "eo_no_preference_lo",
+    "eo_no_preference_hi",
+    "eo_one_vote",
+    "eo_one_vote_lo",
+    "eo_one_vote_hi",
+    "beyond_no_preference",
+    "beyond_no_preference_lo",
+    "beyond_no_preference_hi",
+    "n_two_votes",
+    "no_preference_status",
 ]
 
 
@@ -172,3 +192,65 @@ def test_half_ties_use_every_pair_with_a_vote(datasets):
     table = compute(datasets, PUBLISHED, half)["fig1b_bias"]
     assert (table["n"] == 48).all()
     assert (table["n_dropped"] == 0).all()
+
+
+def test_every_bias_stands_beside_its_human_counts(frames):
+    for name in ("fig1b_bias", "bias_by_opponent"):
+        table = frames[name]
+        assert (table["n_human_own"] == table["tp"] + table["fn"]).all()
+        assert (table["n_human_other"] == table["fp"] + table["tn"]).all()
+        assert (table["few"] == table[["n_human_own", "n_human_other"]].lt(10).any(axis=1)).all()
+    # Twelve questions against one opponent have too few on one side, some judges in all have not.
+    assert frames["bias_by_opponent"]["few"].any()
+    assert not frames["fig1b_bias"]["few"].all()
+
+
+def test_the_excess_has_both_human_counts_and_is_too_few_by_any_judge(frames):
+    table = frames["excess"]
+    sides = ["n_human_own", "n_human_other"]
+    least = [f"{side}_least" for side in sides]
+    assert (table["few"] == table[sides + least].lt(10).any(axis=1)).all()
+    common = table[table["variant"].eq("common")]
+    # There all judges share the pairs.
+    assert (common[sides].to_numpy() == common[least].to_numpy()).all()
+    assert (common[sides].sum(axis=1) == common["n"]).all()
+    own = table[table["variant"].eq("own")].set_index("judge")
+    bias = frames["fig1b_bias"].query("dataset == 'vicuna80'").set_index("judge")
+    assert (own[sides] == bias[sides]).all(axis=None)
+    assert np.allclose(own["eo"] - own["eo_others"], own["excess"])
+    assert (own["few"] == bias["excess_few"]).all()
+
+
+def test_another_person_in_the_judges_place(frames):
+    table = frames["fig1b_bias"].set_index(["dataset", "judge"])
+    known = table["no_preference_status"].eq("ok")
+    assert known.any()
+    values = table[["eo_no_preference", "eo_one_vote", "beyond_no_preference"]]
+    assert (values.notna().all(axis=1) == known).all()
+    gap = values["eo_one_vote"] - values["eo_no_preference"]
+    assert np.allclose(gap[known], values.loc[known, "beyond_no_preference"])
+    assert (table.loc[known, "n_two_votes"] >= 20).all()
+
+
+def test_one_vote_a_pair_tells_nothing_of_another_person(datasets):
+    sides = ["responder_a", "responder_b"]
+    labels = datasets["vicuna80"]["labels"]
+    # The release splits the votes on a pair over both directions.
+    pair = labels[sides].min(axis=1) + " " + labels[sides].max(axis=1)
+    once = labels[~labels.assign(pair=pair).duplicated(["item_id", "pair"])]
+    one = datasets["vicuna80"] | {"labels": once}
+    table = compute({"vicuna80": one}, PUBLISHED, SETTINGS)["fig1b_bias"]
+    assert (table["n_two_votes"] == 0).all()
+    assert table["eo_no_preference"].isna().all()
+    assert table["no_preference_status"].str.startswith("fewer than 10 pairs").all()
+
+
+def test_a_judge_that_always_takes_the_first_has_a_rate_with_a_width(datasets):
+    verdicts = datasets["vicuna80"]["verdicts"]
+    first = verdicts.assign(choice=verdicts["candidates"].str[0])
+    frames = compute({"vicuna80": datasets["vicuna80"] | {"verdicts": first}}, PUBLISHED, SETTINGS)
+    rates = frames["position"]
+    assert (rates[["first_share", "reversal_rate"]] == 1).all(axis=None)
+    # Twelve questions are twelve observations: Wilson's lower bound is 12 / (12 + 1.96^2).
+    assert np.allclose(rates[["first_share_lo", "reversal_rate_lo"]], 12 / (12 + 1.959964**2))
+    assert (rates["first_share_hi"] == 1).all()

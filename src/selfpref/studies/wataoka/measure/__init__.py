@@ -20,14 +20,15 @@ import pandas as pd
 from selfpref.statistics.bias import (
     CELLS,
     cell_counts,
-    demographic_parity,
-    equal_opportunity,
+    demographic_parity_interval,
+    equal_opportunity_interval,
     whole_counts,
 )
 from selfpref.statistics.scores import PAIR, oriented_votes, pairs_with, turn
 from selfpref.studies.wataoka.measure.by_perplexity import own_and_other, slopes, win_rates_by_bin
 from selfpref.studies.wataoka.measure.injected import injected_bias, oracle_agreement, recovery
 from selfpref.studies.wataoka.measure.judged import (
+    AGAINST_VOTES,
     STUDY,
     Judged,
     Settings,
@@ -41,10 +42,15 @@ from selfpref.tables import release
 
 Frames = dict[str, pd.DataFrame]
 KEY = ["dataset", "judge"]
+BOUNDS = ("_lo", "_hi")
 BIAS = [
     *(*KEY, "n", *CELLS, "eo", "eo_lo", "eo_hi", "dp", "dp_lo", "dp_hi"),
     *("excess", "excess_lo", "excess_hi", "excess_common", "excess_half_ties"),
-    *("flip_rate", "n_dropped"),
+    *("flip_rate", "n_dropped", "n_human_own", "n_human_other", "few"),
+    *("eo_others", "eo_others_lo", "eo_others_hi"),
+    *("excess_few", "excess_common_few", "excess_half_ties_few"),
+    *(f"{name}{bound}" for name in AGAINST_VOTES for bound in ("", *BOUNDS)),
+    *("n_two_votes", "no_preference_status"),
 ]
 EXAMPLE = [
     *("dataset", "item_id", "judge", "opponent", "score", "margin"),
@@ -115,10 +121,13 @@ def _fig1b(frames: Frames, table: pd.DataFrame) -> pd.DataFrame:
     more = []
     if len(frames["excess"]):
         variants = dict(iter(frames["excess"].groupby("variant")))
-        more.append(variants["own"][[*KEY, "excess", "excess_lo", "excess_hi"]])
+        bounded = [f"{name}{bound}" for name in ("excess", "eo_others") for bound in ("", *BOUNDS)]
+        own = variants["own"].rename(columns={"few": "excess_few"})
+        more.append(own[[*KEY, *bounded, "excess_few"]])
         for name in ("common", "half-ties"):
             column = f"excess_{name.replace('-', '_')}"
-            more.append(variants[name].rename(columns={"excess": column})[[*KEY, column]])
+            names = {"excess": column, "few": f"{column}_few"}
+            more.append(variants[name].rename(columns=names)[[*KEY, *names.values()]])
     if len(frames["position"]):
         more.append(frames["position"].query("pairs == 'own'")[[*KEY, "flip_rate"]])
     for part in more:
@@ -257,11 +266,11 @@ def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     for key, part in published[published["item"].eq("fig2")].groupby(KEY):
         counts = part.set_index("quantity")["value"][CELLS].astype(int)
         cells = np.repeat(np.eye(4), counts, axis=0)
+        each = np.arange(len(cells))
+        eo = equal_opportunity_interval(cells, each, bootstrap, key[1], "eo")
+        dp = demographic_parity_interval(cells, each, bootstrap.level)
         row = {**dict(zip(KEY, key, strict=True)), **cell_counts(cells)}
-        for name, statistic in (("eo", equal_opportunity), ("dp", demographic_parity)):
-            found = bootstrap.estimate(cells, np.arange(len(cells)), statistic, key[1], name)
-            row |= found.columns(name)
-        rows.append(row)
+        rows.append(row | eo.columns("eo") | dp.columns("dp"))
     return whole_counts(pd.DataFrame(rows))
 
 

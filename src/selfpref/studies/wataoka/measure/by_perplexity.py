@@ -21,6 +21,7 @@ import pandas as pd
 from selfpref.seeds import seed_of
 from selfpref.statistics.bootstrap import ratio
 from selfpref.statistics.scores import Floats, by_judge, response_perplexity
+from selfpref.statistics.shares import share_interval
 from selfpref.statistics.threads import at_once
 from selfpref.studies.wataoka.measure.judged import Binning, Judged
 
@@ -141,8 +142,9 @@ def win_rates_by_bin(data: Judged) -> pd.DataFrame:
             inner = np.clip(np.searchsorted(edges, part["x"], side="right") - 1, 0, len(edges) - 2)
             for number, cell in part.groupby(inner):
                 for who in WHO:
-                    names = ("bin", str(judge), pairs, who, str(number))
-                    found = data.bootstrap.mean(cell[f"{who}_wins"], cell["cluster"], *names)
+                    found = share_interval(
+                        cell[f"{who}_wins"], cell["cluster"], data.bootstrap.level
+                    )
                     rows.append(
                         {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who}
                         | {"bin": number, "left": edges[number], "right": edges[number + 1]}

@@ -14,11 +14,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import cell_weights, equal_opportunity
-from selfpref.statistics.bootstrap import ratio
+from selfpref.statistics.bias import cell_weights, equal_opportunity, equal_opportunity_interval
+from selfpref.statistics.bootstrap import cluster_sums, ratio
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_intervals
 from selfpref.studies.wataoka.measure.judged import Judged
 
+# The row of the judges that write, in `oracle_agreement`.
+MEAN = "mean of families"
 MARKS = ("measured", "planted", "oracle_rule")
 
 
@@ -69,8 +72,8 @@ def injected_bias(data: Judged) -> pd.DataFrame:
         row = {"dataset": data.name, "judge": judge, "seed": int(data.name.rpartition("-")[2])}
         row["beta"] = float(bonus.get(judge, np.nan))
         for number, mark in enumerate(MARKS):
-            found = data.bootstrap.estimate(
-                cells[:, number], clusters, equal_opportunity, judge, "planted", mark
+            found = equal_opportunity_interval(
+                cells[:, number], clusters, data.bootstrap, judge, "planted", mark
             )
             row |= found.columns(mark)
         rows.append(row | {"n": len(cells)})
@@ -134,7 +137,7 @@ def oracle_agreement(data: Judged) -> pd.DataFrame:
     Returns:
         `dataset, judge, writes, prompts` (`held-out`, `seen`), `agreement, agreement_lo,
         agreement_hi, n`; the judge `mean of families` is the unweighted mean over those that
-        write. No rows without a true quality.
+        write, its interval bootstrapped. No rows without a true quality.
     """
     score = data.truth("quality")
     if score.empty:
@@ -154,23 +157,23 @@ def oracle_agreement(data: Judged) -> pd.DataFrame:
         # Agreement and number of each judge: [pairs, judges, 2].
         mine = part["judge"].to_numpy()[:, None] == np.array(judges, dtype=object)
         stacked = np.stack([mine * part["agrees"].to_numpy()[:, None], mine], axis=-1)
-        scopes = {judge: ([place], judge) for place, judge in enumerate(judges)}
-        writers = [place for place, judge in enumerate(judges) if judge in data.judges]
-        if writers:
-            scopes["mean of families"] = (writers, "mean")
-        for judge, (places, name) in scopes.items():
-            values = stacked[:, places]
-            share = data.bootstrap.estimate(
-                values, part["cluster"], _mean_ratio, name, prompts, "oracle"
+        sums = cluster_sums(stacked, part["cluster"])
+        shares = dict(zip(judges, share_intervals(sums, data.bootstrap.level), strict=True))
+        writers = [judge in data.judges for judge in judges]
+        if any(writers):
+            (shares[MEAN],) = data.bootstrap.of_sums(
+                sums[:, writers], _mean_ratio, "mean", prompts, "oracle"
             )
-            found.append(
-                {"dataset": data.name, "judge": judge, "writes": places[0] in writers}
-                | {"prompts": prompts, **share.columns("agreement")}
-                | {"n": int(values[..., 1].sum())}
-            )
+        counts = dict(zip(judges, stacked[..., 1].sum(axis=0), strict=True))
+        counts[MEAN] = stacked[:, writers, 1].sum()
+        found += [
+            {"dataset": data.name, "judge": judge, "writes": judge == MEAN or judge in data.judges}
+            | {"prompts": prompts, **share.columns("agreement"), "n": int(counts[judge])}
+            for judge, share in shares.items()
+        ]
     return pd.DataFrame(found)
 
 
 def _mean_ratio(totals: Floats) -> Floats:
-    result: Floats = ratio(totals).mean(axis=-1)
+    result: Floats = ratio(totals).mean(axis=-1, keepdims=True)
     return result

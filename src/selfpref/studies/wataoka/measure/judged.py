@@ -20,16 +20,22 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import (
+    FEW,
     VARIANTS,
     Ties,
     cell_counts,
     cell_weights,
-    demographic_parity,
+    demographic_parity_interval,
     equal_opportunity,
+    equal_opportunity_interval,
     excess,
+    human_sides,
+    others_mean,
     stacked_cells,
+    too_few,
 )
-from selfpref.statistics.bootstrap import ClusterBootstrap, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.no_preference import against_votes, beyond_no_preference, vote_cells
 from selfpref.statistics.scores import (
     PAIR,
     Floats,
@@ -38,9 +44,11 @@ from selfpref.statistics.scores import (
     by_judge,
     decide,
     judged_pairs,
+    oriented_votes,
     pairs_with,
     verdict_scores,
 )
+from selfpref.statistics.shares import share_interval
 
 STUDY = "wataoka"
 Binning = Literal["width", "count"]
@@ -61,6 +69,8 @@ COLUMNS = {
 }
 # The two readings of Table 2, which the paper's text leaves open: what becomes of human ties.
 READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half"}
+# A person in the judge's place, the judge, and their difference, all against single votes.
+AGAINST_VOTES = ("eo_no_preference", "eo_one_vote", "beyond_no_preference")
 RATES = {
     "first_share": ["chose_first", "decided"],
     "flip_rate": ["flipped", "both_orders"],
@@ -105,6 +115,23 @@ class Judged:
         )
         return sorted(judge & (first | second))
 
+    def votes(self, responder: str) -> pd.DataFrame:
+        """Single votes on the pairs with a responder's text, turned to it.
+
+        Returns:
+            `item_id, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
+        """
+        votes = oriented_votes(self.tables["labels"])
+        held = votes[votes["first"].eq(responder) | votes["second"].eq(responder)]
+        turned = held["second"].eq(responder)
+        return pd.DataFrame(
+            {
+                "item_id": held["item_id"],
+                "opponent": held["first"].where(turned, held["second"]),
+                "vote": held["vote"].where(~turned, 1 - held["vote"]),
+            }
+        )
+
     @property
     def bootstrap(self) -> ClusterBootstrap:
         """Intervals, each use with a stream of its own within this data set."""
@@ -127,19 +154,61 @@ def _dropped(rows: pd.DataFrame, cells: Floats) -> int:
     return int(rows["human"].notna().sum() - (cells.sum(axis=1) > 0).sum())
 
 
+def _sides(counts: Floats, suffix: str = "") -> dict[str, float]:
+    """Pairs on either human side, `[2]`, by name."""
+    names = (f"n_human_own{suffix}", f"n_human_other{suffix}")
+    return dict(zip(names, counts, strict=True))
+
+
 def bias(data: Judged) -> pd.DataFrame:
-    """Fig. 1b and Fig. 2: cells, EO and DP of every judge on its own pairs, with n and dropped."""
+    """Fig. 1b and Fig. 2: cells, EO and DP of every judge on its own pairs, with n and dropped.
+
+    Beside them, as `no_preference` returns it, what another person shows in the judge's place.
+    """
     rows = []
     for judge in data.judges:
         own = data.own(judge)
         cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
-        eo, dp = (
-            data.bootstrap.estimate(cells, own["cluster"], statistic, judge, name).columns(name)
-            for name, statistic in (("eo", equal_opportunity), ("dp", demographic_parity))
+        eo = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
+        dp = demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
+        totals = cells.sum(axis=0)
+        rows.append(
+            {"dataset": data.name, "judge": judge, **cell_counts(cells)}
+            | {**_sides(human_sides(totals)), "few": bool(too_few(totals))}
+            | {**eo.columns("eo"), **dp.columns("dp"), **no_preference(data, judge)}
+            | {"n_dropped": _dropped(own, cells)}
         )
-        row = {"dataset": data.name, "judge": judge, **cell_counts(cells), **eo, **dp}
-        rows.append(row | {"n_dropped": _dropped(own, cells)})
     return pd.DataFrame(rows)
+
+
+def no_preference(data: Judged, judge: str) -> dict[str, object]:
+    """What another person shows in the judge's place, and the judge against the same votes.
+
+    On the judge's own pairs that it decides and that have two votes or more; see
+    `selfpref.statistics.no_preference`.
+
+    Returns:
+        `eo_no_preference`, `eo_one_vote` (the judge's) and `beyond_no_preference` (their
+        difference) with bounds; `n_two_votes`, the pairs; `no_preference_status`, `ok` or why the
+        values are missing.
+    """
+    use = data.settings
+    own = data.own(judge)
+    decided = own[own["decision"].notna() & (own["decision"].ne(0.5) | (use.judge_ties == "half"))]
+    place = ["item_id", "opponent"]
+    pairs = decided.merge(vote_cells(data.votes(judge), place, use.human_ties), on=place)
+    cells, status = against_votes(pairs), "ok"
+    found = [Interval(np.nan, np.nan, np.nan, np.nan)] * len(AGAINST_VOTES)
+    if too_few(cells[:, 0].sum(axis=0)):
+        status = f"fewer than {FEW} pairs with two votes on one human side"
+    else:
+        found = data.bootstrap.estimates(
+            cells, pairs["cluster"], beyond_no_preference, judge, "no preference"
+        )
+    values: dict[str, object] = {"n_two_votes": len(pairs), "no_preference_status": status}
+    for name, interval in zip(AGAINST_VOTES, found, strict=True):
+        values |= interval.columns(name)
+    return values
 
 
 def bias_by_opponent(data: Judged) -> pd.DataFrame:
@@ -149,17 +218,32 @@ def bias_by_opponent(data: Judged) -> pd.DataFrame:
         for opponent, own in data.own(judge).groupby("opponent"):
             cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
             names = (judge, str(opponent), "eo")
-            found = data.bootstrap.estimate(cells, own["cluster"], equal_opportunity, *names)
+            found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, *names)
+            totals = cells.sum(axis=0)
             rows.append(
                 {"dataset": data.name, "judge": judge, "opponent": opponent, **cell_counts(cells)}
+                | {**_sides(human_sides(totals)), "few": bool(too_few(totals))}
                 | found.columns("eo")
                 | {"undefined": found.undefined, "n_dropped": _dropped(own, cells)}
             )
     return pd.DataFrame(rows)
 
 
+def _excess_and_others(totals: Floats) -> Floats:
+    """Excess, the judge's EO, the mean of the other judges': `[..., judges, 4]` to `[..., 3]`."""
+    bias = equal_opportunity(totals)
+    return np.stack([excess(totals), bias[..., 0], others_mean(bias)], axis=-1)
+
+
 def excess_table(data: Judged) -> pd.DataFrame:
-    """The three variants of the excess; empty where no second judge read the same responses."""
+    """The three variants of the excess; empty where no second judge read the same responses.
+
+    Returns:
+        `dataset, judge, variant`; `excess`, the judge's `eo` and the mean `eo_others` of the other
+        judges with bounds; `n_human_own` and `n_human_other`, the judge's pairs on either human
+        side, with `_least` the fewest that another judge has; `few`, whether one of the four is
+        too few; `n, others, undefined`.
+    """
     rows = []
     for judge in data.judges:
         towards_judge = pairs_with(data.pairs, judge)
@@ -168,16 +252,17 @@ def excess_table(data: Judged) -> pd.DataFrame:
             cells, clusters = stacked_cells(
                 towards_judge, judge, variant, data.settings.human_ties, data.settings.judge_ties
             )
-            found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
+            found = data.bootstrap.estimates(cells, clusters, _excess_and_others, judge, variant)
+            totals = cells.sum(axis=0)
+            sides = human_sides(totals)
+            row: dict[str, object] = {"dataset": data.name, "judge": judge, "variant": variant}
+            for name, interval in zip(("excess", "eo", "eo_others"), found, strict=True):
+                row |= interval.columns(name)
             rows.append(
-                {"dataset": data.name, "judge": judge, "variant": variant}
-                | found.columns("excess")
-                | {
-                    "eo": float(equal_opportunity(cells.sum(axis=0))[0]),
-                    "n": int((cells[:, 0].sum(axis=1) > 0).sum()),
-                    "others": others,
-                    "undefined": found.undefined,
-                }
+                row
+                | {**_sides(sides[0]), **_sides(sides[1:].min(axis=0), "_least")}
+                | {"few": bool(too_few(totals).any()), "others": others}
+                | {"n": int((cells[:, 0].sum(axis=1) > 0).sum()), "undefined": found[0].undefined}
             )
     return pd.DataFrame(rows)
 
@@ -190,8 +275,7 @@ def demographic_parities(data: Judged) -> pd.DataFrame:
         row: dict[str, object] = {"dataset": data.name, "judge": judge}
         for reading, ties in READINGS.items():
             cells = cell_weights(own, ties, data.settings.judge_ties)
-            names = (judge, reading)
-            found = data.bootstrap.estimate(cells, own["cluster"], demographic_parity, *names)
+            found = demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
             row |= {f"n_{reading}": cells.sum(), f"n_dropped_{reading}": _dropped(own, cells)}
             row |= found.columns(f"dp_{reading}")
         rows.append(row)
@@ -242,8 +326,7 @@ def position(data: Judged) -> pd.DataFrame:
             row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
             row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
             for name, columns in RATES.items():
-                names = (judge, scope, name)
-                found = data.bootstrap.estimate(part[columns], part["cluster"], ratio, *names)
+                found = share_interval(part[columns], part["cluster"], data.bootstrap.level)
                 row |= found.columns(name)
             rows.append(row)
     return pd.DataFrame(rows)
