@@ -8,8 +8,8 @@ from conftest import REPOSITORY, entry, pin, xu_files
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import read as xu
-from selfpref.studies.xu.measure import TABLES, compute, readings
-from selfpref.studies.xu.measure.grid import summary
+from selfpref.studies.xu.measure import TABLES, compute, controls, readings, selection
+from selfpref.studies.xu.measure.grid import skewness, summary
 from selfpref.studies.xu.measure.rows import Settings
 from selfpref.studies.xu.measure.skewness import distance_skewness
 
@@ -217,20 +217,59 @@ def test_rescoring_counts_gains_without_an_edit(frames):
     assert row["rescored"] == 2
     assert row["share"] == 1
     assert table.loc[("yor-en", "gpt-4"), "rescored"] == 0
+    # No sentence gained without an edit, and the interval says how far that goes.
+    assert table.loc[("yor-en", "gpt-4"), "share"] == 0
+    assert table.loc[("yor-en", "gpt-4"), "share_hi"] > 0.2
+    pooled = table.loc[(controls.POOLED, "gpt-4")]
+    apart = table.drop(index=["commongen", controls.POOLED]).xs("gpt-4", level="model")
+    assert pooled["gain"] == apart["gain"].sum()
 
 
 def test_a_noise_judges_best_of_k_is_its_greatest_score(frames, rng):
-    table = frames["best_of_noise"].query("convention == 'released'").set_index("k")
+    (row,) = frames["best_of_noise"].query("convention == 'released'").to_dict("records")
     scores = np.array([-6.0, -1.0] * 8)
+    assert row["k"] == 2
+    assert row["candidate_mean"] == scores.mean()
     drawn = rng.choice(scores, (40_000, 2)).max(axis=1).mean()
-    assert table.loc[1, "noise_score"] == pytest.approx(scores.mean())
-    assert table.loc[2, "noise_score"] == pytest.approx(drawn, abs=0.05)
-    assert table.loc[2, "noise_bias"] - table.loc[1, "noise_bias"] == pytest.approx(
-        table.loc[2, "noise_score"] - table.loc[1, "noise_score"]
-    )
+    assert row["noise_score"] == pytest.approx(drawn, abs=0.05)
     best = frames["best_of_k"].query("convention == 'released'").iloc[0]
     assert best["self_mean"] == -1
-    assert best["noise_bias"] == pytest.approx(table.loc[2, "noise_bias"])
+    assert best["noise_bias"] == row["noise_bias"] == row["noise_score"] - best["truth_mean"]
+    # The choice is the better of the two in every sentence, the noise judge's only three in four.
+    assert best["beyond"] == pytest.approx(-1 + 0.25 * 6 + 0.75 * 1)
+    assert best["beyond_lo"] == pytest.approx(best["beyond_hi"])
+
+
+def test_each_k_has_a_null_from_its_own_candidates():
+    """Two sets of candidates: of two with -9 and -3, of four with -1 only."""
+
+    def judged(k, step, said):
+        items = [f"best-of-{k}/a/{i}" for i in range(3) for _ in range(len(said) // 3)]
+        return pd.DataFrame(
+            {
+                "item_id": items,
+                "cluster": [item.rsplit("/", 1)[1] for item in items],
+                "condition": f"best-of-{k}",
+                "step": step,
+                "score": said,
+                "truth": np.nan if step == 0 else -10.0,
+            }
+        )
+
+    parts = [judged(2, 0, [-9.0, -3.0] * 3), judged(2, 1, [-3.0] * 3)]
+    parts += [judged(4, 0, [-1.0] * 12), judged(4, 1, [-1.0] * 3)]
+    held = pd.concat(parts, ignore_index=True).assign(
+        responder="me", language="a", own=True, status="ok", contaminated=False
+    )
+    held = held.assign(stored=held["score"])
+    found = selection.best_of_noise(held, SETTINGS).query("convention == 'corrected'")
+    found = found.set_index("k")
+    assert found["scores"].to_dict() == {2: 6, 4: 12}
+    assert found["candidate_mean"].to_dict() == {2: -6, 4: -1}
+    # The greater of two draws is -3 in three of four; all of four are -1.
+    assert found["noise_score"].to_dict() == {2: -4.5, 4: -1}
+    assert found["noise_bias"].to_dict() == {2: 5.5, 4: 9}
+    assert found["beyond"].to_dict() == {2: 1.5, 4: 0}
 
 
 def test_refinement_by_noise_keeps_the_greatest_of_all_draws(frames, release, rng):
@@ -246,7 +285,62 @@ def test_refinement_by_noise_keeps_the_greatest_of_all_draws(frames, release, rn
         assert table.loc[step, "noise_score"] == pytest.approx(kept.mean(), abs=0.05)
     assert table["noise_bias"].is_monotonic_increasing
     measured = frames["translation"].query("language == 'yor-en' and model == 'gpt-4'")
-    assert table.loc[0, "noise_bias"] == pytest.approx(measured.query("step == 0")["bias"].iloc[0])
+    measured = measured.query("convention == 'released'").set_index("step")["bias"]
+    assert table.loc[0, "noise_bias"] == pytest.approx(measured[0])
+    assert np.isnan(table.loc[0, "beyond"])
+    for step in (1, 2):
+        beyond = table.loc[step, ["beyond_lo", "beyond", "beyond_hi"]].tolist()
+        assert beyond[1] == pytest.approx(measured[step] - table.loc[step, "noise_bias"])
+        assert beyond == sorted(beyond)
+
+
+def test_the_mean_over_languages_of_what_is_beyond_noise(frames):
+    table = frames["refined_by_noise"].query("convention == 'corrected' and step == 2")
+    table = table[table["model"].eq("gpt-4")].set_index("language")["beyond"]
+    assert table["average"] == pytest.approx(table.drop("average").mean())
+
+
+def test_shares_of_0_and_1_have_an_interval(frames):
+    table = frames["commongen_intervals"].query("matcher == 'surface' and step == 0")
+    assert (table["true"] == 0).all()
+    assert table["true_hi"].between(0.2, 0.5).all()
+    table = frames["format"]
+    for share in ("well_formed", "but_for_cut", "usable"):
+        bounds = table[[f"{share}_lo", share, f"{share}_hi"]]
+        assert bounds.apply(lambda row: row.is_monotonic_increasing, axis=1).all()
+        assert (bounds[f"{share}_hi"] > bounds[f"{share}_lo"]).all()
+
+
+def test_a_step_that_repeats_the_values_of_an_earlier_one_is_marked():
+    said = [-1.0, -4.0, -2.0]
+    same = pd.concat([rows(said, [0] * 3, step=step) for step in (0, 1)])
+    part = pd.concat([same, rows([-1.0, -4.0, 0.0], [0] * 3, step=2)])
+    assert skewness(part, SETTINGS, "x")["repeated"].tolist() == [False, True, False]
+    other = pd.concat([rows(said, [0] * 3), rows(said, [0] * 3, language="b")])
+    assert not skewness(other, SETTINGS, "x")["repeated"].any()
+
+
+def test_experiments_that_a_source_lacks_have_no_texts(frames):
+    held = frames["experiments"].set_index("experiment")["texts"]
+    assert (held[["mathematics", "self-consistency", "external feedback"]] == 0).all()
+    # Two models, two languages and three steps of eight sentences.
+    assert held["translation"] == 96
+
+
+def test_what_the_paper_prints_stands_only_beside_its_models(release, frames):
+    table = frames["checks"].set_index(["item", "quantity", "model", "step"])
+    human = frames["human"].set_index(["model", "step"])
+    row = table.loc[("human", "bias", "gpt-4", 0)]
+    assert row["recomputed"] == human.loc[("gpt-4", 0), "bias"]
+    assert row["difference"] == pytest.approx(row["recomputed"] - 8.06)
+    assert table["how_read"].str.contains("sheet").all()
+    # The map was fitted on data that are not released.
+    assert table.xs("map")["recomputed"].isna().all()
+    new = {"gpt-4": "a", "gemini": "b"}
+    named = {
+        name: table.replace({"responder": new, "judge": new}) for name, table in release.items()
+    }
+    assert compute(named, PUBLISHED, SETTINGS)["checks"].empty
 
 
 def test_a_second_reader_counts_only_where_it_quotes_the_text(frames):

@@ -147,17 +147,22 @@ def skewness_by_language(
         integrity: The frame `integrity`.
         params: With `bootstrap`.
     """
-    known = only(tests, convention="released")
-    known = known[known["n"].gt(0)] if len(known) else known
+    known = only(tests, convention="corrected")
+    known = (
+        known[known["n"].gt(0) & known["language"].isin(rows["language"])] if len(known) else known
+    )
     told = ""
     if len(known):
         widest, level = known.loc[known["n"].idxmax()], params.bootstrap.level
-        far = int(known["p"].lt(1 - level).sum())
+        once = known[~known["repeated"]]
+        far = int(once["p"].lt(1 - level).sum())
         told = (
             f"Grey: where D of {widest['n']:g} values of a normal distribution about 0 lies with "
             f"probability {level:.0%} (up to {widest['band_upper']:.3f}). A bootstrap interval of "
             "D never includes 0, so that the band, and signs drawn at random (in the table), are "
-            f"the tests: by the latter {far} of {len(known)} steps are asymmetric"
+            f"the tests: by the latter {far} of {len(once)} steps are asymmetric, corrected and "
+            f"each set of values once ({len(known) - len(once)} steps repeat those of an earlier "
+            "one)"
         )
     own = rows[rows["language"].ne(AVERAGE)]
     plate = _by_language(own, tests, integrity, params, "distance skewness D", told)
@@ -346,6 +351,6 @@ def human(rows: pd.DataFrame, params: Params) -> Plate:
         "Self-scores, by the release's rule, against human MQM: bias and D",
         f"{rows['n'].sum():g} texts, {rows['model'].nunique()} models",
         interval(SENTENCES, params),
-        "Crosses: printed in the paper, as quoted by others",
+        "Crosses: printed in the paper, by way of a sheet that quotes it",
     )
     return Plate(figure, rows, told)

@@ -10,6 +10,7 @@ from selfpref.plots.frame import looks as looks_of
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.xu.draw import AVERAGE, CONVENTIONS, SENTENCES, STEP, flawed, only, scores
+from selfpref.studies.xu.measure.controls import POOLED
 
 BIAS = "bias (points of MQM)"
 # Released and corrected scores in one panel.
@@ -18,6 +19,8 @@ JUDGE = "the judge"
 # Readings above which only first and last steps are drawn.
 MANY = 60
 NOISE = {"judge of pure noise": Look(GREY, "x", "--")}
+ONE = "one candidate at random"
+KEY = ["language", "model", "k", "convention"]
 
 
 def refined_by_noise(
@@ -31,21 +34,26 @@ def refined_by_noise(
         integrity: The frame `integrity`.
         params: With `bootstrap`.
     """
-    held, null = only(rows, convention="released"), only(noise, convention="released")
+    held, null = only(rows, convention="corrected"), only(noise, convention="corrected")
     if held.empty or null.empty:
         return nothing("no step with scores and truths", noise)
     own = null[null["language"].ne(AVERAGE) & null["step"].eq(0)]
+    drawn_from = f"{own['scores'].sum():g} in all"
+    if held["language"].eq(AVERAGE).any():
+        held, null = only(held, language=AVERAGE), only(null, language=AVERAGE)
+    last = null[null["beyond"].notna()].sort_values("step").groupby(["model", "language"]).tail(1)
+    below, above = beyond(last, "beyond")
     told = caption(
-        "Bias by step, as released (the mean of the languages where there are several)",
+        "Bias by step, corrected (the mean of the languages where there are several)",
         "Crosses: the same accept rule with scores drawn at random from those that the model gave "
-        f"its first texts ({own['scores'].sum():g} in all), and no text better or worse for it",
+        f"its first texts ({drawn_from}), and no text better or worse for it",
+        f"At the last step the measured bias less the crosses has an interval above 0 in {above} "
+        f"of {len(last)}, below 0 in {below}",
         scores(rows[rows["language"].ne(AVERAGE)]),
         params=params,
         of=SENTENCES,
     )
-    if held["language"].eq(AVERAGE).any():
-        held, null = only(held, language=AVERAGE), only(null, language=AVERAGE)
-    held = held.assign(hollow=flawed(held, integrity))
+    held = held.assign(hollow=flawed(held, integrity) & held["bias"].notna())
     held = held.sort_values("language", kind="stable")
     seen = {"measured": Look(BLUE)} | NOISE
     drawn = [long(held, {"measured": "bias"}), long(null, {"judge of pure noise": "noise_bias"})]
@@ -79,31 +87,38 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) -> Plate:
     if known.empty:
         return nothing("no best-of-k choice with readable scores", rows)
     named = known.assign(series="best of k, " + known["convention"].map(CONVENTIONS))
-    null = only(noise, convention="released")
-    null = null[null["model"].isin(set(known["model"]))]
+    null = only(noise, convention="corrected").rename(columns={"candidate_mean": "drawn"})
+    null = null.merge(only(known, convention="corrected")[[*KEY, "truth_mean"]], on=KEY)
     shown = pd.concat(
         [
             named.assign(value=named["bias"], lo=named["bias_lo"], hi=named["bias_hi"]),
             long(null, {"judge of pure noise": "noise_bias"}),
+            null.assign(series=ONE, value=null["drawn"] - null["truth_mean"]),
         ],
         ignore_index=True,
     )
     figure = lines(
-        shown.assign(k=pd.Categorical(shown["k"], sorted(set(noise["k"])), ordered=True)),
+        shown.assign(k=pd.Categorical(shown["k"], sorted(set(shown["k"])), ordered=True)),
         x="k",
         label=("candidates k", BIAS),
-        looks={f"best of k, {name}": look for name, look in SCORED.items()} | NOISE,
+        looks={f"best of k, {name}": look for name, look in SCORED.items()}
+        | NOISE
+        | {ONE: Look(YELLOW, "P", ":")},
         panel="model",
         wrap=3,
         reference=0,
     )
-    one = only(rows, convention="released")
+    one = only(rows, convention="corrected")
     bare = ", ".join(f"{row.model} k={row.k}" for row in only(one, n=0).itertuples())
+    below, above = beyond(one[one["beyond"].notna()], "beyond")
     told = caption(
         "Bias of the candidate that a model scores highest among k of its own; " + scores(rows),
         bare and f"Not readable, and not drawn: {bare}",
-        "Crosses: the scores drawn at random from all that the model gave its candidates "
-        f"({noise.groupby('model')['scores'].max().sum():g} in all), whatever their text",
+        "Crosses: the greatest of k scores drawn at random from those that the model gave the "
+        f"candidates of this k ({null['scores'].sum():g} in all), whatever their text; plus signs: "
+        "the mean of these scores. Both corrected, against the truth of the chosen texts",
+        f"The model's choice less the crosses has an interval above 0 in {above} of "
+        f"{int(one['beyond'].notna().sum())}, below 0 in {below}",
         params=params,
         of=SENTENCES,
     )
@@ -149,6 +164,7 @@ def rescoring(rows: pd.DataFrame) -> Plate:
     if known.empty:
         return nothing("no step whose own score rose", rows)
     one = only(rows, convention="released")
+    one = one[one["language"].ne(POOLED)]
     again = one.set_index(["language", "model"])["rescored"]
     known = known.sort_values(["language", "model"], kind="stable")
     cells = zip(known["language"], known["model"], strict=True)
@@ -172,7 +188,7 @@ def rescoring(rows: pd.DataFrame) -> Plate:
         f"Of {one['links'].sum():g} pairs of a step and its predecessor, {one['edited'].sum():g} "
         f"changed the text and {one['rescored'].sum():g} only the feedback (the number beside each "
         "model). Share of the summed gain in the self-score that came with the latter; models "
-        "without any gain are not drawn. Intervals resample sentences"
+        "without any gain are not drawn. Wilson's intervals, with the effective number of sentences"
     )
     return Plate(figure, rows, told)
 
@@ -267,13 +283,17 @@ def matched(rows: pd.DataFrame, params: Params) -> Plate:
         },
     )
     one = only(rows, convention="released", control="none")
-    below, above = beyond(rows, "matched")
+    counted = [
+        f"{name} {beyond(part, 'matched')[1]} of {len(part)}"
+        for name in CONVENTIONS
+        if len(part := only(rows, convention=name))
+    ]
     told = caption(
         f"Texts before refinement: {one['n_own'].sum():g} own, {one['n_others'].sum():g} of "
         "others, within bins of the reference-metric score, weighted by the own texts",
         "With another judge as control the gaps are to its scores of the same texts, a difference "
         "in differences",
-        f"Of {len(rows)} intervals {above} lie above 0, {below} below",
+        f"Intervals above 0: {', '.join(counted)}",
         params=params,
         of=SENTENCES,
     )

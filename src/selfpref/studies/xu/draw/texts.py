@@ -162,7 +162,7 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
 
     Args:
         rows: The frame `format`.
-        printed: The published rows of `format`: the least and the greatest share of any model.
+        printed: The rows of `checks` about `format`: the least and the greatest share of any model.
         steps: Which steps.
     """
     here = rows[rows["step"].isin(steps)] if len(rows) else rows
@@ -179,10 +179,7 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
     }
     figure = forest(
         long(
-            here.assign(
-                but_for_cut=here["well_formed"] + here["cut_off"],
-                row=[f"{row.model}, step {row.step}" for row in here.itertuples()],
-            ),
+            here.assign(row=[f"{row.model}, step {row.step}" for row in here.itertuples()]),
             {name: value for name, (value, _) in seen.items()},
         ),
         row="row",
@@ -192,8 +189,8 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
     )
     if len(printed):
         figure.axes[0].axvspan(
-            *(printed["value"].min(), printed["value"].max()),
-            color=GREY, alpha=0.2, linewidth=0, label="range printed in the paper",
+            *(printed["published"].min(), printed["published"].max()),
+            color=GREY, alpha=0.2, linewidth=0, label="range printed, by way of a sheet",
         )  # fmt: skip
         legend(figure)
     told = caption(
@@ -201,6 +198,11 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
         "models that have all of them",
         "Well formed: every line is a quoted span, a severity and a category, or the whole reply "
         "says that there is no error. The paper's grammar is not known",
+        f"Well formed: {here['well_formed'].min():.3f} to {here['well_formed'].max():.3f}; printed "
+        f"{printed['value'].min():.2f} to {printed['value'].max():.2f}"
+        if len(printed)
+        else "",
+        "Wilson's intervals, with the effective number of sentences",
     )
     return Plate(figure, rows, told)
 

@@ -8,17 +8,31 @@ says which score and which truth, `grid` holds both formulas.
 from collections.abc import Mapping
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
-from selfpref.studies.xu.measure import controls, curves, readings, texts
+from selfpref.studies.xu.measure import controls, curves, readings, selection, texts
 from selfpref.studies.xu.measure.grid import AVERAGE, by_group, summary
-from selfpref.studies.xu.measure.rows import CONVENTIONS, Settings, chained, integrity, rated
+from selfpref.studies.xu.measure.rows import (
+    CONVENTIONS,
+    Settings,
+    chained,
+    experiments,
+    integrity,
+    rated,
+)
 
 Frames = dict[str, pd.DataFrame]
 TRANSLATION = [
     *("language", "model", "step", "convention", "self_mean", "truth_mean", "bias", "bias_lo"),
     *("bias_hi", "dskew", "dskew_lo", "dskew_hi", "n", "unusable"),
 ]
+CHECKS = [
+    *("item", "model", "step", "quantity", "published", "recomputed", "difference"),
+    *("source", "place", "how_read"),
+]
+# At which the paper tells the share of well-formed feedback.
+STEPS = (1, 5)
 TABLES = ("items", "responses", "ratings", "truths", "perplexities", "audit")
 
 
@@ -35,9 +49,10 @@ def compute(
     Returns:
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
-        and `gains` since step 0, `mathematics`, `skewness` (nulls of D), `arms`, `rescoring`,
-        `cross_judge`, `matched`, `best_of_noise`, `refined_by_noise`, `second_truth`,
-        `human_truth`, `scale`, `fluency`, `integrity`, `audit`, `published`. Without rows of a kind
+        and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
+        `skewness` (nulls of D), `arms`, `rescoring`, `cross_judge`, `matched`, `best_of_noise`,
+        `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`, `integrity`, `audit`,
+        `checks`. Without rows of a kind
         a frame is empty.
     """
     rows = rated(tables, settings)
@@ -49,7 +64,8 @@ def compute(
     share = {name: covered[covered["convention"].eq(name)] for name in CONVENTIONS}
     checked = integrity(rows, truths)
     second = readings.second_readings(rows)
-    return {
+    frames = {
+        "experiments": experiments(rows, truths),
         "translation": translation,
         "change": curves.change(found),
         "gains": curves.gains(found),
@@ -62,11 +78,11 @@ def compute(
         "commongen_intervals": covered[order],
         "mathematics": curves.mathematics(rows, settings),
         "size": curves.sizes(translation, settings),
-        "best_of_k": controls.best_of_k(rows, truths, settings),
-        "best_of_noise": controls.best_of_noise(rows),
-        "refined_by_noise": controls.refined_by_noise(rows),
+        "best_of_k": selection.best_of_k(rows, truths, settings),
+        "best_of_noise": selection.best_of_noise(rows, settings),
+        "refined_by_noise": selection.refined_by_noise(rows, settings),
         "style": controls.style(rows, settings),
-        "format": texts.format_accuracy(rows),
+        "format": texts.format_accuracy(rows, settings),
         "rescoring": controls.rescoring(rows, settings),
         "cross_judge": readings.cross_judge(rows, second, settings),
         "matched": readings.matched(rows, second, settings),
@@ -76,8 +92,39 @@ def compute(
         "integrity": checked.rename(columns={"responder": "model"}),
         "examples": curves.example(rows, truths, settings),
         "audit": tables["audit"].drop(columns="study"),
-        "published": published,
     }
+    return frames | {"checks": checks(frames, published)}
+
+
+def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.DataFrame:
+    """What the paper prints, as far as it is known, beside what is recomputed here.
+
+    Args:
+        frames: `human` and `format`.
+        published: data/published/xu.csv.
+
+    Returns:
+        The columns of `CHECKS`; `recomputed` is NaN where what is counted was not released; empty
+        where none of the paper's models is there.
+    """
+    human, form = frames["human"], frames["format"]
+    named = human["model"].isin(published["model"]).any()
+    bias = human.set_index(["model", "step"])["bias"].to_dict()
+    shares = pd.Series(dtype=float)
+    if len(form):
+        shares = form.loc[form["language"].eq(AVERAGE) & form["step"].isin(STEPS), "well_formed"]
+    extremes = {"least share": shares.min(), "greatest share": shares.max()}
+    table = published if named else published.iloc[:0]
+    recomputed = [
+        bias.get((row.model, row.step), np.nan)
+        if row.item == "human"
+        else extremes.get(str(row.quantity), np.nan)
+        for row in table.itertuples()
+    ]
+    return table.rename(columns={"value": "published"}).assign(
+        recomputed=np.array(recomputed, dtype=float),
+        difference=lambda both: both["recomputed"] - both["published"],
+    )[CHECKS]
 
 
 def _translation(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -85,7 +132,7 @@ def _translation(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
     Returns:
         `condition`, the columns of `TRANSLATION`, and the same quantities' change since step 0
-        (`bias_change`, `bias_change_lo`, ...; `said_change` and `truth_change` for the means).
+        (`bias_change`, `bias_change_lo`, ...; `self_change` and `truth_change` for the means).
     """
     own = chained(rows)
     found = by_group(

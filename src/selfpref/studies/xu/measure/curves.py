@@ -1,12 +1,21 @@
 """The paper's other tables: changes along the steps, people, shares, sizes, and two examples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITIES, by_group, skewness, summary
-from selfpref.studies.xu.measure.rows import Settings, chained, paper_chains, read_as, truth_of
+from selfpref.statistics.shares import share_interval
+from selfpref.studies.xu.measure.grid import AVERAGE, by_group, skewness, summary
+from selfpref.studies.xu.measure.rows import (
+    CONVENTIONS,
+    Convention,
+    Settings,
+    chained,
+    paper_chains,
+    read_as,
+    truth_of,
+)
 from selfpref.studies.xu.measure.skewness import distance_skewness
 from selfpref.studies.xu.truths import MATCHERS
 
@@ -15,26 +24,24 @@ COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matche
 # Points of MQM within which a mean counts as none.
 NEAR = 0.5
 MODELS = {"condition": "condition", "responder": "model"}
-# Means of 0 and 1 are shares: of what is said to be right, and of what is.
+# Quantities whose change since step 0 is told.
+CHANGED = ("self", "truth", "bias", "dskew")
+# Means of 0 and 1 are shares: of what is said to be right, and of what is (`_as_shares`).
 SHARES = {
     old + end: new + end
-    for old, new in (("said", "predicted"), ("truth", "true"))
-    for end in ("_lo", "_hi")
-} | {"self_mean": "predicted", "truth_mean": "true"}
+    for old, new in (("self_mean", "predicted"), ("truth_mean", "true"))
+    for end in ("", "_lo", "_hi")
+}
 
 
 def change(curves: pd.DataFrame) -> pd.DataFrame:
     """How score, truth, bias and D have changed since step 0, with paired intervals."""
     if curves.empty:
         return curves
-    moved = [f"{name}_change{end}" for name in QUANTITIES for end in ("", "_lo", "_hi")]
+    moved = [f"{name}_change{end}" for name in CHANGED for end in ("", "_lo", "_hi")]
     later = curves["step"].gt(0) & curves["condition"].eq("")
-    names = {old: old.replace("said_", "self_") for old in moved}
-    return (
-        curves.loc[later, ["language", "model", "step", "convention", *moved, "n_both"]]
-        .rename(columns=names)
-        .reset_index(drop=True)
-    )
+    columns = ["language", "model", "step", "convention", *moved, "n_both"]
+    return curves.loc[later, columns].reset_index(drop=True)
 
 
 def gains(curves: pd.DataFrame) -> pd.DataFrame:
@@ -42,8 +49,8 @@ def gains(curves: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         `language, model, convention, best_step` (where the mean truth is greatest), `last_step`,
-        and by then the changes since step 0 of score, truth and bias with their intervals; the last
-        step is the last one with a truth.
+        and by then the changes since step 0 of score, truth, bias and D with their intervals; the
+        last step is the last one with a truth.
     """
     if curves.empty:
         return curves
@@ -56,9 +63,8 @@ def gains(curves: pd.DataFrame) -> pd.DataFrame:
         row = {"language": language, "model": model, "convention": convention}
         row |= {"best_step": part.loc[part["truth_mean"].idxmax(), "step"]}
         row |= {"last_step": last["step"], "n_both": last["n_both"]}
-        for name, label in (("said", "self"), ("truth", "truth"), ("bias", "bias")):
-            for end in ("", "_lo", "_hi"):
-                row[f"{label}_change{end}"] = last[f"{name}_change{end}"]
+        moved = [f"{name}_change{end}" for name in CHANGED for end in ("", "_lo", "_hi")]
+        row |= last[moved].to_dict()
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -91,19 +97,57 @@ def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
     """Constrained generation: says "all covered" against holds every concept, for both matchers.
 
     Returns:
-        `convention`, the columns of `COMMONGEN`, and the intervals of bias, `predicted` and `true`.
+        `convention`, the columns of `COMMONGEN`, and the intervals of bias, `predicted` and `true`;
+        those of the two shares are Wilson's.
     """
     own = paper_chains(rows, "coverage")
     found = [pd.DataFrame()]
     for matcher in MATCHERS:
         held = own.assign(truth=truth_of(own, truths, f"coverage-{matcher}"))
         table = by_group(summary, held, settings, "commongen", matcher, by=MODELS)
-        found.append(table.assign(matcher=matcher))
+        found.append(_as_shares(table, held, settings, CONVENTIONS).assign(matcher=matcher))
     table = pd.concat(found, ignore_index=True)
     if own.empty:
         return pd.DataFrame(columns=[*COMMONGEN, "convention"])
-    return table.rename(columns=SHARES).sort_values(
-        ["model", "step", "convention", "matcher"], ignore_index=True
+    return table.sort_values(["model", "step", "convention", "matcher"], ignore_index=True)
+
+
+def _as_shares(
+    table: pd.DataFrame, rows: pd.DataFrame, settings: Settings, conventions: Sequence[Convention]
+) -> pd.DataFrame:
+    """A table of `by_group` whose means are shares, with Wilson's intervals for these.
+
+    Args:
+        table: By `MODELS`, language, step and convention.
+        rows: What it was made from.
+        settings: The level.
+        conventions: Those of the table.
+    """
+    if table.empty:
+        return table
+    key = [*MODELS, "language", "step"]
+    found = []
+    for convention in conventions:
+        read = read_as(rows, convention)
+        both = read["said"].notna() & read["truth"].notna()
+        # As the means: over the pairs, or over all scores where a cell has no truth.
+        alone = ~both.groupby([read[name] for name in key]).transform("any")
+        read = read.assign(
+            self_mean=read["said"].where(both | alone), truth_mean=read["truth"].where(both | alone)
+        )
+        for values, part in read.groupby(key):
+            row: dict[str, object] = dict(zip(key, values, strict=True)) | {
+                "convention": convention
+            }
+            for name in ("self_mean", "truth_mean"):
+                held = share_interval(part[name], part["cluster"], settings.bootstrap.level)
+                row |= {f"{name}_lo": held.lo, f"{name}_hi": held.hi}
+            found.append(row)
+    bounds = pd.DataFrame(found).rename(columns=MODELS)
+    whole = table.drop(columns=[name for name in bounds if str(name).endswith(("_lo", "_hi"))])
+    order = list(table)
+    return whole.merge(bounds, on=[*MODELS.values(), *key[2:], "convention"])[order].rename(
+        columns=SHARES
     )
 
 
@@ -113,19 +157,19 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     Returns:
         `condition` (`plain`, an arm, or `self-consistency`, whose steps are rounds of votes),
         `language, model, step, predicted, true, bias, dskew` with intervals, the change of the bias
-        since step 0, `n` and `unusable`.
+        since step 0, `n` and `unusable`; the intervals of the two shares are Wilson's.
     """
     own = chained(rows)
     own = own[own["task"].eq("correctness")]
     # No release has a rule of its own here; both conventions are one.
-    table = by_group(summary, own, settings, "mathematics", by=MODELS, conventions=("corrected",))
+    one: tuple[Convention] = ("corrected",)
+    table = by_group(summary, own, settings, "mathematics", by=MODELS, conventions=one)
+    table = _as_shares(table, own, settings, one)
     if table.empty:
         return pd.DataFrame(columns=["condition", "language", *COMMONGEN, "unusable"])
     table["condition"] = table["condition"].replace("", "plain")
-    return (
-        table.drop(columns="convention")
-        .rename(columns=SHARES)
-        .sort_values(["language", "model", "condition", "step"], ignore_index=True)
+    return table.drop(columns="convention").sort_values(
+        ["language", "model", "condition", "step"], ignore_index=True
     )
 
 

@@ -31,7 +31,12 @@ from selfpref.studies.xu.measure.skewness import (
 )
 
 AVERAGE = "average"
-NAMES = {"said": "self_mean", "truth": "truth_mean"}
+# What a study's tables call the quantities of `summary`, and their bounds.
+NAMES = {
+    old + end: new + end
+    for old, new in (("said", "self_mean"), ("truth", "truth_mean"), ("said_change", "self_change"))
+    for end in ("", "_lo", "_hi")
+}
 KEY = ["convention", "language", "step"]
 QUANTITIES = ("said", "truth", "bias", "dskew")
 
@@ -227,7 +232,9 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
 
     Returns:
         `convention, language, step, n, dskew, dskew_u` (the U-statistic), `dskew_signed`, `p` and
-        `flip_upper` (signs drawn at random), `band_mean` and `band_upper` (as many normal values).
+        `flip_upper` (signs drawn at random), `band_mean` and `band_upper` (as many normal values),
+        and `repeated`: whether an earlier step of the language has the same values, since texts and
+        feedback have stayed.
     """
     held = grid(rows, KEY, settings)
     level = settings.bootstrap.level
@@ -235,7 +242,9 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
     for _, cells in held.cells.groupby("convention"):
         rng = settings.intervals.rng(*names, "flips")
         found: dict[bytes, dict[str, float]] = {}
-        for values in map(held.values, cells.index):
+        met: set[tuple[object, bytes]] = set()
+        for cell, language in cells["language"].items():
+            values = held.values(int(str(cell)))
             if values.tobytes() not in found:
                 flips = sign_flips(values, settings.gamma, settings.flips, level, rng)
                 band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
@@ -248,7 +257,9 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
                     "band_mean": band[0],
                     "band_upper": band[1],
                 }
-            result.append(found[values.tobytes()])
+            key = (language, values.tobytes())
+            result.append(found[values.tobytes()] | {"repeated": key in met})
+            met.add(key)
     return pd.concat([held.cells[[*KEY, "n"]], pd.DataFrame(result)], axis=1)
 
 

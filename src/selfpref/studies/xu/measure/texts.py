@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.shares import share_interval
 from selfpref.studies.xu import feedback
 from selfpref.studies.xu.measure.grid import AVERAGE, grid
 from selfpref.studies.xu.measure.rows import (
@@ -21,30 +22,47 @@ from selfpref.studies.xu.truths import chrf, quantile_map, recovered
 _WORD = re.compile(r"\w+")
 
 
-def format_accuracy(rows: pd.DataFrame) -> pd.DataFrame:
+FORMS = ("well_formed", "but_for_cut", "usable")
+
+
+def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """The share of feedback on one's own translations that keeps to the declared grammar.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: The level of the intervals, which are Wilson's (`selfpref.statistics.shares`).
 
     Returns:
         `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
-        `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `cut_off` (well formed but for a
-        last line that was cut off) and `usable` (a score can be read).
+        `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `but_for_cut` (well formed, or
+        so but for a last line that was cut off) and `usable` (a score can be read), each with its
+        bounds.
     """
     own = paper_chains(rows, "mqm")
     own = own[own["reply"].notna()]
     whole = [feedback.well_formed(reply) for reply in own["reply"]]
     cut = [
-        not good and feedback.well_formed(_without_last_line(reply))
+        good or feedback.well_formed(_without_last_line(reply))
         for good, reply in zip(whole, own["reply"], strict=True)
     ]
-    own = own.assign(well_formed=whole, cut_off=cut, usable=own["status"].eq("ok"), n=1)
-    shares = {name: (name, "mean") for name in ("well_formed", "cut_off", "usable")}
-    table = own.groupby(["language", "responder", "step"]).agg(n=("n", "sum"), **shares)
-    table = table.reset_index().rename(columns={"responder": "model"})
-    languages = table["language"].nunique()
-    steps = table.groupby(["model", "step"])
-    mean = steps.agg(n=("n", "sum"), held=("n", "size"), **shares).reset_index()
-    mean = mean[mean["held"].eq(languages) & (languages > 1)].drop(columns="held")
-    return pd.concat([table, mean.assign(language=AVERAGE)], ignore_index=True)
+    own = own.assign(
+        well_formed=whole, but_for_cut=cut, usable=own["status"].eq("ok"), weight=1.0
+    ).rename(columns={"responder": "model"})
+    languages = own["language"].nunique()
+    cell = own.groupby(["language", "model", "step"])["weight"].transform("size")
+    held = own.groupby(["model", "step"])["language"].transform("nunique")
+    # Each language counts the same, however many replies it has.
+    mean = own.assign(language=AVERAGE, weight=1 / cell)[held.eq(languages) & (languages > 1)]
+    level, found = settings.bootstrap.level, []
+    for place in (own, mean):
+        for values, part in place.groupby(["language", "model", "step"]):
+            row: dict[str, object] = dict(zip(("language", "model", "step"), values, strict=True))
+            row["n"] = len(part)
+            for name in FORMS:
+                each = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
+                row |= share_interval(each, part["cluster"], level).columns(name)
+            found.append(row)
+    return pd.DataFrame(found)
 
 
 def _without_last_line(reply: str) -> str:
