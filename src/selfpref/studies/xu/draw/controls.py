@@ -35,6 +35,7 @@ def refined_by_noise(
         params: With `bootstrap`.
     """
     held, null = only(rows, convention="corrected"), only(noise, convention="corrected")
+    null = null[null["language"].isin(held["language"])] if len(held) else held
     if held.empty or null.empty:
         return nothing("no step with scores and truths", noise)
     own = null[null["language"].ne(AVERAGE) & null["step"].eq(0)]

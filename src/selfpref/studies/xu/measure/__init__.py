@@ -77,7 +77,7 @@ def compute(
         "commongen_corrected": share["corrected"][curves.COMMONGEN],
         "commongen_intervals": covered[order],
         "mathematics": curves.mathematics(rows, settings),
-        "size": curves.sizes(translation, settings),
+        "size": curves.sizes(rows, translation, settings),
         "best_of_k": selection.best_of_k(rows, truths, settings),
         "best_of_noise": selection.best_of_noise(rows, settings),
         "refined_by_noise": selection.refined_by_noise(rows, settings),

@@ -11,7 +11,7 @@ import pandas as pd
 
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.xu import chains
-from selfpref.studies.xu.measure.grid import by_group, summary
+from selfpref.studies.xu.measure.grid import QUANTITY_COLUMNS, by_group, summary
 from selfpref.studies.xu.measure.rows import (
     CONVENTIONS,
     PARAPHRASE,
@@ -22,6 +22,10 @@ from selfpref.studies.xu.measure.rows import (
 
 # Translations of every language in one pool.
 POOLED = "all translations"
+RESCORING = [
+    *("language", "model", "convention", "links", "edited", "rescored", "gain", "gain_edited"),
+    *("gain_rescored", "share", "share_lo", "share_hi"),
+]
 # What the comparison of a step with its predecessor needs.
 _LINKED = (
     *("item_id", "language", "responder", "step", "cluster", "text", "reply", "truth"),
@@ -70,7 +74,7 @@ def rescoring(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
                 }
                 | share.columns("share")
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(found, columns=RESCORING)
 
 
 def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -84,9 +88,9 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
     by = {"system": "system", "judge": "judge"}
     table = by_group(summary, aside, settings, "style", by=by)
-    if table.empty:
-        return table
-    table = table.assign(text=table["step"].map({0: "translation", 1: "paraphrase"}))
     columns = ["language", "system", "judge", "text", "convention"]
+    if table.empty:
+        return pd.DataFrame(columns=[*columns, "n", *QUANTITY_COLUMNS])
+    table = table.assign(text=table["step"].map({0: "translation", 1: "paraphrase"}))
     order = [*columns, *(name for name in table if name not in {*columns, "step"})]
     return table[order].sort_values(columns, ignore_index=True)

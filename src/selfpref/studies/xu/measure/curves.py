@@ -1,5 +1,6 @@
 """The paper's other tables: changes along the steps, people, shares, sizes, and two examples."""
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -16,16 +17,25 @@ from selfpref.studies.xu.measure.rows import (
     read_as,
     truth_of,
 )
+from selfpref.studies.xu.measure.selection import expected_greatest
 from selfpref.studies.xu.measure.skewness import distance_skewness
 from selfpref.studies.xu.truths import MATCHERS
 
-HUMAN = ["model", "step", "human_mean", "self_mean", "bias", "bias_lo", "bias_hi", "dskew", "n"]
+HUMAN = [
+    *("model", "step", "human_mean", "self_mean", "bias", "bias_lo", "bias_hi", "dskew", "n"),
+    *("bias_change", "bias_change_lo", "bias_change_hi"),
+    *("human_change", "human_change_lo", "human_change_hi", "noise_bias"),
+]
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
 # Points of MQM within which a mean counts as none.
 NEAR = 0.5
 MODELS = {"condition": "condition", "responder": "model"}
 # Quantities whose change since step 0 is told.
-CHANGED = ("self", "truth", "bias", "dskew")
+MOVED = [
+    f"{name}_change{end}"
+    for name in ("self", "truth", "bias", "dskew")
+    for end in ("", "_lo", "_hi")
+]
 # Means of 0 and 1 are shares: of what is said to be right, and of what is (`_as_shares`).
 SHARES = {
     old + end: new + end
@@ -36,12 +46,9 @@ SHARES = {
 
 def change(curves: pd.DataFrame) -> pd.DataFrame:
     """How score, truth, bias and D have changed since step 0, with paired intervals."""
-    if curves.empty:
-        return curves
-    moved = [f"{name}_change{end}" for name in CHANGED for end in ("", "_lo", "_hi")]
     later = curves["step"].gt(0) & curves["condition"].eq("")
-    columns = ["language", "model", "step", "convention", *moved, "n_both"]
-    return curves.loc[later, columns].reset_index(drop=True)
+    columns = ["language", "model", "step", "convention", *MOVED, "n_both"]
+    return curves.loc[later].reindex(columns=columns).reset_index(drop=True)
 
 
 def gains(curves: pd.DataFrame) -> pd.DataFrame:
@@ -52,8 +59,6 @@ def gains(curves: pd.DataFrame) -> pd.DataFrame:
         and by then the changes since step 0 of score, truth, bias and D with their intervals; the
         last step is the last one with a truth.
     """
-    if curves.empty:
-        return curves
     known = curves[curves["condition"].eq("") & curves["n"].gt(0)]
     rows = []
     for (language, model, convention), part in known.groupby(["language", "model", "convention"]):
@@ -62,11 +67,9 @@ def gains(curves: pd.DataFrame) -> pd.DataFrame:
             continue
         row = {"language": language, "model": model, "convention": convention}
         row |= {"best_step": part.loc[part["truth_mean"].idxmax(), "step"]}
-        row |= {"last_step": last["step"], "n_both": last["n_both"]}
-        moved = [f"{name}_change{end}" for name in CHANGED for end in ("", "_lo", "_hi")]
-        row |= last[moved].to_dict()
-        rows.append(row)
-    return pd.DataFrame(rows)
+        rows.append(row | last[["n_both", *MOVED]].to_dict() | {"last_step": last["step"]})
+    columns = ["language", "model", "convention", "best_step", "last_step", "n_both"]
+    return pd.DataFrame(rows, columns=[*columns, *MOVED])
 
 
 def human(
@@ -75,15 +78,29 @@ def human(
     """The human study: own scores against human MQM, and the bias that the paper prints.
 
     The scores are those of the release's own rule, as in the paper.
+
+    Returns:
+        The columns of `HUMAN` and `bias_published`; `noise_bias` is that of a judge of pure noise
+        by the same accept rule (`selection`), on the same sentences.
     """
     own = paper_chains(rows)
     own = own.assign(truth=truth_of(own, truths, "human-mqm"))
     own = own[own["truth"].notna() & own["task"].eq("mqm")]
     table = by_group(
         summary, own, settings, "human", by={"responder": "model"}, conventions=("released",)
-    ).rename(columns={"truth_mean": "human_mean"})
+    )
     if table.empty:
         return pd.DataFrame(columns=[*HUMAN, "bias_published"])
+    table = table.rename(columns=lambda name: str(name).replace("truth_", "human_"))
+    first = read_as(own[own["step"].eq(0)], "released").groupby("responder")
+    scores = {model: np.unique(part["said"], return_counts=True) for model, part in first}
+    before = first["truth"].mean()
+    table["noise_bias"] = [
+        float(expected_greatest(levels, counts[:, None].astype(float), row.step + 1)[0])
+        - before[row.model]
+        for row in table.itertuples()
+        for levels, counts in [scores[row.model]]
+    ]
     printed = published[published["item"].eq("human") & published["quantity"].eq("bias")]
     printed = printed.rename(columns={"value": "bias_published"})
     return (
@@ -179,22 +196,50 @@ def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     return by_group(skewness, own, settings, "skewness", by={"responder": "model"})
 
 
-def sizes(table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """The models that differ in size alone, in ascending order, in the languages they share.
 
     Args:
+        rows: As `rated` returns them.
         table: The table `translation`.
         settings: Which models.
+
+    Returns:
+        The rows of the table with `difference`, what the bias is above that of the next smaller
+        model on the sentences that count for both, and its interval; NaN for the smallest.
     """
     table = table[table["model"].isin(settings.sizes) & table["language"].ne(AVERAGE)]
     shared = table.groupby("language")["model"].nunique().eq(len(settings.sizes))
     table = table[table["language"].map(shared).eq(True)]
     order = table["model"].map({name: i for i, name in enumerate(settings.sizes)})
-    return (
-        table.assign(size=order)
-        .sort_values(["language", "size", "step", "convention"], ignore_index=True)
-        .drop(columns="size")
+    table = table.assign(size=order).sort_values(
+        ["language", "size", "step", "convention"], ignore_index=True
     )
+    return table.drop(columns="size").merge(
+        _larger_less_smaller(paper_chains(rows, "mqm"), settings),
+        on=["language", "model", "step", "convention"],
+        how="left",
+    )
+
+
+def _larger_less_smaller(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """What each model's bias is above the next smaller one's, by language, step and convention."""
+    found = []
+    for convention in CONVENTIONS:
+        read = read_as(rows, convention)
+        gaps = read.assign(gap=read["said"] - read["truth"]).pivot(
+            index=["language", "step", "cluster", "item_id"], columns="responder", values="gap"
+        )
+        gaps = gaps.reindex(columns=list(settings.sizes))
+        for smaller, larger in itertools.pairwise(settings.sizes):
+            apart = (gaps[larger] - gaps[smaller]).dropna().reset_index("cluster", name="apart")
+            for (language, step), part in apart.groupby(["language", "step"]):
+                key = {"language": language, "model": larger, "step": step}
+                names = ("size", *map(str, key.values()))
+                mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
+                found.append(key | {"convention": convention} | mean.columns("difference"))
+    columns = ["language", "model", "step", "convention", "difference"]
+    return pd.DataFrame(found, columns=[*columns, "difference_lo", "difference_hi"])
 
 
 def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:

@@ -39,6 +39,14 @@ NAMES = {
 }
 KEY = ["convention", "language", "step"]
 QUANTITIES = ("said", "truth", "bias", "dskew")
+# What they are called in a table.
+QUANTITY_COLUMNS = [
+    NAMES.get(name, name)
+    for quantity in QUANTITIES
+    for change in ("", "_change")
+    for end in ("", "_lo", "_hi")
+    for name in [quantity + change + end]
+]
 
 
 @dataclass(frozen=True)

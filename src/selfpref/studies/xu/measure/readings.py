@@ -24,6 +24,15 @@ QUOTED, SPANS = 0.8, 10
 # plateaus of the map from BLEURT.
 EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
 READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
+_MEASURED = [
+    *("unusable", "judge_mean", "truth_mean", "n", "bias", "bias_lo", "bias_hi", "dskew"),
+    *("own_mean", "n_both", "difference", "difference_lo", "difference_hi"),
+    *("spans", "quoted", "reads_its_text"),
+]
+MATCHED = [
+    *("judge", "control", "convention", "n_own", "n_others", "own_gap", "others_gap"),
+    *("difference", "matched", "matched_lo", "matched_hi"),
+]
 _READ = [
     *("status", "said", "truth", "cluster", "own_said"),
     *("spans", "spans_found", "reads_its_text"),
@@ -99,7 +108,8 @@ def cross_judge(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) ->
         | made[number]
         for convention, number in held
     ]
-    return pd.DataFrame(found).rename(columns={"responder": "model"})
+    table = pd.DataFrame(found, columns=[*READING, "convention", *_MEASURED])
+    return table.rename(columns={"responder": "model"})
 
 
 def _reading(rows: pd.DataFrame, settings: Settings, *names: str) -> dict[str, object]:
@@ -211,7 +221,7 @@ def matched(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) -> pd.
                 }
                 | interval.columns("matched")
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(found, columns=MATCHED)
 
 
 def _binned(rows: pd.DataFrame, first: int) -> Floats:

@@ -21,7 +21,7 @@ import pandas as pd
 
 from selfpref.statistics.scores import Floats
 from selfpref.studies.xu import chains
-from selfpref.studies.xu.measure.grid import AVERAGE, by_group, summary
+from selfpref.studies.xu.measure.grid import AVERAGE, QUANTITY_COLUMNS, by_group, summary
 from selfpref.studies.xu.measure.rows import (
     BEST,
     CONVENTIONS,
@@ -51,7 +51,7 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
         summary, chosen.assign(step=chosen["k"]), settings, "best of k", by={"responder": "model"}
     )
     if table.empty:
-        return table
+        return pd.DataFrame(columns=[*BEST_KEY, *QUANTITY_COLUMNS, "noise_bias", *_BEYOND])
     table = table.rename(columns={"step": "k"})
     unasked = [name for name in table if "_change" in str(name)]
     noise = best_of_noise(rows, settings)
@@ -178,10 +178,10 @@ def _own_less_noise(levels: Floats, counts: Floats, own: Floats, k: int, weights
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Refinement under the paper's accept rule, judged by pure noise.
+    """Refinement of translations and of sentences from given words, judged by pure noise.
 
-    Scores are drawn from those that the model gave its first texts; the true score stays what it
-    is at step 0, since nothing is learned about any text.
+    The accept rule is the paper's. Scores are drawn from those that the model gave its first texts;
+    the true score stays what it is at step 0, since nothing is learned about any text.
 
     Args:
         rows: As `rated` returns them.
@@ -192,13 +192,14 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         convention, noise_score, noise_bias, scores`, and `beyond` with its bounds: the measured
         bias less the noise judge's; NaN at step 0, and where none was measured.
     """
-    own = paper_chains(rows, "mqm")
-    languages = own["language"].nunique()
     found = [pd.DataFrame(columns=[*STEP_KEY, "noise_score", "noise_bias", "scores", *_BEYOND])]
-    for convention in CONVENTIONS:
-        for model, part in read_as(own, convention).groupby("responder"):
-            table = _refined(part, settings, languages, str(model))
-            found.append(table.assign(model=model, convention=convention))
+    for task in ("mqm", "coverage"):
+        own = paper_chains(rows, task)
+        languages = own["language"].nunique()
+        for convention in CONVENTIONS:
+            for model, part in read_as(own, convention).groupby("responder"):
+                table = _refined(part, settings, languages, str(model))
+                found.append(table.assign(model=model, convention=convention))
     return pd.concat([part for part in found if len(part)] or found, ignore_index=True)[
         list(found[0])
     ]

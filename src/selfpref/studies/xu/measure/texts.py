@@ -62,7 +62,8 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
                 each = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
                 row |= share_interval(each, part["cluster"], level).columns(name)
             found.append(row)
-    return pd.DataFrame(found)
+    bounded = [f"{name}{end}" for name in FORMS for end in ("", "_lo", "_hi")]
+    return pd.DataFrame(found, columns=["language", "model", "step", "n", *bounded])
 
 
 def _without_last_line(reply: str) -> str:
@@ -84,8 +85,10 @@ def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     own = own[own["text"].notna() & own["reference"].notna()]
     own = own.assign(chrf=chrf(own["text"], own["reference"]))
     paired = own[own["truth"].notna()]
+    columns = ["language", "model", "step", "convention", "truth_mean", "chrf", "chrf_mean"]
+    columns += ["bias", "bias_chrf", "dskew", "dskew_chrf", "n"]
     if paired.empty:
-        return pd.DataFrame()
+        return pd.DataFrame(columns=columns)
     scale = quantile_map(paired["chrf"].to_numpy(), paired["truth"].to_numpy())
     own = own.assign(mapped=scale(own["chrf"].to_numpy()))
     key = ["language", "responder", "step"]
@@ -103,8 +106,6 @@ def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
             table["chrf_mean" if end else "truth_mean"] = once["truth"]
         raw = read[read["said"].notna()].groupby(key)["chrf"].mean().reset_index()
         found.append(table.merge(raw, on=key, how="left"))
-    columns = ["language", "model", "step", "convention", "truth_mean", "chrf", "chrf_mean"]
-    columns += ["bias", "bias_chrf", "dskew", "dskew_chrf", "n"]
     return pd.concat(found, ignore_index=True).rename(columns={"responder": "model"})[columns]
 
 
@@ -190,4 +191,5 @@ def human_truth(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
         }
         for cell, part in own.groupby(["language", "responder", "step"])
     ]
-    return pd.DataFrame(found)
+    columns = ["language", "model", "step", "human_mean", "truth_mean", "n", "correlation"]
+    return pd.DataFrame(found, columns=columns)
