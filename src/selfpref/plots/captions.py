@@ -24,6 +24,16 @@ def interval(of: str, params: Params) -> str:
     )
 
 
+def wilson(of: str, params: Params) -> str:
+    """Level and kind of the interval of a share (`selfpref.statistics.shares`).
+
+    Args:
+        of: What clusters rows, such as `prompts`.
+        params: With `bootstrap`.
+    """
+    return f"{params.bootstrap.level:.0%} Wilson intervals, rows clustered by {of}"
+
+
 def caption(*told: str, params: Params | None = None, of: str = "prompts") -> str:
     """The sentences one after the other, then how intervals were made.
 

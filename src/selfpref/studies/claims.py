@@ -62,7 +62,8 @@ class Tables(dict[str, pd.DataFrame]):
 def table() -> pd.DataFrame:
     """Every claim: study, paper, claim, place, test, finding, verdict, value, lo, hi, cell, figure.
 
-    `cell` and `figure` are paths within the repository.
+    `cell` and `figure` are paths within the repository; a claim that the released data cannot show
+    has no figure.
     """
     rows = []
     for study, paper in PAPERS.items():
@@ -70,7 +71,8 @@ def table() -> pd.DataFrame:
         frames = Tables(study)
         for claim in claims(study):
             row = claim.row(frames)
-            row |= {"cell": f"{folder}/{row['cell']}", "figure": f"{folder}/{row['figure']}.svg"}
+            figure = f"{folder}/{row['figure']}.svg" if row["figure"] else ""
+            row |= {"cell": f"{folder}/{row['cell']}", "figure": figure}
             rows.append({"study": study, "paper": paper, **row})
     return pd.DataFrame(rows)
 

@@ -30,13 +30,21 @@ BIAS = pd.DataFrame(
         "excess_lo": [0.0, None, None],
         "excess_hi": [0.2, None, None],
         "n_dropped": [2, 12, 0],
+        "few": True,
+        "excess_few": [True, None, None],
+        "eo_others": [0.3, None, None],
+        "eo_others_lo": [0.1, None, None],
+        "eo_others_hi": [0.5, None, None],
+        "eo_no_preference": [0.2, None, None],
+        "eo_no_preference_lo": [0.1, None, None],
+        "eo_no_preference_hi": [0.3, None, None],
+        "n_two_votes": [8, 0, 3],
+        "no_preference_status": ["ok", "too few votes", "too few votes"],
     }
 )
-PAPER = (
-    BIAS.drop(columns=["excess", "excess_lo", "excess_hi", "n_dropped"])
-    .iloc[[0]]
-    .assign(dataset="chatbot-arena")
-)
+PAPER = BIAS.loc[[0], list(BIAS)[: list(BIAS).index("excess")]].assign(dataset="chatbot-arena")
+# Twenty pairs on either side.
+ENOUGH = BIAS.iloc[[0]].assign(tp=16, fn=4, fp=12, tn=8, few=False, excess_few=False)
 POSITION = pd.DataFrame(
     {"dataset": "set", "judge": "j", "pairs": ["all", "own"], "n_decided": 4, "n_both": 2}
 ).assign(
@@ -70,10 +78,13 @@ def test_no_pairs_left_says_no_data_with_the_counts(plate):
 @pytest.mark.parametrize(
     "plate",
     [
-        *(draw.by_opponent, draw.position, draw.example, draw.demographic_parity),
+        draw.example,
         *(
             partial(of, params=PARAMS)
             for of in (
+                draw.by_opponent,
+                draw.position,
+                draw.demographic_parity,
                 by_perplexity.slopes,
                 by_perplexity.log_perplexity,
                 by_perplexity.perplexity_vs_human,
@@ -102,6 +113,50 @@ def test_no_excess_is_told():
     assert draw.excess_signs(pd.DataFrame()).endswith(".")
 
 
+EXCESS = pd.DataFrame(
+    {
+        "dataset": "set",
+        "judge": "j",
+        "variant": ["own", "common", "half-ties"],
+        "excess": [0.11, -0.77, -0.22],
+        "excess_lo": [0.0, -0.9, -0.3],
+        "excess_hi": [0.2, -0.6, -0.1],
+        "few": [False, True, False],
+    }
+)
+
+
+def test_an_excess_of_too_few_pairs_is_named_and_not_quoted():
+    told = draw.excess_signs(EXCESS)
+    assert "0.77" not in told
+    assert "too few pairs: common" in told
+    assert "own 0.11 [0.00, 0.20]; half-ties \N{MINUS SIGN}0.22" in told
+    assert "**different signs**" in told
+    assert "one sign" in draw.excess_signs(EXCESS.assign(excess=[0.1, -0.7, 0.2]))
+
+
+def test_too_few_on_one_human_side_is_hollow_and_not_printed():
+    def drawn(rows):
+        return draw.bias(rows, PAPER, PARAMS).figure
+
+    told = "fewer than 10 pairs on one human side"
+    assert told in texts(drawn(BIAS))
+    assert told not in texts(drawn(ENOUGH))
+    few = texts(draw.confusion(BIAS.iloc[[0]], PAPER).figure)
+    assert any("too few pairs" in text for text in few)
+    assert not any("0.40" in text for text in few)
+    assert any("0.40" in text for text in texts(draw.confusion(ENOUGH, PAPER).figure))
+
+
+def test_the_bias_stands_beside_both_human_counts_and_who_else():
+    found = draw.bias(ENOUGH, PAPER, PARAMS)
+    shown = texts(found.figure)
+    assert "20 + 20" in shown
+    assert {"mean of the other judges", "another person in the judge's place"} <= {*shown}
+    assert "8 pairs with two votes or more" in found.caption
+    assert "none for k, j (too few votes)" in draw.bias(BIAS, PAPER, PARAMS).caption
+
+
 def test_captions_count_what_they_show():
     told = draw.confusion(BIAS, PAPER).caption
     assert "set: 10 pairs of 2 judges, 14 dropped" in told
@@ -109,7 +164,7 @@ def test_captions_count_what_they_show():
 
 
 def test_every_quantity_of_the_position_has_its_neutral_value():
-    figure = draw.position(POSITION).figure
+    figure = draw.position(POSITION, PARAMS).figure
     lines = [next(line.get_xdata()[0] for line in axes.lines) for axes in figure.axes]
     assert lines == [0.5, 0.0, 0.0]
 

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from conftest import PUBLISHED, SETTINGS, counted
 
+from selfpref.studies.wataoka.findings import FINDINGS
 from selfpref.studies.wataoka.measure import compute
 
 WRITERS = {"plain": 0.0, "proud": 0.4, "humble": -0.4}
@@ -211,3 +212,16 @@ def test_judges_without_any_verdict_have_no_numbers_and_stop_nothing(world):
     assert frames["fig1b_bias"]["eo"].isna().all()
     assert frames["oracle_agreement"].empty
     assert frames["planted"]["measured"].isna().all()
+
+
+def test_findings_of_the_released_data_are_not_said_of_others(frames):
+    """What the paper prints can be said of any data; what MT-Bench and Vicuna-80 show, not."""
+    said = {key for key, told in FINDINGS.items() if told.said(frames)}
+    assert said == {"printed_counts"}
+
+
+def test_a_single_judge_has_no_sentence_on_others(world):
+    alone = {**world, "verdicts": world["verdicts"].query("judge == 'proud'")}
+    frames = compute({"seed-3": alone}, PUBLISHED, SETTINGS)
+    assert frames["excess"].empty
+    assert {key for key, told in FINDINGS.items() if told.said(frames)} == {"printed_counts"}

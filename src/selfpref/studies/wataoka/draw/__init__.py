@@ -6,11 +6,25 @@ import pandas as pd
 from matplotlib import style
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption, counted, interval, signed, unvaried
+from selfpref.plots.captions import caption, counted, interval, signed, wilson
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PAGE, STYLE, Look, empty, long
+from selfpref.plots.frame import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PAGE,
+    PURPLE,
+    STYLE,
+    Look,
+    empty,
+    long,
+)
 from selfpref.plots.heatmap import heatmap
 from selfpref.plots.save import Plate, nothing
+from selfpref.statistics.bias import CELLS as COUNTS
+from selfpref.statistics.bias import FEW, human_sides, too_few
 
 # How the data sets are headed; a user's own stand under their key.
 TITLES = {
@@ -19,9 +33,9 @@ TITLES = {
     "arena": "Chatbot Arena",
     "chatbot-arena": "Chatbot Arena, as printed in the paper",
 }
-# Cells and bins with fewer pairs are hollow.
-FEW = 10
 WHY = "by a tie or a status"
+HOLLOW = f"fewer than {FEW} pairs on one human side"
+SIDES = "pairs on which the human prefers the judge's own response + the other one"
 CELLS = {"tp": ("own", "own"), "fn": ("own", "other"), "fp": ("other", "own"), "tn": ("other",) * 2}
 
 
@@ -39,8 +53,13 @@ def _none_left(bias: pd.DataFrame) -> str:
     )
 
 
+def _sides(rows: pd.DataFrame) -> list[str]:
+    """Pairs on either human side of each row, from its cells."""
+    return [f"{own:g} + {other:g}" for own, other in human_sides(rows[COUNTS])]
+
+
 def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
-    """Fig. 1b: EO bias by judge, with the excess over the other judges and the printed values.
+    """Fig. 1b: EO bias by judge, beside the other judges', another person's, and printed values.
 
     Args:
         rows: The frame `fig1b_bias` (`measure.judged.bias`, with the excess of `excess_table`);
@@ -52,6 +71,8 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         return nothing(_none_left(rows), rows)
     series = {
         "EO bias": ("eo", Look(BLUE)),
+        "another person in the judge's place": ("eo_no_preference", Look(PURPLE, "v")),
+        "mean of the other judges": ("eo_others", Look(GREEN, "^")),
         "excess over the other judges": ("excess", Look(ORANGE, "D")),
         "injected": ("planted", Look(BLACK, "+")),
         "oracle rule (no preference)": ("oracle_rule", Look(GREY, "x")),
@@ -59,28 +80,51 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
     printed = "EO bias from the printed counts"
     drawn = {label: column for label, (column, _) in series.items() if column in rows}
     shown = pd.concat([long(rows, drawn), long(paper, {printed: "eo"})], ignore_index=True)
+    weak = {
+        "EO bias": shown["few"],
+        "mean of the other judges": shown["excess_few"],
+        "excess over the other judges": shown["excess_few"],
+    }
     alone = rows.groupby("dataset")["excess"].transform(lambda values: values.isna().all())
     aside = shown["dataset"].isin(set(rows.loc[alone, "dataset"]))
-    notes = [f"n = {n:g}" for n in shown["n"]]
     figure = forest(
         titled(shown).assign(
-            note=[f"{n}, no other judge" if one else n for n, one in zip(notes, aside, strict=True)]
+            note=[
+                f"{n}, no other judge" if one else n
+                for n, one in zip(_sides(shown), aside, strict=True)
+            ],
+            hollow=pd.concat(
+                [few.eq(True) & shown["series"].eq(name) for name, few in weak.items()], axis=1
+            ).any(axis=1),
         ),
         row="judge",
         group="set",
         label="bias towards own responses (0: none)",
         looks={label: look for label, (_, look) in series.items()} | {printed: Look(GREY, "s")},
         note="note",
+        hollow=HOLLOW,
     )
     told = caption(
-        "Equal-opportunity bias of each judge towards its own responses and its excess over the "
-        "other judges on the same responses (variant own)",
+        "Equal-opportunity bias of each judge towards its own responses, the mean bias of the "
+        "other judges towards the same responses, and the difference (excess, variant own)",
         counted(rows, "pairs", why=WHY),
-        unvaried(rows.rename(columns={"eo_lo": "lo", "eo_hi": "hi"})),
+        f"On the right: {SIDES}",
+        "Another person in the judge's place: one person's vote on a pair against another's, as "
+        "a judge without self-preference would vote if it erred like people "
+        f"({_two_votes(rows)})",
         "Squares: the counts that the paper prints for Chatbot Arena, rows resampled",
         params=params,
     )
     return Plate(figure, rows, told)
+
+
+def _two_votes(rows: pd.DataFrame) -> str:
+    """How many pairs have two votes, and which judges have too few of them."""
+    ok = rows["no_preference_status"].eq("ok")
+    told = f"{rows.loc[ok, 'n_two_votes'].sum():g} pairs with two votes or more"
+    for reason, part in rows[~ok].groupby("no_preference_status"):
+        told += f"; none for {', '.join(part['judge'])} ({reason})"
+    return told
 
 
 def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
@@ -90,7 +134,8 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
         rows: The frame `fig1b_bias`.
         paper: As `paper_bias` returns it.
     """
-    table = pd.concat([paper, rows[paper.columns]], ignore_index=True)
+    columns = [name for name in paper if name in rows]
+    table = pd.concat([paper[columns], rows[columns]], ignore_index=True)
     if not rows["n"].gt(0).any():
         return nothing(_none_left(rows), table)
     shown = table[table["n"].gt(0)]
@@ -98,12 +143,16 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
     cells[["human", "prefers"]] = [CELLS[cell] for cell in cells["cell"]]
     whole = cells.groupby(["dataset", "judge", "human"])["count"].transform("sum")
     cells["value"] = cells["count"] / whole
+    bias_of = {
+        (row.dataset, row.judge): f"{signed(row.eo)} [{signed(row.eo_lo)}, {signed(row.eo_hi)}]"
+        for row in shown[~too_few(shown[COUNTS])].itertuples()
+    }
     figure = heatmap(
         cells.assign(
             text=[f"{c:g}\n{v:.0%}" for c, v in zip(cells["count"], cells["value"], strict=True)],
             panel=[
                 f"{row.judge}\n{'Arena (paper)' if row.dataset == 'chatbot-arena' else row.dataset}"
-                f"\n{signed(row.eo)} [{signed(row.eo_lo)}, {signed(row.eo_hi)}]"
+                f"\n{bias_of.get((row.dataset, row.judge), 'too few pairs')}"
                 for row in cells.itertuples()
             ],
         ),
@@ -117,18 +166,19 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
     )
     told = caption(
         "Human against judge on the pairs with the judge's own response; count and share of the "
-        "row; above, the EO bias with its interval",
+        f"row; above, the EO bias with its interval, or too few pairs ({HOLLOW})",
         counted(rows, "pairs", why=WHY),
         "First: the counts that the paper prints",
     )
     return Plate(figure, table, told)
 
 
-def demographic_parity(rows: pd.DataFrame) -> Plate:
+def demographic_parity(rows: pd.DataFrame, params: Params) -> Plate:
     """Table 2 as dots: DP in both readings beside the printed value.
 
     Args:
         rows: The frame `table2_demographic_parity` (`measure.judged.demographic_parities`).
+        params: With `bootstrap`.
     """
     if rows.empty or not rows["n_decisive"].gt(0).any():
         return nothing("no judge decides a pair with a response of its own", rows)
@@ -149,23 +199,25 @@ def demographic_parity(rows: pd.DataFrame) -> Plate:
         f"Human ties included: "
         f"{counted(rows, 'pairs', n='n_with_ties', dropped='n_dropped_with_ties')}",
         "Printed: in the paper for the judge of this name on Chatbot Arena",
+        wilson("prompts", params),
     )
     return Plate(figure, rows, told)
 
 
-def by_opponent(rows: pd.DataFrame) -> Plate:
+def by_opponent(rows: pd.DataFrame, params: Params) -> Plate:
     """EO of each judge split by whose response its own was compared with.
 
     Args:
         rows: The frame `bias_by_opponent` (`measure.judged.bias_by_opponent`).
+        params: With `bootstrap`.
     """
     if not len(rows) or not rows["eo"].notna().any():
         return nothing("no judge and opponent with both human outcomes", rows)
     figure = forest(
         long(rows, {"EO bias": "eo"}).assign(
             panel=rows["judge"] + " on " + rows["dataset"],
-            note=[f"{row.tp + row.fn:g} + {row.fp + row.tn:g}" for row in rows.itertuples()],
-            hollow=rows[["tp", "fp"]].add(rows[["fn", "tn"]].to_numpy()).min(axis=1).lt(FEW),
+            note=_sides(rows),
+            hollow=rows["few"],
         ),
         row="opponent",
         panel="panel",
@@ -175,27 +227,31 @@ def by_opponent(rows: pd.DataFrame) -> Plate:
         looks={"EO bias": Look(BLUE)},
         limits=(-1.06, 1.06),
         note="note",
-        hollow=f"fewer than {FEW} pairs of one kind",
+        hollow=HOLLOW,
     )
-    bounds = {"eo_lo": "lo", "eo_hi": "hi"}
     unsure = int((rows["undefined"] > 0.05).sum())
     told = caption(
         "Equal-opportunity bias by opponent",
-        "On the right: pairs on which the human preferred the judge's own response + the other one",
+        f"On the right: {SIDES}",
         f"{len(rows)} cells, {rows['n'].sum():g} pairs, {rows['n_dropped'].sum():g} dropped by "
         "ties or status",
-        unvaried(rows.rename(columns=bounds)),
+        f"{rows['few'].sum():g} cells are hollow",
         f"In {unsure} cells more than 5 % of the resamples lack one human outcome; their intervals "
-        "rest on the others",
+        "rest on the others"
+        if unsure
+        else "",
+        "Newcombe's intervals where a share of agreement is 0 or 1",
+        params=params,
     )
     return Plate(figure, rows, told)
 
 
-def position(rows: pd.DataFrame) -> Plate:
+def position(rows: pd.DataFrame, params: Params) -> Plate:
     """First-position share, flip rate and reversal rate of every judge.
 
     Args:
         rows: The frame `position` (`measure.judged.position`).
+        params: With `bootstrap`.
     """
     if not len(rows) or not rows["first_share"].notna().any():
         return nothing("no verdict whose order of presentation is known", rows)
@@ -224,6 +280,7 @@ def position(rows: pd.DataFrame) -> Plate:
         f"{every['n_both'].sum():g} pairs judged in both orders, {len(every)} judges",
         "Grey lines: no position bias",
         "Data sets whose source merged the orders are not shown",
+        wilson("prompts", params),
     )
     return Plate(figure, rows, told)
 
@@ -274,15 +331,22 @@ def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Params) -> st
 
 
 def excess_signs(rows: pd.DataFrame) -> str:
-    """Where the three variants of the excess agree in sign, and where not."""
+    """Where the variants of the excess that have enough pairs agree in sign, and where not."""
     if rows.empty:
         return "No second judge read the same responses: there is no excess."
     lines = []
     for (dataset, judge), part in rows.groupby(["dataset", "judge"]):
-        values = part.set_index("variant")["excess"]
-        clear = part[(part["excess_lo"] > 0) | (part["excess_hi"] < 0)]["variant"]
-        sign = "one sign" if (values > 0).all() or (values < 0).all() else "**different signs**"
-        numbers = ", ".join(f"{name} {value:+.2f}" for name, value in values.items())
-        away = f"interval without 0: {', '.join(clear) or 'none'}"
-        lines.append(f"- {judge} ({dataset}): {numbers}; {sign}; {away}.")
+        enough = part[~part["few"]]
+        values = [
+            f"{row.variant} {signed(row.excess)} [{signed(row.excess_lo)}, {signed(row.excess_hi)}]"
+            for row in enough.itertuples()
+        ]
+        few = part.loc[part["few"], "variant"]
+        told = ["; ".join(values) or "no value"]
+        if len(enough) > 1:
+            one = enough["excess"].gt(0).nunique() == 1
+            told.append("one sign" if one else "**different signs**")
+        if len(few):
+            told.append(f"too few pairs: {', '.join(few)}")
+        lines.append(f"- {judge} ({dataset}): {'; '.join(told)}.")
     return "\n".join(lines)

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import beyond, caption
+from selfpref.plots.captions import beyond, caption, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, Look, legend, long
 from selfpref.plots.lines import lines, scatter
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.wataoka.draw import FEW
+from selfpref.statistics.bias import FEW
 
 WHO = {"judge": Look(BLUE), "human": Look(ORANGE, "s")}
 PAIRS = {"own": "own response in the pair (A)", "other": "pairs of others"}
@@ -70,7 +70,7 @@ def perplexity_vs_human(rows: pd.DataFrame, params: Params) -> Plate:
         f"{one['judge'].nunique()} judges, {one['n'].sum():g} pairs with a vote, a decision and "
         "both perplexities",
         _lost(rows),
-        params=params,
+        wilson("prompts", params),
     )
     return _by_bin(every, "who", WHO, params)._replace(caption=told)
 
@@ -90,7 +90,7 @@ def own_vs_other(rows: pd.DataFrame, params: Params) -> Plate:
         f"The judge's win rate of A in {counts.get('own', 0):g} pairs with its own response (as A) "
         f"and {counts.get('other', 0):g} pairs of others, in the bins of Fig. 3",
         _lost(rows),
-        params=params,
+        wilson("prompts", params),
     )
     looks = dict(zip(PAIRS.values(), (Look(GREEN, "D"), Look(BLUE)), strict=True))
     drawn = split.assign(series=split["pairs"].map(PAIRS))

@@ -76,7 +76,7 @@ def compute(
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
         `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its texts), `responses`,
-        `paper_bias` and `checks`; from perplexities `win_rates_by_bin`, `slopes` and
+        `contents`, `paper_bias` and `checks`; from perplexities `win_rates_by_bin`, `slopes` and
         `log_perplexity`; where the truth is known `planted`, `recovery` and `oracle_agreement`. A
         data set without any pair left contributes no rows; `fig1b_bias` keeps a judge whose pairs
         all dropped out, with their number.
@@ -94,6 +94,7 @@ def compute(
         "win_rates": lambda data: win_rates(data.pairs).assign(dataset=data.name),
         "example": example,
         "responses": responses,
+        "contents": contents,
         "win_rates_by_bin": win_rates_by_bin,
         "slopes": slopes,
         "log_perplexity": own_and_other,
@@ -145,6 +146,20 @@ def responses(data: Judged) -> pd.DataFrame:
     counted = texts["status"].ne("ok").groupby(texts["responder"]).agg(["size", "sum"])
     counted = counted.rename(columns={"size": "n", "sum": "cut_off"})
     return counted.reset_index().assign(dataset=data.name)
+
+
+def contents(data: Judged) -> pd.DataFrame:
+    """How much of each kind a data set holds: what can be computed from it at all."""
+    tables = data.tables
+    row = {
+        "n_items": len(tables["items"]),
+        "n_responses": tables["responses"]["status"].eq("ok").sum(),
+        "n_votes": len(tables["labels"]),
+        "n_verdicts": len(tables["verdicts"]),
+        "n_probabilities": tables["verdicts"]["probabilities"].notna().sum(),
+        "n_perplexities": len(tables["perplexities"]),
+    }
+    return pd.DataFrame([{"dataset": data.name, **row}])
 
 
 def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -259,8 +274,10 @@ def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         settings: For the interval, which resamples rows, since the paper prints no clusters.
 
     Returns:
-        `dataset, judge, n`, the cells, and EO and DP with intervals.
+        `dataset, judge, n`, the cells, EO and DP with intervals, and the values of both that the
+        paper prints, `eo_printed` and `dp_printed`.
     """
+    printed = published[published["source"].eq(PAPER)].set_index(["item", "judge"])["value"]
     bootstrap = settings.bootstrap.within(STUDY, "paper")
     rows = []
     for key, part in published[published["item"].eq("fig2")].groupby(KEY):
@@ -270,7 +287,9 @@ def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         eo = equal_opportunity_interval(cells, each, bootstrap, key[1], "eo")
         dp = demographic_parity_interval(cells, each, bootstrap.level)
         row = {**dict(zip(KEY, key, strict=True)), **cell_counts(cells)}
-        rows.append(row | eo.columns("eo") | dp.columns("dp"))
+        row |= {**eo.columns("eo"), **dp.columns("dp")}
+        row |= {"eo_printed": printed["fig1b", key[1]], "dp_printed": printed["table2", key[1]]}
+        rows.append(row)
     return whole_counts(pd.DataFrame(rows))
 
 
