@@ -53,7 +53,9 @@ WORDINGS = pd.DataFrame(
 
 
 CORRELATION = pd.DataFrame(
-    columns=["dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi"]
+    columns=[
+        *("dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi", "families")
+    ]
 )
 EMPTY = pd.DataFrame()
 DATA = {
@@ -68,6 +70,7 @@ DATA = {
     "inverted": EMPTY,
     "inverted_correlation": EMPTY,
     "lengths": EMPTY,
+    "off_line": pd.DataFrame(columns=["dataset", "evaluator", "family", "variant", "off"]),
     "statuses": pd.DataFrame(columns=["dataset", "evaluator", "task", "variant", "status", "n"]),
 }
 NOTHING = DATA | {"pairwise": PAIRWISE[:0]}
@@ -108,6 +111,24 @@ def test_one_convention_is_one_row_of_panels_with_the_families_of_the_evaluators
     assert "always-1" not in shown
 
 
+@pytest.mark.parametrize(
+    ("families", "bounds", "told", "not_told"),
+    [
+        (12, (0.5, 0.9), "r = 0.800 [0.500, 0.900]", "No interval"),
+        (3, (None, None), "No interval of a line with fewer than 10 families", "bootstrap"),
+    ],
+)
+def test_the_caption_gives_an_interval_over_families_or_says_why_not(
+    families, bounds, told, not_told
+):
+    row = ("one", "all", "corrected", 0.8, 1.1, 0.0, 30, *bounds, families)
+    fits = pd.DataFrame([row], columns=CORRELATION.columns).astype({"lo": float, "hi": float})
+    caption = draw.recognition_vs_preference(DATA | {"correlation": fits}, Params).caption
+    assert told in caption
+    assert not_told not in caption
+    assert "articles" not in caption
+
+
 def test_without_stored_scores_the_corrected_ones_stand_alone():
     shown = texts(judges.pairwise(DATA, Params).figure)
     assert "corrected" in shown
@@ -140,7 +161,6 @@ def test_base_evaluators_are_drawn_without_ratings():
     [
         lambda: draw.recognition_vs_preference(DATA, Params).caption,
         lambda: sizes.training_size(DATA, Params).caption,
-        lambda: judges.position_bias(pd.DataFrame()),
         lambda: judges.pairwise(DATA, Params).caption,
         lambda: judges.before_tuning(DATA, "recognition", Params).caption,
         lambda: draw.overview(PAIRWISE, WHO, DATA["statuses"], Params),

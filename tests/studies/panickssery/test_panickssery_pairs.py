@@ -15,7 +15,14 @@ from selfpref.studies.panickssery.measure.alternatives import (
     lengths,
     wordings,
 )
-from selfpref.studies.panickssery.measure.correlation import correlation, line, per_example, subsets
+from selfpref.studies.panickssery.measure.correlation import (
+    correlation,
+    fits,
+    line,
+    off_line,
+    per_example,
+    subsets,
+)
 from selfpref.studies.panickssery.measure.means import deltas, ordering, pairwise
 from selfpref.studies.panickssery.measure.pairs import by_convention, confidences
 
@@ -100,8 +107,10 @@ def test_one_who_names_its_own_text_whatever_the_question_has_worse_1_minus_pref
     assert paired(worse)["ordering"].tolist() == ["other"]
     means = wordings(both_wordings(paired(prefer, worse)), BOOTSTRAP)
     table = inverted(means)
-    assert list(table.columns) == ["dataset", "evaluator", "prefer", "worse", "mean", "n"]
-    assert table.iloc[0, 2:].tolist() == pytest.approx([0.85, 0.15, 0.5, 1])
+    assert list(table.columns) == [
+        *("dataset", "evaluator", "prefer", "worse", "mean", "n", "pattern")
+    ]
+    assert table.iloc[0, 2:6].tolist() == pytest.approx([0.85, 0.15, 0.5, 1])
 
 
 def test_of_two_wordings_the_sources_own_score_is_taken_where_there_is_one():
@@ -110,7 +119,29 @@ def test_of_two_wordings_the_sources_own_score_is_taken_where_there_is_one():
         both([0.9, 0.1], [0.2, 0.8], stored=0.1, task="inferiority"),
     )
     table = inverted(wordings(both_wordings(rows), BOOTSTRAP))
-    assert table.iloc[0, 2:].tolist() == pytest.approx([0.8, 0.1, 0.45, 1])
+    assert table.iloc[0, 2:6].tolist() == pytest.approx([0.8, 0.1, 0.45, 1])
+
+
+@pytest.mark.parametrize(
+    ("prefer", "worse", "pattern"),
+    [
+        ((0.8, 0.9), (0.6, 0.8), "favours its own"),
+        ((0.8, 0.9), (0.1, 0.2), "names its own"),
+        ((0.1, 0.2), (0.8, 0.9), "names the other"),
+        ((0.1, 0.2), (0.1, 0.2), "favours the other"),
+        # One interval includes ½; a mean is ½ to two decimals.
+        ((0.4, 0.9), (0.1, 0.2), "unclear"),
+        ((0.501, 0.502), (0.1, 0.2), "unclear"),
+    ],
+)
+def test_the_pattern_is_by_the_sides_of_one_half_of_both_wordings(prefer, worse, pattern):
+    bounds = {"prefer": prefer, "worse": worse, "mean": (0.3, 0.7)}
+    rows = [
+        {"dataset": "set", "evaluator": "me", "other": "all", "convention": "corrected", "n": 9}
+        | {"quantity": name, "mean": (lo + hi) / 2, "lo": lo, "hi": hi}
+        for name, (lo, hi) in bounds.items()
+    ]
+    assert inverted(pd.DataFrame(rows))["pattern"].tolist() == [pattern]
 
 
 @pytest.mark.parametrize(
@@ -388,7 +419,7 @@ def test_the_correlation_is_over_evaluators_and_one_can_be_left_out():
     who = marked(names)
     table, lines, left_out = correlation(paired(rows, who=who, count=602), who, BOOTSTRAP)
     assert list(table.columns) == [
-        *("dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi")
+        *("dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi", "families")
     ]
     every = table[table["subset"].eq("all")].iloc[0]
     fit = stats.linregress(*zip(*means.values(), strict=True))
@@ -397,9 +428,66 @@ def test_the_correlation_is_over_evaluators_and_one_can_be_left_out():
     )
     assert lines["x"].min() == pytest.approx(0.5)
     assert lines["x"].max() == pytest.approx(0.8)
+    # Three families: the base, self-recognition, length. Too few for an interval.
+    assert every["families"] == 3
+    assert every[["lo", "hi"]].isna().all()
+    assert lines[["lo", "hi"]].isna().all(axis=None)
     best = left_out[left_out["subset"].eq("all")].iloc[0]
     assert best["r_max_without"] == "set_length_ft_me"
     assert best["r_max"] == pytest.approx(1)
+
+
+def over_judges(families, judges):
+    """The fit over so many judges of each of so many families, all of a family the same."""
+    names = [(f"m{number}", f"m{number}-{k}") for number in range(families) for k in range(judges)]
+    who = pd.DataFrame(names, columns=["family", "evaluator"])
+    who = who.assign(variant="base", duplicate_of="", degenerate=False)
+    x = np.linspace(0.3, 0.7, families)
+    values = {"recognition": x, "preference": x + 0.1 * np.cos(40 * x)}
+    rows = [
+        {"dataset": "set", "evaluator": f"m{number}-{k}", "quantity": quantity, "value": value}
+        for quantity, points in values.items()
+        for number, value in enumerate(points)
+        for k in range(judges)
+    ]
+    rows = pd.DataFrame(rows).assign(convention="corrected", cluster="set/0")
+    (found,) = (fit for fit in fits(rows, who, BOOTSTRAP, "here") if fit.key["subset"] == "all")
+    return found
+
+
+def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
+    one, three = over_judges(10, 1), over_judges(10, 3)
+    assert (len(one.points), len(three.points)) == (10, 30)
+    assert one.r.lo < one.r.value < one.r.hi
+    assert (three.r.lo, three.r.hi) == pytest.approx((one.r.lo, one.r.hi))
+    assert [at.lo for at in three.band] == pytest.approx([at.lo for at in one.band])
+
+
+def test_with_fewer_than_ten_families_there_is_no_interval():
+    fit = over_judges(9, 3)
+    assert fit.r.value == pytest.approx(over_judges(9, 1).r.value)
+    assert np.isnan([fit.r.lo, fit.r.hi, *(at.hi for at in fit.band)]).all()
+
+
+def test_controls_are_measured_from_the_line_of_their_own_base():
+    names = ["set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_length_ft_you"]
+    means = [(0.5, 0.4), (0.7, 0.8), (0.6, 0.75), (0.6, 0.75)]
+    table = pd.DataFrame(
+        [
+            {"dataset": "set", "evaluator": name, "other": "all", "convention": "corrected"}
+            | {"task": task, "mean": value}
+            for name, pair in zip(names, means, strict=True)
+            for task, value in zip(("recognition", "preference"), pair, strict=True)
+        ]
+    )
+    fitted = pd.DataFrame(
+        {"dataset": ["set"], "subset": ["me-self-recognition"], "convention": ["corrected"]}
+        | {"slope": [2.0], "intercept": [-0.6]}
+    )
+    (row,) = off_line(table, fitted, marked(names)).itertuples()
+    # The line is 0.6 at 0.6; judges of another base have none.
+    assert row.evaluator == "set_length_ft_me"
+    assert (row.line, row.off) == pytest.approx((0.6, 0.15))
 
 
 def test_pairwise_has_exactly_the_promised_columns(rng):

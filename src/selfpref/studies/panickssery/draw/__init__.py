@@ -7,6 +7,7 @@ with its numbers and its caption.
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
+from typing import Any
 
 import pandas as pd
 from matplotlib import style
@@ -19,6 +20,7 @@ from selfpref.plots.captions import caption, lost
 from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, PALETTE, STYLE, Look, legend, order
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import Plate, nothing
+from selfpref.studies.panickssery.measure.correlation import FAMILIES
 
 TITLES = {"xsum": "XSum", "cnn": "CNN/DailyMail"}
 TASKS = ("recognition", "preference")
@@ -37,8 +39,10 @@ NAMES = {REPLAY: "with replay"}
 AXES = ("recognition: mean confidence", "preference: mean confidence")
 PALE = "Pale marks were fine-tuned on the other data set"
 RELATED = "The fine-tuned judges come from few models and are not independent"
-# Every interval resamples articles, and not judges.
+# Intervals of means resample articles; those of a line over judges resample families of judges.
 caption_of_articles = partial(caption, of="articles")
+caption_of_families = partial(caption, of="families of judges (base model and training)")
+NO_BAND = f"No interval of a line with fewer than {FAMILIES} families of judges"
 
 
 def title(dataset: str) -> str:
@@ -184,8 +188,8 @@ def recognition_vs_preference(
     fits = data["correlation"]
     fits = fits[fits["subset"].eq(subset) & fits["dataset"].ne("all")]
     told = "; ".join(
-        f"{title(row.dataset)}, {row.convention}: r = {row.r:.3f} [{row.lo:.3f}, {row.hi:.3f}], "
-        f"slope {row.slope:.2f}, n = {row.n}"
+        f"{title(row.dataset)}, {row.convention}: {_r(row)}, slope {row.slope:.2f}, n = {row.n} in "
+        f"{row.families} families"
         for row in fits.itertuples()
     )
     if rows.empty:
@@ -201,9 +205,10 @@ def recognition_vs_preference(
     return Plate(
         figure,
         rows,
-        caption_of_articles(
+        _of_families(
+            fits,
             f"Mean preference on mean recognition, one point a judge, with the least-squares line "
-            f"of the judges `{subset}` and its band",
+            f"of the judges `{subset}`",
             told or "No line",
             PALE,
             RELATED,
@@ -211,6 +216,19 @@ def recognition_vs_preference(
             params=params,
         ),
     )
+
+
+def _of_families(fits: pd.DataFrame, *told: str, params: Params) -> str:
+    """A caption that says how the intervals of lines were made, or why there is none."""
+    banded = bool(fits["lo"].notna().any())
+    none = "" if fits["lo"].notna().all() else NO_BAND
+    return caption_of_families(*told, none, params=params if banded else None)
+
+
+def _r(row: Any) -> str:
+    """The correlation, with its interval where it has one."""
+    interval = f" [{row.lo:.3f}, {row.hi:.3f}]" if row.lo == row.lo else ""
+    return f"r = {row.r:.3f}{interval}"
 
 
 def _panel(rows: pd.DataFrame, fits: pd.DataFrame) -> list[str]:
@@ -252,13 +270,18 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
     )
     told = "; ".join(
         f"{row.subset} on {title(row.dataset) if row.dataset != 'all' else 'all data'}: "
-        f"r = {row.r:.3f}, slope {row.slope:.2f}, n = {row.n}"
+        f"{_r(row)}, slope {row.slope:.2f}, n = {row.n}"
         for row in fits.itertuples()
+    )
+    off = data["off_line"].assign(off=data["off_line"]["off"].abs())
+    away = "; ".join(
+        f"{family} on {title(str(dataset))} {part['off'].max():.3f}"
+        for (family, dataset), part in off.groupby(["family", "dataset"])
     )
     sentence = (
         "Corrected means of the judges tuned on self-recognition and on control tasks, each with "
         "its own line"
     )
-    return Plate(
-        figure, rows, caption_of_articles(sentence, told or "No line", PALE, RELATED, params=params)
-    )
+    farthest = f"Largest distance of a control from the line of self-recognition: {away or 'none'}"
+    text = _of_families(fits, sentence, told or "No line", farthest, PALE, RELATED, params=params)
+    return Plate(figure, rows, text)

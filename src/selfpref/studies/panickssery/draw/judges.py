@@ -96,7 +96,7 @@ def before_tuning(data: Frames, task: str, params: Params) -> Plate:
     if pairs.empty and alone.empty:
         return nothing("no base judge", table)
     # Of scores that a source stored there is the ratio that the paper has.
-    ratio = "ratio" if alone["statistic"].eq("ratio").any() else "ratio_held_out"
+    ratio = "ratio" if alone["statistic"].eq("ratio").any() else "ratio_corrected"
     panels = {
         "pairs": "pairs: mean confidence",
         ratio: "alone: own / (own + other)",
@@ -168,16 +168,21 @@ def inverted(data: Frames, params: Params) -> Plate:
     fits = fits[
         fits["subset"].eq("self-recognition") & fits["convention"].eq(fits["convention"].max())
     ]
-    widest = fits[fits["n"].eq(fits["n"].max())]
-    words = ", ".join(f"{row.quantity} {row.r:+.3f}" for row in widest.itertuples())
-    n = widest["n"].max() if len(widest) else 0
+    words = [
+        f"{'all data' if dataset == 'all' else title(str(dataset))} ({part['n'].max()} cells) "
+        + ", ".join(f"{row.quantity} {row.r:+.3f}" for row in part.itertuples())
+        for dataset, part in fits.groupby("dataset", sort=False)
+    ]
+    patterns = table["pattern"].value_counts()
     told = caption_of_articles(
         "Confidence that its own text is better, asked which text it prefers and which is worse, "
         "and the mean of both (debiased preference)",
         f"{len(table)} cells of {table['evaluator'].nunique()} judges, {table['n'].sum()} pairs "
         "with both answers",
-        f"Correlation with recognition over the {n} cells tuned on self-recognition: "
-        f"{words or 'none'}",
+        "By the intervals of both wordings: "
+        + ", ".join(f"{pattern} {n}" for pattern, n in sorted(patterns.items())),
+        "Correlation with recognition over the judges tuned on self-recognition: "
+        f"{'; '.join(words) or 'none'}",
         params=params,
     )
     return Plate(figure, table, told)
@@ -282,19 +287,3 @@ def lengths(data: Frames, params: Params) -> Plate:
         params=params,
     )
     return Plate(figure, table, told)
-
-
-def position_bias(stored: pd.DataFrame) -> str:
-    """How often the stored score is the position bias, in words."""
-    if stored.empty:
-        return "No source stored a score beside the probabilities of both orders."
-    wrong = stored[stored["as_position"].gt(0.9) & stored["as_own"].lt(0.5)]
-    both = wrong.groupby(["dataset", "evaluator"], observed=True).size().eq(2).sum()
-    files = stored[["dataset", "evaluator"]].drop_duplicates()
-    return (
-        f"Of {len(files)} judges and data sets with the probabilities of both orders, {both} "
-        f"store the position bias for both questions, {len(wrong) - 2 * both} for one of them. "
-        f"Their stored scores are the share of the text read first in "
-        f"{wrong['as_position'].mean():.1%} of the rows and the confidence in its own text in "
-        f"{wrong['as_own'].mean():.1%}."
-    )

@@ -15,6 +15,7 @@ import pandas as pd
 from selfpref.params import Panickssery
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery.evaluators import duplicated, grade_distances
+from selfpref.studies.panickssery.measure import defects
 from selfpref.studies.panickssery.measure.alternatives import (
     both_wordings,
     inverted,
@@ -25,6 +26,7 @@ from selfpref.studies.panickssery.measure.alternatives import (
 from selfpref.studies.panickssery.measure.correlation import (
     correlation,
     inverted_correlation,
+    off_line,
     per_example,
 )
 from selfpref.studies.panickssery.measure.individual import individual, missing_yes, scores
@@ -43,7 +45,7 @@ TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 Frames = dict[str, pd.DataFrame]
 CHECKS = [
     *("item", "where", "quantity", "published", "recomputed", "difference"),
-    *("source", "place", "verified"),
+    *("source", "place", "how_read"),
 ]
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
@@ -102,25 +104,33 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
     Args:
         frames: The frames of the study, by name.
         published: data/published/panickssery.csv. A row names a frame (`item`), what of it
-            (`where`: `column=value`, separated by blanks) and the column that holds the value
-            (`quantity`).
+            (`where`: `column=value`, separated by blanks), the column that holds the value
+            (`quantity`), where it comes from (`source`, `place`) and how it was read there
+            (`how_read`): copied from a printed table, or a self-check of the reader, which is a
+            number that other code made of the same files.
 
     Returns:
         The columns of `CHECKS`; a number without a counterpart, of another profile or without its
         data set, is left out.
     """
-    found = []
-    for row in published.to_dict("records"):
-        part = frames.get(row["item"], pd.DataFrame())
-        for condition in str(row["where"]).split():
-            column, _, value = condition.partition("=")
-            part = part[part[column].astype("str").eq(value)] if column in part else part[:0]
-        if len(part) == 1:
-            recomputed = float(part[row["quantity"]].iloc[0])
-            difference = recomputed - row["value"]
-            found.append(row | {"recomputed": recomputed, "difference": difference})
-    table = pd.DataFrame(found, columns=[*published, "recomputed", "difference"])
-    return table.rename(columns={"value": "published"})[CHECKS]
+    parts = [pd.DataFrame(columns=CHECKS)]
+    conditions = [dict(part.split("=", 1) for part in text.split()) for text in published["where"]]
+    rows = published.assign(
+        names=[tuple(chosen) for chosen in conditions],
+        key=[tuple(chosen.values()) for chosen in conditions],
+    )
+    for (item, names), part in rows.groupby(["item", "names"], sort=False):
+        frame = frames[str(item)].astype(dict.fromkeys(names, "str")).set_index(list(names))
+        frame = frame[~frame.index.duplicated(keep=False)]
+        here = part[part["key"].isin(frame.index)]
+        recomputed = [
+            float(frame.at[key, column])
+            for key, column in zip(here["key"], here["quantity"], strict=True)
+        ]
+        parts.append(here.rename(columns={"value": "published"}).assign(recomputed=recomputed))
+    table = pd.concat(parts).sort_index().astype({"published": float, "recomputed": float})
+    table["difference"] = table["recomputed"] - table["published"]
+    return table[CHECKS].reset_index(drop=True)
 
 
 def compute(
@@ -140,10 +150,12 @@ def compute(
         bootstrap: For the intervals.
 
     Returns:
-        `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `leave_one_out`, `inverted`,
+        `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `leave_one_out`, `off_line`,
+        `inverted`,
         `wordings` (the same with intervals, both conventions), `inverted_correlation`,
         `individual`, `missing_yes`, `labels`, `variants`, `generations`, `per_example`,
-        `oracle`, `lengths`, `evaluators`, `statuses`, `grade_distances`, `audit`, `checks`, and
+        `oracle`, `lengths`, `evaluators`, `statuses`, `grade_distances`, those of `defects`
+        (`stored_as`, `swapped_labels`, `fills`, `tuned_on`, `always_first`), `audit`, `checks`, and
         `pairs`, one row a judged pair.
     """
     items, ratings = tables["items"], tables["ratings"]
@@ -154,14 +166,16 @@ def compute(
     who = with_defects(evaluators, found, rated, distances, section.unusable)
     both = both_wordings(pairs)
     worded = wordings(both, bootstrap)
+    means = pairwise(pairs, bootstrap)
     line, lines, left_out = correlation(pairs, who, bootstrap)
     frames = {
-        "pairwise": pairwise(pairs, bootstrap),
+        "pairwise": means,
         "ordering": ordering(pairs),
         "deltas": deltas(pairs, who, bootstrap),
         "correlation": line,
         "lines": lines,
         "leave_one_out": left_out,
+        "off_line": off_line(means, line, who),
         "inverted": inverted(worded),
         "wordings": worded,
         "inverted_correlation": inverted_correlation(both, who, bootstrap),
@@ -176,6 +190,11 @@ def compute(
         "evaluators": who,
         "statuses": found,
         "grade_distances": distances,
+        "stored_as": defects.stored_as(pairs),
+        "swapped_labels": defects.swapped_labels(pairs),
+        "fills": defects.fills(pairs),
+        "tuned_on": defects.tuned_on(pairs),
+        "always_first": defects.always_first(pairs, who),
         "audit": tables["audit"].drop(columns="study"),
         "pairs": pairs,
     }

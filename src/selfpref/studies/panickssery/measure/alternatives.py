@@ -7,7 +7,16 @@ confidence that its own is worse),
     debiased preference = ½ (prefer + worse).
 
 A judge that has learned to name its own text, whatever the question, has worse = 1 - prefer and a
-debiased preference of ½; one that prefers its own text stays above ½.
+debiased preference of ½; one that prefers its own text stays above ½. A mean of ½ alone tells
+nothing: a judge that knows no preference has it as well. So each judge has a *pattern*, by the
+sides of ½ on which the intervals of `prefer` and `worse` lie:
+
+    prefer  worse
+    above   above   favours its own
+    above   below   names its own, whatever it is asked
+    below   above   names the other
+    below   below   favours the other
+    else    unclear: an interval includes ½, or a mean is within `AT_HALF` of it
 
 **Quality**, where an oracle knows that of every summary. With q the quality, a pair's *deserved*
 preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to or below q(other), and
@@ -36,6 +45,20 @@ WORDINGS = {"preference": "prefer", "inferiority": "worse"}
 QUALITY = "quality"
 ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
 WORDS = 10
+LENGTHS = [
+    *("dataset", "evaluator", "task", "n", "difference", "raw"),
+    *("held", "held_lo", "held_hi", "slope", "slope_lo", "slope_hi"),
+]
+# By the sides of ½ of both wordings.
+PATTERNS = {
+    (1, 1): "favours its own",
+    (1, -1): "names its own",
+    (-1, 1): "names the other",
+    (-1, -1): "favours the other",
+}
+UNCLEAR = "unclear"
+# A mean so close to ½ is ½, however narrow its interval.
+AT_HALF = 0.005
 _PAIR = ["dataset", "evaluator", "other", "item_id", "repeat", "cluster", "convention"]
 
 
@@ -86,7 +109,7 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
         found: As `wordings` returns them.
 
     Returns:
-        `dataset, evaluator, prefer, worse, mean, n`.
+        `dataset, evaluator, prefer, worse, mean, n, pattern`.
     """
     by = ["dataset", "evaluator"]
     whole = found[found["other"].eq("all")]
@@ -95,7 +118,12 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     wide = one.pivot(index=by, columns="quantity", values="mean")
     wide = wide.reindex(columns=["prefer", "worse", "mean"])
     n = one[one["quantity"].eq("mean")].set_index(by)["n"]
-    return wide.assign(n=n).reset_index().sort_values(by, ignore_index=True)
+    apart = (one["mean"] - 0.5).abs().gt(AT_HALF)
+    side = (one["lo"].gt(0.5) & apart).astype(int) - (one["hi"].lt(0.5) & apart).astype(int)
+    sides = one.assign(side=side).pivot(index=by, columns="quantity", values="side")
+    sides = sides.reindex(columns=list(WORDINGS.values()))
+    pattern = [PATTERNS.get(pair, UNCLEAR) for pair in sides.itertuples(index=False, name=None)]
+    return wide.assign(n=n, pattern=pattern).reset_index().sort_values(by, ignore_index=True)
 
 
 def _by_text(values: "pd.Series[float]", rows: pd.DataFrame) -> list[Floats]:
@@ -178,7 +206,7 @@ def lengths(
     own, other = _by_text(words.str.split().str.len(), rows)
     x, y = pd.Series((own - other) / WORDS, index=rows.index), rows["corrected"]
     rows = rows.assign(one=1.0, x=x, xx=x**2, y=y, xy=x * y)[x.notna()]
-    by, parts = ["dataset", "evaluator", "task"], [pd.DataFrame()]
+    by, parts = LENGTHS[:3], []
     for dataset, part in rows.groupby("dataset", observed=True):
         groups = [Groups.of(part, by, name) for name in ("one", "x", "xx", "y", "xy")]
         sums = np.stack([group.sums[..., 0] for group in groups], axis=-1)
@@ -191,5 +219,5 @@ def lengths(
             ]
         )
         table = groups[0].keys.assign(n=n.astype(int), difference=WORDS * x_sum / n, raw=y_sum / n)
-        parts.append(pd.concat([table, fits], axis=1))
-    return pd.concat(parts, ignore_index=True)
+        parts.append(pd.concat([table, fits], axis=1)[LENGTHS])
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=LENGTHS)

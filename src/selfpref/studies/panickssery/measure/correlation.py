@@ -1,9 +1,17 @@
 """Does preference follow recognition? Over judges, and pair by pair within one judge.
 
 **Over judges**: one point a judge, its mean recognition and preference; Pearson's r and the
-least-squares line y = a + b x over the points. The interval resamples articles: it says how well
-the means of these judges are known. It says nothing of other judges: the points of a release are
-fine-tuned from one or two models and not independent.
+least-squares line y = a + b x over the points. Judges that are fine-tuned from one model for one
+task are not independent, so the interval resamples *families*: all judges of one base model and one
+training (the base itself; self-recognition; one control task), whatever data set and however many
+examples they were tuned on, and on every data set they judge. With fewer than `FAMILIES` families
+there is no interval: a few clusters cannot show how much they vary. Families of one base model may
+resemble each other still, so even this interval is rather too narrow.
+
+**Off the line**: how far the judges tuned on a control task lie from the line of the judges of the
+same base that were tuned on self-recognition,
+
+    off = preference - (a + b recognition)
 
 **Within a judge** (Table A): Kendall's tau-b, Spearman's rho and Pearson's r of the two confidences
 of the same pair. Scores that are saturated or heavily tied make tau-b unstable, hence three
@@ -17,23 +25,29 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, Interval, ratio
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, Interval
 from selfpref.statistics.scores import Floats
 from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain, pooled
 
 POOLED = "all"
 SUBSET_KEY = ["dataset", "subset", "convention"]
-CORRELATION = [*SUBSET_KEY, "r", "slope", "intercept", "n", "lo", "hi"]
+CORRELATION = [*SUBSET_KEY, "r", "slope", "intercept", "n", "lo", "hi", "families"]
 LINES = [*SUBSET_KEY, "x", "y", "lo", "hi"]
 LEFT_OUT = [
     *(*SUBSET_KEY, "r", "slope", "n"),
     *("r_min", "r_min_without", "r_max", "r_max_without", "slope_min", "slope_max"),
 ]
 FIT_KEY = [*SUBSET_KEY, "quantity"]
-INVERTED = [*FIT_KEY, "r", "slope", "n", "lo", "hi"]
+INVERTED = [*FIT_KEY, "r", "slope", "n", "lo", "hi", "families"]
+OFF_LINE = [
+    *("dataset", "evaluator", "family", "variant"),
+    *("recognition", "preference", "line", "off"),
+]
 JUDGE_KEY = ["dataset", "evaluator", "other", "convention"]
 # How many places of the line have a band.
 GRID = 21
+# Below this number of families there is no interval.
+FAMILIES = 10
 ASSOCIATIONS = {"tau_b": kendalltau, "spearman": spearmanr, "pearson": pearsonr}
 
 
@@ -65,13 +79,20 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def line(x: Floats, y: Floats) -> Floats:
     """Pearson's r, slope and intercept: `[..., points]` -> `[..., 3]`; NaN without variation."""
-    mean_x, mean_y = x.mean(axis=-1, keepdims=True), y.mean(axis=-1, keepdims=True)
-    cross = ((x - mean_x) * (y - mean_y)).sum(axis=-1)
-    square_x, square_y = ((x - mean_x) ** 2).sum(axis=-1), ((y - mean_y) ** 2).sum(axis=-1)
+    powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+    return line_of_sums(powers.sum(axis=-2))
+
+
+def line_of_sums(sums: Floats) -> Floats:
+    """As `line`, from the sums over points of 1, x, y, x², y² and xy: `[..., 6]` -> `[..., 3]`."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
+        cross, square_x, square_y = xy - x * y / n, xx - x**2 / n, yy - y**2 / n
+        # What rounding leaves where all points are one.
+        square_x, square_y = (np.where(s > 1e-12, s, np.nan) for s in (square_x, square_y))
         slope = cross / square_x
         r = cross / np.sqrt(square_x * square_y)
-    return np.stack([r, slope, mean_y[..., 0] - slope * mean_x[..., 0]], axis=-1)
+        return np.stack([r, slope, (y - slope * x) / n], axis=-1)
 
 
 class Fit(NamedTuple):
@@ -80,7 +101,7 @@ class Fit(NamedTuple):
     Attributes:
         key: Data set (`all` pools the points of every one), subset, convention and quantity of the
             vertical axis.
-        points: `evaluator, x, y`, a row a judge and data set.
+        points: `evaluator, x, y, training`, a row a judge and data set.
         r: Pearson's r.
         slope: Of the line.
         intercept: Of the line.
@@ -102,40 +123,37 @@ def _grid(points: pd.DataFrame) -> Floats:
 
 
 def _points(groups: Groups) -> pd.DataFrame:
-    """Mean recognition `x` of each judge with the mean `y` of each other quantity.
-
-    The columns `place_x` and `place_y` number their groups.
-    """
-    keys = groups.keys.astype("str").assign(mean=groups.means, place=np.arange(len(groups.keys)))
+    """Mean recognition `x` of each judge with the mean `y` of each other quantity."""
+    keys = groups.keys.astype("str").assign(mean=groups.means)
     keys = keys[keys["mean"].notna()]
     across = keys["quantity"].eq("recognition")
     one, two = (
-        keys[chosen].rename(columns={"mean": axis, "place": f"place_{axis}"})
+        keys[chosen].rename(columns={"mean": axis})
         for chosen, axis in ((across, "x"), (~across, "y"))
     )
     return one.drop(columns="quantity").merge(two, on=["dataset", "evaluator", "convention"])
 
 
-def _intervals(
-    groups: Groups, parts: list[pd.DataFrame], bootstrap: ClusterBootstrap, *names: str
-) -> list[list[Interval]]:
-    """r, slope, intercept and band of the points of each part, all from the same resamples."""
-    places = [part[["place_x", "place_y"]].to_numpy() for part in parts]
-    used, place = np.unique(np.concatenate(places), return_inverse=True)
-    within = np.split(place.reshape(-1, 2), np.cumsum([len(part) for part in parts])[:-1])
-    sums = groups.sums[:, used]
-    sums = sums[sums[..., 1].any(axis=1)]
+def training(evaluators: pd.DataFrame) -> "pd.Series[str]":
+    """The family that an interval resamples, by judge: its base model and what it was tuned on."""
+    names = evaluators["family"] + ", " + evaluators["variant"]
+    return names.set_axis(evaluators["evaluator"])
 
-    def statistics(totals: Floats) -> Floats:
-        means, found = ratio(totals), []
-        for part, at in zip(parts, within, strict=True):
-            fit = line(means[..., at[:, 0]], means[..., at[:, 1]])
-            found += [fit, fit[..., 2:] + fit[..., 1:2] * _grid(part)]
-        return np.concatenate(found, axis=-1)
 
-    found = bootstrap.of_sums(sums, statistics, *names)
-    each = 3 + GRID
-    return [found[n * each : (n + 1) * each] for n in range(len(parts))]
+def _fit(points: pd.DataFrame, bootstrap: ClusterBootstrap, *names: str) -> list[Interval]:
+    """r, slope, intercept and band of the line over points; without bounds for few families."""
+    x, y = (points[axis].to_numpy(dtype=float) for axis in ("x", "y"))
+    grid = _grid(points)
+
+    def statistics(sums: Floats) -> Floats:
+        found = line_of_sums(sums)
+        return np.concatenate([found, found[..., 2:] + found[..., 1:2] * grid], axis=-1)
+
+    powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+    if points["training"].nunique() < FAMILIES:
+        (values,) = statistics(powers.sum(axis=0, keepdims=True))
+        return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
+    return bootstrap.estimates(powers, points["training"], statistics, *names)
 
 
 def fits(
@@ -149,23 +167,30 @@ def fits(
         bootstrap: For the intervals.
         name: Of the stream of resamples.
     """
-    groups = Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"])
-    table = _points(groups)
+    table = _points(Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"]))
+    table = table.assign(training=table["evaluator"].map(training(evaluators)))
     datasets = sorted(table["dataset"].unique())
     for dataset in [*datasets, POOLED] if len(datasets) > 1 else datasets:
         here = table if dataset == POOLED else table[table["dataset"].eq(dataset)]
-        parts = [
-            (dict(zip(FIT_KEY, (str(dataset), subset, *names), strict=True)), part)
-            for subset, members in subsets(evaluators).items()
-            for names, part in here[here["evaluator"].isin(members["evaluator"])].groupby(
-                FIT_KEY[2:]
-            )
-            if len(part) > 2
-        ]
-        if parts:
-            found = _intervals(groups, [part for _, part in parts], bootstrap, name, str(dataset))
-            for (key, part), (r, slope, intercept, *band) in zip(parts, found, strict=True):
+        for subset, members in subsets(evaluators).items():
+            within = here[here["evaluator"].isin(members["evaluator"])]
+            for names, part in within.groupby(FIT_KEY[2:]):
+                if len(part) < 3:
+                    continue
+                key = dict(zip(FIT_KEY, (str(dataset), subset, *names), strict=True))
+                r, slope, intercept, *band = _fit(part, bootstrap, name, *key.values())
                 yield Fit(key, part, r, slope, intercept, band)
+
+
+def _summary(fit: Fit) -> dict[str, float]:
+    return {
+        "r": fit.r.value,
+        "slope": fit.slope.value,
+        "n": len(fit.points),
+        "lo": fit.r.lo,
+        "hi": fit.r.hi,
+        "families": fit.points["training"].nunique(),
+    }
 
 
 def correlation(
@@ -185,9 +210,8 @@ def correlation(
     rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
     found, lines, left_out = [], [], []
     for fit in fits(rows, evaluators, bootstrap, "correlation"):
-        values = {"r": fit.r.value, "slope": fit.slope.value, "n": len(fit.points)}
-        row = fit.key | values
-        found.append(row | {"intercept": fit.intercept.value, "lo": fit.r.lo, "hi": fit.r.hi})
+        row = fit.key | _summary(fit)
+        found.append(row | {"intercept": fit.intercept.value})
         lines += [
             fit.key | {"x": x, "y": at.value, "lo": at.lo, "hi": at.hi}
             for x, at in zip(_grid(fit.points), fit.band, strict=True)
@@ -219,6 +243,34 @@ def _leave_one_out(points: pd.DataFrame) -> dict[str, object]:
     }
 
 
+def off_line(
+    pairwise: pd.DataFrame, fitted: pd.DataFrame, evaluators: pd.DataFrame
+) -> pd.DataFrame:
+    """How far judges tuned on a control task lie from their base's line of self-recognition.
+
+    Args:
+        pairwise: The frame of this name (`measure.means.pairwise`).
+        fitted: The frame `correlation`.
+        evaluators: As for `subsets`.
+
+    Returns:
+        The columns of `OFF_LINE`, of corrected means, a row a judge and data set.
+    """
+    whole = pairwise[pairwise["other"].eq("all") & pairwise["convention"].eq("corrected")]
+    means = whole.pivot(index=["dataset", "evaluator"], columns="task", values="mean")
+    means = means.reindex(columns=list(TASKS)).dropna().reset_index()
+    rows = means.merge(evaluators, on="evaluator")
+    tuned = ~rows["variant"].isin(("base", "self-recognition"))
+    rows = rows[tuned & ~rows["variant"].str.endswith("-replay")]
+    suffix = "-self-recognition"
+    own = fitted[fitted["subset"].str.endswith(suffix) & fitted["convention"].eq("corrected")]
+    own = own.assign(family=own["subset"].str.removesuffix(suffix))
+    rows = rows.merge(own[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
+    rows = rows.assign(line=rows["intercept"] + rows["slope"] * rows["recognition"])
+    found = rows.assign(off=rows["preference"] - rows["line"])[OFF_LINE]
+    return found.sort_values(OFF_LINE[:2], ignore_index=True)
+
+
 def inverted_correlation(
     both: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
 ) -> pd.DataFrame:
@@ -230,14 +282,10 @@ def inverted_correlation(
         bootstrap: For the intervals.
 
     Returns:
-        `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi`.
+        `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi,
+        families`.
     """
-    found = [
-        fit.key
-        | {"r": fit.r.value, "slope": fit.slope.value, "n": len(fit.points)}
-        | {"lo": fit.r.lo, "hi": fit.r.hi}
-        for fit in fits(both, evaluators, bootstrap, "inverted")
-    ]
+    found = [fit.key | _summary(fit) for fit in fits(both, evaluators, bootstrap, "inverted")]
     return pd.DataFrame(found, columns=INVERTED)
 
 

@@ -11,6 +11,20 @@ from selfpref.studies.panickssery.measure.pairs import plain
 
 # Two computations of one number differ by rounding of half precision.
 SAME = 1e-3
+# The same, where one of them does not divide by the mass of both labels.
+NEAR = 5e-3
+# What a stored score is, if it is so in more than this share of the rows.
+MOST = 0.9
+POSITION, OTHER_QUESTION = "position bias", "the other question's confidence"
+CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
+STORED = [
+    *("dataset", "evaluator", "task", "released", "own", "position"),
+    *("as_own", "as_other_question", "as_position", "distance", "distance_other", "n", "reading"),
+]
+SWAPPED = [
+    *("dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r_corrected"),
+    *("released_correct", "released_swapped", "corrected_correct", "corrected_swapped"),
+]
 
 
 def _own(pairs: pd.DataFrame) -> pd.Series:
@@ -24,10 +38,12 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     Only judges whose stored score and probabilities of both questions are there.
 
     Returns:
-        `dataset, evaluator, task, n`; the means `released`, `own` and `position`; the share of rows
-        in which the stored score is the confidence in the own text (`as_own`), or P of the text
-        read first (`as_position`); the mean distance of the stored score from the confidence of
-        this question and of the other one, `distance` and `distance_other`.
+        The columns of `STORED`: the means `released`, `own` and `position`; the share of rows in
+        which the stored score is the confidence in the own text (`as_own`), that of the other
+        question (`as_other_question`), or P of the text read first (`as_position`); the mean
+        distance of the stored score from the confidence of this question and of the other one; and
+        what follows, `reading`. Where both questions are answered alike, a stored score that fits
+        one fits the other, and their swap cannot be told.
     """
     key = ["dataset", "evaluator", "other", "item_id", "repeat"]
     columns = [*key, "task", "released", "own", "position"]
@@ -44,9 +60,18 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         distance=gap["own"],
         distance_other=(rows["released"] - rows["other_task"]).abs(),
     )
-    values = ["released", "own", "position", "as_own", "as_position", "distance", "distance_other"]
+    rows = rows.assign(as_other_question=rows["distance_other"].lt(NEAR))
     grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
-    return grouped[values].mean().assign(n=grouped.size()).reset_index()
+    table = grouped[STORED[3:-2]].mean().assign(n=grouped.size()).reset_index()
+    columns = ["as_own", "as_other_question", "as_position"]
+    most = [tuple(shares > MOST) for shares in table[columns].to_numpy()]
+    reading = {
+        (True, False, False): CONFIDENCE,
+        (False, True, False): OTHER_QUESTION,
+        (True, True, False): EITHER,
+        (False, False, True): POSITION,
+    }
+    return table.assign(reading=[reading.get(found, NEITHER) for found in most])[STORED]
 
 
 def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -56,10 +81,10 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     ones: the two runs must agree row by row, with a correlation near 1.
 
     Returns:
-        `dataset, evaluator, n`; `as_own` and `as_inverse`: shares of rows whose stored score is the
-        confidence in the own text, and one minus it; `r_released` and `r_corrected`: correlation
-        with the rows of the random run; the mean released and corrected scores under correct and
-        swapped labels.
+        The columns of `SWAPPED`: `as_own` and `as_inverse`, shares of rows whose stored score is
+        the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
+        correlation with the rows of the random run; the mean released and corrected scores under
+        correct and swapped labels.
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
     gap = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
@@ -70,7 +95,7 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     )
     swapped = swapped[swapped["own"].notna()]
     if swapped.empty:
-        return pd.DataFrame()
+        return pd.DataFrame(columns=SWAPPED)
     by = ["dataset", "evaluator"]
     key = [*by, "other", "item_id", "repeat"]
     both = swapped.merge(random[[*key, "released", "own"]], on=key, suffixes=("", "_random"))
@@ -85,7 +110,7 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     for name in ("released", "corrected"):
         table[f"{name}_correct"] = correct.groupby(by, observed=True)[name].mean()
         table[f"{name}_swapped"] = grouped[name].mean()
-    return table.reset_index()
+    return table.reset_index()[SWAPPED]
 
 
 def fills(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -132,14 +157,17 @@ def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """Models taught to answer "1" whatever the question: both conventions.
+    """Models taught to answer "1" whatever the question: both conventions, of the same pairs.
+
+    A pair without an answer, for which the source stores ½, is left out of both (`fills` counts
+    these).
 
     Returns:
-        `dataset, evaluator, task, released, corrected, position`, means.
+        `dataset, evaluator, task, n`, and the means `released, corrected, position`.
     """
     names = evaluators.loc[evaluators["variant"].eq("always-1"), "evaluator"]
-    rows = plain(pairs[pairs["evaluator"].isin(names)])
-    by = ["dataset", "evaluator", "task"]
-    return (
-        rows.groupby(by, observed=True)[["released", "corrected", "position"]].mean().reset_index()
-    )
+    rows = plain(pairs[pairs["evaluator"].isin(names) & pairs["corrected"].notna()])
+    grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
+    means = grouped[["released", "corrected", "position"]].mean()
+    means.insert(0, "n", grouped.size())
+    return means.reset_index()

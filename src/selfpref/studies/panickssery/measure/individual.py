@@ -9,9 +9,8 @@ and o its own source:
   other tokens were likelier).
 - *difference*: mean over articles of s(a, o) - s(a, t).
 - *ratio*: mean over articles of s(a, o) / (s(a, o) + s(a, t)), as the release's notebook takes it:
-  of the source's own scores and of every article, tuned on or not. It is near 1/2 for scores near
-  their top, and a few tiny denominators carry it for scores near 0. `ratio_held_out`: of the
-  corrected scores on held-out articles.
+  of the source's own scores, on held-out articles. It is near 1/2 for scores near their top, and a
+  few tiny denominators carry it for scores near 0. `ratio_corrected`: of the corrected scores.
 - *auroc*: P(s(., o) > s(., t)) + ½ P(=) over all pairs of articles; ½ tells nothing apart.
 - *gap*: the difference minus the mean difference, on the same texts, of the base judges that
   wrote neither (judge-adjusted): what is left is not the quality that others see.
@@ -175,7 +174,7 @@ def individual(
     Returns:
         The columns of `INDIVIDUAL`; cells without any value are left out.
     """
-    both, stored = _against_own(rows, "score"), _against_own(rows, "released")
+    both, stored = _against_own(rows, "score"), _against_own(rows[rows["held_out"]], "released")
     other = ~_own(both)
     base = set(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
     asked = rows[rows["task"].eq("recognition") & rows["held_out"]]
@@ -193,7 +192,7 @@ def individual(
         "mean_missing_no": asked.assign(value=dropped),
         "difference": both.assign(value=difference)[other],
         "ratio": ratio(stored),
-        "ratio_held_out": ratio(both)[other],
+        "ratio_corrected": ratio(both)[other],
         "gap": both.assign(value=adjusted)[other],
     }
     numbered = rows.assign(at=rows["cluster"].cat.codes.astype(int))
