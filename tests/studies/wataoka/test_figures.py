@@ -155,6 +155,8 @@ def test_the_bias_stands_beside_both_human_counts_and_who_else():
     assert {"mean of the other judges", "another person in the judge's place"} <= {*shown}
     assert "8 pairs with two votes or more" in found.caption
     assert "none for k, j (too few votes)" in draw.bias(BIAS, PAPER, PARAMS).caption
+    silent = ENOUGH.assign(eo_no_preference=None, no_preference_status="too few votes")
+    assert "Another person" not in draw.bias(silent, PAPER, PARAMS).caption
 
 
 def test_captions_count_what_they_show():
@@ -167,6 +169,20 @@ def test_every_quantity_of_the_position_has_its_neutral_value():
     figure = draw.position(POSITION, PARAMS).figure
     lines = [next(line.get_xdata()[0] for line in axes.lines) for axes in figure.axes]
     assert lines == [0.5, 0.0, 0.0]
+
+
+def test_captions_name_the_interval_that_is_drawn():
+    assert draw.position(POSITION, PARAMS).caption.endswith(
+        "95% Wilson intervals, rows clustered by prompts."
+    )
+    assert draw.bias(ENOUGH, PAPER, PARAMS).caption.endswith("200 bootstrap resamples of prompts.")
+
+
+def test_what_no_judge_has_is_not_in_the_legend():
+    alone = ENOUGH.assign(eo_others=None, excess=None)
+    shown = texts(draw.bias(alone, PAPER, PARAMS).figure)
+    assert "mean of the other judges" not in shown
+    assert "20 + 20, no other judge" in shown
 
 
 def test_no_labels_overlap():

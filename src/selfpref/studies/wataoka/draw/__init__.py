@@ -78,7 +78,11 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         "oracle rule (no preference)": ("oracle_rule", Look(GREY, "x")),
     }
     printed = "EO bias from the printed counts"
-    drawn = {label: column for label, (column, _) in series.items() if column in rows}
+    drawn = {
+        label: column
+        for label, (column, _) in series.items()
+        if column in rows and rows[column].notna().any()
+    }
     shown = pd.concat([long(rows, drawn), long(paper, {printed: "eo"})], ignore_index=True)
     weak = {
         "EO bias": shown["few"],
@@ -109,9 +113,7 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         "other judges towards the same responses, and the difference (excess, variant own)",
         counted(rows, "pairs", why=WHY),
         f"On the right: {SIDES}",
-        "Another person in the judge's place: one person's vote on a pair against another's, as "
-        "a judge without self-preference would vote if it erred like people "
-        f"({_two_votes(rows)})",
+        _two_votes(rows),
         "Squares: the counts that the paper prints for Chatbot Arena, rows resampled",
         params=params,
     )
@@ -119,12 +121,17 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
 
 
 def _two_votes(rows: pd.DataFrame) -> str:
-    """How many pairs have two votes, and which judges have too few of them."""
+    """What another person's mark is, of how many pairs, and which judges have too few of them."""
     ok = rows["no_preference_status"].eq("ok")
+    if not ok.any():
+        return ""
     told = f"{rows.loc[ok, 'n_two_votes'].sum():g} pairs with two votes or more"
     for reason, part in rows[~ok].groupby("no_preference_status"):
         told += f"; none for {', '.join(part['judge'])} ({reason})"
-    return told
+    return (
+        "Another person in the judge's place: one person's vote on a pair against another's, as a "
+        f"judge without self-preference would vote if it erred like people ({told})"
+    )
 
 
 def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
