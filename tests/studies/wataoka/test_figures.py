@@ -135,6 +135,36 @@ def test_an_excess_of_too_few_pairs_is_named_and_not_quoted():
     assert "one sign" in draw.excess_signs(EXCESS.assign(excess=[0.1, -0.7, 0.2]))
 
 
+def test_the_tables_for_readers_quote_no_excess_of_too_few_pairs():
+    rows = EXCESS.assign(
+        **{f"{name}{bound}": 0.33 for name in ("eo", "eo_others") for bound in ("", "_lo", "_hi")},
+        **{f"n_human_{side}{of}": 4 for side in ("own", "other") for of in ("", "_least")},
+    )
+    shown = draw.excess_by_variant(rows).set_index("variant")
+    assert shown["excess"].tolist() == [
+        "0.11 [0.00, 0.20]",
+        "too few",
+        "\N{MINUS SIGN}0.22 [\N{MINUS SIGN}0.30, \N{MINUS SIGN}0.10]",
+    ]
+    assert shown.loc["common", ["bias", "other judges' mean", "pairs"]].tolist() == [
+        "too few",
+        "too few",
+        "4 + 4",
+    ]
+    assert draw.excess_by_variant(pd.DataFrame()).empty
+
+
+def test_another_person_is_shown_where_votes_tell():
+    votes = {
+        f"{name}{bound}": [0.5, None, None]
+        for name in ("eo_one_vote", "beyond_no_preference")
+        for bound in ("", "_lo", "_hi")
+    }
+    shown = draw.another_person(BIAS.assign(**votes))
+    assert shown["another person"].tolist() == ["0.20 [0.10, 0.30]", "", ""]
+    assert shown["status"].tolist() == ["ok", "too few votes", "too few votes"]
+
+
 def test_too_few_on_one_human_side_is_hollow_and_not_printed():
     def drawn(rows):
         return draw.bias(rows, PAPER, PARAMS).figure

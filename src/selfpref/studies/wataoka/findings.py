@@ -347,7 +347,7 @@ CLAIMS = [
             "below": lambda n: n.eo.hi < 0,
             "cannot": lambda n: not n.excess.excludes(0),
         },
-        claim="Vicuna-13b favours its own responses too.",
+        claim="Vicuna-13b has a bias above 0 towards its own responses as well.",
         place="Fig. 1b",
         test="The same measure, and the excess, on other data and against other opponents.",
         verdict="does not hold",

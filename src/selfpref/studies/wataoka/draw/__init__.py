@@ -337,6 +337,63 @@ def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Params) -> st
     )
 
 
+def _bounded(rows: pd.DataFrame, name: str, few: pd.Series | None = None) -> list[str]:
+    """Values with their intervals as text: empty where missing, and not quoted of too few pairs."""
+    weak = [False] * len(rows) if few is None else few
+    columns = (rows[part] for part in (name, f"{name}_lo", f"{name}_hi"))
+    return [
+        "too few"
+        if one
+        else f"{signed(value)} [{signed(lo)}, {signed(hi)}]"
+        if pd.notna(value)
+        else ""
+        for one, value, lo, hi in zip(weak, *columns, strict=True)
+    ]
+
+
+def another_person(rows: pd.DataFrame) -> pd.DataFrame:
+    """For readers: another person in the judge's place, and the judge against the same votes.
+
+    Args:
+        rows: The frame `fig1b_bias`.
+    """
+    return pd.DataFrame(
+        {
+            "data set": rows["dataset"],
+            "judge": rows["judge"],
+            "another person": _bounded(rows, "eo_no_preference"),
+            "judge, single votes": _bounded(rows, "eo_one_vote"),
+            "difference": _bounded(rows, "beyond_no_preference"),
+            "pairs with two votes": rows["n_two_votes"],
+            "status": rows["no_preference_status"],
+        }
+    )
+
+
+def excess_by_variant(rows: pd.DataFrame) -> pd.DataFrame:
+    """For readers: the excess in its variants with both human sides; empty without a second judge.
+
+    Args:
+        rows: The frame `excess`.
+    """
+    if rows.empty:
+        return rows
+    least = zip(rows["n_human_own_least"], rows["n_human_other_least"], strict=True)
+    sides = zip(rows["n_human_own"], rows["n_human_other"], strict=True)
+    return pd.DataFrame(
+        {
+            "data set": rows["dataset"],
+            "judge": rows["judge"],
+            "variant": rows["variant"],
+            "excess": _bounded(rows, "excess", rows["few"]),
+            "bias": _bounded(rows, "eo", rows["few"]),
+            "other judges' mean": _bounded(rows, "eo_others", rows["few"]),
+            "pairs": [f"{own:g} + {other:g}" for own, other in sides],
+            "fewest of another judge": [f"{own:g} + {other:g}" for own, other in least],
+        }
+    )
+
+
 def excess_signs(rows: pd.DataFrame) -> str:
     """Where the variants of the excess that have enough pairs agree in sign, and where not."""
     if rows.empty:
