@@ -3,8 +3,9 @@
     python tools/lab_reference.py [SEED ...]       default: 0 1 2 3 4
 
 Each seed runs in a clone of what is committed, below .cache/lab-reference; what an earlier call has
-done there is not done again. lab_reference.yaml says which numbers of its figures are kept, and
-over_seeds.py what is computed of them. A seed that fails is told and left out.
+done there is not done again. lab_reference.yaml says which numbers of its figures are kept,
+over_seeds.py computes what holds over them, and lab_reference.md is the page that says so. A seed
+that fails is told and left out.
 """
 
 import json
@@ -34,24 +35,7 @@ SEEDS = (0, 1, 2, 3, 4)
 OUT = ROOT / "docs" / "lab-reference"
 INJECTED = "figures/lab/wataoka/planted_vs_measured.csv"
 
-PAGE = """# The testbed over several seeds
-
-Written by `make lab-reference`, which runs the testbed from nothing once a seed. One run is one \
-draw of models, and another one on another kind of processor; what stands here rests on intervals \
-over seeds (95 %, Student's t). The numbers are in this folder's CSVs: a row a number, a column a \
-seed, and over seeds the mean with its interval and `same_side`, the seeds on the mean's side of \
-`no_effect`. Which cells of `figures/lab` they are says \
-[lab_reference.yaml](../../tools/lab_reference.yaml).
-
-Collected on {date} at commit {commit}; {machine}.
-
-| seed | models trained | seconds, other work beside it | processor seconds |
-|---|---|---|---|
-{seeds}
-
-{missing}![Measured against injected bias of every model of every seed](injected_vs_measured.svg)
-
-{findings}"""
+PAGE = Path(__file__).with_suffix(".md").read_text()
 
 
 def of_seed(params: str, seed: int) -> str:
@@ -122,11 +106,14 @@ def times(folder: Path) -> str:
 
 def draw(folders: Sequence[Path]) -> None:
     """The picture of measured against injected bias of every model, and its numbers."""
-    rows = pd.concat([pd.read_csv(folder / INJECTED) for folder in folders])
+    read = [pd.read_csv(folder / INJECTED) for folder in folders]
+    rows = pd.concat(read, ignore_index=True)
     rows = rows.rename(columns=lambda name: name.replace("planted", "injected"))
     rows.to_csv(OUT / "injected_vs_measured.csv", index=False, float_format="%.6g")
-    looks = {"measured": Look(BLUE), "oracle_rule": Look(BLACK, "x")}
-    marks = rows.melt("injected", list(looks), "series", "bias")
+    looks = {"measured": Look(BLUE), "oracle rule (no preference)": Look(BLACK, "x")}
+    measured, oracle = (rows[["injected"]].assign(series=name) for name in looks)
+    measured[["bias", "bias_lo", "bias_hi"]] = rows[["measured", "measured_lo", "measured_hi"]]
+    marks = pd.concat([measured, oracle.assign(bias=rows["oracle_rule"])])
     label = ("injected bias (the rule that made the labels)", "EO bias on the same pairs")
     with drawing():
         figure = scatter(marks, x="injected", y="bias", label=label, looks=looks)
