@@ -3,7 +3,7 @@
     python tools/lab_reference.py [SEED ...]       default: 0 1 2 3 4
 
 Each seed runs in a clone of what is committed, below .cache/lab-reference; what an earlier call has
-done there is not done again. lab_reference.yaml says which numbers of its figures are kept,
+done there is not done again. lab_reference.yaml says which numbers of its metrics are kept,
 over_seeds.py computes what holds over them, and lab_reference.md is the page that says so. A seed
 that fails is told and left out.
 """
@@ -33,7 +33,6 @@ CLONES = ROOT / ".cache" / "lab-reference"
 KEPT = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml"))
 SEEDS = (0, 1, 2, 3, 4)
 OUT = ROOT / "docs" / "lab-reference"
-INJECTED = "figures/lab/wataoka/planted_vs_measured.csv"
 
 PAGE = Path(__file__).with_suffix(".md").read_text()
 
@@ -83,7 +82,9 @@ def run(seed: int) -> Path:
         "PYTHONPATH": str(folder / "src"),
         "SELFPREF_STORE": str(folder / ".cache" / "store.sqlite"),
     }
-    subprocess.run(["dvc", "repro"], cwd=folder, env=os.environ | own, check=True)
+    subprocess.run(
+        ["dvc", "repro", "metrics", "beyond-metrics"], cwd=folder, env=os.environ | own, check=True
+    )
     return folder
 
 
@@ -104,9 +105,14 @@ def times(folder: Path) -> str:
     return f"{trained} | {seconds:,.0f} | {processor:,.0f}"
 
 
+def frames(folder: Path, study: str) -> Path:
+    """Where a clone's metrics of a study lie."""
+    return folder / "data/lab" / (study if study == "beyond" else f"metrics/{study}")
+
+
 def draw(folders: Sequence[Path]) -> None:
     """The picture of measured against injected bias of every model, and its numbers."""
-    read = [pd.read_csv(folder / INJECTED) for folder in folders]
+    read = [pd.read_parquet(frames(folder, "wataoka") / "planted.parquet") for folder in folders]
     rows = pd.concat(read, ignore_index=True)
     rows = rows.rename(columns=lambda name: name.replace("planted", "injected"))
     rows.to_csv(OUT / "injected_vs_measured.csv", index=False, float_format="%.6g")
@@ -152,7 +158,7 @@ def main(seeds: Sequence[int]) -> int:
     if done:
         OUT.mkdir(parents=True, exist_ok=True)
         for study, kept in KEPT.items():
-            figures = {seed: at and at / "figures/lab" / study for seed, at in runs.items()}
+            figures = {seed: at and frames(at, study) for seed, at in runs.items()}
             rows = over_seeds(figures, kept)
             rows.to_csv(OUT / f"{study}.csv", index=False, float_format="%.6g")
         draw([*done.values()])

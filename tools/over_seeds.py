@@ -23,7 +23,7 @@ def quantities(table: pd.DataFrame, kept: Mapping[str, Any]) -> pd.DataFrame:
     """What is kept of one run's table: `number` (which one), the keys, `value`.
 
     Args:
-        table: A CSV of the run's figures.
+        table: A frame of the run's metrics.
         kept: An entry of lab_reference.yaml, which says what its parts mean.
     """
     for name, formula in kept.get("add", {}).items():
@@ -37,6 +37,7 @@ def quantities(table: pd.DataFrame, kept: Mapping[str, Any]) -> pd.DataFrame:
     if minus := kept.get("minus"):
         by = ["number", *minus["on"]]
         taken = found.query(minus["rows"], engine="python")[[*by, "value"]]
+        found = found.query(f"not ({minus['rows']})", engine="python")
         found = found.merge(taken, on=by, suffixes=("", "_taken"), validate="many_to_one")
         found["value"] -= found.pop("value_taken")
     return found.groupby(["number", *keys], as_index=False, sort=False)["value"].mean()
@@ -55,7 +56,7 @@ def over_seeds(runs: Mapping[int, Path | None], kept: Iterable[Mapping[str, Any]
     """A row a quantity: table, number, keys, `seed_<n>`, and what `summary` adds.
 
     Args:
-        runs: By seed, the folder of a study's CSVs, or None for a run that is missing.
+        runs: By seed, the folder of a study's frames, or None for a run that is missing.
         kept: The study's entries of lab_reference.yaml.
 
     Raises:
@@ -64,9 +65,9 @@ def over_seeds(runs: Mapping[int, Path | None], kept: Iterable[Mapping[str, Any]
     parts = []
     for entry in kept:
         found = {
-            f"seed_{seed}": quantities(pd.read_csv(path), entry)
+            f"seed_{seed}": quantities(pd.read_parquet(path), entry)
             for seed, folder in runs.items()
-            if folder and (path := folder / f"{entry['table']}.csv").is_file()
+            if folder and (path := folder / f"{entry['table']}.parquet").is_file()
         }
         if not any(map(len, found.values())):
             raise LookupError(f"{entry['table']}: no run has {entry}")
