@@ -130,7 +130,8 @@ class _FastBatch(_Batch):
         super().__init__(model, rows, room)
         self._following: Following | None = None
         self._living = torch.arange(len(rows))
-        self._tokens = self._living
+        # A finished line goes on by a token that is in every vocabulary.
+        self._tokens = torch.zeros_like(self._living)
 
     def logits(self) -> torch.Tensor:
         """Raw logits of the next token of each line, `[lines, vocabulary]`."""
