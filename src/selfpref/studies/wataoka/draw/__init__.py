@@ -386,7 +386,10 @@ def excess_by_variant(rows: pd.DataFrame) -> pd.DataFrame:
             "judge": rows["judge"],
             "variant": rows["variant"],
             "excess": _bounded(rows, "excess", rows["few"]),
-            "bias": _bounded(rows, "eo", rows["few"]),
+            "bias": [
+                "too few" if few else signed(eo)
+                for few, eo in zip(rows["few"], rows["eo"], strict=True)
+            ],
             "other judges' mean": _bounded(rows, "eo_others", rows["few"]),
             "pairs": [f"{own:g} + {other:g}" for own, other in sides],
             "fewest of another judge": [f"{own:g} + {other:g}" for own, other in least],

@@ -200,7 +200,7 @@ def no_preference(data: Judged, judge: str) -> dict[str, object]:
     cells, status = against_votes(pairs), "ok"
     found = [Interval(np.nan, np.nan, np.nan, np.nan)] * len(AGAINST_VOTES)
     if too_few(cells[:, 0].sum(axis=0)):
-        status = f"fewer than {FEW} pairs with two votes on one human side"
+        status = f"fewer than {FEW} pairs on one side have two votes"
     else:
         found = data.bootstrap.estimates(
             cells, pairs["cluster"], beyond_no_preference, judge, "no preference"
@@ -230,16 +230,15 @@ def bias_by_opponent(data: Judged) -> pd.DataFrame:
 
 
 def _excess_and_others(totals: Floats) -> Floats:
-    """Excess, the judge's EO, the mean of the other judges': `[..., judges, 4]` to `[..., 3]`."""
-    bias = equal_opportunity(totals)
-    return np.stack([excess(totals), bias[..., 0], others_mean(bias)], axis=-1)
+    """Excess, and the mean EO of the other judges: `[..., judges, 4]` to `[..., 2]`."""
+    return np.stack([excess(totals), others_mean(equal_opportunity(totals))], axis=-1)
 
 
 def excess_table(data: Judged) -> pd.DataFrame:
     """The three variants of the excess; empty where no second judge read the same responses.
 
     Returns:
-        `dataset, judge, variant`; `excess`, the judge's `eo` and the mean `eo_others` of the other
+        `dataset, judge, variant`; the judge's `eo`; `excess` and the mean `eo_others` of the other
         judges with bounds; `n_human_own` and `n_human_other`, the judge's pairs on either human
         side, with `_least` the fewest that another judge has; `few`, whether one of the four is
         too few; `n, others, undefined`.
@@ -256,7 +255,8 @@ def excess_table(data: Judged) -> pd.DataFrame:
             totals = cells.sum(axis=0)
             sides = human_sides(totals)
             row: dict[str, object] = {"dataset": data.name, "judge": judge, "variant": variant}
-            for name, interval in zip(("excess", "eo", "eo_others"), found, strict=True):
+            row["eo"] = float(equal_opportunity(totals[0]))
+            for name, interval in zip(("excess", "eo_others"), found, strict=True):
                 row |= interval.columns(name)
             rows.append(
                 row
