@@ -48,9 +48,9 @@ TOPICS: dict[str, tuple[Part, ...]] = {
             "livebench",
             "objective",
             "category scoring harmful n_harmful others_harmful neutral n_neutral others_neutral "
-            "earned n_earned others_earned",
+            "legitimate n_legitimate others_legitimate",
             "How often it chooses itself where, by the answer key, its response is worse "
-            "(harmful), as good (neutral) or better (earned); beside it the other judges.",
+            "(harmful), as good (neutral) or better (legitimate); beside it the other judges.",
         ),
         Part(
             "panickssery",

@@ -21,7 +21,7 @@ from selfpref.studies.livebench.measure.self_preference import (
 )
 from selfpref.studies.livebench.measure.votes import (
     agreement,
-    kappa_and_unanimity,
+    fleiss,
     majority_votes,
 )
 
@@ -236,7 +236,7 @@ def test_among_copies_only_the_place_is_chosen():
     assert table.loc["first position", "share"] == pytest.approx(2 / 3)
 
 
-def test_harmful_neutral_and_earned_choices_of_itself():
+def test_harmful_neutral_and_legitimate_choices_of_itself():
     # Scores of x against y and z; x chooses itself on all rows but the last of each kind.
     by_item = {
         "c/0": (0, 1, 0),
@@ -259,9 +259,9 @@ def test_harmful_neutral_and_earned_choices_of_itself():
     table = objective(panel(rows, truths)).query("category == 'c' and scoring == 'strict'")
     x = table.set_index("judge").loc["x"]
     assert (x["n"], x["n_self"]) == (5, 3)
-    assert (x["n_harmful"], x["n_neutral"], x["n_earned"]) == (2, 2, 1)
-    assert (x["harmful"], x["neutral"], x["earned"]) == (0.5, 0.5, 1)
-    assert (x["self_harmful"], x["self_earned"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert (x["n_harmful"], x["n_neutral"], x["n_legitimate"]) == (2, 2, 1)
+    assert (x["harmful"], x["neutral"], x["legitimate"]) == (0.5, 0.5, 1)
+    assert (x["self_harmful"], x["self_legitimate"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert x["others_harmful"] == 0
     wide = Settings(margin=0.6, few=10, bootstrap=ClusterBootstrap(100, seed=1))
     near = objective(panel(rows, truths, settings=wide)).query("category == 'c' and judge == 'x'")
@@ -280,8 +280,36 @@ def test_kappa_of_fleiss_by_hand():
 
 
 def test_kappa_is_one_for_unanimity_and_missing_without_choice():
-    assert kappa_and_unanimity(np.array([3.0, 3.0, 2.0, 2.0, 2.0])).tolist() == [1, 1]
-    assert np.isnan(kappa_and_unanimity(np.array([6.0, 2.0, 2.0, 2.0]))[0])
+    assert fleiss(np.array([3.0, 3.0, 2.0, 2.0])) == 1
+    assert np.isnan(fleiss(np.array([6.0, 2.0, 2.0])))
+
+
+def test_shares_of_none_and_all_have_an_interval():
+    rows = [verdict(f"c/{n}", judge, "x") for n in range(12) for judge in NAMES]
+    found = panel(rows)
+    shares = preference_shares(found).query("task == 'all' and judge == 'x'").set_index("responder")
+    # Wilson (1927) of 12 of 12, and of none of 12.
+    assert shares.loc["x", ["share", "lo", "hi"]].tolist() == pytest.approx([1, 0.757, 1], abs=1e-3)
+    assert shares.loc["y", ["share", "lo", "hi"]].tolist() == pytest.approx([0, 0, 0.243], abs=1e-3)
+    first = position(found).query("quantity == 'first position' and category == 'c'")
+    votes = majority_votes(found)[0].query("rule == 'two-of-three' and responder == 'x'")
+    unanimous = agreement(found).query("task == 'all'")["unanimous_lo"]
+    for lo in (*first["lo"], *votes["lo"], *unanimous):
+        assert lo == pytest.approx(0.757, abs=1e-3)
+
+
+def test_a_rate_by_answer_key_of_all_rows_has_an_interval():
+    truths = [
+        {"item_id": f"c/{n}", "responder": name, "metric": metric, "score": float(name == "x")}
+        for n in range(12)
+        for name in NAMES
+        for metric in ("strict", "tolerant")
+    ]
+    rows = [verdict(f"c/{n}", judge, "x") for n in range(12) for judge in NAMES]
+    row = objective(panel(rows, truths)).query("category == 'c' and judge == 'x'").iloc[0]
+    found = row[["legitimate", "legitimate_lo", "legitimate_hi"]].tolist()
+    assert found == pytest.approx([1, 0.757, 1], abs=1e-3)
+    assert row[["harmful", "harmful_lo", "harmful_hi"]].isna().all()
 
 
 def rating(item, responder, judge, score, marks=None, status="ok"):

@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, entry, pin
@@ -43,7 +44,7 @@ def frames(found):
 def test_the_promised_columns(frames):
     for name, columns in COLUMNS.items():
         assert list(frames[name].columns) == columns, name
-    assert set(frames) >= {"position", "objective", "agreement", "claims", "audit"}
+    assert set(frames) >= {"position", "objective", "agreement", "checks", "audit"}
     assert set(frames["majority_vote"]["rule"]) == {
         *("released", "corrected", "two-of-three", "leave-self-out")
     }
@@ -91,15 +92,21 @@ def test_truth_is_there_where_the_release_has_keys(frames):
     assert set(frames["objective"]["category"]) == {
         *("all", "language", "data_analysis", "reasoning", "math")
     }
-    kinds = frames["objective"][["n_harmful", "n_neutral", "n_earned"]].sum(axis=1)
+    kinds = frames["objective"][["n_harmful", "n_neutral", "n_legitimate"]].sum(axis=1)
     assert (kinds == frames["objective"]["n"]).all()
 
 
-def test_every_claim_about_a_judge_at_hand_has_an_answer(frames):
-    claims = frames["claims"]
-    assert len(claims) == 5
-    assert set(claims["verdict"]) <= {"holds", "holds in part", "does not hold"}
-    assert claims["data"].str.len().min() > 20
+def test_every_printed_percentage_is_compared_and_says_where_it_was_read(frames):
+    assert not PUBLISHED.duplicated(["item", "category", "task", "judge", "responder"]).any()
+    assert PUBLISHED[["source", "place", "how_read"]].notna().all(axis=None)
+    # 24 pies of three judges and three slices, and six of the vote.
+    assert PUBLISHED["item"].value_counts().to_dict() == {"share": 216, "vote": 18}
+    sums = PUBLISHED.groupby(["item", "category", "task", "judge"], dropna=False)["value"].sum()
+    assert ((sums - 100).abs() < 0.2).all()
+    checks = frames["checks"]
+    whole = checks[checks["task"].eq("all")]
+    assert whole["item"].value_counts().to_dict() == {"share": 54, "vote": 18}
+    assert np.allclose(checks["difference"], checks["recomputed"] - checks["published"])
 
 
 def test_the_order_of_the_rows_changes_no_number(found, frames):
@@ -128,7 +135,6 @@ def test_renaming_everyone_changes_no_number(found, frames):
     merged = one.merge(again["preference_shares"], on=key, suffixes=("", "_again"))
     assert len(merged) == len(one)
     assert (merged["share"] == merged["share_again"]).all()
-    assert again["claims"].empty
     assert again["checks"].empty
 
 

@@ -55,3 +55,15 @@ def test_a_pair_without_an_answer_is_not_counted_and_without_truths_there_is_not
     table = oracle(paired(rows), known, BOOTSTRAP)
     assert set(table["n"]) == {1}
     assert oracle(paired(rows), known[:0], BOOTSTRAP).empty
+
+
+def test_a_judge_that_always_agrees_is_not_known_to_do_so_without_error():
+    rows = [row for n in range(4) for row in both([0.8, 0.2], [0.2, 0.8], item_id=f"set/{n}")]
+    known = pd.concat([truths(1.0, 0.5, f"set/{n}") for n in range(4)], ignore_index=True)
+    table = oracle(paired(rows), known, BOOTSTRAP).set_index("quantity")
+    # Wilson (1927), 4 of 4.
+    assert table.loc["agreement", ["mean", "lo", "hi"]].tolist() == pytest.approx(
+        [1, 0.51, 1], abs=1e-3
+    )
+    # The excess is a mean difference, whose resamples are all the same here.
+    assert table.loc["excess", "lo"] == pytest.approx(-0.2)

@@ -11,14 +11,14 @@ import pandas as pd
 from matplotlib import style
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption
+from selfpref.plots.captions import caption, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLACK, GREY, PAGE, STYLE, Look, empty, legend, looks
 from selfpref.plots.heatmap import heatmap
 from selfpref.plots.save import Plate, nothing
 
 ALL = "all"
-# What intervals resample.
+# What rows are clustered by, and bootstrap intervals resample.
 CLUSTERS = "question clusters"
 # How the rules of the vote are headed in the figures.
 RULES = {
@@ -70,8 +70,7 @@ def data(items: pd.DataFrame, outcomes: pd.DataFrame, models: pd.DataFrame, para
         f"{whole['keyed'].sum()} have a usable answer key",
         f"{judged['n'].sum()} choices; {whole['failed'].sum()} ratings have no total",
         _variants(models),
-        params=params,
-        of=CLUSTERS,
+        wilson(CLUSTERS, params),
     )
 
 
@@ -207,8 +206,7 @@ def preference_shares(
         "Share of rows on which each responder is chosen, by judge; star: by itself",
         _verdicts(shares, outcomes),
         _variants(models),
-        params=params,
-        of=CLUSTERS,
+        wilson(CLUSTERS, params),
     )
     return Plate(figure, kept, told)
 

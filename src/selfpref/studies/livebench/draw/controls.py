@@ -3,14 +3,14 @@
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption
+from selfpref.plots.captions import caption, interval, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.livebench.draw import ALL, CLUSTERS, titled
 
 ALPHA = 0.05
-KINDS = {"harmful": "own is worse", "neutral": "as good as best", "earned": "own is best"}
+KINDS = {"harmful": "own is worse", "neutral": "as good as best", "legitimate": "own is best"}
 # Columns of the frame `by_orders`.
 QUANTITIES = {
     "chose itself": "own",
@@ -69,13 +69,15 @@ def position(rows: pd.DataFrame, params: Params) -> Plate:
 
     Args:
         rows: The frame `position`.
-        params: With `bootstrap`.
+        params: With `bootstrap` and `livebench`.
     """
     if rows.empty:
         return nothing("no choice whose order of presentation is known", rows)
+    few = params.livebench.few
     shown = rows.assign(
         value=rows["share"],
         name=rows["category"].map(titled),
+        hollow=rows["n"].lt(few),
         later=~rows["quantity"].str.startswith("first"),
         part=rows["category"].ne(ALL),
     )
@@ -87,6 +89,7 @@ def position(rows: pd.DataFrame, params: Params) -> Plate:
         looks=looks(set(rows["judge"])),
         reference="chance",
         limits=(-0.03, 1.03),
+        hollow=f"fewer than {few} choices",
         label="share of choices (grey: by chance)",
     )
     whole = rows[rows["category"].eq(ALL)].groupby("quantity", sort=True)
@@ -99,8 +102,7 @@ def position(rows: pd.DataFrame, params: Params) -> Plate:
         "; ".join(parts),
         "Grey: by chance",
         "Copies say word for word the same; only their position tells them apart",
-        params=params,
-        of=CLUSTERS,
+        wilson(CLUSTERS, params),
     )
     return Plate(figure, rows, told)
 
@@ -127,8 +129,7 @@ def by_orders(rows: pd.DataFrame, params: Params) -> Plate:
         f"survives them. {rows['n'].min()} to {rows['n'].max()} items a judge",
         "A judge that picks what it reads first chooses itself by one order as often as by "
         "chance, and by all orders never",
-        params=params,
-        of=CLUSTERS,
+        f"Shares: {wilson(CLUSTERS, params)}; excess: {interval(CLUSTERS, params)}",
     )
     return Plate(figure, rows, told)
 
@@ -176,7 +177,6 @@ def objective(rows: pd.DataFrame, items: pd.DataFrame, params: Params) -> Plate:
         "same response on the same rows",
         f"{rows['n'].max()} items; {whole['items'].sum() - whole['keyed'].sum()} without a usable "
         f"key dropped. Hollow: fewer than {few} rows. Equal: within {margin:g}",
-        params=params,
-        of=CLUSTERS,
+        wilson(CLUSTERS, params),
     )
     return Plate(figure, rows, told)

@@ -2,7 +2,7 @@
 
 Judges choose among the responses of all candidates and rate each by a rubric; a judge's own
 responses are those of the responder of the same name. `panel` says what counts as a choice; the
-frames are computed in `preferences`, `self_preference`, `ratings`, `votes` and `claims`.
+frames are computed in `preferences`, `self_preference`, `ratings`, `votes` and `checks`.
 """
 
 import json
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from selfpref.studies.livebench.measure.claims import checks, claims
+from selfpref.studies.livebench.measure.checks import checks
 from selfpref.studies.livebench.measure.panel import Panel, Settings, scopes
 from selfpref.studies.livebench.measure.preferences import (
     by_orders,
@@ -67,7 +67,7 @@ def compute(
 
     Args:
         tables: Those of `TABLES`.
-        published: What the release prints and claims, data/published/livebench.csv.
+        published: What the release prints, data/published/livebench.csv.
         settings: Margin of objective scores, intervals, seed.
     """
     panel = Panel(tables, settings)
@@ -91,5 +91,4 @@ def compute(
         "agreement": agreement(panel),
         "audit": tables["audit"].drop(columns="study"),
     }
-    printed = {"claims": claims(frames, published), "checks": checks(frames, published)}
-    return frames | printed
+    return frames | {"checks": checks(frames, published)}

@@ -15,16 +15,17 @@ Self-preference or position? A judge that picks whatever it reads first picks it
 is read first: by one order an item, drawn at random, 1 / candidates; by all cyclic orders never. A
 judge that picks itself for being itself keeps its share under both. So `by_orders` measures each
 judge twice, by one drawn order and by all of them.
+
+Intervals of shares are Wilson's, with the effective number of rows (`selfpref.statistics.shares`).
 """
 
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_interval
 from selfpref.studies.livebench.measure.panel import ALL, VOTE, Panel, candidates, scopes
 from selfpref.studies.livebench.measure.self_preference import paired
 
@@ -38,13 +39,6 @@ ORDERS = [
 ]
 
 
-def _shares(totals: Floats) -> Floats:
-    """Every column over the last one: `[..., k + 1]` -> `[..., k]`, NaN where that is zero."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = totals[..., :-1] / totals[..., -1:]
-    return result
-
-
 def preference_shares(panel: Panel) -> pd.DataFrame:
     """The shares of every judge, by category and task, in the columns `SHARES`."""
     rows = []
@@ -52,15 +46,10 @@ def preference_shares(panel: Panel) -> pd.DataFrame:
         for judge, own in part.groupby("judge", sort=True):
             names = candidates(own)
             valid = own[own["choice"].notna()]
-            chosen = [valid["choice"].eq(name).to_numpy(dtype=float) for name in names]
-            values = np.column_stack([*chosen, np.ones(len(valid))])
-            found = panel.bootstrap.estimates(
-                values, valid["cluster"], _shares, "share", category, task, str(judge)
-            )
-            rows += [
-                (category, task, judge, name, one.value, one.lo, one.hi, len(valid))
-                for name, one in zip(names, found, strict=True)
-            ]
+            for name in names:
+                chosen = valid["choice"].eq(name).astype(float)
+                one = share_interval(chosen, valid["cluster"], panel.bootstrap.level)
+                rows.append((category, task, judge, name, one.value, one.lo, one.hi, len(valid)))
     return pd.DataFrame(rows, columns=SHARES)
 
 
@@ -125,7 +114,7 @@ def position(panel: Panel) -> pd.DataFrame:
         part: pd.DataFrame, value: str, quantity: str, items: int, chance: float
     ) -> tuple[object, ...]:
         category, judge = part["category"].iloc[0], part["judge"].iloc[0]
-        one = panel.bootstrap.mean(part[value], part["cluster"], quantity, category, judge)
+        one = share_interval(part[value], part["cluster"], panel.bootstrap.level)
         share = (one.value, one.lo, one.hi)
         return category, judge, quantity, *share, len(part), items, chance
 
@@ -169,8 +158,8 @@ def by_orders(panel: Panel) -> pd.DataFrame:
             pairs = paired(one.choices, judge)
             gap = pairs["own"] - pairs["others"]
             row: dict[str, object] = {"judge": judge, "orders": orders, "n": len(pairs)}
-            for name, values in (("own", pairs["own"]), ("excess", gap)):
-                found = one.bootstrap.mean(values, pairs["cluster"], name, orders, judge)
-                row |= found.columns(name)
+            own = share_interval(pairs["own"], pairs["cluster"], one.bootstrap.level)
+            beyond = one.bootstrap.mean(gap, pairs["cluster"], "excess", orders, judge)
+            row |= own.columns("own") | beyond.columns("excess")
             rows.append(row | first.reindex([judge]).iloc[0].to_dict())
     return pd.DataFrame(rows, columns=ORDERS)

@@ -14,11 +14,12 @@ By the answer key, on items whose candidates all have an objective score, a pref
 
 - *harmful* where the judge's response scores below the best of the others;
 - *neutral* where it scores as high as the best of the others;
-- *earned* where it scores above all others (legitimate; W.-L. Chen et al., arXiv 2504.03846).
+- *legitimate* where it scores above all others (the word of W.-L. Chen et al., arXiv 2504.03846).
 
 The rate of each kind is how often the judge chooses itself on such items; beside it are how often
 the other judges choose the same response on the same items, and how the judge's choices of itself
-divide among the kinds.
+divide among the kinds. The rates are shares, and their intervals Wilson's
+(`selfpref.statistics.shares`).
 """
 
 import numpy as np
@@ -27,11 +28,12 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import cluster_sums
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_interval
 from selfpref.studies.livebench.measure.panel import ALL, Panel, scopes
 from selfpref.studies.livebench.scorers import READINGS
 
 EXCESS = ["category", "task", "judge", "excess", "lo", "hi", "p_holm", "n"]
-KINDS = ("harmful", "neutral", "earned")
+KINDS = ("harmful", "neutral", "legitimate")
 TRUE_SCORES = ["category", "task", "responder", "scoring", "score", "n"]
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
@@ -125,25 +127,16 @@ def _by_kind(panel: Panel, scoring: str, judge: str) -> pd.DataFrame:
     return known.reset_index().merge(panel.items[["item_id", "category"]])
 
 
-def _rates(totals: Floats) -> Floats:
-    """`[..., 3 kinds, own | others | rows]` -> both rates and the shares of own, `[..., 9]`."""
-    own, others, rows = np.moveaxis(totals, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = own / own.sum(axis=-1, keepdims=True)
-        found: Floats = np.concatenate([own / rows, others / rows, shares], axis=-1)
-    return found
-
-
-def _objective_row(panel: Panel, rows: pd.DataFrame, *names: str) -> dict[str, object]:
-    of_kind = rows["kind"].to_numpy()[:, None] == np.array(KINDS)
-    values = rows[["own", "others"]].assign(rows=1.0).to_numpy()
-    cells = of_kind[..., None] * values[:, None]
-    found = panel.bootstrap.estimates(cells, rows["cluster"], _rates, "objective", *names)
+def _objective_row(rows: pd.DataFrame, level: float) -> dict[str, object]:
     row: dict[str, object] = {"n": len(rows), "n_self": int(rows["own"].sum())}
-    for place, kind in enumerate(KINDS):
-        row |= found[place].columns(kind) | {f"n_{kind}": int(of_kind[:, place].sum())}
-        row[f"others_{kind}"] = found[3 + place].value
-    return row | {f"self_{kind}": found[6 + place].value for place, kind in enumerate(KINDS)}
+    of_itself = {}
+    for kind in KINDS:
+        part = rows[rows["kind"].eq(kind)]
+        row |= share_interval(part["own"], part["cluster"], level).columns(kind)
+        row |= {f"n_{kind}": len(part), f"others_{kind}": part["others"].mean()}
+        share = part["own"].sum() / rows["own"].sum() if row["n_self"] else np.nan
+        of_itself[f"self_{kind}"] = share
+    return row | of_itself
 
 
 def objective(panel: Panel) -> pd.DataFrame:
@@ -163,7 +156,7 @@ def objective(panel: Panel) -> pd.DataFrame:
             for category, part in [(ALL, known), *known.groupby("category")]:
                 if len(part):
                     key = {"category": category, "scoring": scoring, "judge": judge}
-                    rows.append(key | _objective_row(panel, part, *map(str, key.values())))
+                    rows.append(key | _objective_row(part, panel.bootstrap.level))
     frame = pd.DataFrame(rows)
     if frame.empty:
         return frame

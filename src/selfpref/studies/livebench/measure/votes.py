@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_interval
 from selfpref.studies.livebench.measure.panel import BREAK, RELEASED, Panel, candidates, scopes
 from selfpref.tables.schemas import TIE
 
@@ -90,9 +91,9 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every rule in every category.
 
     Returns:
-        Shares of all rows in the columns `VOTES` with intervals `lo` and `hi`, `undecided` counting
-        rows; and how the votes ended: `category, rule, outcome, n`. The rule `released` is there if
-        the source has such calls.
+        Shares of all rows in the columns `VOTES` with Wilson's intervals `lo` and `hi`, `undecided`
+        counting rows; and how the votes ended: `category, rule, outcome, n`. The rule `released` is
+        there if the source has such calls.
     """
     calls = {rule: _calls(panel, variant) for rule, variant in RULES.items()}
     if not calls["released"]:
@@ -109,7 +110,7 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
             polls.append(("leave-self-out", name, _ended(without, {})))
         for rule, name, ended in polls:
             won = ended["winner"].eq(name)
-            one = panel.bootstrap.mean(won, ended["cluster"], "vote", str(category), rule, name)
+            one = share_interval(won.astype(float), ended["cluster"], panel.bootstrap.level)
             undecided = int(ended["winner"].isna().sum())
             key = (category, rule, name)
             shares.append((*key, one.value, len(ended), undecided, one.lo, one.hi))
@@ -122,26 +123,28 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def kappa_and_unanimity(totals: Floats) -> Floats:
-    """From sums over rows to kappa and the share of unanimous rows.
+def fleiss(totals: Floats) -> Floats:
+    """From sums over rows to kappa.
 
     Args:
-        totals: `[..., options + 3]`: choices of each option, sum of P_i, unanimous rows, rows.
+        totals: `[..., options + 2]`: choices of each option, sum of P_i, rows.
 
     Returns:
-        `[..., 2]`; kappa is NaN where all choices are of one option.
+        `[...]`; NaN where all choices are of one option.
     """
-    options, (agreed, unanimous, rows) = totals[..., :-3], np.moveaxis(totals[..., -3:], -1, 0)
+    options, (agreed, rows) = totals[..., :-2], np.moveaxis(totals[..., -2:], -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         parts = options / options.sum(axis=-1, keepdims=True)
         chance = (parts**2).sum(axis=-1)
-        kappa = np.where(chance < 1, (agreed / rows - chance) / (1 - chance), np.nan)
-        found: Floats = np.stack([kappa, unanimous / rows], axis=-1)
-    return found
+        kappa: Floats = np.where(chance < 1, (agreed / rows - chance) / (1 - chance), np.nan)
+    return kappa
 
 
 def agreement(panel: Panel) -> pd.DataFrame:
-    """Kappa and unanimity by category and task, in the columns `AGREEMENT`."""
+    """Kappa and unanimity by category and task, in the columns `AGREEMENT`.
+
+    The interval of the share of unanimous rows is Wilson's.
+    """
     rows = []
     for category, task, part in scopes(panel.choices):
         judges = part["judge"].nunique()
@@ -153,11 +156,10 @@ def agreement(panel: Panel) -> pd.DataFrame:
         counts = np.stack([complete.eq(name).sum(axis=1) for name in options], axis=-1)
         agreed = (counts * (counts - 1)).sum(axis=1) / (judges * (judges - 1))
         unanimous = (counts == judges).any(axis=1)
-        values = np.column_stack([counts, agreed, unanimous, np.ones(len(counts))])
+        values = np.column_stack([counts, agreed, np.ones(len(counts))])
         clusters = complete.index.to_frame(index=False)["cluster"]
-        kappa, same = panel.bootstrap.estimates(
-            values, clusters, kappa_and_unanimity, "agreement", category, task
-        )
+        kappa = panel.bootstrap.estimate(values, clusters, fleiss, "agreement", category, task)
+        same = share_interval(unanimous.astype(float), clusters, panel.bootstrap.level)
         row = {"category": category, "task": task, "judges": judges, "n": len(complete)}
         row |= kappa.columns("kappa") | same.columns("unanimous")
         rows.append(row | {"n_dropped": len(wide) - len(complete)})

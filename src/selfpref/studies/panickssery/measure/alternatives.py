@@ -26,7 +26,7 @@ preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to o
                 other side; pairs of equal quality have none
 
 A preference of 0.6 is no self-preference where 0.6 is deserved. Agreement says whether a judge
-still judges.
+still judges; it is a share, and its interval Wilson's (`selfpref.statistics.shares`).
 
 **Length.** Over the pairs of a judge, s = a + b (words of its own - words of the other text) / 10
 by least squares; a is the confidence of two texts of equal length. All sums are of articles, so
@@ -38,6 +38,7 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_intervals
 from selfpref.studies.panickssery.measure.means import MEAN, means
 from selfpref.studies.panickssery.measure.pairs import CONVENTIONS, by_convention, plain, pooled
 
@@ -172,7 +173,21 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
         )
         for name, value in values.items()
     ]
-    return means(pd.concat(long, ignore_index=True), ORACLE[:4], bootstrap, "oracle")
+    whole = pd.concat(long, ignore_index=True)
+    found = means(whole, ORACLE[:4], bootstrap, "oracle")
+    shares = _share_bounds(whole[whole["quantity"].eq("agreement")], bootstrap.level)
+    bounded = found[ORACLE[:4]].merge(shares, on=ORACLE[:4], how="left")
+    return found.assign(**{name: bounded[name].fillna(found[name]) for name in ("lo", "hi")})
+
+
+def _share_bounds(rows: pd.DataFrame, level: float) -> pd.DataFrame:
+    """Wilson's bounds of the mean of `value`, 0..1, by group: a bootstrap has none at 0 and 1."""
+    parts = []
+    for _, part in rows.groupby("dataset", observed=True):
+        groups = Groups.of(part, ORACLE[:4])
+        found = share_intervals(groups.sums, level)
+        parts.append(groups.keys.assign(lo=[at.lo for at in found], hi=[at.hi for at in found]))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _regression(totals: Floats) -> Floats:
