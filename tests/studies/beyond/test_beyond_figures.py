@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from selfpref.plots.save import Gallery
-from selfpref.studies.beyond import POOLED, draw
-from selfpref.studies.beyond.measure.mitigations import MEAN, MEASURES, RULES
+from selfpref.studies.beyond import MEAN, OTHER_WRITER, OTHERS, POOLED, draw
+from selfpref.studies.beyond.measure.mitigations import EFFECTS, MEASURES, RULES
+from selfpref.studies.beyond.measure.scaled import EACH, ONE
 from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
 
 PARAMS = SimpleNamespace(
@@ -21,6 +22,8 @@ def row(study, judge, gold, statistic, value, unit="probability", **changes):
     return {
         **{"study": study, "dataset": "set", "judge": judge, "gold": gold, "statistic": statistic},
         **{"value": value, "lo": value - 0.1, "hi": value + 0.1, "n": 10, "dropped": 2},
+        **dict.fromkeys(("n_human_own", "n_human_other", "n_human_least"), np.nan),
+        "few": False,
         **{"unit": unit, "interval": "bootstrap", "reason": ""},
         **changes,
     }
@@ -41,17 +44,37 @@ ROWS = pd.DataFrame(
     ],
     columns=LONG,
 )
+JUDGES = ("j", "k", MEAN)
+COUNTS = {"n": 7, "n_human_own": 3, "n_human_other": 4, "dropped": 1, "few": True}
 RULED = pd.DataFrame(
-    {"dataset": "set", "judge": judge, "rule": rule, "measure": measure, "value": 0.5 + 0.1 * place}
-    | {"lo": 0.4, "hi": 0.6, "change": -0.2 * place, "change_lo": -0.3 * place}
-    | {"change_hi": -0.1 * place, "n": 7, "dropped": 1}
-    for judge in ("j", "k", MEAN)
+    {"dataset": "set", "judge": judge, "measure": measure, "rule": rule, "value": 0.5 + 0.1 * place}
+    | {"lo": 0.4, "hi": 0.6, **COUNTS}
+    for judge in JUDGES
     for measure in MEASURES
-    for place, rule in enumerate(RULES)
+    for place, rule in enumerate((*RULES, OTHERS))
+)
+CHANGED = pd.DataFrame(
+    {"dataset": "set", "judge": judge, "measure": measure, "effect": effect, "rule": rule}
+    | {"against": against, "change": -0.2, "change_lo": -0.3, "change_hi": -0.1, **COUNTS}
+    for judge in JUDGES
+    for measure in MEASURES
+    for effect, rule, against in EFFECTS
+)
+PLACEBO = pd.DataFrame(
+    {"dataset": "set", "judge": judge, "responder": responder}
+    | {"own": judge == responder, "model": model, "effect": 0.01 * place, "effect_lo": -0.1}
+    | {"effect_hi": 0.1, "n": 20, "few": False}
+    for judge in ("j", "k")
+    for place, responder in enumerate(("j", "k", "writer"))
+    for model in (ONE, EACH)
+)
+SCALES = pd.DataFrame(
+    {"dataset": "set", "gold": "human", "judge": ["j", "k"], "scale": [0.8, 1.2], "n": 60}
 )
 NEEDED = pd.DataFrame(
     {"study": "wataoka", "dataset": "set", "judge": "j", "gold": "human", "statistic": "excess"}
     | {"bias": bias, "pairs": round(4 / bias**2), "prompts": 9, "n": 50, "effect": 1.2}
+    | {"few": False}
     for bias in (0.05, 0.1, 0.2)
 )
 RECOVERED = pd.DataFrame(
@@ -60,6 +83,7 @@ RECOVERED = pd.DataFrame(
 )
 PLATES = {
     "statistics": (lambda rows: draw.statistics(rows, "wataoka", PARAMS), ROWS),
+    "placebo": (lambda rows: draw.placebo(rows, SCALES, PARAMS), PLACEBO),
     **{
         name: (partial(plate, params=PARAMS), rows)
         for name, plate, rows in (
@@ -67,7 +91,7 @@ PLATES = {
             ("preferences", draw.preferences, ROWS),
             ("recovery", draw.recovery, RECOVERED),
             ("mitigations", draw.mitigations, RULED),
-            ("changes", draw.changes, RULED),
+            ("changes", draw.changes, CHANGED),
             ("power", draw.power, NEEDED),
         )
     },
@@ -110,7 +134,21 @@ def test_the_forest_has_a_panel_a_statistic_and_a_row_a_judge():
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["j", "k"]
     assert "gold: oracle" in words(figure)
     assert tuple(draw.NAMES) == STATISTICS
-    assert set(draw.MARKERS) == set(RULES) == {"single", *draw.RULES}
+    assert set(draw.MARKERS) == {*RULES, OTHERS}
+    assert set(draw.RULES) == {rule for effect, rule, _ in EFFECTS if effect != OTHER_WRITER}
+    assert "too few" not in words(figure)
+
+
+def test_a_row_that_is_too_few_is_hollow_and_the_legend_says_so():
+    figure = draw.statistics(ROWS.assign(few=True), "wataoka", PARAMS).figure
+    assert "too few: under ten rows" in words(figure)
+
+
+def test_placebos_stand_beside_own_texts_with_a_panel_a_model():
+    plate = draw.placebo(PLACEBO, SCALES, PARAMS)
+    told = words(plate.figure)
+    assert all(word in told for word in (ONE, EACH, draw.OWN_TEXT, "text of writer", "scale 0.80"))
+    assert "4 without an own text (placebos) and 2 with one" in plate.caption
 
 
 def test_captions_count_rows_dropped_missing_and_values_without_variation():
@@ -124,11 +162,11 @@ def test_captions_count_rows_dropped_missing_and_values_without_variation():
 
 
 def test_only_changes_beyond_their_interval_are_told():
-    told = draw.changed(RULED).splitlines()
-    assert len(told) == len(RULES) - 1
-    assert all("excess falls for 2 and rises for 0 of 2 judges" in line for line in told)
-    unsure = draw.changed(RULED.assign(change_hi=0.1))
-    assert "falls for 0 and rises for 0 of 2 judges" in unsure
+    told = draw.changed(CHANGED).splitlines()
+    assert len(told) == len(EFFECTS)
+    assert all("EO rises for 0 and falls for 2 of 2 judges" in line for line in told)
+    unsure = draw.changed(CHANGED.assign(change_hi=0.1))
+    assert "EO rises for 0 and falls for 0 of 2 judges" in unsure
 
 
 def test_where_no_rule_could_be_tried_nothing_is_told():

@@ -5,12 +5,17 @@ import pandas as pd
 import pytest
 from conftest import SETTINGS
 
+from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE
 from selfpref.studies.beyond.measure.mitigations import (
-    MEAN,
+    CHANGED,
+    MEASURES,
+    RULED,
+    RULES,
     by_rule,
     measured,
     panel_scores,
     rule_scores,
+    text_perplexities,
     weights,
 )
 from selfpref.studies.wataoka.measure.judged import Judged
@@ -37,6 +42,7 @@ PERPLEXITIES = pd.DataFrame(
     for (item, responder), row in NATS.items()
     for judge, nats in zip("abc", row, strict=True)
 )
+GIVEN = text_perplexities(PERPLEXITIES)
 SCORES = pd.DataFrame(
     [[0.9, 0.2, 0.4], [1.0, 0.6, 0.2]],
     index=pd.MultiIndex.from_tuples(
@@ -47,22 +53,29 @@ SCORES = pd.DataFrame(
 
 
 def test_a_judge_weighs_less_where_a_text_is_more_probable_to_it_than_to_the_panel():
-    found = weights(SCORES, PERPLEXITIES)
+    found = weights(SCORES, GIVEN)
     # Mean nats of both texts of pair 1 are 2: a finds a's text 1 below it, b finds b's.
     assert found.loc[("1", "a", "b")].tolist() == pytest.approx([np.exp(-1), np.exp(-1), 1.0])
     assert found.loc[("2", "a", "b")].tolist() == [1.0, 1.0, 1.0]
 
 
 def test_each_rule_by_hand():
-    found = rule_scores(SCORES, weights(SCORES, PERPLEXITIES), "a")
+    found = rule_scores(SCORES, GIVEN, "a")
     first = found.loc[("1", "a", "b")]
+    assert tuple(first.index) == RULES
     assert first["single"] == 0.9
     assert first["ensemble"] == pytest.approx((0.9 + 0.2 + 0.4) / 3)
+    assert first["ensemble without the judge"] == pytest.approx((0.2 + 0.4) / 2)
     # Only c wrote neither response.
     assert first["leave-self-out"] == 0.4
     small = np.exp(-1)
     assert first["perplexity-weighted"] == pytest.approx(
         (small * 0.9 + small * 0.2 + 0.4) / (2 * small + 1)
+    )
+    # Without a the mean nats are 2.5 and 1.5: b is half below in both, c half above.
+    of_b, of_c = np.exp(-0.5), np.exp(0.5)
+    assert first["perplexity-weighted without the judge"] == pytest.approx(
+        (of_b * 0.2 + of_c * 0.4) / (of_b + of_c)
     )
     # Equal perplexities: the plain mean.
     second = found.loc[("2", "a", "b")]
@@ -72,18 +85,21 @@ def test_each_rule_by_hand():
 def test_a_rule_without_all_its_scores_has_none():
     gap = SCORES.astype(float).copy()
     gap.loc[("1", "a", "b"), "a"] = np.nan
-    found = rule_scores(gap, weights(gap, PERPLEXITIES), "a").loc[("1", "a", "b")]
+    found = rule_scores(gap, GIVEN, "a").loc[("1", "a", "b")]
     assert found[["single", "ensemble", "perplexity-weighted"]].isna().all()
+    assert found["ensemble without the judge"] == pytest.approx(0.3)
     assert found["leave-self-out"] == 0.4
-    unknown = PERPLEXITIES[PERPLEXITIES["judge"].ne("b")]
+    unknown = text_perplexities(PERPLEXITIES[PERPLEXITIES["judge"].ne("b")])
     assert weights(SCORES, unknown).isna().all(axis=None)
 
 
-def test_bias_excess_and_agreement_from_cells():
-    # One rule with tp 3, fn 1, fp 1, tn 1 and two other judges with EO 0 and 1.
-    cells = np.array([[3, 1, 1, 1], [1, 1, 1, 1], [1, 0, 1, 0]], dtype=float)
+def test_bias_its_size_and_agreement_from_cells():
+    # One rule with tp 3, fn 1, fp 1, tn 1, and two other judges with EO -1/2 and 1.
+    cells = np.array([[3, 1, 1, 1], [1, 1, 0, 2], [1, 0, 1, 0]], dtype=float)
     eo = 3 / 4 - 1 / 2
-    assert measured(cells, 1)[:, 0].tolist() == pytest.approx([eo, eo - 1 / 2, 4 / 6])
+    rule, others = measured(cells, 1).T
+    assert rule.tolist() == pytest.approx([eo, eo, 4 / 6])
+    assert others.tolist() == pytest.approx([1 / 4, 3 / 4, (3 / 4 + 1 / 2) / 2])
 
 
 def judged(choices, labels):
@@ -94,7 +110,7 @@ def judged(choices, labels):
         | {"order_known": False, "repeat": 0, "probabilities": None, "choice": choice}
         | {"status": "ok" if choice else "failed"}
         for item, one, two in pairs
-        for judge, choice in zip("abcd", choices[item, one, two], strict=True)
+        for judge, choice in zip("abcd", choices[item, one, two], strict=False)
     ]
     voted = [
         {"item_id": item, "responder_a": one, "responder_b": two, "annotator": "human"}
@@ -122,54 +138,104 @@ LABELS = {
 CHOICES = {key: ("a", label, label, label) for key, label in LABELS.items()}
 
 
-@pytest.fixture(scope="module")
-def table():
-    found = by_rule(judged(CHOICES, LABELS))
-    return found.set_index(["judge", "measure", "rule"])
+def effects(choices, labels=LABELS):
+    _, found = by_rule(judged(choices, labels))
+    return found.set_index(["judge", "measure", "effect", "rule"])["change"]
 
 
-def test_a_panel_of_fair_judges_outvotes_a_partial_one(table):
-    own = table.loc["a"]
+def test_a_panel_of_fair_judges_outvotes_a_partial_one():
+    rules, _ = by_rule(judged(CHOICES, LABELS))
+    own = rules[rules["judge"].eq("a")].set_index(["measure", "rule"])
     assert own.loc[("eo", "single"), "value"] == 1
-    assert own.loc[("excess", "single"), "value"] == 1
     assert own.loc[("agreement", "single"), "value"] == 1 / 2
-    for rule in ("ensemble", "leave-self-out"):
-        assert own.loc[("eo", rule), ["value", "change"]].tolist() == [0, -1]
-        assert own.loc[("agreement", rule), ["value", "change"]].tolist() == [1, 1 / 2]
+    for rule in ("ensemble", "ensemble without the judge", "leave-self-out", OTHERS):
+        assert own.loc[("eo", rule), "value"] == 0
+        assert own.loc[("agreement", rule), "value"] == 1
     # The pair that the human tied is not decided.
-    assert (own["n"] == 4).all()
-    assert "perplexity-weighted" not in own.index.get_level_values("rule")
-
-
-def test_the_single_judge_changes_nothing_against_itself(table):
-    alone = table.xs("single", level="rule")
-    assert (alone[["change", "change_lo", "change_hi"]] == 0).all(axis=None)
-
-
-def test_the_mean_is_of_sizes():
-    # a prefers itself always, b never: signed biases would cancel.
-    against = {"a": "a", "b": "a", "c": "c"}
-    choices = {
-        key: (against["a"], "a" if "b" in key[1:] else label, label, label)
-        for key, label in LABELS.items()
+    assert set(zip(own["n"], own["n_human_own"], own["n_human_other"], strict=True)) == {(4, 2, 2)}
+    assert set(own.index.get_level_values("rule")) == {
+        *(rule for rule in RULES if not rule.startswith("perplexity")),
+        OTHERS,
     }
-    found = by_rule(judged(choices, LABELS)).set_index(["judge", "measure", "rule"])["value"]
-    eo = found.xs("single", level="rule").xs("eo", level="measure")
-    known = eo.drop(MEAN).dropna()
+    found = effects(CHOICES)["a"]
+    assert found["eo", OWN_VOTE, "single"] == 1
+    assert found["agreement", OWN_VOTE, "single"] == -1 / 2
+    # Where nobody errs, averaging has nothing to average, and one vote of four changes nothing.
+    assert (found.drop(index="single", level="rule") == 0).all()
+
+
+def test_the_own_vote_counts_where_the_others_differ():
+    labels = {("1", "a", "x"): "a", ("2", "a", "x"): "x"}
+    choices = {("1", "a", "x"): "aaa", ("2", "a", "x"): "axa"}
+    found = effects(choices, labels)["a"]
+    # Without a the second pair is a tie of b and c: 1 - 1/2; with it a wins: 1 - 0.
+    assert found["eo", OWN_VOTE, "ensemble"] == 1 / 2
+    assert found["agreement", OWN_VOTE, "ensemble"] == 1 / 2 - 3 / 4
+    # b alone has an EO of 0, c of 1: as much as both together.
+    assert found["eo", AVERAGING, "ensemble without the judge"] == 0
+
+
+def test_averaging_alone_makes_a_bias_larger():
+    """Three judges that err in turn on what is better, and all on what is worse; a never votes."""
+    labels = {(str(n), "a", "x"): "x" if n == 4 else "a" for n in range(1, 5)}
+    choices = {
+        ("1", "a", "x"): "axaa",
+        ("2", "a", "x"): "aaxa",
+        ("3", "a", "x"): "aaax",
+        ("4", "a", "x"): "aaaa",
+    }
+    found = effects(choices, labels)["a"]
+    assert found["eo", AVERAGING, "ensemble without the judge"] == pytest.approx(1 - 2 / 3)
+    assert found["size", AVERAGING, "ensemble without the judge"] == pytest.approx(1 - 2 / 3)
+    assert found["agreement", AVERAGING, "ensemble without the judge"] == pytest.approx(
+        3 / 4 - 1 / 2
+    )
+    assert found["eo", OWN_VOTE, "ensemble"] == 0
+
+
+def test_own_vote_and_averaging_add_up():
+    rules, changes = by_rule(judged(CHOICES, LABELS))
+    value = rules.set_index(["judge", "measure", "rule"])["value"]
+    change = changes.set_index(["judge", "measure", "effect", "rule"])["change"]
+    for judge in "abc":
+        for measure in MEASURES:
+            both = (
+                change[judge, measure, OWN_VOTE, "ensemble"]
+                + change[judge, measure, AVERAGING, "ensemble without the judge"]
+            )
+            whole = value[judge, measure, "ensemble"] - value[judge, measure, OTHERS]
+            assert both == pytest.approx(whole, nan_ok=True)
+
+
+def test_the_mean_is_of_sizes_but_for_the_own_vote():
+    # a prefers itself always, b never: signed biases would cancel.
+    choices = {
+        key: ("a", "a" if "b" in key[1:] else label, label, label) for key, label in LABELS.items()
+    }
+    rules, changes = by_rule(judged(choices, LABELS))
+    size = rules[rules["rule"].eq("single") & rules["measure"].eq("size")]
+    known = size[size["judge"].ne(MEAN)]["value"].dropna()
     assert len(known) > 1
-    assert eo[MEAN] == pytest.approx(known.abs().mean())
+    assert size.set_index("judge").loc[MEAN, "value"] == pytest.approx(known.mean())
+    mean = changes[changes["judge"].eq(MEAN)]
+    assert set(mean.loc[mean["measure"].eq("eo"), "effect"]) == {OWN_VOTE}
+    assert not rules["judge"].eq(MEAN)[rules["measure"].eq("eo")].any()
 
 
 def test_a_pair_without_all_verdicts_is_dropped_and_counted():
     key = ("1", "a", "b")
     broken = CHOICES | {key: ("a", None, "a", "a")}
-    found = by_rule(judged(broken, LABELS)).query("judge == 'a'")
-    assert set(zip(found["n"], found["dropped"], strict=True)) == {(3, 1)}
+    for found in by_rule(judged(broken, LABELS)):
+        own = found[found["judge"].eq("a")]
+        assert set(zip(own["n"], own["dropped"], strict=True)) == {(3, 1)}
 
 
 def test_two_judges_are_no_panel():
     data = judged(CHOICES, LABELS)
     verdicts = data.tables["verdicts"]
     data.tables["verdicts"] = verdicts[verdicts["judge"].isin(["a", "b"])]
-    assert by_rule(data).empty
+    rules, changes = by_rule(data)
+    assert (list(rules), list(changes)) == (RULED, CHANGED)
+    assert rules.empty
+    assert changes.empty
     assert panel_scores(data.pairs).shape == (5, 2)

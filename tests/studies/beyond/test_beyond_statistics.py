@@ -112,7 +112,7 @@ def hand():
         ("equal_quality", "human", 1 / 2, 1, 0),
         ("harmful", "human", 1 / 2, 2, 0),
         ("neutral", "human", 1.0, 1, 0),
-        ("earned", "human", 2.5 / 3, 3, 0),
+        ("legitimate", "human", 2.5 / 3, 3, 0),
     ],
 )
 def test_counted_by_hand(hand, statistic, gold, value, n, dropped):
@@ -120,6 +120,42 @@ def test_counted_by_hand(hand, statistic, gold, value, n, dropped):
     assert row["value"] == pytest.approx(value)
     assert row[["n", "dropped"]].tolist() == [n, dropped]
     assert row["reason"] == ""
+
+
+def test_both_human_sides_stand_beside_eo_and_excess(hand):
+    # Me decides 1, 2 (own) and 4, 5 (other); you all of 1 to 5.
+    sides = ["n_human_own", "n_human_other", "n_human_least"]
+    human = hand.loc[("me", "human")]
+    for name in ("equal_opportunity", "excess", "excess_common"):
+        assert human.loc[name, sides].tolist() == [2, 2, 2], name
+    assert human.loc["excess_half_ties", sides].tolist() == [3, 2, 2]
+    assert human.loc[["harmful", "gold_gap"], sides].isna().all(axis=None)
+
+
+def test_fewer_than_ten_pairs_on_one_human_side_are_too_few():
+    rows = pd.DataFrame(
+        {"n": [50, 50, 9, 0], "n_human_own": [40, 41, np.nan, np.nan], "n_human_other": [10, 9] * 2}
+    )
+    assert sets.too_few(rows).tolist() == [False, True, True, False]
+    # Another judge's side counts as well.
+    assert sets.too_few(rows.assign(n_human_least=9)).tolist() == [True, True, True, False]
+
+
+def test_what_is_too_few_is_in_brackets():
+    frames = beyond.compute([beyond.pairs([judged()])], 0.95)
+    assert frames["beyond"].loc[frames["beyond"]["n"].between(1, 9), "few"].all()
+    row = frames["beyond_wide"].query("judge == 'me' and gold == 'human'").iloc[0]
+    assert row["equal_opportunity"].startswith("(0.50 [")
+
+
+def test_rates_of_all_or_none_have_an_interval_with_a_width(hand):
+    row = hand.loc[("me", "human", "neutral")]
+    assert row["value"] == 1
+    assert row["lo"] < 0.5
+    assert row["hi"] == 1
+    assert set(hand.loc[hand["interval"].eq("Wilson")].index.get_level_values("statistic")) == {
+        *("demographic_parity", "equal_quality", "harmful", "neutral", "legitimate")
+    }
 
 
 def test_equal_length_is_the_fit_at_no_difference(hand):
@@ -180,7 +216,7 @@ def test_a_judge_that_copies_the_gold_label_has_no_gap():
         for name in ("gold_gap", "equal_quality", "harmful", "excess"):
             assert values[name] == 0, name
         assert values["regression"] == pytest.approx(0, abs=1e-9)
-        assert values["earned"] == 1
+        assert values["legitimate"] == 1
         assert values["neutral"] == 0.5
     assert found.loc[(POOLED, "human", "regression"), "value"] == pytest.approx(0, abs=1e-9)
 
@@ -206,7 +242,7 @@ def test_the_oracle_is_a_gold_label_of_its_own(hand):
 # Contests: three judges choose among three responses; the key knows who is right.
 CHOICES = {
     # item: (choices of a, b, c), scores of a, b, c
-    "1": (("a", "b", "a"), (1, 0, 0)),  # a earned
+    "1": (("a", "b", "a"), (1, 0, 0)),  # a legitimate
     "2": (("a", "b", "c"), (0, 1, 0)),  # a harmful
     "3": (("b", "b", "b"), (0, 1, 1)),  # a harmful, not chosen
     "4": (("a", "a", "tie"), (1, 1, 0)),  # neutral
@@ -263,7 +299,7 @@ def test_choices_among_three_counted_by_hand():
     for name, value, n in (
         ("harmful", 1 / 2, 2),
         ("neutral", 1.0, 2),
-        ("earned", 1.0, 1),
+        ("legitimate", 1.0, 1),
         # Decided by the key: 1, 2 and 3: 1 - 1/2.
         ("equal_opportunity", 1 / 2, 3),
         # Only in the last set all responses are alike.
@@ -431,6 +467,7 @@ def test_the_chapters_of_the_studies_say_the_same(released):
             if not np.isnan(row.excess):
                 wanted = [row.excess, row.excess_lo, row.excess_hi, row.n]
                 assert found.tolist() == pytest.approx(wanted)
+                assert mine.loc[(row.judge, name[row.variant]), "few"] == row.few
 
 
 def test_the_order_of_the_rows_changes_no_number(released):
@@ -472,9 +509,16 @@ def test_nothing_to_read_gives_empty_frames():
     ]
     for frames in (beyond.compute([], 0.95), beyond.compute(parts, 0.95)):
         assert {name: len(frame) for name, frame in frames.items()} == dict.fromkeys(
-            ("beyond", "beyond_wide", "recovery", "mitigations", "power"), 0
+            (
+                *("beyond", "beyond_wide", "recovery", "scales", "placebo"),
+                *("mitigations", "mitigation_changes", "power"),
+            ),
+            0,
         )
         assert list(frames["beyond"].columns) == LONG
+        # A sentence that looks for a row finds the columns.
+        for name, columns in beyond.COLUMNS.items():
+            assert name == "betas" or list(frames[name].columns) == [*columns, "few"]
 
 
 def test_a_pair_without_texts_has_no_length():

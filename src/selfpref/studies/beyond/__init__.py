@@ -9,5 +9,9 @@ from selfpref.tables.parts import StudyTables
 
 # Among the names of judges: a regression over all judges of a data set, and a mean over them.
 POOLED, MEAN = "all judges", "mean of judges"
+# Among rules that decide pairs, what the judges give that did not write the responses, each alone;
+# and what makes one rule differ from another.
+OTHERS = "others alone"
+OWN_VOTE, AVERAGING, OTHER_WRITER = "own vote", "averaging", "other writer"
 
 STUDY = StudyTables("beyond", (), {})

@@ -27,7 +27,7 @@ from selfpref.plots.frame import (
 )
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.beyond import MEAN, POOLED
+from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE, POOLED
 
 # Colour and marker of each gold label.
 GOLDS = {
@@ -47,33 +47,56 @@ NAMES = {
     "excess": "excess, own pairs",
     "excess_common": "excess, common pairs",
     "excess_half_ties": "excess, ties as half",
+    "beyond_no_preference": "EO beyond another person's",
     "gold_gap": "DBG score",
     "regression": "regression",
     "regression_length": "regression, controlling for length",
+    "regression_scaled": "regression, scale by judge",
     "equal_quality": "equal quality",
     "harmful": "harmful",
     "neutral": "neutral",
-    "earned": "legitimate",
+    "legitimate": "legitimate",
 }
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
-NEUTRAL = {"neutral": 0.5, "earned": 1.0}
+NEUTRAL = {"neutral": 0.5, "legitimate": 1.0}
 # Statistic, gold label and heading of the panels of judges without a second reader.
 PREFERENCES = {
     ("demographic_parity", "none"): "demographic parity",
     ("equal_length", "none"): "P(own) − ½ at equal length",
     ("gold_gap", "oracle"): "DBG score, gold: oracle",
 }
-MARKERS = {"single": "o", "ensemble": "s", "perplexity-weighted": "^", "leave-self-out": "D"}
-RULES = {
-    "ensemble": Look(BLUE, "s"),
-    "perplexity-weighted": Look(GREEN, "^"),
-    "leave-self-out": Look(ORANGE, "D"),
+MARKERS = {
+    "single": "o",
+    OTHERS: "P",
+    "ensemble": "s",
+    "ensemble without the judge": "D",
+    "perplexity-weighted": "^",
+    "perplexity-weighted without the judge": "v",
+    "leave-self-out": "X",
 }
-# Rows that rest on fewer pairs or texts are hollow.
-FEW = 10
-HOLLOW = f"n below {FEW}"
+# How a judge comes from single others to a panel with its own vote.
+PATH = (OTHERS, "ensemble without the judge", "ensemble")
+RULES = {
+    "single": Look(BLACK, "o"),
+    "ensemble": Look(BLUE, "s"),
+    "ensemble without the judge": Look(BLUE, "D"),
+    "perplexity-weighted": Look(GREEN, "^"),
+    "perplexity-weighted without the judge": Look(GREEN, "v"),
+}
+# Effect and measure of the panels, with their headings.
+CHANGES = {
+    (OWN_VOTE, "eo"): "own vote: EO",
+    (OWN_VOTE, "agreement"): "own vote: agreement",
+    (AVERAGING, "size"): "averaging: size of EO",
+    (AVERAGING, "agreement"): "averaging: agreement",
+}
+OWN_TEXT = "its own text"
+HOLLOW = "too few: under ten rows, or pairs on one human side"
 SOURCE = "Definitions and sources: `src/selfpref/studies/beyond/measure`"
-COEFFICIENTS = "Intervals of coefficients are robust to clusters of prompts"
+INTERVALS = (
+    "Intervals of coefficients are robust to clusters of prompts, those of shares Wilson's; both "
+    "take prompts for clusters, as the bootstrap does"
+)
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
@@ -82,7 +105,7 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
         name=rows["statistic"].map(NAMES),
         series=[LABELS.get(gold, gold) for gold in rows["gold"]],
         neutral=rows["statistic"].map(NEUTRAL).fillna(0.0),
-        hollow=rows["n"].lt(FEW),
+        hollow=rows["few"],
     )
     place = {name: number for number, name in enumerate(NAMES)}
     order = drawn["statistic"].map(place).sort_values(kind="stable").index
@@ -127,7 +150,7 @@ def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
         f"{int(shown['n'].eq(0).sum())} values do not exist and are not drawn (reasons in "
         "beyond.csv)",
         unvaried(shown),
-        COEFFICIENTS,
+        INTERVALS,
         SOURCE,
         params=params,
     )
@@ -172,7 +195,7 @@ def ratings(rows: pd.DataFrame, params: Params) -> Plate:
         "Scores of own texts minus gold scores of the same texts, and coefficients of own text",
         f"{table['n'].sum():g} rows, {table['dropped'].sum():g} dropped for want of a score or a "
         f"gold score; {int(table['n'].eq(0).sum())} values do not exist",
-        COEFFICIENTS,
+        INTERVALS,
         SOURCE,
         params=params,
     )
@@ -236,7 +259,7 @@ def recovery(rows: pd.DataFrame, params: Params) -> Plate:
             "nothing was injected in this profile: only the testbed knows the truth", rows
         )
     figure = forest(
-        _named(rows.rename(columns={"r": "value"})).assign(hollow=False),
+        _named(rows.rename(columns={"r": "value"}).assign(few=False)),
         row="name",
         label="correlation with the injected bonus, over judges",
         looks=GOLDS,
@@ -251,9 +274,53 @@ def recovery(rows: pd.DataFrame, params: Params) -> Plate:
     return Plate(figure, rows, told)
 
 
+def placebo(rows: pd.DataFrame, scales: pd.DataFrame, params: Params) -> Plate:
+    """The term of an own text beside the same term of every other text: one panel a model.
+
+    Args:
+        rows: The frame `placebo`.
+        scales: The frame `scales`.
+        params: With `bootstrap` and `profile`.
+    """
+    if rows.empty:
+        return nothing("no data set with several judges of the same responses", rows)
+    of = scales[scales["gold"].eq("human")].set_index(["dataset", "judge"])["scale"]
+    keys = pd.MultiIndex.from_frame(rows[["dataset", "judge"]])
+    drawn = long(rows, {"": "effect"}, into="of").assign(
+        series=("text of " + rows["responder"]).mask(rows["own"], OWN_TEXT).to_numpy(),
+        note=[f"scale {scale:.2f}" for scale in of.reindex(keys)],
+        hollow=rows["few"].to_numpy(),
+    )
+    others = sorted(set(drawn["series"]) - {OWN_TEXT})
+    greys = {
+        name: Look(GREY, look.marker) for name, look in looks(others, first=[OWN_TEXT]).items()
+    }
+    figure = forest(
+        drawn.sort_values(["dataset", "judge"], kind="stable"),
+        row="judge",
+        group="dataset",
+        panel="model",
+        label="coefficient: score beyond what the model expects of this judge",
+        looks={OWN_TEXT: Look(ORANGE, "D"), **greys},
+        note="note",
+        hollow=HOLLOW,
+    )
+    own = rows.groupby("model")["own"].agg(["sum", "size"]).max()
+    told = caption(
+        f"Profile `{params.profile}`",
+        f"One term for one judge and one responder at a time, {own['size'] - own['sum']} without "
+        f"an own text (placebos) and {own['sum']} with one, in a model of the judges' scores with "
+        "responder and human vote, and with a scale for each judge or one for all",
+        f"At least {rows['n'].min()} pairs each",
+        f"{params.bootstrap.level:.0%} intervals, robust to clusters of prompts",
+        SOURCE,
+    )
+    return Plate(figure, rows, told)
+
+
 @style.context(STYLE)
 def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
-    """Excess against agreement with the human, by judge and rule: one panel a data set.
+    """Bias against agreement with the human, by judge and rule: one panel a data set.
 
     Args:
         rows: The frame `mitigations`.
@@ -263,14 +330,15 @@ def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
         return nothing("no data set with three judges and human labels", rows)
     judges = rows[rows["judge"].ne(MEAN)]
     wide = judges.pivot(index=["dataset", "judge", "rule"], columns="measure", values="value")
-    wide = wide.sort_index().reset_index()
+    few = judges[judges["measure"].eq("eo")].set_index(["dataset", "judge", "rule"])["few"]
+    wide = wide.assign(hollow=few).sort_index().reset_index()
     colors = {judge: look.color for judge, look in looks(judges["judge"]).items()}
     figure = scatter(
         wide.assign(series=wide["judge"] + wide["rule"]),
-        x="excess",
+        x="eo",
         y="agreement",
         label=(
-            "excess over the other judges (0: treats the responses as they do)",
+            "equal-opportunity bias towards the judge's responses",
             "agreement with the human, share of pairs",
         ),
         looks={
@@ -281,10 +349,9 @@ def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
     )
     for axes, (_, part) in zip(figure.axes, wide.groupby("dataset"), strict=False):
         axes.axvline(0, color=GREY, linewidth=0.8)
-        alone = part[part["rule"].eq("single")]
-        for judge, ends in part.merge(alone, on="judge", suffixes=("", "_alone")).groupby("judge"):
-            across, up = (ends[[f"{of}_alone", of]].to_numpy().T for of in ("excess", "agreement"))
-            axes.plot(across, up, color=colors[judge], linewidth=0.5, alpha=0.5)
+        for judge, mine in part.groupby("judge"):
+            path = mine.set_index("rule").reindex(PATH)
+            axes.plot(path["eo"], path["agreement"], color=colors[judge], linewidth=0.5, alpha=0.5)
     rules = [rule for rule in MARKERS if judges["rule"].eq(rule).any()]
     handles = [mark(judge, Look(color)) for judge, color in colors.items()]
     legend(figure, [*handles, *(mark(rule, Look(GREY, MARKERS[rule])) for rule in rules)])
@@ -298,64 +365,65 @@ def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
             why="for want of a score",
         ),
         "A tie of a rule counts half",
-        "Each judge's own responses, judged by itself (single) and by each rule; intervals in the "
-        "next figure",
+        "Pairs with the responses of each judge (colour), judged by it alone (single), by each "
+        "other judge alone (mean), and by each rule with and without it",
+        "Lines go from the others alone to their ensemble, and on to the ensemble with the judge; "
+        "intervals in the next figure",
         SOURCE,
     )
     return Plate(figure, rows, told)
 
 
 def changes(rows: pd.DataFrame, params: Params) -> Plate:
-    """What each mitigation changes against the single judge, with intervals.
+    """What a judge's own vote changes, and what averaging does, with intervals.
 
     Args:
-        rows: The frame `mitigations`.
+        rows: The frame `mitigation_changes`.
         params: With `bootstrap`.
     """
     if rows.empty:
         return nothing("no data set with three judges and human labels", rows)
-    table = rows[["dataset", "judge", "rule", "measure", "change", "change_lo", "change_hi", "n"]]
-    headings = {
-        "excess": "excess (row of the mean: its size)",
-        "agreement": "agreement with the human",
-    }
-    drawn = long(rows[rows["measure"].isin(headings)], {"": "change"}, into="of")
-    drawn = drawn.assign(panel=drawn["measure"].map(headings), last=drawn["judge"].eq(MEAN))
+    kinds = zip(rows["effect"], rows["measure"], strict=True)
+    drawn = rows.assign(panel=[CHANGES.get(kind) for kind in kinds], hollow=rows["few"])
+    drawn = long(drawn[drawn["panel"].notna()], {"": "change"}, into="of")
     figure = forest(
-        drawn.sort_values(["dataset", "last", "judge"], kind="stable"),
+        drawn.assign(last=drawn["judge"].eq(MEAN)).sort_values(
+            ["dataset", "last", "judge"], kind="stable"
+        ),
         row="judge",
         series="rule",
         group="dataset",
         panel="panel",
-        label="rule minus single judge, on the same pairs",
+        wrap=2,
+        label="change on the same pairs",
         looks=RULES,
         share_x=False,
+        hollow=HOLLOW,
     )
     told = caption(
-        "Each rule minus the single judge, on the same pairs",
-        f"`{MEAN}`: of agreement, and of the size of the excess, which mere noise keeps above 0",
+        "Own vote: each rule minus the same rule without the judge whose responses are judged; a "
+        "single judge minus the mean of the others, each alone",
+        "Averaging: a panel without this judge minus the mean of its members, each alone",
+        f"`{MEAN}`: of the changes; EO is signed, its size is not",
         SOURCE,
         params=params,
     )
-    return Plate(figure, table, told)
+    return Plate(figure, rows, told)
 
 
 def changed(rows: pd.DataFrame) -> str:
-    """For how many judges each rule moves bias and agreement beyond its interval."""
+    """For how many judges each effect moves bias and agreement beyond its interval."""
     if rows.empty:
         return ""
+    judges = rows[rows["judge"].ne(MEAN)]
     told = []
-    for (dataset, rule), part in rows[rows["judge"].ne(MEAN)].groupby(["dataset", "rule"]):
+    for (dataset, effect, rule), part in judges.groupby(["dataset", "effect", "rule"], sort=False):
         counts = []
-        for measure in ("excess", "agreement"):
+        for measure, name in (("eo", "EO"), ("size", "its size"), ("agreement", "agreement")):
             one = part[part["measure"].eq(measure)]
             down, up = beyond(one, "change")
-            counts.append(
-                f"{measure} falls for {down} and rises for {up} of {len(one)} judges, the others "
-                "cannot be told apart"
-            )
-        if rule != "single":
-            told.append(f"- {dataset}, {rule}: {'; '.join(counts)}.")
+            counts.append(f"{name} rises for {up} and falls for {down} of {len(one)} judges")
+        told.append(f"- {dataset}, {effect}, {rule}: {'; '.join(counts)}.")
     return "\n".join(told)
 
 

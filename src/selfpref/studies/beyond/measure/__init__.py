@@ -2,8 +2,8 @@
 
 Reads the tables of all studies that are switched on, and of Panickssery et al. the frame of pairs.
 Each statistic is defined in the module that computes it: `choices` (a judge's own choices),
-`effects` (the regression), `ratings` (gaps of scores), `mitigations`, `power`; the rows that they
-read, and the table that they fill, in `sets`.
+`effects` and `scaled` (the regressions), `ratings` (gaps of scores), `mitigations`, `power`; the
+rows that they read, and the table that they fill, in `sets`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,15 @@ import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics.bias import whole_counts
-from selfpref.studies.beyond.measure import choices, effects, ratings, sets
-from selfpref.studies.beyond.measure.mitigations import by_rule
-from selfpref.studies.beyond.measure.power import needed
+from selfpref.studies.beyond.measure import (
+    choices,
+    effects,
+    mitigations,
+    power,
+    ratings,
+    scaled,
+    sets,
+)
 from selfpref.studies.beyond.measure.sets import KEY, LONG, STATISTICS, Row
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.scorers import READINGS
@@ -27,6 +33,15 @@ from selfpref.studies.xu.measure.rows import rated
 
 __all__ = ["Found", "compute", "contests", "pairs", "preferences", "refinement", "wide"]
 
+# Of the frames that some profiles leave empty.
+COLUMNS = {
+    "scales": scaled.SCALES,
+    "placebo": scaled.PLACEBO,
+    "mitigations": mitigations.RULED,
+    "mitigation_changes": mitigations.CHANGED,
+    "power": power.NEEDED,
+    "betas": ["dataset", "judge", "beta"],
+}
 RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
 # The interval of a correlation needs n - 3 > 0.
 FEWEST = 4
@@ -39,7 +54,10 @@ class Found:
 
     rows: list[Row] = field(default_factory=list)
     power: list[pd.DataFrame] = field(default_factory=list)
+    scales: list[pd.DataFrame] = field(default_factory=list)
+    placebo: list[pd.DataFrame] = field(default_factory=list)
     mitigations: list[pd.DataFrame] = field(default_factory=list)
+    mitigation_changes: list[pd.DataFrame] = field(default_factory=list)
     betas: list[pd.DataFrame] = field(default_factory=list)
 
 
@@ -56,10 +74,17 @@ def pairs(datasets: Iterable[Judged]) -> Found:
             judged = sets.from_pairs(data, labelled, gold)
             if gold == sets.HUMAN:
                 found.rows += choices.without_gold(judged)
+                found.rows += choices.against_people(data)
             found.rows += choices.with_gold(judged)
             found.rows += effects.of_pairs(data, labelled, gold)
-            found.power.append(needed(judged))
-        found.mitigations.append(by_rule(data))
+            rows, scales = scaled.of_pairs(data, labelled, gold)
+            found.rows += rows
+            found.scales.append(scales)
+            found.power.append(power.needed(judged))
+        found.placebo.append(scaled.placebos(data))
+        rules, changes = mitigations.by_rule(data)
+        found.mitigations.append(rules)
+        found.mitigation_changes.append(changes)
         bonus = betas(data).rename("beta").rename_axis("judge").reset_index()
         found.betas.append(bonus.assign(dataset=data.name))
     return found
@@ -74,7 +99,7 @@ def contests(panel: Panel, settings: Settings) -> Found:
     found.rows += choices.without_gold(judged[0])
     for one in judged:
         found.rows += choices.with_gold(one)
-        found.power.append(needed(one))
+        found.power.append(power.needed(one))
     found.rows += ratings.of_contests(panel, settings.bootstrap.level)
     return found
 
@@ -89,7 +114,7 @@ def preferences(
         found.rows += choices.without_gold(judged)
         if judged.gold != sets.NONE:
             found.rows += choices.with_gold(judged)
-            found.power.append(needed(judged))
+            found.power.append(power.needed(judged))
     return found
 
 
@@ -99,20 +124,26 @@ def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Foun
     return Found(list(ratings.of_refinement(rows, tables["truths"], settings)))
 
 
-def _shown(value: float, lo: float, hi: float) -> str:
-    return f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
+def _shown(value: float, lo: float, hi: float, few: bool) -> str:
+    shown = f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
+    return f"({shown})" if few else shown
 
 
 def wide(long: pd.DataFrame) -> pd.DataFrame:
-    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic."""
+    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic.
+
+    What rests on too few pairs is in brackets.
+    """
     keys = [*KEY[:-1], "unit"]
     if long.empty:
         return pd.DataFrame(columns=keys)
     # A minus sign, where a hyphen would make a spreadsheet read a formula.
     cells = long.assign(
         cell=[
-            _shown(value, lo, hi).replace("-", "\N{MINUS SIGN}") if n else ""
-            for value, lo, hi, n in long[["value", "lo", "hi", "n"]].itertuples(index=False)
+            _shown(value, lo, hi, few).replace("-", "\N{MINUS SIGN}") if n else ""
+            for value, lo, hi, few, n in long[["value", "lo", "hi", "few", "n"]].itertuples(
+                index=False
+            )
         ]
     )
     table = cells.pivot(index=keys, columns="statistic", values="cell").fillna("")
@@ -157,6 +188,11 @@ def recovery(long: pd.DataFrame, betas: pd.DataFrame, level: float) -> pd.DataFr
     return pd.DataFrame(rows, columns=RECOVERY)
 
 
+def _joined(found: list[Found], name: str) -> pd.DataFrame:
+    parts = [frame for part in found for frame in getattr(part, name) if len(frame)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS[name])
+
+
 def compute(parts: Iterable[Found], level: float) -> dict[str, pd.DataFrame]:
     """The frames of the chapter.
 
@@ -165,22 +201,20 @@ def compute(parts: Iterable[Found], level: float) -> dict[str, pd.DataFrame]:
         level: Coverage of the intervals.
 
     Returns:
-        `beyond` (the long table, in the columns `LONG`), `beyond_wide`, `recovery`, `mitigations`,
-        `power`.
+        `beyond` (the long table, in the columns `LONG`), `beyond_wide`, `recovery`, `scales`,
+        `placebo`, `mitigations`, `mitigation_changes`, `power`.
     """
     found = list(parts)
     long = pd.DataFrame([row for part in found for row in part.rows], columns=LONG)
+    long["few"] = sets.too_few(long)
     place = {name: number for number, name in enumerate(STATISTICS)}
     long = long.sort_values(
         KEY, key=lambda names: names.map(place) if names.name == "statistic" else names
     ).reset_index(drop=True)
-    frames = {
-        name: pd.concat([pd.DataFrame(), *(f for part in found for f in getattr(part, name))])
-        for name in ("mitigations", "power", "betas")
-    }
+    frames = {name: _joined(found, name) for name in COLUMNS}
     return {
         "beyond": whole_counts(long),
         "beyond_wide": wide(long),
         "recovery": recovery(long, frames.pop("betas"), level),
-        **{name: frame.reset_index(drop=True) for name, frame in frames.items()},
+        **{name: frame.assign(few=sets.too_few(frame)) for name, frame in frames.items()},
     }

@@ -3,11 +3,13 @@
 Over the own rows of a judge (`selfpref.studies.beyond.measure.sets`), P the share of its wins:
 
 - `equal_opportunity` = P(judge own | gold own) - P(judge other | gold other), ties as the settings
-  say (`selfpref.statistics.bias`). It is `earned` + `harmful` - 1 where the judge never ties.
+  say (`selfpref.statistics.bias`). It is `legitimate` + `harmful` - 1 where the judge never ties.
 - `demographic_parity` = (P - c) / (1 - c), c the mean of 1/k: for pairs 2 P - 1 (Wataoka et al.,
   Eq. 4). Under a gold label: of the rows that it and the judge decide. Under none: of all rows.
 - `excess`, `excess_common`, `excess_half_ties`: EO minus the mean EO of the other judges on the
   same responses, in three variants (`selfpref.statistics.bias`).
+- `beyond_no_preference` = EO against single votes minus the EO of another person in the judge's
+  place (`selfpref.statistics.no_preference`), on pairs with two votes or more.
 - `paired_excess` = mean of [own win - mean win that the other judges give the same response], set
   by set; needs no gold label (`selfpref.studies.livebench.measure.self_preference`).
 - `gold_gap` = P(own wins) by the judge - by the gold label, ties shared: the DBG score of Z.-Y.
@@ -15,21 +17,26 @@ Over the own rows of a judge (`selfpref.studies.beyond.measure.sets`), P the sha
 - `equal_quality` = P(own wins) - 1/k where the gold label calls all responses alike. Yang et al.
   (arXiv 2604.22891) construct such pairs from the scores of several models; here the gold label
   finds them, so a label that ties carelessly lets differences in quality in.
-- `harmful`, `neutral`, `earned` = P(own wins) where the gold label says that another response is
-  better, that the own one is as good as the best, that it is the best alone. `harmful` is the
+- `harmful`, `neutral`, `legitimate` = P(own wins) where the gold label says that another response
+  is better, that the own one is as good as the best, that it is the best alone. `harmful` is the
   harmful self-preference propensity of W.-L. Chen et al. (arXiv 2504.03846), who take right and
   wrong answers to verifiable tasks for gold and leave out rows on which both are alike (`neutral`
   here); their legitimate self-preference ratio is a share of the judge's choices of itself,
-  `earned` here a share of the rows on which that choice is right.
+  `legitimate` here a share of the rows on which that choice is right.
 - `equal_length` = b_0 of  win - 1/k = b_0 + b_1 length  over the own rows: the preference at equal
   length, quality not held.
 
 In all but EO, demographic parity and excess a judge's tie counts 1/k. 0 is no preference, but for
-`neutral` (1/2 for pairs) and `earned` (1 for a judge that follows the gold label).
+`neutral` (1/2 for pairs) and `legitimate` (1 for a judge that follows the gold label).
+
+Shares (demographic parity, equal quality, the three rates) have Wilson's interval, EO Newcombe's
+where one of its shares is 0 or 1 (`selfpref.statistics.shares`), the others a bootstrap of prompts.
+EO and excess depend on how many pairs the gold label decides for the own response and for the other
+one, `n_human_own` and `n_human_other`; an excess also on those of the other judges: `n_human_least`
+is the fewest that one of them has on one side.
 """
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -37,19 +44,36 @@ import pandas as pd
 from selfpref.statistics.bias import (
     VARIANTS,
     cell_weights,
-    equal_opportunity,
+    equal_opportunity_interval,
     excess,
+    human_sides,
     stacked_cells,
 )
-from selfpref.statistics.bootstrap import Statistic
+from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_interval
 from selfpref.studies.beyond.measure.regression import fit
-from selfpref.studies.beyond.measure.sets import NONE, Judgments, Row, known, missing
+from selfpref.studies.beyond.measure.sets import (
+    BOOTSTRAP,
+    HUMAN,
+    NEWCOMBE,
+    NONE,
+    ROBUST,
+    WILSON,
+    Judgments,
+    Row,
+    known,
+    missing,
+    on_sides,
+)
+from selfpref.studies.wataoka.measure.judged import STUDY, Judged, no_preference
 
 # Statistics that need a gold label, and where no preference lies for pairs.
-KINDS = {"harmful": 0.0, "neutral": 0.5, "earned": 1.0}
+KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
 ALONE = "no second judge read the same responses"
 ONE_SIDE = "the gold label prefers one side only"
+UNDECIDED = "no set that the judge and the gold label decide"
+NOBODY = "no such set with a verdict"
 EXCESS = dict(zip(VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
 
 
@@ -65,10 +89,27 @@ def _mean(data: Judgments, judge: str, name: str, values: pd.Series, within: pd.
     """The mean of the known values within a part of the own rows."""
     row, used = data.row(judge, name), within & values.notna()
     if not used.any():
-        return missing(row, int(within.sum()), "no such set with a verdict")
+        return missing(row, int(within.sum()), NOBODY)
     clusters = data.own(judge)["cluster"]
     found = data.bootstrap.mean(values[used], clusters[used], judge, name, data.gold)
     return known(row, found, int(used.sum()), int(within.sum() - used.sum()))
+
+
+def _share(data: Judgments, judge: str, name: str, within: pd.Series, chance: float = 0.0) -> Row:
+    """P(own wins) within a part of the own rows, minus chance."""
+    own, row = data.own(judge), data.row(judge, name)
+    used = within & own["win"].notna()
+    if not used.any():
+        return missing(row, int(within.sum()), NOBODY)
+    won, level = own["win"][used].to_numpy(dtype=float), data.settings.bootstrap.level
+    found = share_interval(won, own["cluster"][used], level)
+    moved = Interval(found.value - chance, found.lo - chance, found.hi - chance, 0.0)
+    return known(row, moved, int(used.sum()), int(within.sum() - used.sum()), WILSON)
+
+
+def _chance(own: pd.DataFrame, used: pd.Series) -> float:
+    """The mean of 1/k."""
+    return float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
 
 
 def _decided(data: Judgments, judge: str) -> Iterator[Row]:
@@ -79,22 +120,24 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
         own = own.assign(human=1.0)
     cells = cell_weights(own, use.human_ties, use.judge_ties)
     used = cells.sum(axis=1) > 0
-    chance = float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
-    labelled = int(own["human"].notna().sum())
-    statistics: dict[str, tuple[str, Statistic]] = {
-        "equal_opportunity": ("eo", equal_opportunity),
-        "demographic_parity": ("dp", partial(parity, chance=chance)),
-    }
-    if data.gold == NONE:
-        del statistics["equal_opportunity"]
-    for name, (stream, statistic) in statistics.items():
-        found = data.bootstrap.estimate(cells, own["cluster"], statistic, judge, stream)
+    labelled, n = int(own["human"].notna().sum()), float(cells.sum())
+    dropped = labelled - int(used.sum())
+    if data.gold != NONE:
+        row, total = data.row(judge, "equal_opportunity"), cells.sum(axis=0)
+        found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
         if np.isnan(found.value):
-            reason = ONE_SIDE if used.any() else "no set that the judge and the gold label decide"
-            yield missing(data.row(judge, name), labelled, reason)
+            yield missing(row, labelled, ONE_SIDE if n else UNDECIDED)
         else:
-            dropped = labelled - int(used.sum())
-            yield known(data.row(judge, name), found, float(cells.sum()), dropped)
+            kind = BOOTSTRAP if total.all() else NEWCOMBE
+            yield known(row, found, n, dropped, kind) | on_sides(human_sides(total)[None])
+    row = data.row(judge, "demographic_parity")
+    if not n:
+        yield missing(row, labelled, UNDECIDED)
+        return
+    counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
+    share, chance = share_interval(counts, own["cluster"], use.bootstrap.level), _chance(own, used)
+    value, lo, hi = ((end - chance) / (1 - chance) for end in (share.value, share.lo, share.hi))
+    yield known(row, Interval(value, lo, hi, 0.0), n, dropped, WILSON)
 
 
 def _excess(data: Judgments, judge: str) -> Iterator[Row]:
@@ -112,7 +155,7 @@ def _excess(data: Judgments, judge: str) -> Iterator[Row]:
         if np.isnan(found.value):
             yield missing(row, labelled, ONE_SIDE)
         else:
-            yield known(row, found, n, labelled - n)
+            yield known(row, found, n, labelled - n) | on_sides(human_sides(cells.sum(axis=0)))
 
 
 def _paired_excess(data: Judgments, judge: str) -> Row:
@@ -134,7 +177,7 @@ def _equal_length(data: Judgments, judge: str) -> Row:
     found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
     if not found.identified:
         return missing(row, len(own), "all lengths are alike")
-    return known(row, found, len(kept), len(own) - len(kept))
+    return known(row, found, len(kept), len(own) - len(kept), ROBUST)
 
 
 def without_gold(data: Judgments) -> Iterator[Row]:
@@ -146,6 +189,21 @@ def without_gold(data: Judgments) -> Iterator[Row]:
         yield _equal_length(bare, judge)
 
 
+def against_people(data: Judged) -> Iterator[Row]:
+    """EO beyond that of another person in the judge's place, of every judge with own pairs."""
+    for judge in data.judges:
+        found, own = no_preference(data, judge), data.own(judge)
+        name, labelled = "beyond_no_preference", int(own["human"].notna().sum())
+        place = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": HUMAN}
+        row: Row = {**place, "statistic": name, "unit": "probability"}
+        if (status := found["no_preference_status"]) != "ok":
+            yield missing(row, labelled, str(status))
+            continue
+        value, lo, hi = (float(str(found[f"{name}{end}"])) for end in ("", "_lo", "_hi"))
+        n = int(str(found["n_two_votes"]))
+        yield known(row, Interval(value, lo, hi, 0.0), n, labelled - n)
+
+
 def with_gold(data: Judgments) -> Iterator[Row]:
     """The statistics under the gold label, of every judge with own rows."""
     for judge in data.judges:
@@ -155,6 +213,7 @@ def with_gold(data: Judgments) -> Iterator[Row]:
         yield from _excess(data, judge)
         yield _mean(data, judge, "gold_gap", own["win"] - own["gold"], labelled)
         alike = own["alike"].astype(bool)
-        yield _mean(data, judge, "equal_quality", own["win"] - 1 / own["k"], alike)
+        asked = alike & own["win"].notna()
+        yield _share(data, judge, "equal_quality", alike, _chance(own, asked))
         for kind, human in zip(KINDS, (0.0, 0.5, 1.0), strict=True):
-            yield _mean(data, judge, kind, own["win"], own["human"].eq(human))
+            yield _share(data, judge, kind, own["human"].eq(human))

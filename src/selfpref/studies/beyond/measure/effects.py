@@ -30,6 +30,7 @@ import pandas as pd
 from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond.measure.regression import MISSING, fit
 from selfpref.studies.beyond.measure.sets import (
+    ROBUST,
     Row,
     known,
     missing,
@@ -80,7 +81,7 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
         b, n = found.get(column, MISSING), int((mine & used).sum())
         row, all_mine = place | {"judge": judge}, int(mine.sum())
         if b.identified:
-            yield known(row, b, n, all_mine - n)
+            yield known(row, b, n, all_mine - n, ROBUST)
         else:
             yield missing(row, all_mine, NOT_TOLD if n else "no row with a score and gold")
 

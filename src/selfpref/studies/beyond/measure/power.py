@@ -25,14 +25,24 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from selfpref.statistics.bias import cell_weights, equal_opportunity, excess, stacked_cells
+from selfpref.statistics.bias import (
+    cell_weights,
+    equal_opportunity,
+    excess,
+    human_sides,
+    stacked_cells,
+)
 from selfpref.statistics.bootstrap import Statistic
 from selfpref.statistics.scores import Floats
 from selfpref.studies.beyond.measure.choices import parity
-from selfpref.studies.beyond.measure.sets import Judgments
+from selfpref.studies.beyond.measure.sets import SIDES, Judgments, on_sides
 
 BIASES = (0.05, 0.1, 0.2)
 ALPHA, POWER = 0.05, 0.8
+NEEDED = [
+    *("study", "dataset", "judge", "gold", "statistic", "bias", "pairs", "prompts"),
+    *("n", *SIDES, "n_prompts", "sd", "correlation", "effect", "detectable"),
+]
 # Relative step of the derivative; cells are counts.
 STEP = 1e-4
 
@@ -128,9 +138,9 @@ def needed(data: Judgments) -> pd.DataFrame:
     """Pairs and prompts that each judge's statistics need, on its own decided rows.
 
     Returns:
-        `study, dataset, judge, gold, statistic, bias, pairs, prompts, n, n_prompts, sd` (of u),
-        `correlation, effect, detectable`. A statistic without variance in the sample has no rows:
-        nothing can be planned from it.
+        The columns `NEEDED`: sd is that of u, and EO and excess have the pairs of both human
+        sides. A statistic without variance in the sample has no rows: nothing can be planned from
+        it.
     """
     found = []
     for judge in data.judges:
@@ -147,6 +157,10 @@ def needed(data: Judgments) -> pd.DataFrame:
             "demographic_parity": plan(kept, clusters, partial(parity, chance=chance)),
             "excess": plan(stacked[decided], prompts[decided], excess),
         }
+        sides = {
+            "equal_opportunity": on_sides(human_sides(kept.sum(axis=0))[None]),
+            "excess": on_sides(human_sides(stacked.sum(axis=0))),
+        }
         place = {"study": data.study, "dataset": data.dataset, "judge": judge, "gold": data.gold}
         found += [
             {**place, "statistic": statistic, "bias": bias}
@@ -155,8 +169,9 @@ def needed(data: Judgments) -> pd.DataFrame:
             | {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
             | {"correlation": noise.correlation, "effect": noise.effect}
             | {"detectable": noise.detectable()}
+            | sides.get(statistic, {})
             for statistic, noise in plans.items()
             if noise is not None
             for bias in BIASES
         ]
-    return pd.DataFrame(found)
+    return pd.DataFrame(found, columns=NEEDED)

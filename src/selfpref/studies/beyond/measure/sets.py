@@ -13,7 +13,8 @@ it is in the column `human` whoever gave it, since `selfpref.statistics.bias` re
 A row of a responder that is the judge itself is an *own* row.
 
 Every statistic becomes one `Row` of the long table, in the columns `LONG`; one that does not exist
-is NaN with n 0 and the reason.
+is NaN with n 0 and the reason. EO and excess, which compare two human sides
+(`selfpref.statistics.bias`), have the pairs of both in `SIDES`.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
 from selfpref.statistics.scores import Floats, decide, pairs_with
 from selfpref.studies.beyond.measure.regression import Coefficient
@@ -31,7 +33,11 @@ from selfpref.tables.schemas import TIE
 
 Row = dict[str, object]
 KEY = ["study", "dataset", "judge", "gold", "statistic"]
-LONG = [*KEY, "value", "lo", "hi", "n", "dropped", "unit", "interval", "reason"]
+SIDES = ["n_human_own", "n_human_other", "n_human_least"]
+LONG = [
+    *(*KEY, "value", "lo", "hi", "n", *SIDES, "few"),
+    *("dropped", "unit", "interval", "reason"),
+]
 # In this order: what the studies measure, their controls, then what the papers since have added.
 STATISTICS = (
     "demographic_parity",
@@ -41,15 +47,18 @@ STATISTICS = (
     "excess",
     "excess_common",
     "excess_half_ties",
+    "beyond_no_preference",
     "gold_gap",
     "regression",
     "regression_length",
+    "regression_scaled",
     "equal_quality",
     "harmful",
     "neutral",
-    "earned",
+    "legitimate",
 )
 HUMAN, ORACLE, NONE = "human", "oracle", "none"
+BOOTSTRAP, ROBUST, WILSON, NEWCOMBE = "bootstrap", "cluster-robust", "Wilson", "Newcombe"
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
 COLUMNS = [
@@ -64,11 +73,32 @@ def missing(row: Row, dropped: int, reason: str) -> Row:
     return row | nothing | {"n": 0, "dropped": dropped, "interval": "", "reason": reason}
 
 
-def known(row: Row, found: Interval | Coefficient, n: float, dropped: int) -> Row:
+def known(
+    row: Row, found: Interval | Coefficient, n: float, dropped: int, kind: str = BOOTSTRAP
+) -> Row:
     """The row of a statistic with a value, and of how its interval was made."""
     values = {"value": found.value, "lo": found.lo, "hi": found.hi}
-    kind = "bootstrap" if isinstance(found, Interval) else "cluster-robust"
     return row | values | {"n": n, "dropped": dropped, "interval": kind, "reason": ""}
+
+
+def too_few(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row rests on too few pairs: in all, or on one human side where it has sides.
+
+    Args:
+        rows: With `n`, and `SIDES` (or without).
+    """
+    counts = rows.reindex(columns=["n", *SIDES]).astype(float)
+    few: pd.Series = counts["n"].gt(0) & counts.min(axis=1).lt(FEW)
+    return few
+
+
+def on_sides(pairs: Floats) -> Row:
+    """The pairs on both human sides, and the fewest that a judge of the comparison has on one.
+
+    Args:
+        pairs: `[judges, 2]`, the judge itself first.
+    """
+    return dict(zip(SIDES, map(float, (*pairs[0], pairs.min())), strict=True))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,373 @@
+"""The regression with a scale for each judge, and a placebo for every own text.
+
+Judges differ in noise: one whose verdict changes with the order of the responses gives scores
+nearer to 1/2. Where all judges share one effect of each responder
+(`selfpref.studies.beyond.measure.effects`), a judge with less noise than the others seems to favour
+whatever is good, its own texts among it. So each judge has a scale, lambda_j, for the effects of
+the responders:
+
+    s - 1/2 = lambda_j (r_A - r_B) + c_j (h - 1/2) + b_j own + e
+
+own = 1 where A is the judge's own text, -1 where B is, else 0. lambda and r are told from each
+other up to a factor: the mean of lambda is 1 here, and r is 0 for the responder that sorts first.
+b_j depends on neither choice; it is the row `regression_scaled`. The fit is by least squares, r and
+lambda by turns, each in closed form, with c_j and b_j solved for throughout. It needs the rows only
+as sums of products by prompt and judge, so that its bootstrap, of prompts, is one matrix product.
+
+A *placebo* is the same term for one judge and any responder, alone in a model without own texts:
+
+    own = 1 where the judge is j and A is of r, -1 where B is, else 0
+
+with one scale for all judges and with a scale for each. Where r is not j there is no own text, and
+b shows what a model takes for self-preference without any. With X the derivatives of a model at its
+solution, e its residuals, G prompts and N rows, the interval of a placebo is b -+ t(G - 1) se from
+
+    var = c (X'X)^- sum_g (X_g'e_g)(X_g'e_g)' (X'X)^-,    c = G / (G - 1) * (N - 1) / (N - rank X)
+
+as in `selfpref.studies.beyond.measure.regression`. Both need several judges of the same responses.
+
+The squares may have no least: where judges disagree about a responder that is a judge too, its r
+can grow without end, its own scale staying as it is and b making up for it. Then the fit does not
+settle, and no coefficient of the model is given; nor where it does not in more resamples than the
+interval leaves out.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.scores import Floats
+from selfpref.studies.beyond.measure.effects import NOT_TOLD
+from selfpref.studies.beyond.measure.regression import MISSING, SPANNED, Coefficient
+from selfpref.studies.beyond.measure.sets import Row, known, missing
+from selfpref.studies.wataoka.measure.judged import Judged
+
+ONE, EACH = "one scale", "a scale for each judge"
+SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
+PLACEBO = [
+    *("dataset", "judge", "responder", "own", "model"),
+    *("effect", "effect_lo", "effect_hi", "n"),
+]
+# The fit takes at most so many rounds of so many turns for r and lambda, and ends where a turn
+# moves no lambda, of mean 1, by more than this.
+ROUNDS, TURNS, SETTLED = 100, 3, 1e-6
+
+
+@dataclass(frozen=True)
+class Products:
+    """Sums of products over the pairs of each prompt and judge.
+
+    The columns are, for each responder, 1 where A is of it and -1 where B is; h - 1/2; s - 1/2.
+
+    Attributes:
+        judges: Their names.
+        responders: Their names.
+        sums: `[prompts, judges, columns, columns]`.
+        pairs: How many pairs of each responder each judge scored, `[judges, responders]`.
+    """
+
+    judges: list[str]
+    responders: list[str]
+    sums: Floats
+    pairs: Floats
+
+    @classmethod
+    def of(cls, pairs: pd.DataFrame) -> "Products":
+        """The sums of the pairs that have a score and a gold label.
+
+        Args:
+            pairs: As `selfpref.statistics.scores.judged_pairs` returns them.
+        """
+        pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
+        judges = sorted(set(pairs["judge"]))
+        responders = sorted({*pairs["first"], *pairs["second"]})
+        texts = [
+            pairs["first"].eq(name).astype(float) - pairs["second"].eq(name) for name in responders
+        ]
+        columns = np.stack([*texts, pairs["human"] - 0.5, pairs["score"] - 0.5], axis=-1)
+        prompts, names = pd.factorize(pairs["cluster"])
+        place = pd.Index(judges).get_indexer(pairs["judge"])
+        sums = np.zeros((len(names), len(judges), columns.shape[1], columns.shape[1]))
+        np.add.at(sums, (prompts, place), columns[:, :, None] * columns[:, None, :])
+        scored = np.einsum("gjkk->jk", sums)[:, : len(responders)]
+        return cls(judges, responders, sums, scored)
+
+    @cached_property
+    def total(self) -> Floats:
+        """Over all prompts, `[judges, columns, columns]`."""
+        total: Floats = self.sums.sum(axis=0)
+        return total
+
+    @cached_property
+    def own(self) -> Floats:
+        """The own text of each judge as a combination of columns, `[judges, columns]`."""
+        own = np.zeros(self.total.shape[:2])
+        for place, judge in enumerate(self.judges):
+            if judge in self.responders:
+                own[place, self.responders.index(judge)] = 1.0
+        return own
+
+    @cached_property
+    def same_gold(self) -> Floats:
+        """`sums` with the gold label taken out of every column of each judge."""
+        taken = np.tile(np.eye(self.total.shape[-1]), (len(self.judges), 1, 1))
+        with_gold, size = self.total[:, -2], self.total[:, -2, -2, None]
+        taken[:, -2] -= np.divide(with_gold, size, out=np.zeros_like(with_gold), where=size > 0)
+        free: Floats = np.einsum("jka,gjkl,jlb->gjab", taken, self.sums, taken, optimize=True)
+        return free
+
+
+def _without(products: Floats, column: Floats) -> Floats:
+    """Products of columns with one column taken out of all of them.
+
+    Args:
+        products: `[..., columns, columns]`.
+        column: A combination of columns, `[..., columns]`; 0 takes nothing out.
+    """
+    with_all = np.einsum("...ab,...b->...a", products, column)
+    size = np.einsum("...a,...a->...", with_all, column)[..., None]
+    share = np.divide(with_all, size, out=np.zeros_like(with_all), where=size > 0)
+    left: Floats = products - with_all[..., :, None] * share[..., None, :]
+    return left
+
+
+def _solved(left: Floats, right: Floats) -> Floats:
+    """The solutions of small systems, `[batch, k]`; NaN where one has no solution of its own."""
+    size = np.trace(left, axis1=1, axis2=2)[:, None] / left.shape[-1]
+    some = np.divide(left, size[..., None], out=np.zeros_like(left), where=size[..., None] > 0)
+    lost = ~(np.abs(np.linalg.det(some)) > SPANNED)
+    some[lost] = np.eye(left.shape[-1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = np.linalg.solve(some, (right / size)[..., None])[..., 0]
+    found[lost] = np.nan
+    return found
+
+
+def _turns(left: Floats, right: Floats, scale: Floats) -> tuple[Floats, Floats, Floats]:
+    """Some turns for effects and scales, and by how much the last one moved the scales."""
+    effects, before = np.zeros(right[:, 0].shape), scale
+    for _ in range(TURNS):
+        before = scale
+        effects = _solved(
+            np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
+        )
+        size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, effects), effects)
+        towards = np.einsum("bjk,bk->bj", right, effects)
+        scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
+        scale /= scale.mean(axis=1, keepdims=True)
+    return effects, scale, np.abs(scale - before).max(axis=1)
+
+
+def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
+    """Scales of the judges, and effects of the responders.
+
+    Args:
+        products: `[batch, judges, columns, columns]`, gold label and own texts taken out.
+        start: Scales to start with, `[judges]`.
+
+    Returns:
+        `[batch, judges]`, of mean 1; `[batch, responders]`, the first 0. NaN where there is no
+        least of squares.
+    """
+    left, right = products[..., 1:-2, 1:-2], products[..., 1:-2, -1]
+    scale = np.tile(start, (len(right), 1))
+    effects = np.zeros((len(right), right.shape[-1]))
+    todo = np.arange(len(right))
+    for _ in range(ROUNDS):
+        effects[todo], scale[todo], change = _turns(left[todo], right[todo], scale[todo])
+        todo = todo[change > SETTLED]
+        if not len(todo):
+            break
+    scale[todo] = effects[todo] = np.nan
+    return scale, np.pad(effects, ((0, 0), (1, 0)))
+
+
+def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
+    """The model with a scale for each judge.
+
+    Args:
+        products: `[batch, judges, columns, columns]`, as in `Products`.
+        terms: The term b of each judge as a combination of columns, `[judges, columns]` or
+            `[batch, judges, columns]`; 0: none.
+        start: Scales to start with, `[judges]`.
+
+    Returns:
+        The scales `[batch, judges]`; lambda r as a combination of columns, `[batch, judges,
+        columns]`; b `[batch, judges]`, NaN for a judge without term. NaN where responders cannot be
+        told from terms.
+    """
+    gold = np.eye(products.shape[-1])[-2]
+    free = _without(products, np.broadcast_to(gold, products.shape[:-1]))
+    terms = np.broadcast_to(terms, free.shape[:-1])
+    scale, effects = _by_turns(_without(free, terms), start)
+    judged = scale[..., None] * np.pad(effects, ((0, 0), (0, 2)))[:, None, :]
+    with_term = np.einsum("bjkl,bjl->bjk", free, terms)
+    size = np.einsum("bjk,bjk->bj", with_term, terms)
+    left = with_term[..., -1] - np.einsum("bjk,bjk->bj", with_term, judged)
+    return scale, judged, np.divide(left, size, out=np.full_like(left, np.nan), where=size > 0)
+
+
+def _coefficient(
+    products: Products, design: Floats, fit: Floats, value: float, level: float
+) -> Coefficient:
+    """The coefficient of a design's last column, by one step of Gauss and Newton from a fit.
+
+    Args:
+        products: The sums.
+        design: The model's derivatives as combinations of columns, `[judges, columns, parameters]`.
+        fit: The model so far as a combination of columns, `[judges, columns]`.
+        value: The coefficient so far.
+        level: Coverage of the interval.
+    """
+    free, (n_prompts, n_judges) = products.same_gold, products.sums.shape[:2]
+    total = free.sum(axis=0)
+    square = np.einsum("jka,jkl,jlb->ab", design, total, design, optimize=True)
+    inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
+    others = np.linalg.pinv(square[:-1, :-1], rtol=SPANNED, hermitian=True)
+    if square[-1, -1] - square[-1, :-1] @ others @ square[:-1, -1] <= SPANNED * square[-1, -1]:
+        return MISSING
+
+    def slopes(sums: Floats, at: Floats) -> Floats:
+        left = sums[..., -1] - np.einsum("...jkl,jl->...jk", sums, at)
+        found: Floats = np.einsum("jka,...jk->...a", design, left)
+        return found
+
+    step = inverse @ slopes(total, fit)
+    value += float(step[-1])
+    by_prompt = slopes(free, fit + design @ step) @ inverse[-1]
+    n = int(products.pairs.sum()) // 2
+    rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True)) + n_judges
+    estimable = n_prompts > 1 and n > rank
+    correction = n_prompts / (n_prompts - 1) * (n - 1) / (n - rank) if estimable else np.nan
+    se = float(np.sqrt(correction * (by_prompt @ by_prompt)))
+    half = se * float(stdtrit(n_prompts - 1, (1 + level) / 2)) if estimable else np.nan
+    return Coefficient(value, se, value - half, value + half)
+
+
+def _slopes_of_effects(products: Products, scale: Floats) -> Floats:
+    """Derivatives by r of all responders but the first, `[judges, columns, responders - 1]`."""
+    columns = np.eye(products.total.shape[-1])[:, 1 : len(products.responders)]
+    slopes: Floats = scale[:, None, None] * columns
+    return slopes
+
+
+def _slopes_of_scales(judged: Floats, scale: Floats) -> Floats:
+    """Derivatives by lambda, `[judges, columns, judges]`."""
+    effects = judged.sum(axis=0) / scale.sum()
+    slopes: Floats = np.eye(len(scale))[:, None, :] * effects[None, :, None]
+    return slopes
+
+
+def _of_terms(terms: Floats) -> Floats:
+    """Derivatives by the b of each judge, `[judges, columns, judges]`."""
+    slopes: Floats = np.eye(len(terms))[:, None, :] * terms[:, :, None]
+    return slopes
+
+
+def own_texts(
+    products: Products, bootstrap: ClusterBootstrap, *names: str
+) -> tuple[dict[str, Interval], pd.DataFrame]:
+    """B of each judge with own texts that the model can tell, and the scale of each judge.
+
+    Args:
+        products: The sums.
+        bootstrap: The intervals.
+        names: Of its stream.
+
+    Returns:
+        By judge; and `judge, scale, scale_lo, scale_hi, n`, n being the judge's pairs. Both empty
+        where the model is not identified.
+    """
+    judges, own = products.judges, products.own
+    scale, judged, b = (part[0] for part in fitted(products.total[None], own, np.ones(len(judges))))
+    if np.isnan(judged).any():
+        return {}, pd.DataFrame(columns=SCALES[2:])
+    shared = [_slopes_of_effects(products, scale), _slopes_of_scales(judged, scale)]
+    fit, terms = judged + np.nan_to_num(b)[:, None] * own, _of_terms(own)
+    told = []
+    for place in np.flatnonzero(own.any(axis=1)):
+        last = np.roll(terms, -1 - place, axis=-1)
+        design = np.concatenate([*shared, last], axis=-1)
+        if _coefficient(products, design, fit, b[place], bootstrap.level).identified:
+            told.append(int(place))
+
+    def statistics(totals: Floats) -> Floats:
+        drawn, _, coefficients = fitted(totals, own, scale)
+        return np.concatenate([coefficients[:, told], drawn], axis=-1)
+
+    found = bootstrap.of_sums(products.sums, statistics, *names)
+    if found[-1].undefined > 1 - bootstrap.level:
+        return {}, pd.DataFrame(columns=SCALES[2:])
+    effects = dict(zip([judges[place] for place in told], found[: len(told)], strict=True))
+    scales = [one.columns("scale") for one in found[len(told) :]]
+    pairs = products.pairs.sum(axis=1) / 2
+    return effects, pd.DataFrame(scales).assign(judge=judges, n=pairs.astype(int))
+
+
+def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], pd.DataFrame]:
+    """What the model says of one data set of pairs under one gold label.
+
+    Args:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+
+    Returns:
+        The rows `regression_scaled`, and the columns `SCALES`.
+    """
+    labelled = pairs[pairs["human"].notna()]
+    effects, scales = own_texts(Products.of(pairs), data.bootstrap, "regression_scaled", gold)
+    rows = []
+    for judge in data.judges:
+        mine = labelled["judge"].eq(judge)
+        mine &= labelled["first"].eq(judge) | labelled["second"].eq(judge)
+        n = int((mine & labelled["score"].notna()).sum())
+        place = {"study": "wataoka", "dataset": data.name, "judge": judge, "gold": gold}
+        row: Row = {**place, "statistic": "regression_scaled", "unit": "probability"}
+        if judge in effects:
+            rows.append(known(row, effects[judge], n, int(mine.sum()) - n))
+        else:
+            rows.append(missing(row, int(mine.sum()), NOT_TOLD))
+    return rows, scales.assign(dataset=data.name, gold=gold)[SCALES]
+
+
+def placebos(data: Judged) -> pd.DataFrame:
+    """The term of each judge and responder, alone in a model without own texts.
+
+    Args:
+        data: The data set; the human's votes are the gold label.
+
+    Returns:
+        The columns `PLACEBO`: `own` says whether the responder is the judge,
+        `model` is `ONE` or `EACH`, n counts the judge's pairs with a text of the responder. Without
+        the terms that a model cannot tell from the responders.
+    """
+    products, level = Products.of(data.pairs), data.settings.bootstrap.level
+    judges, alike = products.judges, np.ones(len(products.judges))
+    cells = np.argwhere(products.pairs > 0)
+    terms = np.zeros((len(cells), *products.own.shape))
+    terms[np.arange(len(cells)), *cells.T] = 1.0
+    every = np.broadcast_to(products.total, (len(cells), *products.total.shape))
+    rows = []
+    for (place, column), term, scale, judged, b in zip(
+        cells, terms, *fitted(every, terms, alike), strict=True
+    ):
+        last = _of_terms(term)[..., [place]]
+        slopes = {ONE: [_slopes_of_effects(products, alike)]}
+        fits = {ONE: (np.zeros(term.shape), 0.0)}
+        if not np.isnan(judged).any():
+            slopes[EACH] = [_slopes_of_effects(products, scale), _slopes_of_scales(judged, scale)]
+            fits[EACH] = (judged + b[place] * term, float(b[place]))
+        for model, design in slopes.items():
+            found = _coefficient(
+                products, np.concatenate([*design, last], axis=-1), *fits[model], level
+            )
+            judge, responder = judges[place], products.responders[column]
+            values = (found.value, found.lo, found.hi, int(products.pairs[place, column]))
+            if found.identified:
+                rows.append((judge, responder, judge == responder, model, *values))
+    return pd.DataFrame(rows, columns=PLACEBO[1:]).assign(dataset=data.name)[PLACEBO]
