@@ -95,14 +95,13 @@ class ByModel:
         self.words = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
 
     def encode(self, body: Body) -> list[int]:
-        messages, prefill = body["messages"], ""
-        if body.get("continue_final_message"):
-            *messages, last = messages
-            prefill = last["content"]
         text = self.tokenizer.apply_chat_template(
-            messages, add_generation_prompt=True, tokenize=False
+            body["messages"],
+            add_generation_prompt=body.get("add_generation_prompt", True),
+            continue_final_message=body.get("continue_final_message", False),
+            tokenize=False,
         )
-        return self.tokenizer(text + prefill, add_special_tokens=False)["input_ids"]
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     def logprobs(self, ids: list[int]) -> Any:
         with self.torch.no_grad():

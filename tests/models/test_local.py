@@ -316,8 +316,8 @@ def test_packed_lines_lay_a_shared_prompt_down_once(engine, monkeypatch):
 def test_the_last_token_is_predicted_not_seen(tmp_path):
     """As in lm-evaluation-harness a text may be one token longer than the context."""
     model = load(save(tmp_path / "m", byte_level()))
-    context = len(model.encode(PROMPTS[0])) - 1
-    fitting = " A" * (model.context - context)
+    context = len(model.encode(PROMPTS[0]))
+    fitting = " A" * (model.context - context + 1)
     one, more = model.answer(to_score([PROMPTS[0]] * 2, [fitting, fitting + " A"]))
     assert (one.status, more.status) == ("ok", "truncated")
     assert one.n_tokens == model.context - context + 1

@@ -36,12 +36,14 @@ def control(tokenizer, ids):
 
 def usual(tokenizer, messages, prefill):
     """What `transformers` makes of trusted messages."""
+    said = [*messages, *([("assistant", prefill)] if prefill else [])]
     text = tokenizer.apply_chat_template(
-        [{"role": role, "content": content} for role, content in messages],
-        add_generation_prompt=True,
+        [{"role": role, "content": content} for role, content in said],
+        add_generation_prompt=not prefill,
+        continue_final_message=bool(prefill),
         tokenize=False,
     )
-    return tokenizer(text + prefill)["input_ids"]
+    return tokenizer(text)["input_ids"]
 
 
 @pytest.mark.parametrize("content", CONTENTS)
@@ -126,17 +128,6 @@ def test_a_text_without_messages_begins_with_bos_or_eos():
     assert Encoder(tokenizer).encode(Prompt(())) == [tokenizer.bos_token_id]
     tokenizer.bos_token = None
     assert Encoder(tokenizer).encode(Prompt(())) == [tokenizer.eos_token_id]
-
-
-def test_whitespace_before_a_continuation_is_part_of_it():
-    """As in lm-evaluation-harness: `...assistant\\n` + `lamp` is divided before the line break."""
-    tokenizer = byte_level()
-    prompt = Prompt((("user", "hello"),))
-    ((context, continuation),) = Encoder(tokenizer).pairs([prompt], ["the lamp"])
-    whole = usual(tokenizer, prompt.messages, "the lamp")
-    assert context + continuation == whole
-    assert tokenizer.decode(context).endswith("assistant")
-    assert tokenizer.decode(continuation) == "\nthe lamp"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
     log-perplexity = sum of -ln p(token) over the response's tokens / number of tokens    (nats)
 
-The response's text is scored, without a token that ends it. Conditional on the prompt is the
-paper's quantity; the unconditional one tells style from fit to the question.
+The response's text is scored as the content of the assistant's turn, without a token that ends it;
+what the chat template writes before the content belongs to the prompt. Conditional on the prompt is
+the paper's quantity; the unconditional one tells style from fit to the question.
 """
 
 from collections.abc import Iterator

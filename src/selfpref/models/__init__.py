@@ -54,7 +54,17 @@ class _Call:
     def as_json(self) -> dict[str, Any]:
         """The call as it stands in its key."""
         said = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {"call": type(self).__name__.lower(), **said, "prompt": self.prompt.as_json()}
+        said |= {"prompt": self.prompt.as_json(), **self.begins}
+        return {"call": type(self).__name__.lower(), **said}
+
+    @property
+    def begins(self) -> dict[str, str]:
+        """Where an answer begins that is given, as a prefill or to be scored.
+
+        It is part of the key: such an answer once began at the end of the generation prompt.
+        """
+        given = self.prompt.messages and (self.prompt.prefill or isinstance(self, Score))
+        return {"begins": "content"} if given else {}
 
     @property
     def options(self) -> tuple[object, ...]:
@@ -177,6 +187,22 @@ class Text:
 
 
 Answer = Text | Choice | Likelihood
+
+
+def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
+    """Where a response begins among the tokens of prompt and response encoded together.
+
+    At the first token that differs from the prompt's own: where a tokenizer joins the prompt's last
+    whitespace to the response's first word (`▁Hello`), that token is the response's; a line break
+    that stays a token of its own is the prompt's.
+
+    Args:
+        context: Token ids of the prompt alone, up to the content of the assistant's turn.
+        whole: Token ids of prompt and response.
+    """
+    return next(
+        end for end in range(len(context), -1, -1) if list(whole[:end]) == list(context[:end])
+    )
 
 
 @dataclass

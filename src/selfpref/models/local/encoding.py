@@ -10,6 +10,11 @@ ordinary text (`USER:`, `[INST]`) have no such protection: there a content can s
 The template never sees a content either. It is rendered around placeholders, once for each sequence
 of roles, and contents are put into their places (without surrounding whitespace where the template
 trims): no content can change what the template writes.
+
+An answer that is given, as a prefill or a continuation, is the content of the assistant's turn: the
+template renders that turn too, and what it writes before the content (a line break, the space after
+`ASSISTANT:`) belongs to the prompt. An answer that is still to be written follows the template's
+generation prompt, which may end before that space.
 """
 
 import json
@@ -24,11 +29,13 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt
+from selfpref.models import Prompt, response_start
 from selfpref.models.local.weights import Template
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
+# Who answers.
+ANSWERING = "assistant"
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,8 @@ class Place:
     left: bool
     right: bool
 
-    def fill(self, contents: Sequence[str]) -> str:
-        """The content that stands here."""
-        text = contents[self.message]
+    def trimmed(self, text: str) -> str:
+        """A content as the template would put it here."""
         text = text.lstrip() if self.left else text
         return text.rstrip() if self.right else text
 
@@ -87,7 +93,7 @@ class Encoder:
         longest_first = sorted(self._names, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         self._bos = self._default_bos()
-        self._pieces: dict[tuple[str, ...], list[str | Place]] = {}
+        self._pieces: dict[tuple[tuple[str, ...], bool], list[str | Place]] = {}
 
     def _name(self, number: int | str) -> str:
         return f"\ue000{self._nonce}.{number}\ue001"
@@ -101,9 +107,14 @@ class Encoder:
         """A text of our own or the template's, in which special tokens are meant."""
         return self._special.sub(lambda found: self._names[found[0]], text)
 
-    def _rendered(self, roles: tuple[str, ...]) -> list[str | Place]:
-        """The template's text between the contents of messages of these roles."""
-        if roles not in self._pieces:
+    def _rendered(self, roles: tuple[str, ...], *, asked: bool) -> list[str | Place]:
+        """The template's text between the contents of messages of these roles.
+
+        Args:
+            roles: Who speaks.
+            asked: Whether an answer is asked for after them.
+        """
+        if (roles, asked) not in self._pieces:
             messages = [
                 {"role": role, "content": f"{EDGE}{self._name(f'c{number}')}{EDGE}"}
                 for number, role in enumerate(roles)
@@ -112,7 +123,7 @@ class Encoder:
                 text = self._tokenizer.apply_chat_template(
                     messages,
                     chat_template=self._jinja,
-                    add_generation_prompt=True,
+                    add_generation_prompt=asked,
                     tokenize=False,
                 )
             except jinja2.TemplateError as error:
@@ -120,14 +131,15 @@ class Encoder:
                     f"{self._tokenizer.name_or_path}: the chat template refuses messages of "
                     f"{', '.join(roles)}: {error}"
                 ) from error
-            self._pieces[roles] = self._divided(str(text))
-            placed = {piece.message for piece in self._pieces[roles] if isinstance(piece, Place)}
+            pieces = self._divided(str(text))
+            placed = {piece.message for piece in pieces if isinstance(piece, Place)}
             for left_out in sorted(set(range(len(roles))) - placed):
                 raise SelfprefError(
                     f"{self._tokenizer.name_or_path}: the chat template leaves out the message "
                     f"of role {roles[left_out]!r}; use another role or `template`"
                 )
-        return self._pieces[roles]
+            self._pieces[roles, asked] = pieces
+        return self._pieces[roles, asked]
 
     def _divided(self, text: str) -> list[str | Place]:
         start, end = (re.escape(part) for part in self._name("c|").split("|"))
@@ -144,19 +156,30 @@ class Encoder:
 
         Without messages it begins with BOS or, where a tokenizer has none, with EOS.
         """
-        if not prompt.messages:
+        if prompt.prefill or not prompt.messages:
+            return self._begun(prompt)[0]
+        roles, contents = zip(*prompt.messages, strict=True)
+        return _filled(self._rendered(roles, asked=True), contents)
+
+    def _begun(self, prompt: Prompt) -> tuple[str, Place]:
+        """The text up to the answer's content, prefill included, and the place of the content."""
+        last = len(prompt.messages)
+        if not last:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token
             if first is None:
                 raise SelfprefError(
                     f"{self._tokenizer.name_or_path}: neither BOS nor EOS to begin a text with"
                 )
-            return self._own(first + prompt.prefill)
+            return self._own(first + prompt.prefill), Place(last, False, False)
         roles, contents = zip(*prompt.messages, strict=True)
-        parts = (
-            piece if isinstance(piece, str) else piece.fill(contents)
-            for piece in self._rendered(roles)
+        pieces = self._rendered((*roles, ANSWERING), asked=False)
+        at, place = next(
+            (at, piece)
+            for at, piece in enumerate(pieces)
+            if isinstance(piece, Place) and piece.message == last
         )
-        return "".join(parts) + self._own(prompt.prefill)
+        before = _filled(pieces[:at], contents) + self._own(prompt.prefill)
+        return before, Place(last, place.left and not prompt.prefill, place.right)
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
@@ -180,20 +203,25 @@ class Encoder:
     def pairs(
         self, prompts: Sequence[Prompt], continuations: Sequence[str]
     ) -> list[tuple[list[int], list[int]]]:
-        """Context and continuation of each, as lm-evaluation-harness divides them.
+        """Context and continuation of each.
 
-        Both are encoded together; whitespace at the end of the context belongs to the
-        continuation, where tokenizers put it.
+        Both are encoded together, the continuation as the content of the assistant's turn, and
+        divided where `response_start` says.
         """
-        texts = [self.text(prompt) for prompt in prompts]
-        contexts = [text.rstrip() for text in texts]
-        once = list(dict.fromkeys(contexts))
+        begun = [self._begun(prompt) for prompt in prompts]
+        once = list(dict.fromkeys(context for context, _ in begun))
         known = dict(zip(once, self._ids(once), strict=True))
-        wholes = self._ids([a + b for a, b in zip(texts, continuations, strict=True)])
-        return [
-            (known[context], whole[len(known[context]) :])
-            for context, whole in zip(contexts, wholes, strict=True)
+        wholes = self._ids(
+            [
+                context + place.trimmed(continuation)
+                for (context, place), continuation in zip(begun, continuations, strict=True)
+            ]
+        )
+        starts = [
+            response_start(known[context], whole)
+            for (context, _), whole in zip(begun, wholes, strict=True)
         ]
+        return [(ids[:start], ids[start:]) for ids, start in zip(wholes, starts, strict=True)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of tokens, without special tokens."""
@@ -228,6 +256,14 @@ class Encoder:
         """What a token adds to a text."""
         before = self._plain("x")
         return self.decode([*before, token])[len(self.decode(before)) :]
+
+
+def _filled(pieces: Iterable[str | Place], contents: Sequence[str]) -> str:
+    """Text with contents in their places."""
+    return "".join(
+        piece if isinstance(piece, str) else piece.trimmed(contents[piece.message])
+        for piece in pieces
+    )
 
 
 def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:

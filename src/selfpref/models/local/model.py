@@ -114,6 +114,12 @@ class LocalModel:
         """Token ids of a prompt, its prefill included."""
         return self._encoder.encode(prompt)
 
+    def pairs(
+        self, prompts: Sequence[Prompt], continuations: Sequence[str]
+    ) -> list[tuple[list[int], list[int]]]:
+        """Token ids of prompts and of given continuations; see `Encoder.pairs`."""
+        return self._encoder.pairs(prompts, continuations)
+
     def _states(
         self, rows: Sequence[Ids], read: Sequence[int]
     ) -> Iterator[tuple[list[int], torch.Tensor]]:
@@ -170,7 +176,7 @@ class LocalModel:
         """Log-likelihood of each continuation given its prompt."""
         pairs = [
             (np.array(context), np.array(continuation, dtype=np.int64))
-            for context, continuation in self._encoder.pairs(
+            for context, continuation in self.pairs(
                 [call.prompt for call in calls], [call.continuation for call in calls]
             )
         ]

@@ -81,6 +81,7 @@ class HostedModel:
                     )
                 return sent | {
                     "path": "score",
+                    **call.begins,
                     "body": {
                         "model": self._entry.model,
                         "messages": _messages(call.prompt),

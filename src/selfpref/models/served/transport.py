@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 from openai import AsyncOpenAI
 
-from selfpref.models import Json, Raw
+from selfpref.models import Json, Raw, response_start
 
 
 class Http(httpx2.AsyncClient):
@@ -75,7 +75,7 @@ async def _post(client: AsyncOpenAI, url: str, body: Json) -> Raw:
 
 
 async def exchange(client: AsyncOpenAI, request: Json) -> Raw:
-    """The reply to a request; to a `score`, what its three requests to vLLM give.
+    """The reply to a request; to a `score`, what its four requests to vLLM give.
 
     Args:
         client: Over an `Http`.
@@ -91,23 +91,27 @@ async def exchange(client: AsyncOpenAI, request: Json) -> Raw:
 
 
 async def _score(client: AsyncOpenAI, address: str, body: Json) -> Raw:
-    """Encode the context and the whole as vLLM does, then ask for the whole's likelihoods."""
+    """Encode the context and the whole as vLLM does, then ask for the whole's likelihoods.
+
+    The context is the assistant's turn up to the prefill. Of an empty turn `transformers` cuts off
+    the whitespace before the content where the template trims, which the generation prompt has; but
+    a template may write more into the turn than into the generation prompt. The longer is taken.
+    """
     root = address.removesuffix("/v1")
 
-    async def encode(text: str) -> list[int]:
+    async def encode(text: str | None) -> list[int]:
         sent: dict[str, Any] = {"model": body["model"]}
         if not body["messages"]:
-            sent |= {"prompt": text, "add_special_tokens": True}
-        elif text:
+            sent |= {"prompt": text or "", "add_special_tokens": True}
+        elif text is None:
+            sent |= {"messages": body["messages"], "add_generation_prompt": True}
+        else:
             answer = {"role": "assistant", "content": text}
             sent |= {"messages": [*body["messages"], answer], "continue_final_message": True}
             sent |= {"add_generation_prompt": False}
-        else:
-            sent |= {"messages": body["messages"], "add_generation_prompt": True}
         reply = await _post(client, f"{root}/tokenize", sent)
         return list(reply.reply["tokens"])
 
-    context = len(await encode(body["prefill"]))
     tokens = await encode(body["prefill"] + body["continuation"])
     completion = await _post(
         client,
@@ -120,4 +124,5 @@ async def _score(client: AsyncOpenAI, address: str, body: Json) -> Raw:
             "prompt_logprobs": 0,
         },
     )
-    return Raw({"context": context, "tokens": tokens, "completion": completion.reply})
+    start = max([response_start(await encode(text), tokens) for text in (None, body["prefill"])])
+    return Raw({"context": start, "tokens": tokens, "completion": completion.reply})

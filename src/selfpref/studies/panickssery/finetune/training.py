@@ -15,7 +15,6 @@ import numpy as np
 import torch
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt
 from selfpref.models.local import LocalModel
 from selfpref.studies.panickssery.finetune.examples import Labelled
 
@@ -93,10 +92,9 @@ def tune(
 
 def _row(engine: LocalModel, example: Labelled) -> Row | None:
     """Token ids of prompt and label, and how many of them are the label's; None if too long."""
-    prompt = example.prompt
-    whole = engine.encode(Prompt(prompt.messages, prompt.prefill + example.label))
-    start = len(engine.encode(prompt))
-    return (whole, len(whole) - start) if len(whole) <= engine.context else None
+    ((prompt, label),) = engine.pairs([example.prompt], [example.label])
+    whole = prompt + label
+    return (whole, len(label)) if len(whole) <= engine.context else None
 
 
 def _parts(rows: list[Row]) -> Iterator[list[Row]]:
