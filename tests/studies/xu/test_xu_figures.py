@@ -130,7 +130,6 @@ def test_an_empty_frame_says_no_data_and_has_a_caption(plate):
 
 
 def test_nothing_found_is_told():
-    assert of_texts.human_gap(NOTHING).endswith(".")
     assert of_texts.defects(NOTHING, INTEGRITY).endswith(".")
 
 
@@ -165,3 +164,53 @@ def test_defects_are_told_with_steps_and_counts():
     assert "mismatched: k in commongen, step 0; m in yor-en, step 1" in told
     assert "accept rule forbids (35 sentences): m in yor-en, step 1" in told
     assert "blocked: 3 rows in 1 files" in told
+
+
+def test_the_printed_range_of_formats_stands_beside_what_comes_out():
+    cells = {"language": "yor-en", "model": ["k", "m"], "step": 1, "n": 8}
+    shares = {"well_formed": [0.6, 0.9], "but_for_cut": [0.7, 0.9], "usable": [0.8, 1.0]}
+    rows = pd.DataFrame(cells | shares)
+    printed = pd.DataFrame({"published": [0.93, 1.0]})
+    told = of_texts.format_accuracy(rows, printed, steps=(1,)).caption
+    assert "0.600 to 0.900; printed 0.93 to 1.00" in told
+    assert "printed" not in of_texts.format_accuracy(rows, printed[:0], steps=(1,)).caption
+
+
+def test_asymmetric_steps_are_counted_without_repeats_and_other_tasks():
+    cells = {"language": ["yor-en", "yor-en", "yor-en", "commongen"], "model": "m"}
+    tests = pd.DataFrame(cells | {"step": [0, 1, 2, 0], "convention": "corrected", "n": 8})
+    tests = tests.assign(p=[0.001, 0.001, 0.5, 0.001], band_upper=0.4, repeated=False)
+    tests.loc[1, "repeated"] = True
+    told = draw.skewness_by_language(translation(), tests, INTEGRITY, PARAMS).caption
+    assert "1 of 2 steps are asymmetric" in told
+    assert "(1 steps repeat" in told
+
+
+def test_the_null_of_best_of_k_and_its_excess_are_told():
+    cells = {"language": "yor-en", "model": "m", "k": [2, 4], "convention": "corrected"}
+    rows = pd.DataFrame(cells | {"n": 8, "unusable": 0, "truth_mean": -9.0, "bias": 4.0})
+    rows = rows.assign(bias_lo=3.0, bias_hi=5.0, beyond=-1.0, beyond_lo=-2.0, beyond_hi=[-0.5, 0.5])
+    noise = pd.DataFrame(cells | {"candidate_mean": -8.0, "noise_bias": 5.0, "scores": [16, 32]})
+    plate = controls.best_of_k(rows, noise, PARAMS)
+    assert "of this k (48 in all)" in plate.caption
+    assert "above 0 in 0 of 2, below 0 in 1" in plate.caption
+    (axes,) = (axes for axes in plate.figure.axes if axes.lines)
+    drawn = {
+        line.get_marker(): list(line.get_ydata())
+        for line in axes.lines
+        if len(line.get_xdata()) == 2
+    }
+    assert drawn["P"] == [1.0, 1.0]
+    assert drawn["x"] == [5.0, 5.0]
+
+
+def test_pooled_gains_are_drawn_and_not_counted_twice():
+    cells = {"language": ["yor-en", "all translations"], "model": "m", "convention": "released"}
+    counts = {"links": 10, "edited": 3, "rescored": 17}
+    rows = pd.DataFrame(cells | counts | {"share": 0.4, "share_lo": 0.2, "share_hi": 0.6})
+    plate = controls.rescoring(rows)
+    assert "Of 10 pairs" in plate.caption
+    assert "17 only the feedback" in plate.caption
+    # Each row has its own number beside it.
+    beside = [text for text in texts(plate.figure) if text in {"0", "17"}]
+    assert set(beside) == {"17"}

@@ -52,6 +52,41 @@ def test_the_share_of_gains_without_an_edit():
     assert share["deepseek_moe", "jav_Latn-en"] == 0.63
     assert share["deepseek_moe", "ibo_Latn-en"] == 0.39
     assert share["llama2-7b", "hye_Armn-en"] == 0.47
+    # Of all translations: half of DeepSeek's, hardly any of Mixtral's.
+    assert share["deepseek_moe", "all translations"] == 0.50
+    assert share["mistral_moe", "all translations"] == 0.02
+
+
+def test_candidates_of_each_k_are_a_set_of_their_own():
+    table = pd.read_csv(FOLDER / "best_of_noise.csv").query("convention == 'corrected'")
+    mixtral = table[table["model"].eq("mistral_moe")].set_index("k")
+    assert mixtral["scores"].to_dict() == {4: 400, 8: 800, 16: 1600, 32: 3199}
+    assert mixtral["candidate_mean"].round(1).to_dict() == {4: -15.3, 8: -13.2, 16: -9.5, 32: -10.2}
+    # No model's choice reaches what a judge of pure noise would keep.
+    assert (table["beyond_hi"] < 0).all()
+
+
+def test_a_paraphrase_raises_gpt4s_own_score():
+    table = pd.read_csv(FOLDER / "style.csv").query("convention == 'released'")
+    row = table.set_index(["judge", "system", "text"]).loc[
+        ("gpt-4", "madlad400-10b-mt", "paraphrase")
+    ]
+    assert row[["self_change", "bias_change"]].round(2).tolist() == [3.23, 4.20]
+
+
+def test_what_the_sheet_prints_of_formats_does_not_come_out():
+    table = pd.read_csv(FOLDER / "checks.csv").set_index("quantity")
+    assert table.loc["least share", "recomputed"] == pytest.approx(0.6275)
+    assert table.loc["greatest share", "recomputed"] == pytest.approx(0.995)
+
+
+def test_asymmetric_steps_of_translation_each_once():
+    table = pd.read_csv(FOLDER / "translation_dskew.csv").query(
+        "convention == 'corrected' and n > 0"
+    )
+    assert (len(table), int((table["p"] < 0.05).sum())) == (238, 214)
+    once = table[table["language"].ne("commongen") & ~table["repeated"]]
+    assert (len(once), int((once["p"] < 0.05).sum())) == (152, 137)
 
 
 def test_coverage_without_the_repeated_instruction():

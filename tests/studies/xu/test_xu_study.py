@@ -8,6 +8,7 @@ from conftest import REPOSITORY, entry, pin, xu_files
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import read as xu
+from selfpref.studies.xu.findings import CLAIMS, FINDINGS
 from selfpref.studies.xu.measure import TABLES, compute, controls, readings, selection
 from selfpref.studies.xu.measure.grid import skewness, summary
 from selfpref.studies.xu.measure.rows import Settings
@@ -341,11 +342,8 @@ def test_what_the_paper_prints_stands_only_beside_its_models(release, frames):
     assert table["how_read"].str.contains("sheet").all()
     # The map was fitted on data that are not released.
     assert table.xs("map")["recomputed"].isna().all()
-    new = {"gpt-4": "a", "gemini": "b"}
-    named = {
-        name: table.replace({"responder": new, "judge": new}) for name, table in release.items()
-    }
-    assert compute(named, PUBLISHED, SETTINGS)["checks"].empty
+    others = compute(renamed(release), PUBLISHED, SETTINGS)
+    assert others["checks"].empty
 
 
 def test_a_second_reader_counts_only_where_it_quotes_the_text(frames):
@@ -426,6 +424,8 @@ def test_a_part_of_the_study_is_enough(release, frames, kept):
     assert set(found) == set(frames)
     assert found["translation"].empty == (kept != "yor-en/")
     assert found["style"].empty == (kept != "paraphrase/")
+    for statement in (*FINDINGS.values(), *CLAIMS):
+        statement.said(found)
 
 
 def test_no_text_of_the_release_is_in_a_frame(frames):
@@ -433,3 +433,19 @@ def test_no_text_of_the_release_is_in_a_frame(frames):
         held = frame.astype(str).to_string()
         for text in ("its den", "red fox", "candidate 1", "source sentence"):
             assert text not in held, name
+
+
+def renamed(release):
+    """The release as if other models had made it."""
+    new = {"gpt-4": "a", "gemini": "b"}
+    return {
+        name: table.replace({"responder": new, "judge": new}) for name, table in release.items()
+    }
+
+
+def test_of_other_models_nothing_is_said(release):
+    others = compute(renamed(release), PUBLISHED, SETTINGS)
+    assert {key: statement.said(others) for key, statement in FINDINGS.items()} == dict.fromkeys(
+        FINDINGS, ""
+    )
+    assert all(claim.row(others)["finding"] == "" for claim in CLAIMS)

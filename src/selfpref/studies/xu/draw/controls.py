@@ -165,8 +165,8 @@ def rescoring(rows: pd.DataFrame) -> Plate:
     if known.empty:
         return nothing("no step whose own score rose", rows)
     one = only(rows, convention="released")
-    one = one[one["language"].ne(POOLED)]
     again = one.set_index(["language", "model"])["rescored"]
+    one = one[one["language"].ne(POOLED)]
     known = known.sort_values(["language", "model"], kind="stable")
     cells = zip(known["language"], known["model"], strict=True)
     figure = forest(

@@ -87,19 +87,6 @@ def _ranges(steps: pd.Series) -> str:
     return f"step{'s' if len(ordered) > 1 else ''} {', '.join(told)}"
 
 
-def human_gap(rows: pd.DataFrame) -> str:
-    """How far the learned metric is from people, from the frame `human_truth`."""
-    if rows.empty:
-        return "No human ratings here."
-    gap = (rows["truth_mean"] - rows["human_mean"]).mean()
-    low, high = rows["correlation"].min(), rows["correlation"].max()
-    return (
-        f"On the same texts the mapped metric lies {gap:.1f} points above the human raters in the "
-        f"mean of {len(rows)} cells, and correlates with them over sentences at {low:.2f} to "
-        f"{high:.2f}."
-    )
-
-
 def scale(rows: pd.DataFrame) -> Plate:
     """The recovered map from BLEURT to the scale of MQM.
 
@@ -199,7 +186,7 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
         "Well formed: every line is a quoted span, a severity and a category, or the whole reply "
         "says that there is no error. The paper's grammar is not known",
         f"Well formed: {here['well_formed'].min():.3f} to {here['well_formed'].max():.3f}; printed "
-        f"{printed['value'].min():.2f} to {printed['value'].max():.2f}"
+        f"{printed['published'].min():.2f} to {printed['published'].max():.2f}"
         if len(printed)
         else "",
         "Wilson's intervals, with the effective number of sentences",

@@ -164,7 +164,8 @@ def fluency(
                 "nats": part["sum_nll"].sum() / held if held else np.nan,
             }
         )
-    return pd.DataFrame(found)
+    columns = ["condition", "language", "model", "step", "n", "words", "distinct_1", "distinct_2"]
+    return pd.DataFrame(found, columns=[*columns, "nats"])
 
 
 def _distinct(lines: list[list[str]] | list[list[tuple[str, str]]]) -> float:

@@ -1,0 +1,10 @@
+"""What the chapter says of the released data, and what became of the paper's claims.
+
+The sentences are of the paper's models by name: where these are not among the data, as in the
+synthetic testbed, nothing is said. Where nothing else is said, scores are the corrected ones.
+"""
+
+from selfpref.studies.xu.findings.chapter import FINDINGS
+from selfpref.studies.xu.findings.claims import CLAIMS
+
+__all__ = ["CLAIMS", "FINDINGS"]

@@ -1,0 +1,307 @@
+"""What became of the paper's claims."""
+
+from selfpref.statements import Claim, value
+from selfpref.studies.xu.findings.cells import (
+    AVERAGE,
+    BEST,
+    BEYOND,
+    BEYOND_HOLDS,
+    BEYOND_TEXT,
+    CORRECTED,
+    FORMAT,
+    GAINS,
+    HUMAN,
+    HUMAN_HOLDS,
+    HUMAN_TEXT,
+    LAST,
+    NOISE_OF_PEOPLE,
+    RELEASE,
+    SHARED,
+    SIZE,
+    SIZE_HOLDS,
+    SIZE_TEXT,
+    STYLE,
+    WHERE,
+    WORDS,
+    above,
+    against_people,
+    below,
+    chains_of,
+    counted,
+    mean,
+    open_models,
+    style_bias,
+    text_mean,
+    texts,
+)
+from selfpref.studies.xu.findings.chapter import FINDINGS
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "Before refinement the mean over four languages is {gpt4:.2f} for GPT-4, which includes 0, "
+        "and {gemini:.2f} for Gemini, which under-rates itself; for GPT-3.5 it is {gpt35:.2f} and "
+        "for Mixtral {mixtral:.2f}. Against professional raters GPT-4's is {people:.2f} and "
+        "Gemini's {gemini_people:.2f}: the level depends on whose score is taken for true",
+        {
+            "gpt4": mean("translation", "bias", "gpt-4", 0),
+            "gemini": mean("translation", "bias", "gemini", 0),
+            "gpt35": mean("translation", "bias", "gpt-3.5-turbo", 0),
+            "mixtral": mean("translation", "bias", "mistral_moe", 0),
+            "people": against_people("bias", "gpt-4", 0),
+            "gemini_people": against_people("bias", "gemini", 0),
+        },
+        {
+            "includes 0": lambda n: not n.gpt4.excludes(0),
+            "under-rates": lambda n: below(n.gemini),
+            "depends": lambda n: n.people.lo > n.gpt4.hi and n.gemini_people.lo > n.gemini.hi,
+        },
+        claim="Self-bias is found in every model examined.",
+        place=WHERE,
+        test="Bias at step 0 against BLEURT on the scale of MQM, and against human MQM.",
+        verdict="not identifiable",
+        figure="translation",
+    ),
+    Claim(
+        BEYOND_TEXT,
+        BEYOND,
+        BEYOND_HOLDS,
+        claim="Self-refinement amplifies the self-bias of translations.",
+        place=WHERE,
+        test="The rise of the bias beside that of a judge of pure noise under the same accept "
+        "rule, which keeps what is scored higher; intervals over sentences.",
+        verdict="not identifiable",
+        figure="refined_by_noise",
+    ),
+    Claim(
+        "In ten steps bias rises by {more:.2f} of the sentences for GPT-4 and stays below that of "
+        "the noise judge ({gpt4:+.2f}); GPT-3.5's lies above it ({gpt35:+.2f}) and Gemini's "
+        "difference ({gemini:+.2f}) includes 0. The feedback of the open models repeats the "
+        "instruction, and their texts never change",
+        {
+            "gpt4": WORDS["gpt4"],
+            "gpt35": WORDS["gpt35"],
+            "gemini": WORDS["gemini"],
+            "more": counted(
+                "commongen_corrected",
+                lambda rows: (
+                    rows.set_index("step")["bias"][LAST] - rows.set_index("step")["bias"][0]
+                ),
+                model="gpt-4",
+                matcher="lemma",
+            ),
+            "edited": counted("rescoring", lambda rows: open_models(rows)["edited"].sum()),
+        },
+        {
+            "rises": lambda n: n.more > 0,
+            "below": lambda n: below(n.gpt4),
+            "above": lambda n: above(n.gpt35),
+            "includes 0": lambda n: not n.gemini.excludes(0),
+            "never": lambda n: n.edited == 0,
+        },
+        claim="Self-refinement amplifies the self-bias of sentences from given words.",
+        place=WHERE,
+        test="Says “all covered” against holds every word or lemma, beside a judge of pure noise.",
+        verdict="not identifiable",
+        figure="commongen",
+    ),
+    Claim(
+        "The release holds {n:.0f} solutions. The testbed runs the experiment with its own models",
+        {"n": texts("mathematics"), **RELEASE},
+        {"holds": lambda n: n.n == 0},
+        claim="Self-refinement amplifies self-bias in mathematics.",
+        place=WHERE,
+        test="None: neither solutions nor feedback were released.",
+        verdict="not identifiable",
+        figure="mathematics",
+    ),
+    Claim(
+        "The release holds {n:.0f} answers of these rounds",
+        {"n": texts("self-consistency"), **RELEASE},
+        {"holds": lambda n: n.n == 0},
+        claim="Rounds of self-consistency in mathematics amplify self-bias, too.",
+        place="figure of self-consistency, by way of a sheet",
+        test="None: no samples were released.",
+        verdict="not identifiable",
+        figure="mathematics",
+    ),
+    Claim(
+        "D rises by {gpt4:.2f} for GPT-4 and {mixtral:.2f} for Mixtral, and does not rise for "
+        "Gemini ({gemini:+.2f}), whose bias comes from below 0: D has no sign. Of {chains:.0f} "
+        "chains it rises in {up:.0f} and falls in {down:.0f}, with intervals that exclude 0",
+        {
+            "gemini": mean("change", "dskew_change", "gemini"),
+            "gpt4": mean("change", "dskew_change", "gpt-4"),
+            "mixtral": mean("change", "dskew_change", "mistral_moe"),
+            "chains": GAINS["chains"],
+            "up": counted("gains", lambda rows: chains_of(rows)["dskew_change_lo"].gt(0).sum()),
+            "down": counted("gains", lambda rows: chains_of(rows)["dskew_change_hi"].lt(0).sum()),
+        },
+        {
+            "D rises": lambda n: above(n.gpt4) and above(n.mixtral),
+            "does not rise": lambda n: not above(n.gemini),
+            "falls": lambda n: n.down > 0,
+        },
+        claim="Distance skewness rises along the steps, for every model.",
+        place="figure of translation",
+        test="Change of D from step 0 to step 5, the mean of the languages, and in each chain.",
+        verdict="does not hold",
+        figure="translation",
+    ),
+    Claim(
+        HUMAN_TEXT + ". A judge of pure noise reaches {gpt4_noise:.2f}, {gpt35_noise:.2f} and "
+        "{gemini_noise:.2f}",
+        {**HUMAN, **NOISE_OF_PEOPLE},
+        HUMAN_HOLDS,
+        claim="Against professional raters the bias of GPT-4, GPT-3.5 and Gemini grows over ten "
+        "steps.",
+        place="human study",
+        test="Released feedback against released human MQM; changes are paired by sentence.",
+        verdict="holds",
+        figure="human",
+    ),
+    Claim(
+        "The self-score rises in {rose:.0f} of {chains:.0f} chains, the reference-metric score in "
+        "only {better:.0f}; it falls in {worse:.0f}. The largest mean change is GPT-4's, "
+        "{gpt4:+.2f}",
+        {
+            "gpt4": mean("change", "truth_change", "gpt-4"),
+            "most": counted(
+                "change",
+                lambda rows: rows["truth_change"].max(),
+                language=AVERAGE,
+                step=SHARED,
+                **CORRECTED,
+            ),
+            **GAINS,
+        },
+        {
+            "rises": lambda n: n.rose > n.chains / 2,
+            "only": lambda n: n.better < n.rose / 2,
+            "falls": lambda n: n.worse > 0,
+            "largest": lambda n: n.gpt4.value == n.most,
+        },
+        claim="The quality of translations hardly improves while the model's score of them rises.",
+        place="figure of perceived and real quality",
+        test="Changes from step 0 to the last step, paired by sentence, against BLEURT.",
+        verdict="holds",
+        figure="gains",
+    ),
+    Claim(
+        "UniEval's scores were not released. The share of distinct pairs of words in GPT-4's "
+        "Yoruba translations is {last:.3f} at step 10 and {first:.3f} at step 0, which says "
+        "little of fluency",
+        {
+            "last": value("fluency", "distinct_2", model="gpt-4", language="yor-en", step=LAST),
+            "first": value("fluency", "distinct_2", model="gpt-4", language="yor-en", step=0),
+        },
+        {"little": lambda n: abs(n.last - n.first) < 0.05},
+        claim="Self-refinement improves fluency and understandability.",
+        place=WHERE,
+        test="None by the paper's measure; length and diversity of the texts stand in.",
+        verdict="not identifiable",
+        figure="fluency",
+    ),
+    Claim(
+        SIZE_TEXT,
+        SIZE,
+        SIZE_HOLDS,
+        claim="Larger models are less biased in self-refinement.",
+        place=WHERE,
+        test="Bias of each Llama2 less that of the next smaller one, paired by sentence.",
+        verdict="not identifiable",
+        figure="size",
+    ),
+    Claim(
+        "The release holds {n:.0f} texts refined with external feedback",
+        {"n": texts("external feedback"), **RELEASE},
+        {"holds": lambda n: n.n == 0},
+        claim="External feedback with accurate assessment reduces the bias and improves the texts.",
+        place=WHERE,
+        test="None on released data; the testbed refines with an external judge.",
+        verdict="not identifiable",
+        figure="arms",
+    ),
+    Claim(
+        FINDINGS["best_of_k"].text.removesuffix("."),
+        BEST,
+        FINDINGS["best_of_k"].holds,
+        claim="Choosing the best of k by one's own score amplifies self-bias, too.",
+        place="figure of the best of k, by way of a sheet",
+        test="The score of the choice beside that of a judge of pure noise, which draws from the "
+        "candidates of the same k.",
+        verdict="not identifiable",
+        figure="best_of_k",
+    ),
+    Claim(
+        "At step 5 Gemini's bias is {gemini:.2f} and GPT-4's {gpt4:.2f}, lower than GPT-3.5's "
+        "{gpt35:.2f}, Mixtral's {mixtral:.2f} and DeepSeek's {deepseek:.2f}. But their texts are "
+        "better, at {gemini_text:.1f} and {gpt4_text:.1f} against {gpt35_text:.1f}, "
+        "{mixtral_text:.1f} and {deepseek_text:.1f}, and a judge that misses errors over-rates "
+        "bad texts more. At equal quality, before refinement, GPT-4 over-rates its own texts by "
+        "{matched:.2f} points more than others', GPT-3.5 by {matched_gpt35:.2f}",
+        {
+            "gpt4": mean("translation", "bias", "gpt-4"),
+            "gemini": mean("translation", "bias", "gemini"),
+            "gpt35": mean("translation", "bias", "gpt-3.5-turbo"),
+            "mixtral": mean("translation", "bias", "mistral_moe"),
+            "deepseek": mean("translation", "bias", "deepseek_moe"),
+            "gpt4_text": text_mean("gpt-4"),
+            "gemini_text": text_mean("gemini"),
+            "gpt35_text": text_mean("gpt-3.5-turbo"),
+            "mixtral_text": text_mean("mistral_moe"),
+            "deepseek_text": text_mean("deepseek_moe"),
+            "matched": FINDINGS["matched"].cells["gpt4"],
+            "matched_gpt35": FINDINGS["matched"].cells["gpt35"],
+        },
+        {
+            "lower": lambda n: (
+                max(n.gpt4.hi, n.gemini.hi) < min(n.gpt35.lo, n.mixtral.lo, n.deepseek.lo)
+            ),
+            "better": lambda n: (
+                min(n.gpt4_text, n.gemini_text) > max(n.gpt35_text, n.mixtral_text, n.deepseek_text)
+            ),
+            "more than": lambda n: above(n.matched) and above(n.matched_gpt35),
+        },
+        claim="GPT-4 and Gemini are less biased than the other models.",
+        place="figure of translation, by way of a sheet",
+        test="Bias at step 5, and own texts beside others' within bins of BLEURT.",
+        verdict="not identifiable",
+        figure="matched",
+    ),
+    Claim(
+        "With its own paraphrase GPT-4's bias towards Madlad's translations goes from {before:.2f} "
+        "to {after:.2f}, Gemini's from {gemini_before:.2f} to {gemini_after:.2f}: both means are "
+        "negative before and positive after. GPT-4's score rises ({kinder:+.2f}); Gemini's does "
+        "not ({gemini_kinder:+.2f}), but BLEURT falls ({gemini_text:+.2f})",
+        {
+            "after": style_bias("gpt-4", "paraphrase"),
+            "before": style_bias("gpt-4", "translation"),
+            "gemini_after": style_bias("gemini", "paraphrase"),
+            "gemini_before": style_bias("gemini", "translation"),
+            **{name: STYLE[name] for name in ("kinder", "gemini_kinder", "gemini_text")},
+        },
+        {
+            "negative": lambda n: n.before.value < 0 and n.gemini_before.value < 0,
+            "positive": lambda n: n.after.value > 0 and n.gemini_after.value > 0,
+            "score rises": lambda n: above(n.kinder),
+            "does not": lambda n: not above(n.gemini_kinder),
+            "falls": lambda n: below(n.gemini_text),
+        },
+        claim="Paraphrasing others' translations turns the bias of GPT-4 and Gemini from negative "
+        "to positive.",
+        place="figure of style, by way of a sheet",
+        test="Bias before and after the paraphrase, and which of its two scores moved.",
+        verdict="holds",
+        figure="style",
+    ),
+    Claim(
+        FINDINGS["format"].text.removesuffix("."),
+        FORMAT,
+        FINDINGS["format"].holds,
+        claim="Nearly all feedback keeps to the format asked for.",
+        place="table of format accuracy, steps 1 and 5, by way of a sheet",
+        test="A declared grammar, and the share from which a score can be read at all.",
+        verdict="does not hold",
+        figure="format",
+    ),
+]
