@@ -233,16 +233,18 @@ FINDINGS = {
 
 CLAIMS = [
     Claim(
-        "A judge's own vote in a panel of five moves the bias towards its responses by {own:.3f}, "
-        "in the mean of the judges; the interval includes 0, so the data show no own vote's effect "
-        "that a panel could reduce. Averaging alone makes the bias larger in size, by "
-        "{averaging:.3f}.",
+        "In a panel the judge's own vote moves the bias towards its responses by {own:.3f} in the "
+        "mean of the judges, and the interval includes 0. Alone, the judge's bias exceeds the "
+        "others' by {single:.3f}, which mixes self-preference with the judges' different noise. "
+        "Averaging makes the bias larger in size, by {averaging:.3f}, without the judge's vote.",
         {
             "own": _change(OWN_VOTE, "ensemble", "eo"),
+            "single": _change(OWN_VOTE, "single", "eo"),
             "averaging": _change(AVERAGING, "ensemble without the judge", "size"),
         },
         {
             "includes": lambda n: not n.own.excludes(0),
+            "exceeds": lambda n: n.single.lo > 0,
             "larger": lambda n: n.averaging.lo > 0,
         },
         claim="Asking several models instead of one reduces self-preference bias (a proposal).",
