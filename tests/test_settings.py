@@ -3,6 +3,9 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
+
+import pytest
 
 from selfpref import settings
 
@@ -31,3 +34,13 @@ def test_imports_set_nothing_and_the_command_line_does():
 
 def test_what_the_user_set_stays():
     assert look("settings.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
+
+
+@pytest.mark.parametrize(("free", "written"), [(2**20, False), (2**40, True)])
+def test_no_module_is_compiled_to_a_disk_that_is_nearly_full(monkeypatch, free, written):
+    monkeypatch.setattr(settings.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    monkeypatch.setattr(os, "environ", {})
+    settings.settle()
+    assert sys.dont_write_bytecode is not written
+    assert ("PYTHONDONTWRITEBYTECODE" not in os.environ) is written

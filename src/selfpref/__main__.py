@@ -70,6 +70,12 @@ def _report(_: argparse.Namespace) -> None:
     print(f"open {index.relative_to(paths.root())}")
 
 
+def _claims(arguments: argparse.Namespace) -> None:
+    from selfpref.studies.claims import write
+
+    write(arguments.out)
+
+
 def _fetch(arguments: argparse.Namespace) -> None:
     from selfpref.download.fetch import fetch
 
@@ -105,6 +111,10 @@ def _parser() -> argparse.ArgumentParser:
 
     report = commands.add_parser("report", help="write the report of the active profile")
     report.set_defaults(call=_report)
+
+    claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
+    claims.add_argument("out", type=Path, help="the table (.csv)")
+    claims.set_defaults(call=_claims)
 
     fetch = commands.add_parser("fetch", help="download released files into the cache")
     fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")

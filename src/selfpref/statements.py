@@ -69,9 +69,13 @@ class Address:
 
         Raises:
             AbsentError: No row is chosen, or its value is missing.
-            LookupError: There is no such table or column, or several rows are chosen.
+            LookupError: There is no such table, a table with rows lacks the column, or several
+                rows are chosen.
         """
         frame = frames[self.table]
+        if frame.empty:
+            # Where nothing could be computed there need not be columns either.
+            raise AbsentError(str(self))
         columns = [self.column, *((self.column + LO, self.column + HI) if self.interval else ())]
         if missing := {*columns, *self.where} - {*frame.columns}:
             raise LookupError(f"{self.table} has no column {', '.join(sorted(missing))}")
@@ -167,7 +171,7 @@ class Claim(Statement):
         place: Where in the paper.
         test: How it is tested here.
         verdict: One of four.
-        figure: The figure of the study that shows it, without ending.
+        figure: The figure of the study that shows it, without ending; empty if there is none.
     """
 
     claim: str

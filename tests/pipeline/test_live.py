@@ -149,7 +149,7 @@ def test_a_judge_finds_its_own_responses_by_their_name_in_the_set(reproduced):
     clone, _ = reproduced
     bias = pd.read_csv(clone.folder / "figures/live/wataoka/fig1b_bias.csv")
     found = bias.groupby("dataset")["judge"].agg(set)
-    assert found["arena"] == set(NAMES)
+    assert found["arena-hub"] == set(NAMES)
     assert found["mt-bench-hub"] == {"gpt-4", "gpt-3.5-turbo"}
 
 

@@ -34,6 +34,7 @@ READERS = {
     "wataoka": {
         "mt-bench": "studies.wataoka.read.mt_bench",
         "vicuna80": "studies.wataoka.read.vicuna80",
+        "elobench": "studies.wataoka.read.elobench",
         "mt-bench-hub": "studies.wataoka.read.mt_bench_hub",
         "chatbot-arena": "studies.wataoka.read.chatbot_arena",
         "lab": "studies.wataoka.lab",

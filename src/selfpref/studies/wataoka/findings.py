@@ -6,11 +6,11 @@ synthetic testbed, nothing is said.
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 
 from selfpref.statements import (
     AbsentError,
-    Address,
     Cell,
     Claim,
     Frames,
@@ -23,17 +23,8 @@ from selfpref.statistics.bias import FEW
 MT_BENCH = {"dataset": "mt-bench", "judge": "gpt-4"}
 VICUNA80 = {"dataset": "vicuna80", "judge": "gpt-4"}
 PAPER = {"dataset": "chatbot-arena", "judge": "gpt-4"}
-
-
-def present(address: Address) -> Cell:
-    """The address in a table that has no columns where there was nothing to compute."""
-
-    def found(frames: Frames) -> object:
-        if frames[address.table].empty:
-            raise AbsentError(str(address))
-        return address(frames)
-
-    return found
+ARENA = {"dataset": "arena", "judge": "gpt-4"}
+ARENA_GPT4 = {"dataset": "arena", "responder": "gpt-4"}
 
 
 def counted(table: str, what: Callable[[pd.DataFrame], float]) -> Cell:
@@ -92,16 +83,54 @@ def _part(where: dict[str, str]) -> Cell:
     return found
 
 
+def _towards(responder: str) -> Cell:
+    """GPT-4's bias towards a model's responses on Chatbot Arena."""
+    where = {"dataset": "arena", "judge": "gpt-4", "responder": responder}
+    return estimate("bias_by_judge_and_responder", "eo", **where)
+
+
+def _share_of(by: str) -> Callable[[pd.DataFrame], float]:
+    """The share of the variance of the cells' EO that lies between responders, or judges."""
+
+    def share(rows: pd.DataFrame) -> float:
+        of_each = rows.groupby(by)["eo"].transform("mean")
+        return float(of_each.var(ddof=0) / rows["eo"].var(ddof=0))
+
+    return share
+
+
 def _flips(rows: pd.DataFrame) -> pd.Series:
     every = rows[rows["pairs"].eq("all")]
     return every.set_index("judge")["flip_rate"]
+
+
+def _same_signs(frames: Frames) -> int:
+    """Models whose sign in the paper is that of GPT-4's bias towards their responses."""
+    rows = frames["bias_by_judge_and_responder"]
+    if rows.empty or (rows := rows[rows["dataset"].eq("arena")]).empty:
+        raise AbsentError("arena")
+    found = rows.set_index("responder")["eo"]
+    signs = frames["paper_signs"].set_index("judge")["sign"]
+    return int((np.sign(found.reindex(signs.index)) == signs).sum())
+
+
+def _paper_sides(frames: Frames) -> tuple[float, float]:
+    """Pairs that people decided for and against GPT-4's response in the paper's counts."""
+    row = frames["paper_bias"].iloc[0]
+    return float(row["tp"] + row["fn"]), float(row["fp"] + row["tn"])
+
+
+def _arena_wins(frames: Frames, column: str) -> float:
+    found = value("wins_by_human", column, **ARENA_GPT4)(frames)
+    assert isinstance(found, float)
+    return found
 
 
 EXCESS: dict[str, Cell] = {
     "excess": estimate("fig1b_bias", "excess", **VICUNA80),
     "eo": estimate("fig1b_bias", "eo", **VICUNA80),
     "others": estimate("fig1b_bias", "eo_others", **VICUNA80),
-    "half": present(estimate("excess", "excess", **VICUNA80, variant="half-ties")),
+    "half": estimate("excess", "excess", **VICUNA80, variant="half-ties"),
 }
 PERSON: dict[str, Cell] = {
     "vicuna": estimate("fig1b_bias", "eo_no_preference", **VICUNA80),
@@ -112,6 +141,14 @@ PERSON: dict[str, Cell] = {
     "mt_judge": estimate("fig1b_bias", "eo_one_vote", **MT_BENCH),
     "mt_beyond": estimate("fig1b_bias", "beyond_no_preference", **MT_BENCH),
     "mt_part": _part(MT_BENCH),
+}
+
+EXPECTED: dict[str, Cell] = {
+    "experts": estimate("without_self", "eo_without_self", votes_of="mt-bench"),
+    "experts_share": estimate("without_self", "share_of_printed", votes_of="mt-bench"),
+    "voters": estimate("without_self", "eo_without_self", votes_of="vicuna80"),
+    "voters_share": estimate("without_self", "share_of_printed", votes_of="vicuna80"),
+    "printed": value("paper_bias", "eo_printed", **PAPER),
 }
 
 FINDINGS = {
@@ -146,7 +183,7 @@ FINDINGS = {
         "most of GPT-4's bias is there without GPT-4; the excess is {excess:.2f}.",
         {
             **{name: EXCESS[name] for name in ("others", "eo", "excess")},
-            "judges": present(value("excess", "others", **VICUNA80, variant="own")),
+            "judges": value("excess", "others", **VICUNA80, variant="own"),
         },
         {
             "lower": lambda n: n.excess.lo > 0,
@@ -160,8 +197,8 @@ FINDINGS = {
         {
             "excess": EXCESS["excess"],
             "half": EXCESS["half"],
-            "few": present(value("excess", "few", **VICUNA80, variant="own")),
-            "half_few": present(value("excess", "few", **VICUNA80, variant="half-ties")),
+            "few": value("excess", "few", **VICUNA80, variant="own"),
+            "half_few": value("excess", "few", **VICUNA80, variant="half-ties"),
             "apart": counted("excess", lambda rows: _apart(_enough(rows), "excess")),
         },
         {
@@ -184,7 +221,7 @@ FINDINGS = {
         "fewer than {limit:.0f} pairs on one human side (GPT-4: {other:.0f} on which people prefer "
         "the other response). This variant is therefore not quoted.",
         {
-            "other": present(value("excess", "n_human_other", **VICUNA80, variant="common")),
+            "other": value("excess", "n_human_other", **VICUNA80, variant="common"),
             "few": counted("excess", _common_few),
             "judges": counted("excess", lambda rows: rows["judge"].nunique()),
             "limit": _limit,
@@ -217,12 +254,93 @@ FINDINGS = {
         },
         {"none": lambda n: n.apart == 0 and n.judges > 0},
     ),
+    "columns": Statement(
+        "On Vicuna-80, {responders:.0%} of the variance of the {cells:.0f} cells lies between "
+        "responders and {judges:.0%} between judges: all {n:.0f} judges have their highest bias "
+        "towards GPT-4's responses.",
+        {
+            "responders": counted("bias_by_judge_and_responder", _share_of("responder")),
+            "judges": counted("bias_by_judge_and_responder", _share_of("judge")),
+            "cells": counted("bias_by_judge_and_responder", len),
+            "n": counted("bias_by_judge_and_responder", lambda rows: rows["judge"].nunique()),
+            "highest": counted(
+                "bias_by_judge_and_responder",
+                lambda rows: (
+                    rows.loc[rows.groupby("judge")["eo"].idxmax(), "responder"].eq("gpt-4").sum()
+                ),
+            ),
+        },
+        {"all": lambda n: n.highest == n.n},
+    ),
+    "arena": Statement(
+        "GPT-4 has a bias of {vicuna:.2f} towards vicuna-13b's responses and of {koala:.2f} "
+        "towards koala-13b's, above 0, and below 0 towards those of oasst-pythia-12b ({oasst:.2f}),"
+        " stablelm-tuned-alpha-7b ({stablelm:.2f}) and dolly-v2-12b ({dolly:.2f}). It wrote none "
+        "of them. For all {models:.0f} the sign is the one that the paper gives for the model's "
+        "bias towards itself.",
+        {
+            "vicuna": _towards("vicuna-13b"),
+            "koala": _towards("koala-13b"),
+            "oasst": _towards("oasst-pythia-12b"),
+            "stablelm": _towards("stablelm-tuned-alpha-7b"),
+            "dolly": _towards("dolly-v2-12b"),
+            "models": lambda frames: len(frames["paper_signs"]),
+            "same": _same_signs,
+        },
+        {
+            "above": lambda n: min(n.vicuna.lo, n.koala.lo) > 0,
+            "below": lambda n: max(n.oasst.hi, n.stablelm.hi, n.dolly.hi) < 0,
+            "all": lambda n: n.same == n.models,
+        },
+    ),
+    "arena_agreement": Statement(
+        "On {n:.0f} battles that both decide, GPT-4 prefers the same response as the person in "
+        "{agreement:.2f}.",
+        {
+            "agreement": estimate("agreement_with_human", "agreement", **ARENA),
+            "n": value("agreement_with_human", "n", **ARENA),
+        },
+        {},
+    ),
+    "expected": Statement(
+        "With votes that agree as those of MT-Bench's experts do, another person in GPT-4's place "
+        "shows {experts:.2f}, {experts_share:.0%} of the printed {printed:.3f}; with votes that "
+        "agree as those on Vicuna-80 do, {voters:.2f}, all of it ({voters_share:.0%}). How alike "
+        "two of Arena's own voters are is not known: each battle has one vote.",
+        EXPECTED,
+        {
+            "all of it": lambda n: n.voters_share.value > 1,
+            "of the printed": lambda n: n.experts.lo > 0,
+        },
+    ),
+    "left_out": Statement(
+        "People prefer GPT-4's response in {won:.0f} of {n:.0f} decided battles here ({rate:.3f}). "
+        "The paper's matrix holds {paper_n:.0f} pairs, in {paper_rate:.3f} of which they do: more "
+        "often. Its set of dialogues is larger than this one, so at least {missing:.0f} decided "
+        "battles of GPT-4 were left out, {share:.0%} of those here, and among them at least "
+        "{lost:.0f} of the {n_lost:.0f} that it lost.",
+        {
+            "won": value("wins_by_human", "n_won", **ARENA_GPT4),
+            "n": value("wins_by_human", "n", **ARENA_GPT4),
+            "rate": value("wins_by_human", "win_rate", **ARENA_GPT4),
+            "n_lost": value("wins_by_human", "n_lost", **ARENA_GPT4),
+            "paper_n": value("paper_bias", "n", **PAPER),
+            "paper_rate": lambda frames: _paper_sides(frames)[0] / sum(_paper_sides(frames)),
+            "missing": lambda frames: _arena_wins(frames, "n") - sum(_paper_sides(frames)),
+            "share": lambda frames: 1 - sum(_paper_sides(frames)) / _arena_wins(frames, "n"),
+            "lost": lambda frames: _arena_wins(frames, "n_lost") - _paper_sides(frames)[1],
+        },
+        {
+            "more often": lambda n: n.paper_rate > n.rate,
+            "left out": lambda n: n.missing > 0,
+        },
+    ),
     "table2": Statement(
         "GPT-4's demographic parity is {mt:.2f} on MT-Bench and {vicuna:.2f} on Vicuna-80 on "
         "decisive rows. With the pairs that people tied it is lower, {mt_ties:.2f} and "
         "{vicuna_ties:.2f}, and above 0 in either reading.",
         {
-            f"{name}{more}": present(estimate("table2_demographic_parity", column, **where))
+            f"{name}{more}": estimate("table2_demographic_parity", column, **where)
             for name, where in (("mt", MT_BENCH), ("vicuna", VICUNA80))
             for more, column in (("", "dp_decisive"), ("_ties", "dp_with_ties"))
         },
@@ -253,13 +371,11 @@ FINDINGS = {
         "than half. From {least:.2f} ({steady}) to {most:.2f} ({unsteady}) of a judge's pairs have "
         "another outcome in the other order.",
         {
-            "bard": present(
-                estimate("position", "first_share", dataset="vicuna80", judge="bard", pairs="all")
+            "bard": estimate(
+                "position", "first_share", dataset="vicuna80", judge="bard", pairs="all"
             ),
-            "claude": present(
-                estimate(
-                    "position", "first_share", dataset="vicuna80", judge="claude-1", pairs="all"
-                )
+            "claude": estimate(
+                "position", "first_share", dataset="vicuna80", judge="claude-1", pairs="all"
             ),
             "least": counted("position", lambda rows: _flips(rows).min()),
             "steady": named("position", lambda rows: str(_flips(rows).idxmin())),
@@ -295,6 +411,34 @@ def _without_perplexities(claim: str, place: str) -> Claim:
 
 
 CLAIMS = [
+    Claim(
+        "GPT-4 wrote none of these responses and has a bias of {vicuna:.2f} towards vicuna-13b's "
+        "and {koala:.2f} towards koala-13b's, above 0, and below 0 towards oasst-pythia-12b's "
+        "({oasst:.2f}), stablelm's ({stablelm:.2f}) and dolly's ({dolly:.2f}): the paper's sign "
+        "for all {models:.0f}, without a self.",
+        FINDINGS["arena"].cells,
+        FINDINGS["arena"].holds,
+        claim=(
+            "Vicuna-13b and Koala-13b favour their own responses; oasst-pythia, dolly and stablelm "
+            "do the opposite."
+        ),
+        place="Section 4, Fig. 1b",
+        test="GPT-4's bias towards the same models' responses in Chatbot Arena.",
+        verdict="not identifiable",
+        figure="without_a_self",
+    ),
+    Claim(
+        "Another person in GPT-4's place shows {experts:.2f}, {experts_share:.0%} of the printed "
+        "{printed:.3f}, with votes that agree as those of MT-Bench's experts do, and {voters:.2f}, "
+        "all of it, as those on Vicuna-80 do.",
+        EXPECTED,
+        FINDINGS["expected"].holds,
+        claim="GPT-4's bias of 0.520 on Chatbot Arena is a preference for its own responses.",
+        place="Section 4, Fig. 1b",
+        test="The bias of a judge with no self that errs as people do, from Arena's votes.",
+        verdict="not identifiable",
+        figure="without_a_self",
+    ),
     Claim(
         "On Vicuna-80 GPT-4's bias is {eo:.2f}, on MT-Bench {mt:.2f}; both are above 0, as the "
         "paper's {printed:.3f} is.",

@@ -26,6 +26,11 @@ from selfpref.statistics.bias import (
 )
 from selfpref.statistics.scores import PAIR, oriented_votes, pairs_with, turn
 from selfpref.studies.wataoka.measure.by_perplexity import own_and_other, slopes, win_rates_by_bin
+from selfpref.studies.wataoka.measure.by_responder import (
+    agreement_with_human,
+    bias_by_judge_and_responder,
+    wins_by_human,
+)
 from selfpref.studies.wataoka.measure.injected import injected_bias, oracle_agreement, recovery
 from selfpref.studies.wataoka.measure.judged import (
     AGAINST_VOTES,
@@ -38,6 +43,7 @@ from selfpref.studies.wataoka.measure.judged import (
     excess_table,
     position,
 )
+from selfpref.studies.wataoka.measure.without_self import without_self
 from selfpref.tables import release
 
 Frames = dict[str, pd.DataFrame]
@@ -76,10 +82,11 @@ def compute(
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
         `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its texts), `responses`,
-        `contents`, `paper_bias` and `checks`; from perplexities `win_rates_by_bin`, `slopes` and
-        `log_perplexity`; where the truth is known `planted`, `recovery` and `oracle_agreement`. A
-        data set without any pair left contributes no rows; `fig1b_bias` keeps a judge whose pairs
-        all dropped out, with their number.
+        `contents`, `paper_bias`, `paper_signs` and `checks`; `bias_by_judge_and_responder`,
+        `agreement_with_human` and `wins_by_human`; `without_self` from Arena; from perplexities
+        `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
+        `recovery` and `oracle_agreement`. A data set without any pair left contributes no rows;
+        `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
     parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
@@ -88,6 +95,9 @@ def compute(
         "bias_by_opponent": bias_by_opponent,
         "excess": excess_table,
         "position": position,
+        "bias_by_judge_and_responder": bias_by_judge_and_responder,
+        "agreement_with_human": agreement_with_human,
+        "wins_by_human": wins_by_human,
         "agreement": lambda data: agreement(
             data.tables["items"], data.tables["labels"], data.pairs
         ).assign(dataset=data.name),
@@ -113,6 +123,8 @@ def compute(
         table2["published"] = table2["judge"].map(printed).astype(float)
     frames["recovery"] = recovery(judged)
     frames["paper_bias"] = paper_bias(published, settings)
+    frames["paper_signs"] = paper_signs(published)
+    frames["without_self"] = without_self(judged, frames["paper_bias"])
     frames["checks"] = checks(frames, published)
     return {name: whole_counts(frame) for name, frame in frames.items()}
 
@@ -291,6 +303,15 @@ def paper_bias(published: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         row |= {"eo_printed": printed["fig1b", key[1]], "dp_printed": printed["table2", key[1]]}
         rows.append(row)
     return whole_counts(pd.DataFrame(rows))
+
+
+def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
+    """What the paper's text says of the other models' bias towards themselves: `judge, sign`.
+
+    The sign is 1, 0 (close to 0) or -1; the values are printed only as a picture.
+    """
+    rows = published[published["item"].eq("fig1b_sign")]
+    return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
 
 
 def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:

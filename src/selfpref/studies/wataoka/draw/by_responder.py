@@ -1,0 +1,114 @@
+"""EO of every judge towards every responder, and the paper's own models with no self in it."""
+
+import pandas as pd
+
+from selfpref.params import Params
+from selfpref.plots.captions import caption, counted
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import BLUE, GREY, ORANGE, PURPLE, Look, long
+from selfpref.plots.save import Plate, nothing
+from selfpref.statistics.bias import FEW
+from selfpref.studies.wataoka.draw import TITLES, WHY, titled
+
+# The paper's judge whose counts are printed.
+MODEL = "gpt-4"
+# What the paper's text says of a model's bias towards itself, by the sign in data/published.
+SAID = {1.0: "positive", 0.0: "close to 0", -1.0: "negative"}
+
+
+def towards(rows: pd.DataFrame, params: Params) -> Plate:
+    """EO of every judge towards every responder: do judges differ, or responders?
+
+    Args:
+        rows: The frame `bias_by_judge_and_responder`.
+        params: With `bootstrap`.
+    """
+    if not len(rows) or not rows["eo"].notna().any():
+        return nothing("no judge and responder with both human outcomes", rows)
+    alone, other = "the responses' author", "another judge"
+    means = rows.groupby(["dataset", "responder"])["eo"].transform("mean")
+    drawn = rows.assign(mean=means).sort_values(
+        ["dataset", "mean", "responder", "own"], ascending=[True, False, True, True]
+    )
+    marks = long(drawn, {"EO": "eo"}).assign(
+        series=[alone if own else other for own in drawn["own"]],
+        hollow=drawn["few"].to_numpy(bool),
+    )
+    # Several marks without a name on one line: their intervals, in the table, would hide them.
+    several = marks.groupby(["dataset", "responder", "series"])["judge"].transform("size").gt(1)
+    marks.loc[several, ["lo", "hi"]] = float("nan")
+    figure = forest(
+        titled(marks),
+        row="responder",
+        panel="set",
+        rows_by_panel=True,
+        wrap=1,
+        label="EO towards the responses of each model (0: none)",
+        looks={other: Look(GREY), alone: Look(BLUE, "D")},
+        limits=(-1.06, 1.06),
+        hollow=f"fewer than {FEW} pairs on one human side",
+    )
+    told = caption(
+        "Equal-opportunity bias of every judge towards every responder, responders by the mean of "
+        "their judges",
+        counted(rows, "cells' pairs", why=WHY),
+        params=params,
+    )
+    return Plate(figure, rows, told)
+
+
+def without_a_self(
+    rows: pd.DataFrame,
+    paper: pd.DataFrame,
+    signs: pd.DataFrame,
+    expected: pd.DataFrame,
+    params: Params,
+) -> Plate:
+    """GPT-4's EO towards models that are not GPT-4, beside what the paper says of them as judges.
+
+    Args:
+        rows: The frame `bias_by_judge_and_responder`, of it the data set `arena`.
+        paper: As `paper_bias` returns it: GPT-4's EO from the printed counts, towards itself.
+        signs: The frame `paper_signs`: `judge, sign` (1, 0, -1) of each model's bias towards
+            itself, as the paper's text says.
+        expected: The frame `without_self`: EO of another person in GPT-4's place.
+        params: With `bootstrap`.
+    """
+    if rows.empty:
+        return nothing("no judge without responses of its own on Chatbot Arena", rows)
+    arena = rows[rows["dataset"].eq("arena") & ~rows["own"]].sort_values("eo", ascending=False)
+    judge, itself = "GPT-4 judges, the model responds", "GPT-4 judges itself (paper's counts)"
+    of_itself = long(paper, {itself: "eo"}).assign(responder=paper["judge"], few=False)
+    parts = [of_itself, long(arena, {judge: "eo"})]
+    looks = {itself: Look(ORANGE, "s"), judge: Look(BLUE)}
+    for row, marker in zip(expected.itertuples(), ("v", "^", "<", ">"), strict=False):
+        title = TITLES.get(row.votes_of, row.votes_of).split(",")[0]
+        name = f"another person in GPT-4's place, votes as on {title}"
+        found = long(expected[expected["votes_of"].eq(row.votes_of)], {name: "eo_without_self"})
+        parts.append(found.assign(responder=MODEL, few=False))
+        looks[name] = Look(PURPLE, marker)
+    marks = pd.concat(parts, ignore_index=True)
+    said = "paper: " + marks["responder"].map(signs.set_index("judge")["sign"].map(SAID)).fillna(
+        "no judge"
+    )
+    figure = forest(
+        marks.assign(
+            note=said.mask(marks["responder"].eq(MODEL), "paper: the largest"),
+            hollow=marks["few"].astype(bool),
+        ),
+        row="responder",
+        label="EO towards the model's responses (0: none)",
+        looks=looks,
+        note="note",
+        hollow=f"fewer than {FEW} pairs on one human side",
+    )
+    told = caption(
+        "Equal-opportunity bias of GPT-4 towards the responses of models that are not GPT-4 "
+        f"({TITLES['arena']}). Above, GPT-4 towards its own, from the paper's counts, and another "
+        "person in its place, from Arena's votes and the agreement of others' votes on one pair. "
+        "On the right, what the paper's text says of each model's bias towards itself",
+        counted(arena, "cells' pairs", why=WHY),
+        params=params,
+        of="questions",
+    )
+    return Plate(figure, arena, told)

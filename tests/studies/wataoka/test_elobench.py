@@ -1,0 +1,116 @@
+"""The reader of Chatbot Arena's battles with GPT-4's verdicts, on a small release of its layout."""
+
+import pandas as pd
+import pytest
+from conftest import entry, pin
+
+from selfpref import tables
+from selfpref.errors import SelfprefError
+from selfpref.studies.wataoka.read import elobench
+
+MODELS = ("koala-13b", "vicuna-13b", "gpt-4", "alpaca-13b", "llama-13b")
+LEFT_OUT = {1117, 1118, 1535}
+BATTLES = 2012
+
+
+def _text(frame):
+    return frame.to_csv(index_label="")
+
+
+def battle(number):
+    """The two models of a battle; no two battles near each other hold the same pair."""
+    first = number % len(MODELS)
+    return MODELS[first], MODELS[(first + 1 + number // len(MODELS) % 4) % len(MODELS)]
+
+
+@pytest.fixture
+def release():
+    """Files by path: battles, and the verdicts on all but three of them."""
+    pairs = [battle(number) for number in range(BATTLES)]
+    human = [{"model_a": a, "model_b": b, "winner": "model_a"} for a, b in pairs]
+    human[1]["winner"] = "tie (bothbad)"
+    judged = [
+        {
+            "model_a": a,
+            "model_b": b,
+            "winner": "model_b",
+            "question": f"question {number}",
+            "answer_a": f"{a} on {number}",
+            "answer_b": f"{b} on {number}",
+        }
+        for number, (a, b) in enumerate(pairs[:2011])
+        if number not in LEFT_OUT
+    ]
+    return human, judged
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
+
+    def reading(human, judged, judges=("gpt-4",)):
+        files = {
+            elobench.BATTLES: _text(pd.DataFrame(human)),
+            elobench.VERDICTS[0]: _text(pd.DataFrame(judged[:500])),
+            elobench.VERDICTS[1]: _text(pd.DataFrame(judged[500:])),
+        }
+        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
+        found = elobench.read("set", entry("wataoka", "elobench", list(judges)), source)
+        return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
+
+    return reading
+
+
+def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read, release):
+    found = read(*release)
+    assert len(found["labels"]) == len(found["items"]) == BATTLES
+    assert len(found["verdicts"]) == 2008
+    texts = found["responses"]
+    number = texts["item_id"].str.removeprefix("set/")
+    assert texts["text"].eq(texts["responder"] + " on " + number).all()
+    judged = set(found["verdicts"]["item_id"].str.removeprefix("set/").astype(int))
+    assert set(range(2011)) - judged == LEFT_OUT
+
+
+def test_a_tie_of_any_kind_is_a_tie_and_what_cannot_be_read_is_missing(read, release):
+    human, judged = release
+    for row, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
+        judged[row]["winner"] = winner
+    found = read(human, judged)
+    verdicts = found["verdicts"].set_index("item_id")
+    first = [verdicts.loc[f"set/{row}"] for row in range(5)]
+    assert [row["choice"] for row in first[:2]] == ["tie", "tie"]
+    assert [row["status"] for row in first] == ["ok", "ok", "unparsable", "unparsable", "ok"]
+    assert pd.isna(first[2]["choice"])
+    assert first[4]["choice"] == battle(4)[0]
+    labels = found["labels"].set_index("item_id")["label"]
+    assert (labels["set/0"], labels["set/1"]) == ("a", "tie")
+    audit = found["audit"].set_index("finding")["affected"]
+    assert audit["verdict that cannot be read"] == 2
+
+
+def test_a_question_that_is_asked_again_is_one_cluster_and_counted(read, release):
+    human, judged = release
+    judged[7]["question"] = judged[2]["question"]
+    found = read(human, judged)
+    clusters = found["items"].set_index("item_id")["cluster"]
+    assert clusters["set/7"] == clusters["set/2"] != clusters["set/3"]
+    assert clusters["set/2011"] == "set/2011"
+    audit = found["audit"].set_index("finding")["affected"]
+    assert audit["question of an earlier battle"] == 1
+
+
+def test_models_that_are_not_those_of_the_battle_are_refused(read, release):
+    human, judged = release
+    judged[1500]["model_a"] = "gpt-3.5-turbo"
+    with pytest.raises(SelfprefError, match=r"line .*gpt-3\.5-turbo and .* are not the models"):
+        read(human, judged)
+
+
+def test_an_unknown_winner_and_an_unknown_judge_are_refused(read, release):
+    human, judged = release
+    with pytest.raises(SelfprefError, match="choose of gpt-4"):
+        read(human, judged, judges=["claude-v1"])
+    judged[3]["winner"] = "model_c"
+    with pytest.raises(SelfprefError, match="unknown winner 'model_c'"):
+        read(human, judged)

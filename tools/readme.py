@@ -1,0 +1,47 @@
+"""Write the sentences and the claims of README.md anew, from the released data's tables.
+
+What stands between `<!-- wataoka: excess -->` and `<!-- end -->` becomes the finding of that study
+and key; what stands between `<!-- claims -->` and `<!-- end -->` the table of data/claims.csv.
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from selfpref.studies.claims import Tables, findings
+
+ROOT = Path(__file__).parent.parent
+MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w-]+))? -->.*?<!-- end -->", re.DOTALL)
+
+
+def claimed(table: pd.DataFrame) -> str:
+    """The claims as a table of Markdown, the verdict a link to the figure."""
+    lines = ["", "", "| the papers' claim | what came out | |", "|---|---|---|"]
+    for row in table.to_dict("records"):
+        paper = row["paper"].partition(",")[0]
+        verdict = (
+            row["verdict"] if pd.isna(row["figure"]) else f"[{row['verdict']}]({row['figure']})"
+        )
+        lines.append(f"| {row['claim']} ({paper}, {row['place']}) | {row['finding']} | {verdict} |")
+    return "\n".join([*lines, "", ""])
+
+
+def filled(text: str) -> str:
+    """The page with its marked parts as the tables have them."""
+
+    def fill(match: re.Match[str]) -> str:
+        study, key = match["study"], match["key"]
+        if key is None:
+            said = claimed(pd.read_csv(ROOT / "data/claims.csv"))
+        else:
+            said = findings(study)[key].said(Tables(study))
+        begin = match[0][: match[0].index("-->") + 3]
+        return f"{begin}{said}<!-- end -->"
+
+    return MARKED.sub(fill, text)
+
+
+if __name__ == "__main__":
+    page = ROOT / "README.md"
+    page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
