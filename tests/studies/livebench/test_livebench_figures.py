@@ -93,9 +93,9 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         partial(released, none(SHARES)),
         partial(dots, none(SHARES), tasks=True),
         partial(controls.excess, none(EXCESS), PARAMS),
-        partial(controls.objective, EMPTY, EMPTY, PARAMS),
+        partial(controls.objective, EMPTY, EMPTY, MODELS, PARAMS),
         partial(draw.matrices, none(SHARES), SCORES, MODELS),
-        partial(controls.position, EMPTY, PARAMS),
+        partial(controls.position, EMPTY, MODELS, PARAMS),
         partial(controls.by_orders, EMPTY, PARAMS),
     ],
 )
@@ -115,6 +115,17 @@ def test_captions_count_verdicts_and_name_the_variants():
     assert "600 verdicts of 3 judges" in told
     assert "x is x in c; x-thinking in d" in told
     assert "by category: x 1 of 1" in controls.excess(EXCESS, PARAMS).caption
+
+
+def test_few_choices_are_hollow_and_the_caption_names_the_variants():
+    columns = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
+    rows = [("all", "x", "first position", 0.5, 0.4, 0.6, n, 200, 1 / 3) for n in (200,)]
+    few = [("c", "x", "first position", 1.0, 0.2, 1.0, 2, 8, 1 / 3)]
+    many, both = (pd.DataFrame(part, columns=columns) for part in (rows, rows + few))
+    plate = controls.position(both, MODELS, PARAMS)
+    assert "fewer than 10 choices" in texts(plate.figure)
+    assert "fewer than 10 choices" not in texts(controls.position(many, MODELS, PARAMS).figure)
+    assert "x is x in c; x-thinking in d" in plate.caption
 
 
 @pytest.mark.parametrize("number", [2, 3, 7])

@@ -11,6 +11,7 @@ from synthetic_livebench import FOLDER, PATHS, livebench_files
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import read as archive
+from selfpref.studies.livebench.findings import CLAIMS, FINDINGS
 from selfpref.studies.livebench.measure import TABLES, Settings, compute
 
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
@@ -155,3 +156,5 @@ def test_no_rows_at_all(found):
     frames = compute({name: tables.empty(name) for name in found}, PUBLISHED, SETTINGS)
     assert frames
     assert all(frame.empty for frame in frames.values())
+    # Nor is anything said.
+    assert not any(told.said(frames) for told in [*FINDINGS.values(), *CLAIMS])

@@ -117,8 +117,12 @@ def test_the_proof_of_the_position_bias_and_of_the_swap(frames):
 
 def test_a_swap_cannot_be_told_where_both_questions_are_answered_alike(frames):
     pairs = frames["pairs"].query("evaluator == 'xsum_2_ft_llama' and variant == 'plain'")
-    alike = pairs.assign(forward=0.5, backward=0.5, released=0.5, position=0.9)
+    alike = pairs.assign(forward=0.5, backward=0.5, undivided=0.4, released=0.5, position=0.9)
     assert set(defects.stored_as(alike)["reading"]) == {defects.EITHER}
+    # Undivided probabilities tell questions apart whose confidences are one.
+    first = pairs["task"].eq("recognition")
+    swapped = alike.assign(undivided=np.where(first, 0.4, 0.3), released=np.where(first, 0.3, 0.4))
+    assert set(defects.stored_as(swapped)["reading"]) == {defects.OTHER_QUESTION}
 
 
 def test_what_the_always_1_model_stores_is_one_number_in_every_table(frames):

@@ -12,13 +12,12 @@ import pandas as pd
 
 from selfpref.bounded import Bounded, bounded
 from selfpref.statements import AbsentError, Address, Claim, Frames, Statement, value
+from selfpref.statistics.bias import FEW
 from selfpref.studies.livebench.measure.panel import ALL
 from selfpref.studies.livebench.measure.preferences import FIRST
 
 O3, CLAUDE, GEMINI = "o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"
 README = "README of the release, Key Findings"
-# With less, a share is hollow in the figures and not quoted.
-FEW = 10
 Counted = Callable[[Frames], float]
 
 

@@ -177,14 +177,14 @@ def tie_break(
 
 
 def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
-    """Objective scores of responses: the laboratory's by its oracle, LiveBench's by its keys.
+    """Objective scores of responses: the testbed's by its oracle, LiveBench's by its keys.
 
     Args:
         params: The stage's parameters.
         responses: The responses table.
 
     Returns:
-        The truths table: `strict` and `tolerant`, 0 to 1; in the laboratory also `rubric`, the
+        The truths table: `strict` and `tolerant`, 0 to 1; in the testbed also `rubric`, the
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")

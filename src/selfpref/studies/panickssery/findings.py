@@ -15,6 +15,7 @@ from selfpref.studies.panickssery.measure import defects
 RECOGNITION, TUNED = "recognition", "self-recognition"
 TITLES = {"xsum": "XSum", "cnn": "CNN/DailyMail"}
 Counted = Callable[[Frames], float]
+_ALWAYS_1 = {"dataset": "xsum", "evaluator": "xsum_always_1_ft_llama", "task": RECOGNITION}
 
 
 def _mean(dataset: str, evaluator: str, task: str, other: str = "all") -> Bounded:
@@ -281,13 +282,24 @@ FINDINGS: dict[str, Statement] = {
     ),
     "swapped questions": Statement(
         "In {swapped:.0f} files the stored score of each question is what the answers to the other "
-        "give. In {either:.0f} more a swap cannot be told: the two questions are answered alike, "
-        "to half a hundredth.",
+        "give: the probability of its own text's label, not divided by the mass of both. In one "
+        "of them, Llama tuned to answer “1” on XSum, the confidences alone cannot tell, since they "
+        "are {apart:.4f} from the stored scores on average; the undivided probabilities do: those "
+        "of the other question are the stored score in {share:.0%} of the rows, its own question's "
+        "confidence is in {own:.0%}. In {either:.0f} more file both questions are answered alike "
+        "to the last digit.",
         {
             "swapped": _files(defects.OTHER_QUESTION, 2),
+            "apart": value("stored_as", "distance", **_ALWAYS_1),
+            "share": value("stored_as", "as_other_question", **_ALWAYS_1),
+            "own": value("stored_as", "as_own", **_ALWAYS_1),
             "either": _files(defects.EITHER, 2),
         },
-        {"cannot be told": lambda n: n.swapped > 0 and n.either > 0},
+        {
+            "cannot": lambda n: 0 <= n.apart < 0.001,
+            "do": lambda n: n.own < 0.1 and 0.99 < n.share <= 1,
+            "one": lambda n: n.swapped > 1 and n.either == 1,
+        },
     ),
     "swapped sign": Statement(
         "Under swapped labels GPT-4's stored scores correlate with those of the same prompts in "

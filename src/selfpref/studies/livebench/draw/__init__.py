@@ -46,7 +46,7 @@ def _verdicts(shares: pd.DataFrame, outcomes: pd.DataFrame) -> str:
     )
 
 
-def _variants(models: pd.DataFrame) -> str:
+def variants(models: pd.DataFrame) -> str:
     """Names that stand for more than one model."""
     told = []
     for responder, part in models.groupby("responder", sort=True):
@@ -69,7 +69,7 @@ def data(items: pd.DataFrame, outcomes: pd.DataFrame, models: pd.DataFrame, para
         f"{whole['items'].sum()} questions ({parts}) in {whole['clusters'].sum()} clusters; "
         f"{whole['keyed'].sum()} have a usable answer key",
         f"{judged['n'].sum()} choices; {whole['failed'].sum()} ratings have no total",
-        _variants(models),
+        variants(models),
         wilson(CLUSTERS, params),
     )
 
@@ -205,7 +205,7 @@ def preference_shares(
     told = caption(
         "Share of rows on which each responder is chosen, by judge; star: by itself",
         _verdicts(shares, outcomes),
-        _variants(models),
+        variants(models),
         wilson(CLUSTERS, params),
     )
     return Plate(figure, kept, told)
@@ -254,7 +254,7 @@ def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -
         f"Above: share chosen, {verdicts} verdicts",
         f"Below: mean rubric total of 11, shaded from {low:.1f}; {totals['n'].sum():g} ratings"
         f"{cell}",
-        _variants(models),
+        variants(models),
     )
     return Plate(figure, table, told)
 

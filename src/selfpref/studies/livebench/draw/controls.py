@@ -7,7 +7,7 @@ from selfpref.plots.captions import caption, interval, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.livebench.draw import ALL, CLUSTERS, titled
+from selfpref.studies.livebench.draw import ALL, CLUSTERS, titled, variants
 
 ALPHA = 0.05
 KINDS = {"harmful": "own is worse", "neutral": "as good as best", "legitimate": "own is best"}
@@ -64,11 +64,12 @@ def excess(rows: pd.DataFrame, params: Params) -> Plate:
     return Plate(figure, rows, told)
 
 
-def position(rows: pd.DataFrame, params: Params) -> Plate:
+def position(rows: pd.DataFrame, models: pd.DataFrame, params: Params) -> Plate:
     """Choices by position in the prompt: the first candidate, and the earliest of identical ones.
 
     Args:
         rows: The frame `position`.
+        models: The frame of this name.
         params: With `bootstrap` and `livebench`.
     """
     if rows.empty:
@@ -102,6 +103,7 @@ def position(rows: pd.DataFrame, params: Params) -> Plate:
         "; ".join(parts),
         "Grey: by chance",
         "Copies say word for word the same; only their position tells them apart",
+        variants(models),
         wilson(CLUSTERS, params),
     )
     return Plate(figure, rows, told)
@@ -134,12 +136,15 @@ def by_orders(rows: pd.DataFrame, params: Params) -> Plate:
     return Plate(figure, rows, told)
 
 
-def objective(rows: pd.DataFrame, items: pd.DataFrame, params: Params) -> Plate:
+def objective(
+    rows: pd.DataFrame, items: pd.DataFrame, models: pd.DataFrame, params: Params
+) -> Plate:
     """How often a judge chooses itself where its response is worse, as good or best by the key.
 
     Args:
         rows: The frame `objective`.
         items: The frame of this name.
+        models: The frame of this name.
         params: With `bootstrap` and `livebench`.
     """
     if rows.empty or not rows["n"].gt(0).any():
@@ -177,6 +182,7 @@ def objective(rows: pd.DataFrame, items: pd.DataFrame, params: Params) -> Plate:
         "same response on the same rows",
         f"{rows['n'].max()} items; {whole['items'].sum() - whole['keyed'].sum()} without a usable "
         f"key dropped. Hollow: fewer than {few} rows. Equal: within {margin:g}",
+        variants(models),
         wilson(CLUSTERS, params),
     )
     return Plate(figure, rows, told)

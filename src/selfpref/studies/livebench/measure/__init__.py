@@ -24,6 +24,7 @@ from selfpref.studies.livebench.measure.votes import VOTES, agreement, majority_
 
 __all__ = ["TABLES", "Settings", "compute"]
 
+ITEMS = ["category", "task", "items", "clusters", "keyed", "failed"]
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 
 
@@ -46,7 +47,7 @@ def counted(panel: Panel) -> pd.DataFrame:
         }
         for category, task, part in scopes(panel.items)
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=ITEMS)
 
 
 def models(panel: Panel) -> pd.DataFrame:

@@ -34,6 +34,15 @@ from selfpref.studies.livebench.scorers import READINGS
 
 EXCESS = ["category", "task", "judge", "excess", "lo", "hi", "p_holm", "n"]
 KINDS = ("harmful", "neutral", "legitimate")
+OBJECTIVE = [
+    *("category", "scoring", "judge", "n", "n_self"),
+    *(
+        column
+        for kind in KINDS
+        for column in (kind, f"{kind}_lo", f"{kind}_hi", f"n_{kind}", f"others_{kind}")
+    ),
+    *(f"self_{kind}" for kind in KINDS),
+]
 TRUE_SCORES = ["category", "task", "responder", "scoring", "score", "n"]
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
@@ -143,7 +152,7 @@ def objective(panel: Panel) -> pd.DataFrame:
     """Every judge by category and pooled (`all`), in both readings of the responses.
 
     Returns:
-        `category, scoring, judge, n, n_self`, for each kind its rate with interval, `n_<kind>` and
+        The columns `OBJECTIVE`: for each kind its rate with interval, `n_<kind>` and
         the mean rate of the other judges `others_<kind>`, and of the judge's choices of itself the
         share of each kind, `self_<kind>`.
     """
@@ -157,7 +166,5 @@ def objective(panel: Panel) -> pd.DataFrame:
                 if len(part):
                     key = {"category": category, "scoring": scoring, "judge": judge}
                     rows.append(key | _objective_row(part, panel.bootstrap.level))
-    frame = pd.DataFrame(rows)
-    if frame.empty:
-        return frame
+    frame = pd.DataFrame(rows, columns=OBJECTIVE)
     return frame.sort_values(["category", "scoring", "judge"], ignore_index=True)

@@ -9,13 +9,13 @@ import pandas as pd
 
 from selfpref.studies.panickssery.measure.pairs import plain
 
-# Two computations of one number differ by rounding of half precision.
+# Two computations of one number from p and 1 - p differ by rounding of half precision.
 SAME = 1e-3
-# The same, where one of them does not divide by the mass of both labels.
-NEAR = 5e-3
+# Two computations of one number from the same probabilities do not differ.
+EXACT = 1e-6
 # What a stored score is, if it is so in more than this share of the rows.
 MOST = 0.9
-POSITION, OTHER_QUESTION = "position bias", "the other question's confidence"
+POSITION, OTHER_QUESTION = "position bias", "the other question"
 CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
 STORED = [
     *("dataset", "evaluator", "task", "released", "own", "position"),
@@ -39,28 +39,34 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         The columns of `STORED`: the means `released`, `own` and `position`; the share of rows in
-        which the stored score is the confidence in the own text (`as_own`), that of the other
-        question (`as_other_question`), or P of the text read first (`as_position`); the mean
-        distance of the stored score from the confidence of this question and of the other one; and
-        what follows, `reading`. Where both questions are answered alike, a stored score that fits
-        one fits the other, and their swap cannot be told.
+        which the stored score is the confidence in the own text (`as_own`), P of the text read
+        first (`as_position`), or what the answers to the other question give
+        (`as_other_question`): either their confidence or the probability of the own text's label
+        not divided by the mass of both, which is what the release stores there; the mean distance
+        of the stored score from the confidence of this question and of the other one; and what
+        follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
+        be told.
     """
     key = ["dataset", "evaluator", "other", "item_id", "repeat"]
-    columns = [*key, "task", "released", "own", "position"]
+    columns = [*key, "task", "released", "own", "position", "undivided"]
     rows = plain(pairs).assign(own=_own(pairs))
     rows = rows.loc[rows["released"].notna() & rows["own"].notna(), columns]
     swap = {"recognition": "preference", "preference": "recognition"}
-    other = rows[[*key, "task", "own"]].rename(columns={"own": "other_task"})
+    other = rows[[*key, "task", "own", "undivided"]].rename(
+        columns={"own": "other_task", "undivided": "other_undivided"}
+    )
     other = other.assign(task=other["task"].astype("str").map(swap))
     rows = rows.astype({"task": "str"}).merge(other, on=[*key, "task"])
     gap = {name: (rows["released"] - rows[name]).abs() for name in ("own", "position")}
     rows = rows.assign(
-        as_own=gap["own"].lt(SAME),
-        as_position=gap["position"].lt(SAME),
+        as_own=gap["own"].lt(EXACT),
+        as_position=gap["position"].lt(EXACT),
         distance=gap["own"],
         distance_other=(rows["released"] - rows["other_task"]).abs(),
     )
-    rows = rows.assign(as_other_question=rows["distance_other"].lt(NEAR))
+    undivided = (rows["released"] - rows["other_undivided"]).abs()
+    swapped = rows["distance_other"].lt(EXACT) | undivided.lt(EXACT)
+    rows = rows.assign(as_other_question=swapped)
     grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
     table = grouped[STORED[3:-2]].mean().assign(n=grouped.size()).reset_index()
     columns = ["as_own", "as_other_question", "as_position"]

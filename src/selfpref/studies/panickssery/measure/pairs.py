@@ -32,6 +32,8 @@ KEY = ["dataset", "evaluator", "other", "task", "variant"]
 ORDERINGS = ("own", "other", "first", "second", "tied")
 AMBIGUOUS = ("first", "second")
 _OWN, _OTHER, _TIED, _NOBODY = 1, 0, 2, -1
+# What an answer gives, with what stands for none.
+MISSING = {"confidence": np.nan, "undivided": np.nan, "first": np.nan, "choice": _NOBODY}
 _PAIR = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
 Bools = npt.NDArray[np.bool_]
 
@@ -51,15 +53,13 @@ def _with_own_text(verdicts: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataF
     return rows[(first == own) | (second == own)]
 
 
-def _first_shares(rows: pd.DataFrame) -> Floats:
-    """The share of the labels' probability that the text read first has; NaN where unknown."""
+def _probabilities(rows: pd.DataFrame) -> Floats:
+    """The probabilities of both labels, in presented order, `[rows, 2]`; NaN where unknown."""
     known = rows["probabilities"].notna().to_numpy()
     pair = np.full((len(rows), 2), np.nan)
     if known.any():
         pair[known] = np.array(rows["probabilities"][known].tolist(), dtype=float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares: Floats = pair[:, 0] / pair.sum(axis=1)
-    return shares
+    return pair
 
 
 def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
@@ -67,7 +67,9 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
     rows = _with_own_text(verdicts[verdicts["judge"].isin(evaluators["evaluator"])], evaluators)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
-    first = pd.Series(_first_shares(rows), index=rows.index).where(status.eq("ok"))
+    pair = _probabilities(rows)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = pd.Series(pair[:, 0] / pair.sum(axis=1), index=rows.index).where(status.eq("ok"))
     own = first.where(rows["own_first"], 1 - first)
     worse = rows["task"].eq("inferiority")
     named = np.select(
@@ -79,6 +81,7 @@ def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) 
         status=status,
         first=first,
         confidence=own.where(~worse, 1 - own),
+        undivided=np.where(rows["own_first"], pair[:, 0], pair[:, 1]),
         choice=np.where(status.eq("ok"), choice, _NOBODY),
     )
 
@@ -110,7 +113,7 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
 
     by_order = {
         name: [placed(name, here, missing) for here in orders.values()]
-        for name, missing in {"confidence": np.nan, "first": np.nan, "choice": _NOBODY}.items()
+        for name, missing in MISSING.items()
     }
     forward, backward = by_order["choice"]
     mass = [placed("mass", here, np.nan) for here in orders.values()]
@@ -129,6 +132,7 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns | {"repeat": columns["repeat"].astype(int)}).assign(
         forward=by_order["confidence"][0],
         backward=by_order["confidence"][1],
+        undivided=sum(by_order["undivided"]) / 2,
         position=sum(by_order["first"]) / 2,
         mass=np.fmin(*mass),
         ordering=_ordering(forward, backward),
@@ -182,11 +186,13 @@ def confidences(
 
     Returns:
         `dataset, evaluator, other, task, variant, item_id, repeat, own, cluster`; `forward` and
-        `backward` (confidence in its own text by order), `position` (share of the text read first,
-        mean of both orders), `mass` (the smaller one of both orders), `ordering` (one of
-        `ORDERINGS`, by the choices), `ordering_released` (the same with equal probabilities counted
-        for the text read first, as the release does), `orders` (how many were asked), `held_out`,
-        `status` (ok, or why the pair has no confidence), `released` and `corrected`.
+        `backward` (confidence in its own text by order), `undivided` (probability of its own
+        text's label, not divided by the mass of both; mean of both orders), `position` (share of
+        the text read first, mean of both orders), `mass` (the smaller one of both orders),
+        `ordering` (one of `ORDERINGS`, by the choices), `ordering_released` (the same with equal
+        probabilities counted for the text read first, as the release does), `orders` (how many were
+        asked), `held_out`, `status` (ok, or why the pair has no confidence), `released` and
+        `corrected`.
     """
     pairs = _with_articles(_paired(_answers(verdicts, evaluators, min_mass)), items, evaluators)
     order = [*KEY, "item_id", "repeat"]
