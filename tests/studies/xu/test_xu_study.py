@@ -317,6 +317,22 @@ def test_shares_of_0_and_1_have_an_interval(frames):
         assert (bounds[f"{share}_hi"] > bounds[f"{share}_lo"]).all()
 
 
+def test_a_bias_that_is_the_same_in_every_sentence_has_an_interval(release):
+    """Every sentence is said to be covered, and none is."""
+    ratings = release["ratings"]
+    given = ratings["task"].eq("coverage")
+    said = ratings.assign(
+        stored=ratings["stored"].mask(given, 1.0), score=ratings["score"].mask(given, 1.0)
+    )
+    truths = release["truths"]
+    none = truths.assign(score=truths["score"].mask(truths["metric"].str.startswith("cov"), 0.0))
+    found = compute({**release, "ratings": said, "truths": none}, PUBLISHED, SETTINGS)
+    table = found["commongen_intervals"].query("convention == 'released'")
+    assert (table["bias"] == 1).all()
+    assert table["bias_lo"].between(0.3, 0.7).all()
+    assert table["dskew_lo"].isna().all()
+
+
 def test_a_step_that_repeats_the_values_of_an_earlier_one_is_marked():
     said = [-1.0, -4.0, -2.0]
     same = pd.concat([rows(said, [0] * 3, step=step) for step in (0, 1)])

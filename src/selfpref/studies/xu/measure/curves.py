@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.shares import share_interval
+from selfpref.statistics.shares import difference, share_interval
 from selfpref.studies.xu.measure.grid import AVERAGE, by_group, skewness, summary
 from selfpref.studies.xu.measure.rows import (
     CONVENTIONS,
@@ -30,6 +30,8 @@ COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matche
 # Points of MQM within which a mean counts as none.
 NEAR = 0.5
 MODELS = {"condition": "condition", "responder": "model"}
+# What is said, and what is.
+SIDES = ("self", "truth")
 # Quantities whose change since step 0 is told.
 MOVED = [
     f"{name}_change{end}"
@@ -134,6 +136,8 @@ def _as_shares(
 ) -> pd.DataFrame:
     """A table of `by_group` whose means are shares, with Wilson's intervals for these.
 
+    Where the bias does not vary over sentences, its interval is Newcombe's.
+
     Args:
         table: By `MODELS`, language, step and convention.
         rows: What it was made from.
@@ -156,16 +160,25 @@ def _as_shares(
             row: dict[str, object] = dict(zip(key, values, strict=True)) | {
                 "convention": convention
             }
-            for name in ("self_mean", "truth_mean"):
-                held = share_interval(part[name], part["cluster"], settings.bootstrap.level)
-                row |= {f"{name}_lo": held.lo, f"{name}_hi": held.hi}
-            found.append(row)
+            level = settings.bootstrap.level
+            said, true = (
+                share_interval(part[name], part["cluster"], level)
+                for name in ("self_mean", "truth_mean")
+            )
+            for side, held in zip(SIDES, (said, true), strict=True):
+                row |= {f"{side}_mean_lo": held.lo, f"{side}_mean_hi": held.hi}
+            apart = difference(said, true)
+            found.append(row | {"apart_lo": apart.lo, "apart_hi": apart.hi})
     bounds = pd.DataFrame(found).rename(columns=MODELS)
-    whole = table.drop(columns=[name for name in bounds if str(name).endswith(("_lo", "_hi"))])
     order = list(table)
-    return whole.merge(bounds, on=[*MODELS.values(), *key[2:], "convention"])[order].rename(
-        columns=SHARES
-    )
+    whole = table.drop(columns=[f"{name}_mean{end}" for name in SIDES for end in ("_lo", "_hi")])
+    merged = whole.merge(bounds, on=[*MODELS.values(), *key[2:], "convention"])
+    # A bias that is the same in every sentence has no interval by resampling, and D has none.
+    alike = merged["bias_lo"].eq(merged["bias_hi"])
+    for end in ("_lo", "_hi"):
+        merged[f"bias{end}"] = merged[f"bias{end}"].mask(alike, merged[f"apart{end}"])
+        merged[f"dskew{end}"] = merged[f"dskew{end}"].mask(alike)
+    return merged[order].rename(columns=SHARES)
 
 
 def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
