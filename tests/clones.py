@@ -20,6 +20,7 @@ from threading import Thread
 from typing import Any
 from unittest import mock
 
+import elobench_release
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files, xu_files
@@ -279,6 +280,7 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
     releases = {
         "mt-bench": mt_bench_files(10),
         "vicuna80": vicuna80_files(10),
+        "elobench": elobench_release.files(*elobench_release.rows()),
         "livebench": livebench_files(4),
         "panickssery": panickssery_files(),
         "xu": xu_files(),

@@ -23,7 +23,7 @@ DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
 FIGURES = {
     "wataoka": (
         *("fig1a_example", "fig1b_bias", "fig2_confusion", "table2_demographic_parity"),
-        *("bias_by_opponent", "position"),
+        *("bias_by_opponent", "position", "bias_by_judge_and_responder", "without_a_self"),
     ),
     "livebench": (
         *("preference_shares", "preference_shares_by_task", "excess", "objective", "heatmap"),
@@ -214,7 +214,7 @@ def again(recorded, tmp_path_factory):
     for name in ("figures", "report", "data/recorded", ".dvc/cache", "dvc.lock"):
         path = clone.folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    data = {f"wataoka-items@{name}" for name in ("mt-bench", "vicuna80", "mine")}
+    data = {f"wataoka-items@{name}" for name in ("mt-bench", "vicuna80", "arena", "mine")}
     data |= {"panickssery-items@panickssery"}
     done = clone.repro("chapter@wataoka-recorded", "chapter@panickssery-recorded")
     assert ran(done) == {"check", *data, *of("wataoka", "panickssery")}

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+import elobench_release
 import numpy as np
 import psutil
 from clones import ALONE, FAMILIES, cloned, small, without
@@ -18,7 +19,11 @@ sys.path.insert(0, str(REPOSITORY / "tools"))
 from verify import made
 
 SEED = os.environ.get("SELFPREF_SOAK")
-RELEASES = {"mt-bench": mt_bench_files(6), "vicuna80": vicuna80_files(6)}
+RELEASES = {
+    "mt-bench": mt_bench_files(6),
+    "vicuna80": vicuna80_files(6),
+    "elobench": elobench_release.files(*elobench_release.rows()),
+}
 PATIENCE = 300
 
 

@@ -1,46 +1,24 @@
 """The reader of Chatbot Arena's battles with GPT-4's verdicts, on a small release of its layout."""
 
+import elobench_release
 import pandas as pd
 import pytest
 from conftest import entry, pin
+from elobench_release import LEFT_OUT, N_BATTLES, battle
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.studies.wataoka.read import elobench
 
-MODELS = ("koala-13b", "vicuna-13b", "gpt-4", "alpaca-13b", "llama-13b")
-LEFT_OUT = {1117, 1118, 1535}
-BATTLES = 2012
-
-
-def _text(frame):
-    return frame.to_csv(index_label="")
-
-
-def battle(number):
-    """The two models of a battle; no two battles near each other hold the same pair."""
-    first = number % len(MODELS)
-    return MODELS[first], MODELS[(first + 1 + number // len(MODELS) % 4) % len(MODELS)]
-
 
 @pytest.fixture
 def release():
-    """Files by path: battles, and the verdicts on all but three of them."""
-    pairs = [battle(number) for number in range(BATTLES)]
-    human = [{"model_a": a, "model_b": b, "winner": "model_a"} for a, b in pairs]
-    human[1]["winner"] = "tie (bothbad)"
-    judged = [
-        {
-            "model_a": a,
-            "model_b": b,
-            "winner": "model_b",
-            "question": f"question {number}",
-            "answer_a": f"{a} on {number}",
-            "answer_b": f"{b} on {number}",
-        }
-        for number, (a, b) in enumerate(pairs[:2011])
-        if number not in LEFT_OUT
-    ]
+    """Every vote and verdict is for `model_a` and `model_b`."""
+    human, judged = elobench_release.rows()
+    for row in human:
+        row["winner"] = "model_a"
+    for row in judged:
+        row["winner"] = "model_b"
     return human, judged
 
 
@@ -49,11 +27,7 @@ def read(tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
     def reading(human, judged, judges=("gpt-4",)):
-        files = {
-            elobench.BATTLES: _text(pd.DataFrame(human)),
-            elobench.VERDICTS[0]: _text(pd.DataFrame(judged[:500])),
-            elobench.VERDICTS[1]: _text(pd.DataFrame(judged[500:])),
-        }
+        files = elobench_release.files(human, judged)
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
         found = elobench.read("set", entry("wataoka", "elobench", list(judges)), source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
@@ -63,7 +37,7 @@ def read(tmp_path, monkeypatch):
 
 def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read, release):
     found = read(*release)
-    assert len(found["labels"]) == len(found["items"]) == BATTLES
+    assert len(found["labels"]) == len(found["items"]) == N_BATTLES
     assert len(found["verdicts"]) == 2008
     texts = found["responses"]
     number = texts["item_id"].str.removeprefix("set/")
@@ -74,6 +48,7 @@ def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read, release)
 
 def test_a_tie_of_any_kind_is_a_tie_and_what_cannot_be_read_is_missing(read, release):
     human, judged = release
+    human[1]["winner"] = "tie (bothbad)"
     for row, winner in enumerate(("tie(all bad)", "tie", "", "invalid", "model_a")):
         judged[row]["winner"] = winner
     found = read(human, judged)

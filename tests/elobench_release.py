@@ -1,0 +1,40 @@
+"""A small release of the layout of EloBench's Arena: battles, and verdicts on all but three."""
+
+import numpy as np
+import pandas as pd
+
+from selfpref.studies.wataoka.read.elobench import BATTLES, VERDICTS
+
+MODELS = ("koala-13b", "vicuna-13b", "gpt-4", "alpaca-13b", "llama-13b")
+LEFT_OUT = {1117, 1118, 1535}
+N_BATTLES = 2012
+Rows = list[dict[str, str]]
+
+
+def battle(number: int) -> tuple[str, str]:
+    """The two models of a battle; no two battles near each other hold the same pair."""
+    first = number % len(MODELS)
+    return MODELS[first], MODELS[(first + 1 + number // len(MODELS) % 4) % len(MODELS)]
+
+
+def rows(seed: int = 0) -> tuple[Rows, Rows]:
+    """People's votes and GPT-4's verdicts; a text names its model and battle."""
+    rng = np.random.default_rng(seed)
+    human, judged = [], []
+    for number in range(N_BATTLES):
+        a, b = battle(number)
+        vote = str(rng.choice(["model_a", "model_b", "tie", "tie (bothbad)"]))
+        human.append({"model_a": a, "model_b": b, "winner": vote})
+        if number in LEFT_OUT or number == N_BATTLES - 1:
+            continue
+        texts = {"answer_a": f"{a} on {number}", "answer_b": f"{b} on {number}"}
+        winner = str(rng.choice(["model_a", "model_b"]))
+        row = {"model_a": a, "model_b": b, "winner": winner, "question": f"question {number}"}
+        judged.append(row | texts)
+    return human, judged
+
+
+def files(human: Rows, judged: Rows) -> dict[str, str]:
+    """The release's files by path."""
+    parts = {BATTLES: human, VERDICTS[0]: judged[:500], VERDICTS[1]: judged[500:]}
+    return {path: pd.DataFrame(part).to_csv(index_label="") for path, part in parts.items()}
