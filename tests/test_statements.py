@@ -30,6 +30,13 @@ def test_a_word_that_is_not_true_is_told_and_the_sentence_is_not_made():
     assert HIGHER.said(turned).startswith("(With these data and settings “higher” is not true")
 
 
+def test_a_table_of_one_estimate_calls_its_bounds_lo_and_hi():
+    one = pd.DataFrame({"r": [0.9], "lo": [0.8], "hi": [0.95]})
+    assert Statement("{r:.2f}", {"r": estimate("one", "r")}, {}).said({"one": one}) == (
+        "0.90 [0.80, 0.95]"
+    )
+
+
 @pytest.mark.parametrize("frame", [BIAS.head(1), BIAS.iloc[:0], BIAS.assign(eo_lo=float("nan"))])
 def test_without_its_rows_or_values_it_says_nothing(frame):
     assert HIGHER.said({"bias": frame}) == ""
@@ -37,7 +44,7 @@ def test_without_its_rows_or_values_it_says_nothing(frame):
 
 @pytest.mark.parametrize(
     ("frames", "named"),
-    [({}, "bias"), ({"bias": BIAS.drop(columns="eo_lo")}, "eo_lo")],
+    [({}, "bias"), ({"bias": BIAS.drop(columns="eo_lo")}, "hi, lo")],
 )
 def test_a_table_or_column_that_is_not_there_is_an_error(frames, named):
     with pytest.raises(LookupError, match=named):

@@ -18,8 +18,8 @@ from IPython.display import Markdown
 Frames = Mapping[str, pd.DataFrame]
 Verdict = Literal["holds", "holds with a control", "not identifiable", "does not hold"]
 VERDICTS: tuple[str, ...] = get_args(Verdict)
-# What bounds of the column `x` are called.
-LO, HI = "_lo", "_hi"
+# The bounds of the column `x` are `x_lo` and `x_hi`, or `lo` and `hi` in a table of one estimate.
+LO, HI = "lo", "hi"
 
 
 class AbsentError(Exception):
@@ -56,7 +56,7 @@ class Address:
         table: The frame, and the CSV among the study's figures.
         column: Its column.
         where: Values that choose one row.
-        interval: Whether the bounds `<column>_lo` and `<column>_hi` belong to it.
+        interval: Whether bounds belong to it.
     """
 
     table: str
@@ -76,7 +76,10 @@ class Address:
         if frame.empty:
             # Where nothing could be computed there need not be columns either.
             raise AbsentError(str(self))
-        columns = [self.column, *((self.column + LO, self.column + HI) if self.interval else ())]
+        bounds = [f"{self.column}_{end}" for end in (LO, HI)]
+        if not {*bounds} <= {*frame.columns}:
+            bounds = [LO, HI]
+        columns = [self.column, *(bounds if self.interval else ())]
         if missing := {*columns, *self.where} - {*frame.columns}:
             raise LookupError(f"{self.table} has no column {', '.join(sorted(missing))}")
         for name, wanted in self.where.items():
@@ -102,7 +105,7 @@ def value(table: str, column: str, **where: object) -> Address:
 
 
 def estimate(table: str, column: str, **where: object) -> Address:
-    """The address of a number with bounds in the columns `<column>_lo` and `<column>_hi`."""
+    """The address of a number with bounds: `<column>_lo` and `<column>_hi`, else `lo` and `hi`."""
     return Address(table, column, where, interval=True)
 
 

@@ -44,7 +44,7 @@ TABLES = {
     "wataoka": ("fig1a_example", "table2_demographic_parity"),
     "livebench": (
         *("preference_shares", "majority_vote", "excess", "scores", "position", "objective"),
-        *("agreement", "claims", "audit"),
+        *("agreement", "audit"),
     ),
     "panickssery": (
         *FIGURES["panickssery"],

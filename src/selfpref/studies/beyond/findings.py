@@ -8,9 +8,7 @@ from selfpref.statements import (
     AbsentError,
     Cell,
     Claim,
-    Estimate,
     Frames,
-    Number,
     Statement,
     estimate,
 )
@@ -40,14 +38,7 @@ def _rows(frames: Frames, table: str, **where: object) -> pd.DataFrame:
 def _measured(judge: str, statistic: str) -> Cell:
     """A judge's statistic under the human's labels; nothing to say where it is too few."""
     key = {"dataset": DATA, "judge": judge, "gold": "human", "statistic": statistic}
-
-    def found(frames: Frames) -> Estimate:
-        row = _rows(frames, "beyond", **key, few=False)
-        if row["value"].isna().any():
-            raise AbsentError(statistic)
-        return Estimate(*(Number(end) for end in row[["value", "lo", "hi"]].iloc[0]))
-
-    return found
+    return estimate("beyond", "value", **key, few=False)
 
 
 def _of(table: str, count: Callable[[pd.DataFrame], float], **where: object) -> Cell:

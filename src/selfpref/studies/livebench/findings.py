@@ -10,8 +10,15 @@ from functools import partial
 
 import pandas as pd
 
-from selfpref.bounded import Bounded, bounded
-from selfpref.statements import AbsentError, Address, Claim, Frames, Statement, value
+from selfpref.statements import (
+    AbsentError,
+    Address,
+    Claim,
+    Frames,
+    Statement,
+    estimate,
+    value,
+)
 from selfpref.statistics.bias import FEW
 from selfpref.studies.livebench.measure.panel import ALL
 from selfpref.studies.livebench.measure.preferences import FIRST
@@ -35,9 +42,9 @@ def _of(frame: pd.DataFrame, **values: str) -> pd.DataFrame:
     return _present(frame)
 
 
-def _share(judge: str, responder: str, category: str, task: str = ALL) -> Bounded:
+def _share(judge: str, responder: str, category: str, task: str = ALL) -> Address:
     """How often a judge chose a responder."""
-    return bounded(
+    return estimate(
         "preference_shares",
         "share",
         category=category,
@@ -99,8 +106,8 @@ def _votes(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame({"vote": vote["share"], "own": own, "mean": mean})
 
 
-def _excess(judge: str, category: str) -> Bounded:
-    return bounded("excess", "excess", category=category, task=ALL, judge=judge)
+def _excess(judge: str, category: str) -> Address:
+    return estimate("excess", "excess", category=category, task=ALL, judge=judge)
 
 
 def _beyond(judge: str, column: str) -> Counted:
@@ -129,11 +136,11 @@ def _found(finding: str, column: str = "affected", file: str = "") -> Counted:
     return count
 
 
-def _copies(judge: str, number: int, column: str = "share") -> Bounded | Address:
+def _copies(judge: str, number: int, column: str = "share") -> Address | Address:
     """The share of choices for the earliest of so many copies, over all categories."""
     where = {"category": ALL, "judge": judge, "quantity": f"earliest of {number} copies"}
     return (
-        bounded("position", column, **where)
+        estimate("position", column, **where)
         if column == "share"
         else value("position", column, **where)
     )

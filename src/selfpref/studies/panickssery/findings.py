@@ -8,8 +8,15 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from selfpref.bounded import Bounded, bounded
-from selfpref.statements import AbsentError, Claim, Frames, Statement, value
+from selfpref.statements import (
+    AbsentError,
+    Address,
+    Claim,
+    Frames,
+    Statement,
+    estimate,
+    value,
+)
 from selfpref.studies.panickssery.measure import defects
 
 RECOGNITION, TUNED = "recognition", "self-recognition"
@@ -18,9 +25,9 @@ Counted = Callable[[Frames], float]
 _ALWAYS_1 = {"dataset": "xsum", "evaluator": "xsum_always_1_ft_llama", "task": RECOGNITION}
 
 
-def _mean(dataset: str, evaluator: str, task: str, other: str = "all") -> Bounded:
+def _mean(dataset: str, evaluator: str, task: str, other: str = "all") -> Address:
     """A corrected mean confidence."""
-    return bounded(
+    return estimate(
         "pairwise",
         "mean",
         dataset=dataset,
@@ -40,8 +47,8 @@ def _turned(dataset: str, quantity: str) -> dict[str, str]:
     return _fit(dataset, "gpt35-self-recognition", "released") | {"quantity": quantity}
 
 
-def _wording(dataset: str, evaluator: str, quantity: str = "mean") -> Bounded:
-    return bounded(
+def _wording(dataset: str, evaluator: str, quantity: str = "mean") -> Address:
+    return estimate(
         "wordings",
         "mean",
         dataset=dataset,
@@ -52,9 +59,9 @@ def _wording(dataset: str, evaluator: str, quantity: str = "mean") -> Bounded:
     )
 
 
-def _delta(dataset: str, evaluator: str, task: str = RECOGNITION) -> Bounded:
+def _delta(dataset: str, evaluator: str, task: str = RECOGNITION) -> Address:
     """A tuned judge minus its base, on the same held-out articles."""
-    return bounded(
+    return estimate(
         "deltas",
         "mean",
         dataset=dataset,
@@ -65,8 +72,8 @@ def _delta(dataset: str, evaluator: str, task: str = RECOGNITION) -> Bounded:
     )
 
 
-def _label(dataset: str, labels: str, convention: str = "corrected") -> Bounded:
-    return bounded(
+def _label(dataset: str, labels: str, convention: str = "corrected") -> Address:
+    return estimate(
         "labels",
         "mean",
         dataset=dataset,
@@ -216,9 +223,9 @@ def _below(frames: Frames, dataset: str, evaluator: str) -> float:
     return int(rows.loc[rows["other"].ne("human"), "hi"].lt(0.5).sum())
 
 
-def _gap(dataset: str, evaluator: str) -> Bounded:
+def _gap(dataset: str, evaluator: str) -> Address:
     """The judge-adjusted gap of its grades, all other sources together."""
-    return bounded(
+    return estimate(
         "individual",
         "value",
         dataset=dataset,
@@ -424,8 +431,8 @@ FINDINGS: dict[str, Statement] = {
         "{cnn_stored:.3f}). Intervals resample families of judges (base model and training), "
         "not articles.",
         {
-            "xsum": bounded("correlation", "r", **_fit("xsum", "all")),
-            "cnn": bounded("correlation", "r", **_fit("cnn", "all")),
+            "xsum": estimate("correlation", "r", **_fit("xsum", "all")),
+            "cnn": estimate("correlation", "r", **_fit("cnn", "all")),
             "xsum_stored": value("correlation", "r", **_fit("xsum", "all", "released")),
             "cnn_stored": value("correlation", "r", **_fit("cnn", "all", "released")),
         },
@@ -572,7 +579,7 @@ FINDINGS: dict[str, Statement] = {
         "base's is below ½ on XSum, {xsum:.3f}; on CNN/DailyMail its interval includes ½, "
         "{cnn:.3f}.",
         {
-            name: bounded(
+            name: estimate(
                 "generations",
                 "mean",
                 dataset=name,
@@ -708,8 +715,8 @@ CLAIMS: list[Claim] = [
         "Over {judges:.0f} judges of {families:.0f} families r = {r:.3f} on XSum and {cnn:.3f} on "
         "CNN/DailyMail, positive on both.",
         {
-            "r": bounded("correlation", "r", **_fit("xsum", "all")),
-            "cnn": bounded("correlation", "r", **_fit("cnn", "all")),
+            "r": estimate("correlation", "r", **_fit("xsum", "all")),
+            "cnn": estimate("correlation", "r", **_fit("cnn", "all")),
             "judges": value("correlation", "n", **_fit("xsum", "all")),
             "families": value("correlation", "families", **_fit("xsum", "all")),
         },
