@@ -28,6 +28,7 @@ from selfpref.studies.xu.findings.cells import (
     below,
     chains_of,
     counted,
+    covered,
     mean,
     open_models,
     style_bias,
@@ -73,26 +74,20 @@ CLAIMS: list[Claim] = [
         figure="refined_by_noise",
     ),
     Claim(
-        "In ten steps bias rises by {more:.2f} of the sentences for GPT-4 and stays below that of "
-        "the noise judge ({gpt4:+.2f}); GPT-3.5's lies above it ({gpt35:+.2f}) and Gemini's "
-        "difference ({gemini:+.2f}) includes 0. The feedback of the open models repeats the "
-        "instruction, and their texts never change",
+        "In ten steps bias rises from {first:.2f} to {last:.2f} of the sentences for GPT-4, and "
+        "stays below that of the noise judge ({gpt4:+.2f}); GPT-3.5's lies above it "
+        "({gpt35:+.2f}) and Gemini's difference ({gemini:+.2f}) includes 0. The feedback of the "
+        "open models repeats the instruction, and their texts never change",
         {
             "gpt4": WORDS["gpt4"],
             "gpt35": WORDS["gpt35"],
             "gemini": WORDS["gemini"],
-            "more": counted(
-                "commongen_corrected",
-                lambda rows: (
-                    rows.set_index("step")["bias"][LAST] - rows.set_index("step")["bias"][0]
-                ),
-                model="gpt-4",
-                matcher="lemma",
-            ),
+            "first": covered("bias", "gpt-4", 0),
+            "last": covered("bias", "gpt-4", LAST),
             "edited": counted("rescoring", lambda rows: open_models(rows)["edited"].sum()),
         },
         {
-            "rises": lambda n: n.more > 0,
+            "rises": lambda n: n.last > n.first,
             "below": lambda n: below(n.gpt4),
             "above": lambda n: above(n.gpt35),
             "includes 0": lambda n: not n.gemini.excludes(0),
