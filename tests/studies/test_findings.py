@@ -73,3 +73,12 @@ def test_each_word_fails_where_a_number_moves(frames, study, statement):
 def test_its_numbers_are_not_written_by_hand(study, statement):
     found = set(BY_HAND.findall(NAMED.sub("", statement.text)))
     assert found <= {"0", "1"}
+
+
+def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path, monkeypatch):
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    found = claims.table()
+    assert len(found) == sum(len(claims.claims(study)) for study in claims.PAPERS)
+    assert found["verdict"].isna().all()
+    assert found["finding"].eq("").all()

@@ -14,7 +14,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.files import atomic
-from selfpref.statements import Claim, Statement
+from selfpref.statements import AbsentError, Claim, Statement
 
 # Whose claims a study tests; `beyond` tests a proposal of the first.
 PAPERS = {
@@ -45,13 +45,18 @@ def _module(study: str) -> ModuleType | None:
 
 
 class Tables(dict[str, pd.DataFrame]):
-    """A study's tables of the released data by name, each read when it is asked for."""
+    """A study's tables of the released data by name, each read when it is asked for.
+
+    A study that was not drawn has none: its claims keep their rows, without a finding.
+    """
 
     def __init__(self, study: str) -> None:
         super().__init__()
         self.folder = paths.figure_dir(RELEASED, study)
 
     def __missing__(self, name: str) -> pd.DataFrame:
+        if not self.folder.is_dir():
+            raise AbsentError(f"{self.folder} is not there")
         path = self.folder / f"{name}.csv"
         if not path.is_file():
             raise LookupError(f"{path.relative_to(paths.root())} is not there")
