@@ -5,10 +5,12 @@ The tables are those that git holds in figures/recorded.
 
 import re
 
+import pandas as pd
 import pytest
 from conftest import REPOSITORY
 
-from selfpref.statements import Estimate, Number
+from selfpref import paths
+from selfpref.statements import VERDICTS, Estimate, Number
 from selfpref.studies import claims
 
 CASES = [
@@ -82,3 +84,20 @@ def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path,
     assert len(found) == sum(len(claims.claims(study)) for study in claims.PAPERS)
     assert found["verdict"].isna().all()
     assert found["finding"].eq("").all()
+
+
+def test_every_paper_has_claims_with_a_cell_that_git_holds_and_a_figure():
+    found = claims.table()
+    assert {"wataoka", "panickssery", "xu", "livebench"} <= set(found["study"])
+    assert set(found["verdict"]) <= set(VERDICTS)
+    for row in found.to_dict("records"):
+        table, _, column = row["cell"].partition(": ")
+        assert (paths.root() / table).is_file()
+        assert column
+        assert pd.isna(row["figure"]) or (paths.root() / row["figure"]).is_file()
+
+
+def test_the_table_in_git_is_what_the_stage_writes(tmp_path):
+    claims.write(tmp_path / "claims.csv")
+    written = (tmp_path / "claims.csv").read_bytes()
+    assert (REPOSITORY / "data/claims.csv").read_bytes() == written

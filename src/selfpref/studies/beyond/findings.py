@@ -239,7 +239,7 @@ CLAIMS = [
             "larger": lambda n: n.averaging.lo > 0,
         },
         claim="Asking several models instead of one reduces self-preference bias (a proposal).",
-        place="Section 6",
+        place="proposed mitigation",
         test=(
             "Equal-opportunity bias of a panel with the judge's vote minus the same panel's "
             "without it, on the judge's own pairs of Vicuna-80; averaging by itself"
