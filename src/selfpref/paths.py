@@ -116,6 +116,11 @@ def cache_dir() -> Path:
     return Path(os.environ.get("SELFPREF_CACHE") or pooch.os_cache("selfpref"))
 
 
+def gguf_dir() -> Path:
+    """GGUF files as model folders, each named by the file's SHA-256."""
+    return cache_dir() / "gguf"
+
+
 def reference_dir() -> Path:
     """What the testbed shows over several seeds; in git."""
     return root() / "docs" / "lab-reference"

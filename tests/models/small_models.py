@@ -35,7 +35,7 @@ INST = (
 )
 
 
-def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=()):
+def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=(), corpus=CORPUS):
     """GPT-2's kind: byte-level BPE, no BOS before a text."""
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -46,7 +46,7 @@ def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=(
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    backend.train_from_iterator(CORPUS, trainer)
+    backend.train_from_iterator(corpus, trainer)
     backend.add_tokens(list(merges))
     return PreTrainedTokenizerFast(
         tokenizer_object=backend,

@@ -1,10 +1,11 @@
-"""A Llama folder of `transformers` as one GGUF file in fp32, for llama.cpp.
+"""A Llama folder of `transformers` as one GGUF file, for llama.cpp and for the tests of GGUF.
 
     python convert.py FOLDER FILE
 
 Runs in the environment of `make test-servers`, with gguf and safetensors. The tokenizer has to be
-byte-level BPE as GPT-2 splits words. llama.cpp rotates neighbouring dimensions of a head where
-`transformers` rotates its halves, so that the rows of the query and key weights change places.
+byte-level BPE; by default it splits words as GPT-2 does. llama.cpp rotates neighbouring dimensions
+of a head where `transformers` rotates its halves, so that the rows of the query and key weights
+change places.
 """
 
 import json
@@ -26,7 +27,7 @@ BLOCK = {
     "mlp.up_proj": "ffn_up",
     "mlp.down_proj": "ffn_down",
 }
-WHOLE = {"embed_tokens": "token_embd", "norm": "output_norm"}
+WHOLE = {"embed_tokens": "token_embd", "norm": "output_norm", "lm_head": "output"}
 
 
 def interleaved(weight: np.ndarray, heads: int) -> np.ndarray:
@@ -35,20 +36,29 @@ def interleaved(weight: np.ndarray, heads: int) -> np.ndarray:
     return halves.swapaxes(1, 2).reshape(weight.shape)
 
 
-def add_weights(writer: gguf.GGUFWriter, folder: Path, config: dict) -> None:
+def add_weights(
+    writer: gguf.GGUFWriter, folder: Path, config: dict, kind: gguf.GGMLQuantizationType
+) -> None:
     for name, loaded in load_file(folder / "model.safetensors").items():
         part, weight = name.removeprefix("model.").removesuffix(".weight"), loaded
         if part.startswith("layers."):
             _, layer, part = part.split(".", 2)
             if part in ("self_attn.q_proj", "self_attn.k_proj"):
-                weight = interleaved(loaded, config["num_attention_heads"])
+                queries = config["num_attention_heads"]
+                heads = queries if part == "self_attn.q_proj" else config["num_key_value_heads"]
+                weight = interleaved(loaded, heads)
             target = f"blk.{layer}.{BLOCK[part]}"
         else:
             target = WHOLE[part]
-        writer.add_tensor(f"{target}.weight", np.ascontiguousarray(weight, dtype=np.float32))
+        weight = np.ascontiguousarray(weight, dtype=np.float32)
+        # Norms stay as they are.
+        stored = kind if weight.ndim > 1 else gguf.GGMLQuantizationType.F32
+        writer.add_tensor(
+            f"{target}.weight", gguf.quants.quantize(weight, stored), raw_dtype=stored
+        )
 
 
-def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict) -> None:
+def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict, split: str) -> None:
     backend = json.loads((folder / "tokenizer.json").read_text())
     special = {token["id"] for token in backend["added_tokens"] if token["special"]}
     ids = backend["model"]["vocab"] | {
@@ -57,7 +67,7 @@ def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict) -> None:
     tokens = sorted(ids, key=ids.__getitem__)
     merges = backend["model"]["merges"]
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
+    writer.add_tokenizer_pre(split)
     writer.add_token_list(tokens)
     writer.add_token_types(
         [
@@ -75,10 +85,16 @@ def add_tokenizer(writer: gguf.GGUFWriter, folder: Path, config: dict) -> None:
     writer.add_chat_template((folder / "chat_template.jinja").read_text())
 
 
-def main() -> None:
-    folder, file = Path(sys.argv[1]), Path(sys.argv[2])
+def write(
+    folder: Path,
+    file: Path,
+    *,
+    architecture: str = "llama",
+    split: str = "gpt-2",
+    kind: gguf.GGMLQuantizationType = gguf.GGMLQuantizationType.F32,
+) -> None:
     config = json.loads((folder / "config.json").read_text())
-    writer = gguf.GGUFWriter(file, "llama")
+    writer = gguf.GGUFWriter(file, architecture)
     writer.add_context_length(config["max_position_embeddings"])
     writer.add_embedding_length(config["hidden_size"])
     writer.add_block_count(config["num_hidden_layers"])
@@ -90,8 +106,8 @@ def main() -> None:
     writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
     writer.add_vocab_size(config["vocab_size"])
     writer.add_file_type(gguf.LlamaFileType.ALL_F32)
-    add_tokenizer(writer, folder, config)
-    add_weights(writer, folder, config)
+    add_tokenizer(writer, folder, config, split)
+    add_weights(writer, folder, config, kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -99,4 +115,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    write(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from pydantic.functional_validators import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from selfpref.params.section import RepositoryPath, Section, Slug
+from selfpref.params.section import RepositoryPath, Section, Slug, inside
 
 OPENAI = "https://api.openai.com/v1"
 # The type of errors that do not repeat the value, which may be a secret.
@@ -26,13 +26,25 @@ class Named(Section):
     responder: Annotated[str, Field(min_length=1)] | None = None
 
 
+def _file(gguf: str) -> str:
+    package, colon, file = gguf.rpartition(":")
+    if colon and not package.isidentifier():
+        raise ValueError("give `<package>:<file>` as the package is imported, or a path")
+    inside(file)
+    return gguf
+
+
 class Transformers(Named):
     """A model on this machine's own weights.
 
     Attributes:
         engine: `transformers`: local weights.
         model: The model's folder in the repository; `{dataset}` in it stands for the data set that
-            it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`.
+            it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`. Left out
+            where `gguf` says what the model is.
+        gguf: A GGUF file, which is dequantised once into the cache: `<package>:<file>` of an
+            installed package, or a path in the repository.
+        sha256: Of the GGUF file.
         names: Several models of one kind, `{name}` in the folder: wherever the entry's key stands,
             each of them is meant, and one stage runs them, as many at a time as there are
             processors. Left out: one model, named by the key.
@@ -46,7 +58,9 @@ class Transformers(Named):
     """
 
     engine: Literal["transformers"]
-    model: RepositoryPath
+    model: RepositoryPath = ""
+    gguf: Annotated[str, AfterValidator(_file)] | None = None
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
     template: (
@@ -67,6 +81,14 @@ class Transformers(Named):
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
     batch_tokens: Annotated[int, Field(ge=1)] = 2048
     threads: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _weights_agree(self) -> "Transformers":
+        if bool(self.model) == (self.gguf is not None):
+            raise ValueError("give either `model` or `gguf`")
+        if (self.gguf is None) != (self.sha256 is None) or (self.gguf and self.revision):
+            raise ValueError("`gguf` is pinned by `sha256`, a `model` of the Hub by `revision`")
+        return self
 
     @model_validator(mode="after")
     def _names_agree(self) -> "Transformers":

@@ -20,14 +20,15 @@ def _slug(key: str) -> str:
     return key
 
 
-def _inside(path: str) -> str:
+def inside(path: str) -> str:
+    """A path that does not leave the repository."""
     if path.startswith("/") or ".." in Path(path).parts:
         raise ValueError("give a path inside the repository, relative to its root")
     return path
 
 
 Slug = Annotated[str, AfterValidator(_slug)]
-RepositoryPath = Annotated[str, AfterValidator(_inside)]
+RepositoryPath = Annotated[str, AfterValidator(inside)]
 Study = Literal["wataoka", "panickssery", "xu", "livebench"]
 
 

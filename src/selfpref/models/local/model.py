@@ -30,7 +30,7 @@ from selfpref.models.local.fast.passes import llama_pass, packed_pass
 from selfpref.models.local.fast.products import product, step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.states import Head, Ids, padded, padded_states
-from selfpref.models.local.weights import check_folder, download, identity, templates
+from selfpref.models.local.weights import identity, model_folder, templates
 from selfpref.params import Transformers
 
 
@@ -43,7 +43,7 @@ class LocalModel:
 
     Args:
         entry: How it is loaded and run.
-        root: The repository; a model without `revision` is a folder in it.
+        root: The repository; a model that is neither of the Hub nor GGUF is a folder in it.
         dataset: What `{dataset}` in its path stands for.
 
     Raises:
@@ -51,11 +51,9 @@ class LocalModel:
     """
 
     def __init__(self, entry: Transformers, root: Path, dataset: str = "") -> None:
-        if entry.revision:
-            folder = download(entry.model, entry.revision)
-            check_folder(folder)
-        else:
-            folder = root / entry.model.format(dataset=dataset)
+        # Its bars carry timings, which must not reach an executed notebook.
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        folder = model_folder(entry, root, dataset)
         self.identity = identity(entry, root, dataset)
         template = templates()[entry.template] if entry.template else None
         if entry.threads is not None:
@@ -63,8 +61,6 @@ class LocalModel:
         # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.
         torch.use_deterministic_algorithms(entry.device_map == "cpu")
         deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-        # Its bars carry timings, which must not reach an executed notebook.
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)

