@@ -1,17 +1,28 @@
 """README and CONTRIBUTING: links lead somewhere, the example's numbers are the tables'."""
 
 import re
+import sys
 
 import pandas as pd
 import pytest
 from conftest import REPOSITORY
+
+sys.path.insert(0, str(REPOSITORY / "tools"))
+import readme
 
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 # metric, before, after, difference, as `dvc metrics diff` prints them
 ROW = re.compile(r"^(\S+)\.(\S+)\.(eo|excess) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_its_sentences_and_claims_are_what_the_tables_say(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+    page = (REPOSITORY / "README.md").read_text()
+    assert page.count("<!-- end -->") > 15
+    assert readme.filled(page) == page
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/data-licences.md"])
 def test_no_link_is_dead(page):
     path = REPOSITORY / page
     links = LINK.findall(path.read_text())

@@ -12,18 +12,16 @@ import pandas as pd
 from selfpref.studies.claims import Tables, findings
 
 ROOT = Path(__file__).parent.parent
-MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w-]+))? -->.*?<!-- end -->", re.DOTALL)
+MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
 
 
 def claimed(table: pd.DataFrame) -> str:
     """The claims as a table of Markdown, the verdict a link to the figure."""
-    lines = ["", "", "| the papers' claim | what came out | |", "|---|---|---|"]
+    lines = ["", "", "| claim | in | |", "|---|---|---|"]
     for row in table.to_dict("records"):
-        paper = row["paper"].partition(",")[0]
-        verdict = (
-            row["verdict"] if pd.isna(row["figure"]) else f"[{row['verdict']}]({row['figure']})"
-        )
-        lines.append(f"| {row['claim']} ({paper}, {row['place']}) | {row['finding']} | {verdict} |")
+        paper, verdict, figure = row["paper"].partition(",")[0], row["verdict"], row["figure"]
+        verdict = verdict if pd.isna(figure) else f"[{verdict}]({figure})"
+        lines.append(f"| {row['claim']} | {paper}, {row['place']} | {verdict} |")
     return "\n".join([*lines, "", ""])
 
 

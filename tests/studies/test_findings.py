@@ -5,7 +5,6 @@ The tables are those that git holds in figures/recorded.
 
 import re
 
-import pandas as pd
 import pytest
 from conftest import REPOSITORY
 
