@@ -318,7 +318,7 @@ def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
     """What others have printed of the same releases beside what is recomputed here.
 
     Returns:
-        `dataset, judge, item, quantity, published, recomputed, difference, source, verified`; only
+        `dataset, judge, item, quantity, published, recomputed, difference, source, how_read`; only
         for the data sets and judges at hand.
     """
     agreed, rates = frames["agreement"], frames["win_rates"]
@@ -349,7 +349,7 @@ def checks(frames: Frames, published: pd.DataFrame) -> pd.DataFrame:
                     "recomputed": value,
                     "difference": value - row.value,
                     "source": row.source,
-                    "verified": row.verified,
+                    "how_read": row.how_read,
                 }
             )
     return pd.DataFrame(found)
