@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfpref.statements import Claim, Statement, Teller, estimate, value
+from selfpref.statements import Claim, Statement, Teller, claimed, estimate, value
 
 BIAS = pd.DataFrame(
     {
@@ -89,3 +89,12 @@ def test_a_chapter_says_what_its_data_hold():
     assert say("higher").data == say("higher", "few").data == HIGHER.said(FRAMES)
     assert say("few").data == ""
     assert say("higher", "higher").data.count("- 0.90") == 2
+
+
+def test_a_chapter_shows_the_claims_that_its_data_can_be_asked_about():
+    more = {"claim": "c", "place": "p", "test": "t", "verdict": "holds", "figure": ""}
+    claim = Claim(HIGHER.text, HIGHER.cells, HIGHER.holds, **more)
+    shown = claimed([claim, claim], FRAMES).data.splitlines()
+    assert len(shown) == 4
+    assert shown[2].count("0.90 [0.80, 0.95]") == 1
+    assert claimed([claim], {"bias": BIAS.iloc[:0]}).data.startswith("None of the claims")

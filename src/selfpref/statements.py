@@ -7,7 +7,7 @@ made, and what fails is told in its place. A claim is a statement with a verdict
 says, a row of data/claims.csv.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple, get_args
@@ -227,3 +227,18 @@ class Teller:
         """The sentences of these keys, one after the other; several become a list."""
         told = [text for key in keys if (text := self.findings[key].said(self.frames))]
         return Markdown(told[0] if len(told) == 1 else "\n".join(f"- {text}" for text in told))
+
+
+def claimed(claims: Sequence[Claim], frames: Frames) -> Markdown:
+    """The claims that the data can be asked about: claim, place, test, finding, verdict.
+
+    Args:
+        claims: Of a study.
+        frames: What they speak of.
+    """
+    columns = ["claim", "place", "test", "finding", "verdict"]
+    rows = pd.DataFrame([claim.row(frames) for claim in claims], columns=columns)
+    told = rows[rows["finding"].ne("")].fillna("")
+    if told.empty:
+        return Markdown("None of the claims is about these data.")
+    return Markdown(told.to_markdown(index=False, disable_numparse=True))
