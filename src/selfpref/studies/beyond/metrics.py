@@ -18,7 +18,9 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     settings, found = wataoka.settings(params), []
     if "wataoka" in params.studies:
         loaded = wataoka.load(params, COLUMNS)
-        found.append(measure.pairs(Judged(key, loaded[key], settings) for key in sorted(loaded)))
+        judged = (Judged(key, loaded[key], settings) for key in sorted(loaded))
+        # Where no judge has responses of its own there is nothing of itself to measure.
+        found.append(measure.pairs(data for data in judged if data.judges))
     if "livebench" in params.studies:
         panel = Panel(livebench.load(params), livebench.settings(params))
         found.append(measure.contests(panel, settings))
