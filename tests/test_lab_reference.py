@@ -1,5 +1,6 @@
 """The testbed with another seed, and what is computed over seeds, on tables of a few rows."""
 
+import math
 import sys
 
 import pandas as pd
@@ -113,6 +114,16 @@ def test_one_seed_has_no_interval(runs):
     assert (fair["seeds"], fair["mean"]) == (1, 1)
     assert pd.isna(fair["mean_lo"])
     assert pd.isna(fair["mean_hi"])
+
+
+def test_correlations_are_averaged_by_fishers_z(runs):
+    halved = BIAS | {"values": {"r": "bias / 10"}, "correlations": True}
+    fair = row(over_seeds.over_seeds(runs, [halved]), model="fair")
+    # artanh of 0.1, 0.2 and 0.6 by the tables: 0.1003, 0.2027, 0.6931; their s is 0.3171.
+    assert fair["mean"] == pytest.approx(math.tanh(0.3321), abs=1e-3)
+    half = 4.3027 * 0.3171 / 3**0.5
+    assert fair["mean_lo"] == pytest.approx(math.tanh(0.3321 - half), abs=1e-3)
+    assert fair["mean_hi"] == pytest.approx(math.tanh(0.3321 + half), abs=1e-3)
 
 
 def test_the_side_is_that_of_the_value_of_no_effect(runs):

@@ -4,7 +4,8 @@ Over the n runs in which a quantity x exists,
 
     mean ± t(0.975; n - 1) · s / √n,    s² = Σ (x - mean)² / (n - 1),
 
-and `same_side` counts the runs whose x lies on the mean's side of the value of `no_effect`.
+of correlations by way of Fisher's z = artanh(x), and back. `same_side` counts the runs whose x lies
+on the mean's side of `no_effect`.
 A run without the quantity is an empty cell and is counted in no n.
 """
 
@@ -29,10 +30,9 @@ def quantities(table: pd.DataFrame, kept: Mapping[str, Any]) -> pd.DataFrame:
     for name, formula in kept.get("add", {}).items():
         table = table.assign(**{name: table.eval(formula, engine="python")})
     rows = table.query(kept["rows"], engine="python") if "rows" in kept else table
-    keys = list(kept["keys"])
     values = {name: rows.eval(text, engine="python") for name, text in kept["values"].items()}
     found = pd.concat(
-        [rows[keys].assign(number=name, value=x.astype(float)) for name, x in values.items()]
+        [rows.assign(number=name, value=x.astype(float)) for name, x in values.items()]
     )
     if minus := kept.get("minus"):
         by = ["number", *minus["on"]]
@@ -40,16 +40,19 @@ def quantities(table: pd.DataFrame, kept: Mapping[str, Any]) -> pd.DataFrame:
         found = found.query(f"not ({minus['rows']})", engine="python")
         found = found.merge(taken, on=by, suffixes=("", "_taken"), validate="many_to_one")
         found["value"] -= found.pop("value_taken")
-    return found.groupby(["number", *keys], as_index=False, sort=False)["value"].mean()
+    return found.groupby(["number", *kept["keys"]], as_index=False, sort=False)["value"].mean()
 
 
-def summary(values: pd.DataFrame, no_effect: float) -> pd.DataFrame:
+def summary(values: pd.DataFrame, no_effect: float, *, correlations: bool) -> pd.DataFrame:
     """Over the columns of each row: n, mean, 95 % interval, and how many lie on the mean's side."""
-    n, mean = values.notna().sum(axis=1), values.mean(axis=1)
-    half = stats.t.ppf(0.975, n.where(n > 1) - 1) * values.std(axis=1) / n**0.5
+    scaled = np.arctanh(values) if correlations else values
+    n, mean = scaled.notna().sum(axis=1), scaled.mean(axis=1)
+    half = stats.t.ppf(0.975, n.where(n > 1) - 1) * scaled.std(axis=1) / n**0.5
+    found = mean, mean - half, mean + half
+    mean, lo, hi = map(np.tanh, found) if correlations else found
     same = np.sign(values - no_effect).eq(np.sign(mean - no_effect), axis=0).sum(axis=1)
-    found = (n, mean, mean - half, mean + half, same, no_effect)
-    return values.assign(**dict(zip(ENDS, found, strict=True)))
+    ends = (n, mean, lo, hi, same, no_effect)
+    return values.assign(**dict(zip(ENDS, ends, strict=True)))
 
 
 def over_seeds(runs: Mapping[int, Path | None], kept: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -74,7 +77,8 @@ def over_seeds(runs: Mapping[int, Path | None], kept: Iterable[Mapping[str, Any]
         long = pd.concat([rows.assign(seed=seed) for seed, rows in found.items()])
         wide = long.pivot(index=["number", *entry["keys"]], columns="seed", values="value")
         wide = wide.reindex(columns=[f"seed_{seed}" for seed in runs])
-        rows = summary(wide, entry.get("no_effect", 0.0)).reset_index()
+        correlations = entry.get("correlations", False)
+        rows = summary(wide, entry.get("no_effect", 0.0), correlations=correlations).reset_index()
         parts.append(rows.rename_axis(columns=None).assign(table=entry["table"]))
     whole = pd.concat(parts, ignore_index=True)
     ends = [*(f"seed_{seed}" for seed in runs), *ENDS]
