@@ -99,13 +99,13 @@ LIVEBENCH = {
         {"most": lambda n: n.first.lo > 0.5, "no excess": lambda n: n.excess.lo <= 0},
     ),
     "even_handed": Statement(
-        "The excess of the model without a bonus is {one:.2f} in one order and {excess:.2f} over "
-        "all of them, where the choices of the other two for it survive less often than its own.",
+        "The model without a bonus has an excess as well where a choice has to survive every order, "
+        "{excess:.2f}; in one order its excess is {one:.2f}.",
         {
             "excess": livebench(number="excess", judge="even-handed", orders="all orders"),
             "one": livebench(number="excess", judge="even-handed", orders="one drawn order"),
         },
-        {},
+        {"as well": lambda n: n.excess.lo > 0},
     ),
     "harmful": Statement(
         "Where its response is the worse one, the model with a bonus for its style still chooses "
