@@ -99,8 +99,8 @@ LIVEBENCH = {
         {"most": lambda n: n.first.lo > 0.5, "no excess": lambda n: n.excess.lo <= 0},
     ),
     "even_handed": Statement(
-        "The model without a bonus has an excess as well where a choice has to survive every order, "
-        "{excess:.2f}; in one order its excess is {one:.2f}.",
+        "The model without a bonus has an excess as well where a choice has to survive every "
+        "order, {excess:.2f}; in one order its excess is {one:.2f}.",
         {
             "excess": livebench(number="excess", judge="even-handed", orders="all orders"),
             "one": livebench(number="excess", judge="even-handed", orders="one drawn order"),
@@ -132,13 +132,16 @@ PANICKSSERY = {
         {"raises": lambda n: n.plain.lo > 0 and n.replay.lo > 0},
     ),
     "preference": Statement(
-        "Preference beyond what the texts deserve changes by {plain:.2f} without and by "
-        "{replay:.2f} with replay.",
+        "Without replay it also comes to prefer them beyond what they deserve, by {plain:.2f}. "
+        "With replay this change is {replay:.2f}, an interval that includes 0.",
         {
             "plain": panickssery(number=ORACLE, quantity="excess", wording="prefer", replay=False),
             "replay": panickssery(number=ORACLE, quantity="excess", wording="prefer", replay=True),
         },
-        {},
+        {
+            "prefer": lambda n: n.plain.lo > 0,
+            "includes": lambda n: not n.replay.excludes(0),
+        },
     ),
     "worse": Statement(
         "Asked which summary is worse, a model tuned without replay names its own more often too "
@@ -225,12 +228,13 @@ XU = {
     ),
 }
 
+CHANGE = "change from a judge alone"
 BEYOND = {
     "recovery": Statement(
-        "Bias follows the injected bonus by every measure against the oracle; r is {excess:.2f} "
-        "for the excess, {eo:.2f} for equal opportunity, {gap:.2f} for the DBG score and "
-        "{regression:.2f} for the regression. Demographic parity, which has no control for "
-        "quality, has {parity:.2f}.",
+        "Measured against the oracle, bias follows the injected bonus: r is {excess:.2f} for the "
+        "excess, {eo:.2f} for equal opportunity, {gap:.2f} for the DBG score and {regression:.2f} "
+        "for the regression. It is {parity:.2f} for demographic parity, which has no control for "
+        "quality.",
         {
             name: beyond(number="r with the injected bonus", statistic=statistic, gold=gold)
             for name, statistic, gold in (
@@ -242,23 +246,24 @@ BEYOND = {
             )
         },
         {
-            "every": lambda n: min(n.excess.lo, n.eo.lo, n.gap.lo, n.regression.lo) > 0,
+            "follows": lambda n: min(n.excess.lo, n.eo.lo, n.gap.lo, n.regression.lo) > 0,
         },
     ),
     "mitigations": Statement(
-        "An ensemble has less bias than its judges, by {eo:.2f} in the size of equal opportunity, "
-        "and agrees more often with the human, by {agreement:.2f}. Leaving each judge out on its "
-        "own texts changes these by {left:.2f} and {leaving:.2f}.",
+        "An ensemble has less bias towards a judge's responses than the judge has, by {size:.2f} "
+        "in size, and agrees more often with the human, by {agreement:.2f}. So has the ensemble "
+        "without the judge: its own vote adds {adds:.3f} to the bias.",
         {
-            name: beyond(number="change", rule=rule, measure=measure)
-            for name, rule, measure in (
-                ("eo", "ensemble", "eo"),
-                ("agreement", "ensemble", "agreement"),
-                ("left", "leave-self-out", "eo"),
-                ("leaving", "leave-self-out", "agreement"),
-            )
+            "size": beyond(number=CHANGE, rule="ensemble", measure="size"),
+            "agreement": beyond(number=CHANGE, rule="ensemble", measure="agreement"),
+            "without": beyond(number=CHANGE, rule="ensemble without the judge", measure="size"),
+            "adds": beyond(number="what the judge itself adds", rule="ensemble", measure="size"),
         },
-        {"less": lambda n: n.eo.hi < 0, "more often": lambda n: n.agreement.lo > 0},
+        {
+            "less": lambda n: n.size.hi < 0,
+            "more often": lambda n: n.agreement.lo > 0,
+            "so has": lambda n: n.without.hi < 0,
+        },
     ),
 }
 
