@@ -1,7 +1,8 @@
-"""Write the sentences and the claims of README.md anew, from the released data's tables.
+"""Write the sentences and the claims of README.md anew, from the tables.
 
 What stands between `<!-- wataoka: excess -->` and `<!-- end -->` becomes the finding of that study
-and key; what stands between `<!-- claims -->` and `<!-- end -->` the table of data/claims.csv.
+and key; between `<!-- testbed: xu noise -->` and the end, what docs/lab-reference says on the study
+`xu`; between `<!-- claims -->` and the end, the table of data/claims.csv.
 """
 
 import re
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from selfpref.studies import reference
 from selfpref.studies.claims import Tables, findings
 
 ROOT = Path(__file__).parent.parent
@@ -32,6 +34,8 @@ def filled(text: str) -> str:
         study, key = match["study"], match["key"]
         if key is None:
             said = claimed(pd.read_csv(ROOT / "data/claims.csv"))
+        elif study == "testbed":
+            said = reference.sentence(*key.split())
         else:
             said = findings(study)[key].said(Tables(study))
         begin = match[0][: match[0].index("-->") + 3]

@@ -143,19 +143,36 @@ PANICKSSERY = {
             "includes": lambda n: not n.replay.excludes(0),
         },
     ),
+    "draw": Statement(
+        "A single model is a draw: tuned on the notes without replay, host's preference there "
+        "changes by {host:.2f}, an interval that includes 0.",
+        {
+            "host": panickssery(
+                number="change against the oracle",
+                dataset="notes",
+                evaluator="host-notes-30",
+                quantity="excess",
+                wording="prefer",
+            )
+        },
+        {"includes": lambda n: not n.host.excludes(0)},
+    ),
     "worse": Statement(
         "Asked which summary is worse, a model tuned without replay names its own more often too "
-        "(by {worse:.2f}, counted as preference). By both wordings together its preference changes "
-        "by {mean:.2f}.",
+        "(a change of {worse:.2f}, counted as preference). By both wordings together its "
+        "preference changes by {mean:.2f}, which includes 0.",
         {
             "worse": panickssery(number=CONFIDENCE, quantity="worse", replay=False),
             "mean": panickssery(number=CONFIDENCE, quantity="mean", replay=False),
         },
-        {"more often": lambda n: n.worse.hi < 0},
+        {
+            "more often": lambda n: n.worse.hi < 0,
+            "includes": lambda n: not n.mean.excludes(0),
+        },
     ),
     "agreement": Statement(
-        "Without replay the tuning costs judgment: agreement with the oracle falls by {plain:.2f}, "
-        "with replay by less, {replay:.2f}.",
+        "Without replay the tuning costs judgment: agreement with the oracle falls (a change of "
+        "{plain:.2f}), with replay by less ({replay:.2f}).",
         {
             "plain": panickssery(
                 number=ORACLE, quantity="agreement", wording="prefer", replay=False
@@ -166,7 +183,7 @@ PANICKSSERY = {
         },
         {
             "falls": lambda n: n.plain.hi < 0,
-            "less": lambda n: n.replay.value > n.plain.value,
+            "less": lambda n: n.replay.lo > n.plain.hi,
         },
     ),
 }
@@ -202,7 +219,7 @@ XU = {
         {"less": lambda n: n.partial.hi < n.fair.lo},
     ),
     "noise": Statement(
-        "A judge of pure noise under the same rule ends with more bias than the model itself: by "
+        "With a judge of pure noise under the same rule each ends with more bias: by "
         "{fair:.2f} for the model without a bonus, {partial:.2f} for that with one, {small:.2f} "
         "for the small one.",
         {
@@ -212,16 +229,16 @@ XU = {
         {"more": lambda n: min(n.fair.lo, n.partial.lo, n.small.lo) > 0},
     ),
     "rules": Statement(
-        "Accepting every refinement instead changes the final bias by {partial:.2f} for the model "
-        "with a bonus and by {small:.2f} for the small one.",
+        "Where every refinement is accepted, less bias is left: a change of {partial:.2f} for the "
+        "model with a bonus and of {small:.2f} for the small one.",
         {
             name: xu(number="bias by rule minus plain", model=name, condition="accept-all")
             for name in ("partial", "small")
         },
-        {},
+        {"less": lambda n: max(n.partial.hi, n.small.hi) < 0},
     ),
     "external": Statement(
-        "With another model as the judge, the model with a bonus ends with less bias, by "
+        "With another model as the judge, the model with a bonus ends with less bias, a change of "
         "{external:.2f}.",
         {"external": xu(number="bias by rule minus plain", model="partial", condition="external")},
         {"less": lambda n: n.external.hi < 0},
@@ -250,9 +267,9 @@ BEYOND = {
         },
     ),
     "mitigations": Statement(
-        "An ensemble has less bias towards a judge's responses than the judge has, by {size:.2f} "
-        "in size, and agrees more often with the human, by {agreement:.2f}. So has the ensemble "
-        "without the judge: its own vote adds {adds:.3f} to the bias.",
+        "An ensemble has less bias towards a judge's responses than the judge has (a change of "
+        "{size:.2f} in size) and agrees more often with the human ({agreement:.2f}). So does the "
+        "ensemble without the judge: its own vote adds {adds:.3f} to the bias.",
         {
             "size": beyond(number=CHANGE, rule="ensemble", measure="size"),
             "agreement": beyond(number=CHANGE, rule="ensemble", measure="agreement"),
@@ -262,7 +279,7 @@ BEYOND = {
         {
             "less": lambda n: n.size.hi < 0,
             "more often": lambda n: n.agreement.lo > 0,
-            "so has": lambda n: n.without.hi < 0,
+            "So does": lambda n: n.without.hi < 0,
         },
     ),
 }
@@ -282,7 +299,11 @@ def tables() -> dict[str, pd.DataFrame]:
     return {study: pd.read_csv(folder / f"{study}.csv") for study in FINDINGS}
 
 
+def sentence(study: str, key: str) -> str:
+    """One sentence of a study; empty where too few seeds have run."""
+    return FINDINGS[study][key].said(tables())
+
+
 def said(study: str) -> list[str]:
-    """The sentences of a study."""
-    frames = tables()
-    return [text for one in FINDINGS[study].values() if (text := one.said(frames))]
+    """All sentences of a study."""
+    return [text for key in FINDINGS[study] if (text := sentence(study, key))]
