@@ -53,7 +53,7 @@ soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen min
 	@SELFPREF_SOAK=$(SEED) python -m pytest -q -s tests/soak \
 	  tests/models/test_ray.py::test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node
 
-lab-reference: $(VENV)/.pipeline $(VENV)/.models  ## Run the testbed with five seeds and write docs/lab-reference (about 40 minutes, resumable)
+lab-reference: $(VENV)/.pipeline $(VENV)/.models  ## Run the testbed with five seeds and write docs/lab-reference (about half an hour, resumable)
 	@python tools/lab_reference.py
 
 check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs

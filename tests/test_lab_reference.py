@@ -1,6 +1,7 @@
 """The testbed with another seed, and what is computed over seeds, on tables of a few rows."""
 
 import math
+import subprocess
 import sys
 
 import pandas as pd
@@ -150,3 +151,29 @@ def test_rows_that_no_run_has_are_an_error(runs):
         over_seeds.over_seeds(runs, [BIAS | {"rows": "model == 'small'"}])
     with pytest.raises(LookupError, match="bias: no run has"):
         over_seeds.over_seeds(runs, [BIAS | {"table": "bias"}])
+
+
+def test_a_seed_that_fails_is_told_and_left_out(tmp_path, monkeypatch, capsys):
+    def run(seed):
+        if seed == 1:
+            raise subprocess.CalledProcessError(1, "dvc")
+        folder = tmp_path / str(seed) / "data/lab/metrics/xu"
+        folder.mkdir(parents=True)
+        pd.DataFrame({"model": ["fair"], "bias": [seed]}).to_parquet(folder / "curves.parquet")
+        return tmp_path / str(seed)
+
+    for name, other in {
+        **{"run": run, "OUT": tmp_path / "out", "KEPT": {"xu": [BIAS]}},
+        **{"draw": lambda folders: None, "times": lambda folder: "now | 1 | 2"},
+    }.items():
+        monkeypatch.setattr(lab_reference, name, other)
+    monkeypatch.setattr(lab_reference.reference, "said", lambda study: ["Bias rises."])
+    assert lab_reference.main([0, 1, 2]) == 1
+    assert "seed 1" in capsys.readouterr().err
+    (fair,) = pd.read_csv(tmp_path / "out/xu.csv").to_dict("records")
+    assert (fair["seed_0"], fair["seed_2"], fair["mean"], fair["seeds"]) == (0, 2, 1, 2)
+    assert pd.isna(fair["seed_1"])
+    page = (tmp_path / "out/README.md").read_text()
+    assert "Not run: seed 1." in page
+    assert "| 2 | now | 1 | 2 |\n\nNot run" in page
+    assert "## xu\n\n- Bias rises." in page
