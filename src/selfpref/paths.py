@@ -8,6 +8,8 @@ import pooch
 from selfpref.errors import SelfprefError
 
 PARAMS = "params.yaml"
+# The profile of what authors released, whose figures' tables are in git.
+RELEASED = "recorded"
 
 
 def root() -> Path:
@@ -103,7 +105,8 @@ def always_there(profile: str) -> list[Path]:
         for table in ("items", "labels", "responses", "verdicts")
     ]
     metrics = root() / "data" / profile / "metrics"
-    return [models_dir(profile), metrics, *tables, figures_dir(profile)]
+    drawn = [figures_dir(name) for name in (profile, RELEASED)]
+    return [models_dir(profile), metrics, *tables, *drawn]
 
 
 def ray_log() -> Path:

@@ -24,7 +24,6 @@ PAPERS = {
     "livebench": "Self-bias in LLM as Judge (basusum/LLM-Judge)",
     "beyond": "Wataoka et al., arXiv 2410.21819",
 }
-RELEASED = "recorded"
 
 
 def findings(study: str) -> Mapping[str, Statement]:
@@ -52,7 +51,7 @@ class Tables(dict[str, pd.DataFrame]):
 
     def __init__(self, study: str) -> None:
         super().__init__()
-        self.folder = paths.figure_dir(RELEASED, study)
+        self.folder = paths.figure_dir(paths.RELEASED, study)
 
     def __missing__(self, name: str) -> pd.DataFrame:
         if not self.folder.is_dir():
@@ -72,7 +71,7 @@ def table() -> pd.DataFrame:
     """
     rows = []
     for study, paper in PAPERS.items():
-        folder = f"figures/{RELEASED}/{study}"
+        folder = f"figures/{paths.RELEASED}/{study}"
         frames = Tables(study)
         for claim in claims(study):
             row = claim.row(frames)
