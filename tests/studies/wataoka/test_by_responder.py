@@ -5,10 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import SETTINGS
+from conftest import PUBLISHED, SETTINGS, counted, entry, lines
 
 from selfpref import tables
+from selfpref.formats import pairs
 from selfpref.studies.wataoka.draw import by_responder as draw
+from selfpref.studies.wataoka.measure import compute
 from selfpref.studies.wataoka.measure.by_responder import (
     agreement_with_human,
     bias_by_judge_and_responder,
@@ -165,3 +167,22 @@ def test_what_the_paper_says_stands_beside_each_model():
 )
 def test_without_rows_the_pictures_say_so(plate):
     assert plate(towards(responder=["a"], eo=[0.1]).iloc[:0]).caption.startswith("No judge")
+
+
+def test_a_users_judge_that_wrote_nothing_has_the_same_table(tmp_path):
+    row = {"responder_a": "x", "responder_b": "y", "judge": "onlooker", "order": "ab"}
+    votes = [("a", "a"), ("b", "a"), ("a", "b"), ("b", "b"), ("tie", "a")]
+    rows = [row | {"item": n, "label": h, "verdict": v} for n, (h, v) in enumerate(votes)]
+    (tmp_path / "mine.jsonl").write_text(lines(*rows))
+    found = pairs.read("mine", entry("wataoka", "pairs", ["onlooker"]), tmp_path / "mine.jsonl")
+    data = Judged("mine", found, SETTINGS)
+    assert data.judges == []
+    towards = bias_by_judge_and_responder(data).set_index("responder")
+    assert towards[["tp", "fn", "fp", "tn"]].to_numpy().tolist() == [[1, 1, 1, 1]] * 2
+    assert not towards["own"].any()
+    assert agreement_with_human(data)["agreement"].tolist() == [0.5]
+    none = {name: tables.empty(name) for name in ("truths", "perplexities")}
+    texts = {"responses": counted(found["responses"])}
+    frames = compute({"mine": none | found | texts}, PUBLISHED, SETTINGS)
+    assert frames["fig1b_bias"].empty
+    assert len(frames["bias_by_judge_and_responder"]) == 2

@@ -42,6 +42,8 @@ def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read, release)
     texts = found["responses"]
     number = texts["item_id"].str.removeprefix("set/")
     assert texts["text"].eq(texts["responder"] + " on " + number).all()
+    audit = found["audit"].set_index("finding")["affected"]
+    assert audit["both models are those of the battle"] == 2008
     judged = set(found["verdicts"]["item_id"].str.removeprefix("set/").astype(int))
     assert set(range(2011)) - judged == LEFT_OUT
 

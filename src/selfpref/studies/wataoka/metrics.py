@@ -20,7 +20,8 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     if len(example := found["example"]):
         quotes = (_of_items(params, name, example["item_id"]) for name in ("items", "responses"))
         found["example"] = measure.quoted(example, *quotes)
-    return {**found, "asked": asked(STUDY, params.profile)}
+    audit = STUDY.read(params.profile, "audit").drop(columns="study")
+    return {**found, "asked": asked(STUDY, params.profile), "audit": audit}
 
 
 def settings(params: Params) -> Settings:

@@ -131,6 +131,8 @@ def compute(
 
 def _fig1b(frames: Frames, table: pd.DataFrame) -> pd.DataFrame:
     """`judged.bias` with the excess and the flip rate beside it, in the columns `BIAS`."""
+    if table.empty:
+        return table.reindex(columns=BIAS)
     more = []
     if len(frames["excess"]):
         variants = dict(iter(frames["excess"].groupby("variant")))

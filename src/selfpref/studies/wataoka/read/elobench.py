@@ -110,6 +110,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     said["question"] = said["item_id"].map({f"{dataset}/{key}": asked[key] for key in asked})
     again = said[said.duplicated(["question", "responder"], keep=False)]
     found = {
+        "both models are those of the battle": len(judged),
         "verdict that cannot be read": sum(row["status"] != "ok" for row in verdicts),
         "question of an earlier battle": pd.Series(list(asked.values())).duplicated().sum(),
         "a response of this question and model stands in several battles": again[
@@ -131,7 +132,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         "responses": written(responses, entry.study),
         "labels": numbered(labels),
         "verdicts": tables.fill(verdicts, "verdicts", study=entry.study, judge=JUDGE),
-        "audit": audited(entry.study, "verdicts", len(judged), found),
+        "audit": audited(entry.study, f"{dataset}/verdicts", len(judged), found),
     }
 
 
