@@ -70,6 +70,21 @@ def _report(_: argparse.Namespace) -> None:
     print(f"open {index.relative_to(paths.root())}")
 
 
+def _measure(arguments: argparse.Namespace) -> None:
+    from selfpref.card.command import read, write_json
+
+    found = read(
+        arguments.judgments,
+        judge=arguments.judge,
+        votes=arguments.votes,
+        wanted=arguments.format,
+        alias=arguments.alias,
+    )
+    print(found)
+    if arguments.json:
+        write_json(found, arguments.json)
+
+
 def _claims(arguments: argparse.Namespace) -> None:
     from selfpref.studies.claims import write
 
@@ -111,6 +126,29 @@ def _parser() -> argparse.ArgumentParser:
 
     report = commands.add_parser("report", help="write the report of the active profile")
     report.set_defaults(call=_report)
+
+    measure = commands.add_parser(
+        "measure", help="whether the judges of a file of judgments favour themselves"
+    )
+    measure.add_argument(
+        "judgments", type=Path, help="the file (.jsonl, .csv or .json), or a folder of reviews"
+    )
+    measure.add_argument("--judge", metavar="NAME", help="the only judge to have a card")
+    measure.add_argument("--votes", type=Path, help="a file of people's votes on the same pairs")
+    measure.add_argument(
+        "--format",
+        default="auto",
+        help="auto, pairs, fastchat, arena, alpaca-eval or reviews (default: auto)",
+    )
+    measure.add_argument(
+        "--alias",
+        action="append",
+        default=[],
+        metavar="A=B",
+        help="call A, a judge or responder of the file, B",
+    )
+    measure.add_argument("--json", type=Path, help="write the numbers to this file")
+    measure.set_defaults(call=_measure)
 
     claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
     claims.add_argument("out", type=Path, help="the table (.csv)")

@@ -62,6 +62,33 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         ) from error
 
 
+def entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number, from 1, and record of each entry of a JSON list; of JSON Lines their lines.
+
+    Raises:
+        SelfprefError: It is neither; names file and entry.
+    """
+    try:
+        with open(path, encoding="utf-8") as handle:
+            listed = handle.read(64).lstrip().startswith("[")
+            handle.seek(0)
+            text = handle.read() if listed else ""
+        found = json.loads(text) if listed else None
+        if "\\ud" in text.lower():
+            found = json.loads(texts.whole(json.dumps(found, ensure_ascii=False)))
+    except OSError as error:
+        raise SelfprefError(f"{path}: {error.strerror}; correct the path") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise SelfprefError(f"{path}: not JSON ({error}); is the file cut off?") from error
+    if found is None:
+        yield from json_lines(path)
+        return
+    for number, record in enumerate(found, start=1):
+        if not isinstance(record, dict):
+            raise SelfprefError(f"{path}, entry {number}: not a JSON object")
+        yield number, record
+
+
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and row of a user's own file, JSON Lines or CSV by its ending.
 

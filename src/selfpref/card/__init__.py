@@ -1,0 +1,10 @@
+"""One's own judgments: does a judge favour itself, how sure is that, how many pairs would it take.
+
+    measured   what is computed: every statistic of every judge of one file, as frames
+    rule       what the first line answers; the rule is written in docs/measure.md
+    words      each judge's card in plain words; the same as JSON
+    page       the same as one HTML file
+    command    `selfpref measure` and `selfpref add`
+
+No formula stands here: the statistics are those of the studies, on the same tables.
+"""

@@ -1,0 +1,61 @@
+"""`selfpref measure`: a file of judgments in, the answer out."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from selfpref.card.measured import Measured, of_rows
+from selfpref.errors import SelfprefError
+from selfpref.files import write_text
+from selfpref.formats import judgments
+
+
+def aliases(given: Sequence[str]) -> dict[str, str]:
+    """Names by name, from `A=B`.
+
+    Raises:
+        SelfprefError: One is not of this form.
+
+    >>> aliases(["gpt4=gpt-4"])
+    {'gpt4': 'gpt-4'}
+    """
+    found = {}
+    for entry in given:
+        name, sign, other = entry.partition("=")
+        if not (name and sign and other):
+            raise SelfprefError(f"--alias {entry}: give A=B, A as the file has it")
+        found[name] = other
+    return found
+
+
+def read(
+    path: Path,
+    *,
+    judge: str | None = None,
+    votes: Path | None = None,
+    wanted: str = judgments.AUTO,
+    alias: Sequence[str] = (),
+) -> Measured:
+    """What a file of judgments shows.
+
+    Args:
+        path: The file, or a folder of review files.
+        judge: The only judge to have a card, as the file or an alias names it.
+        votes: A file of votes.
+        wanted: The format, or `auto`; files of votes are always recognised.
+        alias: `A=B`, other names of judges and responders.
+
+    Raises:
+        SelfprefError: One or two lines with file, line, field and remedy.
+    """
+    names = aliases(alias)
+    # In the names of review files a judge is called as before any alias.
+    called = [judge, *(old for old, new in names.items() if new == judge)] if judge else []
+    rows = judgments.read(path, wanted, [name for name in called if name])
+    more = None if votes is None else judgments.votes(votes)
+    return of_rows(rows, more, judge=judge, alias=names, name=path.resolve().stem)
+
+
+def write_json(found: Measured, path: Path) -> None:
+    """Write what was found as JSON."""
+    write_text(path, json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")

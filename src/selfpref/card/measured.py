@@ -1,0 +1,352 @@
+"""Every statistic of every judge of one set of judgments.
+
+The rows of a file (`selfpref.formats.judgments`) become the tables that the studies read, and go
+through the same functions, with the settings of the recorded profile: human and judge ties are
+dropped, a judge decides above 1/2, 10,000 resamples of clusters.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from selfpref import tables
+from selfpref.card import words
+from selfpref.card.rule import Answer, answer
+from selfpref.errors import SelfprefError
+from selfpref.formats import pairs
+from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
+from selfpref.statistics.bias import too_few
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.no_preference import against_votes, vote_cells
+from selfpref.studies.beyond.measure import choices, effects, power, scaled, sets
+from selfpref.studies.wataoka.measure.by_responder import (
+    agreement_with_human,
+    bias_by_judge_and_responder,
+)
+from selfpref.studies.wataoka.measure.judged import STUDY, Judged, Settings, bias, position
+
+# Those of the recorded profile, so that the numbers of its data sets come out again.
+SEED, RESAMPLES = 20241030, 10_000
+SHOWN_BIAS = 0.1
+REGRESSION = "regression_scaled"
+PLANNED = ["judge", "statistic", "pairs"]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Who is who, before any number.
+
+    Attributes:
+        own: Judges with own responses among the pairs.
+        alone: Judges without, each with a responder of nearly the same name, or none.
+        responders: Whose responses were judged.
+        unmatched: Names given by hand, or in a file of votes, that match nothing, each with what
+            it nearly is, or none.
+        unjudged: How many voted pairs nobody judged.
+    """
+
+    own: list[str]
+    alone: dict[str, str | None]
+    responders: list[str]
+    unmatched: dict[str, str | None]
+    unjudged: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one set of judgments shows.
+
+    Attributes:
+        name: Of the set.
+        names: Who is who.
+        answers: By judge, favours itself or not, and why.
+        judges: A row a judge with own responses: cells, EO, DP, another person in its place.
+        statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
+            (`selfpref.studies.beyond.measure.sets`).
+        towards: EO of every judge towards every responder.
+        placebo: The term of an own text, for every judge and responder.
+        scales: The scale of each judge in the regression.
+        agreement: Of every judge with the human majority.
+        position: First-position share, flips and reversals, on all and on own pairs.
+        counts: By judge, on its own pairs: judged, voted, tied by people, without a verdict.
+        power: How many pairs would show a bias of 0.1, by judge and statistic.
+    """
+
+    name: str
+    names: Names
+    answers: Mapping[str, Answer]
+    judges: pd.DataFrame
+    statistics: pd.DataFrame
+    towards: pd.DataFrame
+    placebo: pd.DataFrame
+    scales: pd.DataFrame
+    agreement: pd.DataFrame
+    position: pd.DataFrame
+    counts: pd.DataFrame
+    power: pd.DataFrame
+
+    def __str__(self) -> str:
+        return words.text(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as `--json` writes it."""
+        return words.as_json(self)
+
+
+def nearly(name: str, known: Sequence[str]) -> str | None:
+    """The name among these that is nearly this one, or None; to be suggested, never taken."""
+    lowered = {other.lower(): other for other in known}
+    found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    return lowered[found[0]] if found else None
+
+
+def measure(
+    frame: pd.DataFrame,
+    *,
+    judge: str | None = None,
+    votes: pd.DataFrame | None = None,
+    alias: Mapping[str, str] | None = None,
+    name: str = "judgments",
+) -> Measured:
+    """What a frame of judgments shows of its judges.
+
+    Args:
+        frame: A row a verdict, in the columns of `selfpref.formats.pairs`.
+        judge: The only judge to have a card; the others still serve for comparison. Left out: all.
+        votes: More votes: `item, responder_a, responder_b, label` and, if known, `annotator`.
+        alias: Other names of judges and responders.
+        name: Of the set; random streams depend on it.
+
+    Raises:
+        SelfprefError: A row breaks the rules of the format; names row and column.
+
+    >>> import pandas as pd
+    >>> rows = [
+    ...     {"item": n, "responder_a": "me", "responder_b": "you", "label": "ab"[n % 2],
+    ...      "judge": "me", "order": order, "verdict": "a"}
+    ...     for n in range(40)
+    ...     for order in ("ab", "ba")
+    ... ]
+    >>> found = measure(pd.DataFrame(rows))
+    >>> found.answers["me"].favours, found.to_dict()["judges"]["me"]["cells"]
+    (None, {'tp': 20, 'fn': 0, 'fp': 20, 'tn': 0})
+    >>> float(found.judges["eo"].iloc[0])
+    1.0
+    """
+    rows = gather(pairs.checked(_of_frame(frame, "frame"), word="row"), texts=False, word="row")
+    more = None
+    if votes is not None:
+        read = pairs.checked(_of_frame(votes, "votes"), pairs.VOTED, "row")
+        more = gather(read, apart=True, texts=False, word="row")
+    return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
+
+
+def _of_frame(frame: pd.DataFrame, what: str) -> Read:
+    columns = [str(column) for column in frame.columns]
+    values = frame.astype(object).where(frame.notna(), None)
+    for number, row in enumerate(values.itertuples(index=False, name=None)):
+        yield Path(what), number, dict(zip(columns, row, strict=True))
+
+
+def of_rows(
+    rows: Rows,
+    votes: Rows | None = None,
+    *,
+    judge: str | None = None,
+    alias: Mapping[str, str] | None = None,
+    name: str = "judgments",
+) -> Measured:
+    """As `measure`, of gathered rows.
+
+    Raises:
+        SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
+    """
+    alias = alias or {}
+    known = _known(rows, votes)
+    unmatched: dict[str, str | None] = {
+        given: nearly(given, known) for given in alias if given not in known
+    }
+    parts = [None if part is None else part.renamed(alias) for part in (rows, votes)]
+    assert parts[0] is not None
+    made = tables_of(parts[0], name, STUDY, votes=parts[1])
+    if made["verdicts"].empty:
+        raise SelfprefError(
+            f"{rows.files[0]}: votes, but no judge's verdict; "
+            "give the verdicts, and this as --votes"
+        )
+    data = _judged(made, name)
+    there = sorted(set(data.pairs["judge"]))
+    wanted = None if judge is None else alias.get(judge, judge)
+    if wanted is not None and wanted not in there:
+        near = nearly(wanted, there)
+        hint = f"; nearest is {near!r}" if near else ""
+        raise SelfprefError(f"--judge {judge}: no such judge, there are {_some(there)}{hint}")
+    responders = sorted({*data.pairs["first"], *data.pairs["second"]})
+    if votes is not None:
+        strangers = sorted(_responders(parts[1]) - {*responders, *there})
+        unmatched |= {stranger: nearly(stranger, responders) for stranger in strangers}
+    alone = {other: nearly(other, responders) for other in there if other not in data.judges}
+    if wanted is not None:
+        alone = {other: near for other, near in alone.items() if other == wanted}
+    own = [other for other in data.judges if wanted in (None, other)]
+    names = Names(own, alone, responders, unmatched, _unjudged(data))
+    return _measured(data, names)
+
+
+def _some(names: Sequence[str], most: int = 8) -> str:
+    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
+
+
+def _responders(rows: Rows | None) -> set[str]:
+    if rows is None:
+        return set()
+    return {*rows.frame["responder_a"], *rows.frame["responder_b"]}
+
+
+def _known(rows: Rows, votes: Rows | None) -> list[str]:
+    return sorted({*_responders(rows), *_responders(votes), *rows.frame["judge"].dropna()})
+
+
+def _judged(made: Frames, name: str) -> Judged:
+    texts = tables.empty("responses").assign(length=pd.Series(dtype="int64")).drop(columns="text")
+    given = {**made, "responses": texts}
+    given |= {other: tables.empty(other) for other in ("truths", "perplexities")}
+    if given["labels"].empty:
+        # Votes are numbers; without any, the type of a text would stay.
+        given["labels"] = given["labels"].astype({"label": object})
+    settings = Settings(
+        threshold=0.5,
+        human_ties="drop",
+        judge_ties="drop",
+        turns="all",
+        bins=8,
+        binning="count",
+        scale="log-perplexity",
+        bootstrap=ClusterBootstrap(RESAMPLES, seed=SEED),
+    )
+    return Judged(name, given, settings)
+
+
+def _unjudged(data: Judged) -> int:
+    key = ["item_id", "first", "second"]
+    labels = data.tables["labels"]
+    if labels.empty:
+        return 0
+    one, two = labels["responder_a"], labels["responder_b"]
+    voted = pd.DataFrame(
+        {
+            "item_id": labels["item_id"],
+            "first": one.where(one < two, two),
+            "second": two.where(one < two, one),
+        }
+    ).drop_duplicates()
+    judged = data.pairs[key].drop_duplicates()
+    return len(voted) - len(voted.merge(judged, on=key))
+
+
+def _counts(data: Judged) -> pd.DataFrame:
+    rows = []
+    for judge in data.judges:
+        own = data.own(judge)
+        rows.append(
+            {
+                "judge": judge,
+                "pairs": len(own),
+                "voted": int(own["human"].notna().sum()),
+                "human_ties": int(own["human"].eq(0.5).sum()),
+                "judge_ties": int(own["decision"].eq(0.5).sum()),
+                "no_verdict": int(own["status"].ne("ok").sum()),
+            }
+        )
+    return pd.DataFrame(
+        rows, columns=["judge", "pairs", "voted", "human_ties", "judge_ties", "no_verdict"]
+    )
+
+
+def _rows(data: Judged, judged: sets.Judgments) -> Iterator[sets.Row]:
+    yield from choices.against_people(data)
+    yield from choices.with_gold(judged)
+    yield from effects.of_pairs(data, data.pairs, sets.HUMAN)
+
+
+def _sharper(data: Judged, judge: str) -> float:
+    """By how much the judge agrees with single votes more often than another person does.
+
+    On the pairs of `beyond_no_preference`; NaN where there are none.
+    """
+    own, place = data.own(judge), ["item_id", "opponent"]
+    decided = own[own["decision"].isin((0, 1))]
+    voted = decided.merge(vote_cells(data.votes(judge), place, "drop"), on=place)
+    if voted.empty:
+        return np.nan
+    person, itself = against_votes(voted).sum(axis=0)
+    if too_few(person):
+        return np.nan
+    return float((itself[[0, 3]].sum() - person[[0, 3]].sum()) / len(voted))
+
+
+def _planned(needed: pd.DataFrame, statistics: pd.DataFrame) -> pd.DataFrame:
+    """Pairs that would show a bias of 0.1: of EO and excess, and of the regression."""
+    at = needed[
+        needed["bias"].eq(SHOWN_BIAS) & needed["statistic"].isin(("equal_opportunity", "excess"))
+    ]
+    rows = at[PLANNED].to_dict("records")
+    for row in statistics[statistics["statistic"].eq(REGRESSION)].itertuples():
+        if row.n and np.isfinite(row.lo):
+            se = (row.hi - row.lo) / 2 / 1.96
+            plan = power.Plan(int(row.n), int(row.n), se**2 * row.n, 0.0, 1.0)
+            pairs_needed = int(np.ceil(plan.pairs(SHOWN_BIAS)))
+            rows.append(dict(zip(PLANNED, (row.judge, REGRESSION, pairs_needed), strict=True)))
+    return pd.DataFrame(rows, columns=PLANNED)
+
+
+def _measured(data: Judged, names: Names) -> Measured:
+    judged = sets.from_pairs(data, data.pairs, sets.HUMAN)
+    several = data.pairs["judge"].nunique() > 1
+    found = list(_rows(data, judged))
+    scales = pd.DataFrame(columns=scaled.SCALES)
+    placebo = pd.DataFrame(columns=scaled.PLACEBO)
+    if several and data.pairs["human"].notna().any():
+        rows, scales = scaled.of_pairs(data, data.pairs, sets.HUMAN)
+        found += rows
+        placebo = scaled.placebos(data)
+    else:
+        place = {"study": STUDY, "dataset": data.name, "gold": sets.HUMAN, "unit": "probability"}
+        for judge in data.judges:
+            row: sets.Row = {**place, "judge": judge, "statistic": REGRESSION}
+            found.append(sets.missing(row, 0, choices.ALONE if not several else "nobody voted"))
+    statistics = pd.DataFrame(found, columns=sets.LONG)
+    statistics["few"] = sets.too_few(statistics)
+    judges = bias(data)
+    persons = (
+        dict(zip(judges["judge"], judges["eo_no_preference"], strict=True)) if len(judges) else {}
+    )
+    answers = {
+        judge: answer(
+            judge,
+            statistics[statistics["judge"].eq(judge)].set_index("statistic"),
+            placebo[placebo["judge"].eq(judge) & placebo["model"].eq(scaled.EACH)],
+            persons[judge],
+            _sharper(data, judge),
+        )
+        for judge in names.own
+    }
+    return Measured(
+        name=data.name,
+        names=names,
+        answers=answers,
+        judges=judges,
+        statistics=statistics,
+        towards=bias_by_judge_and_responder(data),
+        placebo=placebo,
+        scales=scales,
+        agreement=agreement_with_human(data),
+        position=position(data),
+        counts=_counts(data),
+        power=_planned(power.needed(judged), statistics),
+    )

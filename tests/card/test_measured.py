@@ -1,0 +1,229 @@
+"""What one file of judgments shows: the numbers of the studies, and who is who."""
+
+import doctest
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import selfpref
+from selfpref.__main__ import main
+from selfpref.card import command, measured, words
+from selfpref.errors import SelfprefError
+from selfpref.formats.rows import gather
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.beyond.measure import choices, scaled, sets
+from selfpref.studies.wataoka.measure.judged import bias, excess_table
+
+MODELS = ("ann", "bob", "cat")
+# So many judges tell their own effects from scales and responders; three do not.
+FOUR = (*MODELS, "dan")
+# What no user of the base dependencies has.
+UNWANTED = (
+    *("torch", "transformers", "dvc", "jupyter", "IPython", "nbformat", "nbconvert", "papermill"),
+    *("matplotlib", "seaborn", "PIL", "requests", "ray", "openai", "datasets", "psutil"),
+    *("rapidfuzz", "sacrebleu", "simplemma", "tabulate", "tqdm"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _few_resamples(monkeypatch):
+    monkeypatch.setattr(measured, "RESAMPLES", 300)
+
+
+def judgments(
+    bonus=None, items=60, votes=3, seed=5, judges=MODELS, responders=MODELS, noise=0.6, human=1.0
+):
+    """Judges and people who see quality with noise; a bonus is added to a judge's own response.
+
+    Later responders are better: where all are alike, no judge's scale can be told.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(items):
+        levels = np.arange(len(responders)) / 2
+        quality = dict(zip(responders, rng.normal(levels, 1), strict=True))
+        for one in responders:
+            for two in responders:
+                if one >= two:
+                    continue
+                gap = quality[one] - quality[two]
+                labels = rng.normal(gap, human, votes) > 0
+                for judge in judges:
+                    own = (bonus or {}).get(judge, 0) * ((one == judge) - (two == judge))
+                    for order in ("ab", "ba"):
+                        number = len(rows) % votes
+                        rows.append(
+                            {
+                                "item": item,
+                                "responder_a": one,
+                                "responder_b": two,
+                                "judge": judge,
+                                "order": order,
+                                "label": "a" if labels[number] else "b",
+                                "annotator": f"p{number}",
+                                "verdict": "a" if rng.normal(gap + own, noise) > 0 else "b",
+                            }
+                        )
+    return pd.DataFrame(rows)
+
+
+def test_the_numbers_are_those_of_the_studies():
+    frame = judgments(judges=FOUR, responders=FOUR)
+    found = selfpref.measure(frame, name="set")
+    rows = gather(measured.pairs.checked(measured._of_frame(frame, "f")), texts=False)
+    data = measured._judged(measured.tables_of(rows, "set", "wataoka"), "set")
+    assert data.settings.bootstrap == ClusterBootstrap(300, seed=20241030)
+    pd.testing.assert_frame_equal(found.judges, bias(data))
+    table = found.to_dict()["judges"]
+    for row in excess_table(data).query("variant == 'own'").itertuples():
+        shown = table[row.judge]["excess"]
+        assert [shown["value"], shown["lo"], shown["hi"]] == pytest.approx(
+            [row.excess, row.excess_lo, row.excess_hi], abs=1e-6
+        )
+    judged = sets.from_pairs(data, data.pairs, sets.HUMAN)
+    for row in choices.with_gold(judged):
+        if row["statistic"] in ("gold_gap", "harmful", "legitimate"):
+            key = {"gold_gap": "dbg"}.get(row["statistic"], row["statistic"])
+            assert table[row["judge"]][key]["value"] == pytest.approx(row["value"], abs=1e-6)
+    rows, _ = scaled.of_pairs(data, data.pairs, sets.HUMAN)
+    assert all(row["n"] for row in rows)
+    for row in rows:
+        shown = table[row["judge"]]["regression_scaled"]
+        assert shown["value"] == pytest.approx(row["value"], abs=1e-6)
+
+
+def test_json_holds_what_the_docs_say(tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    judgments().to_csv(path, index=False)
+    assert main(["measure", str(path), "--json", str(tmp_path / "card.json")]) == 0
+    card = json.loads((tmp_path / "card.json").read_text())
+    ann = card["judges"]["ann"]
+    for key in ("equal_opportunity", "demographic_parity", "excess", "dbg", "harmful"):
+        assert {"value", "lo", "hi", "n"} <= ann[key].keys()
+    assert list(ann["cells"]) == ["tp", "fn", "fp", "tn"]
+    tp, fn, fp, tn = ann["cells"].values()
+    eo = ann["equal_opportunity"]
+    assert eo["value"] == pytest.approx(tp / (tp + fn) - tn / (fp + tn), abs=1e-6)
+    assert (eo["human_own"], eo["human_other"]) == (tp + fn, fp + tn)
+    assert ann["pairs"] == 120
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("ann: ")
+    assert printed[4] == "judges with own responses: ann, bob, cat"
+
+
+def test_a_frame_and_its_file_give_the_same(tmp_path):
+    frame = judgments()
+    path = tmp_path / "judgments.jsonl"
+    frame.to_json(path, orient="records", lines=True)
+    assert command.read(path).to_dict() == selfpref.measure(frame).to_dict()
+
+
+def test_votes_may_stand_in_a_file_of_their_own():
+    frame = judgments()
+    voted = frame[["item", "responder_a", "responder_b", "label", "annotator"]].drop_duplicates()
+    bare = frame.assign(label=None, annotator=None)
+    one, two = selfpref.measure(frame), selfpref.measure(bare, votes=voted)
+    pd.testing.assert_frame_equal(one.judges, two.judges)
+    alone = selfpref.measure(bare)
+    assert {answer.favours for answer in alone.answers.values()} == {None}
+    assert "has both a vote and a verdict" in alone.answers["ann"].because
+
+
+def test_names_match_exactly_then_by_alias_and_are_never_guessed():
+    frame = judgments().replace({"judge": {"ann": "Ann-2"}})
+    found = selfpref.measure(frame)
+    assert found.names.own == ["bob", "cat"]
+    assert found.names.alone == {"Ann-2": "ann"}
+    assert "Ann-2 (nearest name: ann; join them with --alias)" in str(found)
+    joined = selfpref.measure(frame, alias={"Ann-2": "ann"})
+    assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
+    strange = selfpref.measure(judgments(), alias={"bobb": "bob"})
+    assert strange.names.unmatched == {"bobb": "bob"}
+    with pytest.raises(SelfprefError, match="makes both responders 'bob'"):
+        selfpref.measure(judgments(), alias={"ann": "bob"})
+
+
+def test_one_judge_has_a_card_and_the_others_serve_for_comparison():
+    found = selfpref.measure(judgments(), judge="bob")
+    assert list(found.to_dict()["judges"]) == ["bob"]
+    whole = selfpref.measure(judgments())
+    assert found.to_dict()["judges"]["bob"] == whole.to_dict()["judges"]["bob"]
+    with pytest.raises(SelfprefError, match=r"--judge bop: no such judge.*nearest is 'bob'"):
+        selfpref.measure(judgments(), judge="bop")
+
+
+def test_a_judge_that_wrote_nothing_has_agreement_and_position():
+    found = selfpref.measure(judgments(judges=(*MODELS, "dan")))
+    other = found.to_dict()["judges_without_own_responses"]["dan"]
+    assert 0 < other["agreement"]["n"] <= 180
+    assert other["flips"]["n"] == 180
+    assert "dan" not in found.to_dict()["judges"]
+
+
+def test_missing_verdicts_and_ties_are_counted_and_no_zeros():
+    frame = judgments()
+    ann = frame["judge"].eq("ann") & frame["responder_a"].eq("ann")
+    frame.loc[ann & frame["item"].lt(5), "verdict"] = None
+    frame.loc[frame["item"].between(5, 9), "label"] = "tie"
+    found = selfpref.measure(frame).to_dict()["judges"]["ann"]
+    assert (found["no_verdict"], found["human_ties"]) == (10, 10)
+    assert sum(found["cells"].values()) <= 100
+
+
+def test_too_few_is_told():
+    frame = judgments(items=6)
+    found = selfpref.measure(frame)
+    assert ", too few" in str(found)
+    assert found.answers["ann"].favours is None
+
+
+def test_hostile_texts_are_text():
+    name = "<script>alert(1)</script> {{ 7 * 7 }} %s \u202e"
+    told = name.replace("\u202e", "")
+    found = selfpref.measure(judgments().replace("ann", told))
+    assert told in str(found)
+    with pytest.raises(SelfprefError, match="is not printable"):
+        selfpref.measure(judgments().replace("ann", name))
+
+
+def test_bad_frames_are_named_by_row():
+    with pytest.raises(SelfprefError, match="frame, row 0: no column 'order'"):
+        selfpref.measure(judgments().drop(columns="order"))
+    frame = judgments().astype({"label": object})
+    frame.loc[3, "label"] = "nobody"
+    with pytest.raises(SelfprefError, match="frame, row 3: label names the unknown responder"):
+        selfpref.measure(frame)
+
+
+def test_the_command_needs_only_the_base_dependencies(tmp_path):
+    path = tmp_path / "mine.csv"
+    judgments(items=20).to_csv(path, index=False)
+    program = (
+        "import sys\n"
+        f"for name in {UNWANTED!r}: sys.modules[name] = None\n"
+        "import selfpref\n"
+        "assert 'pandas' not in sys.modules, 'importing the package is light'\n"
+        "from selfpref.__main__ import main\n"
+        f"sys.exit(main(['measure', {str(path)!r}]))\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "judges with own responses: ann, bob, cat" in done.stdout
+
+
+def test_the_examples_of_the_docstrings():
+    for module in (measured, command, words):
+        assert doctest.testmod(module).failed == 0
+
+
+def test_errors_of_the_command_have_two_lines_at_most(tmp_path, capsys):
+    for given in (["no.jsonl"], [str(tmp_path)], [__file__], [__file__, "--alias", "x"]):
+        assert main(["measure", *given]) == 1
+        told = capsys.readouterr().err.strip()
+        assert told.startswith("error: ")
+        assert len(told.splitlines()) <= 2

@@ -1,0 +1,109 @@
+"""The rule of the first line: what acquits, what convicts, and what does neither."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_measured import FOUR, judgments
+
+import selfpref
+from selfpref.card import measured
+from selfpref.card.rule import answer
+
+
+@pytest.fixture(autouse=True)
+def _few_resamples(monkeypatch):
+    monkeypatch.setattr(measured, "RESAMPLES", 300)
+
+
+def rows(own=50, other=50, b=None, beyond=None):
+    def row(value=None, n=0, **more):
+        value, lo, hi = value or (np.nan,) * 3
+        reason = "no second judge read the same responses"
+        return {"value": value, "lo": lo, "hi": hi, "n": n, "reason": reason, **more}
+
+    sides = {"n_human_own": own, "n_human_other": other}
+    return pd.DataFrame(
+        {
+            "equal_opportunity": row((0.9, 0.8, 1.0), 100, **sides),
+            "regression_scaled": row(b, 100 if b else 0),
+            "beyond_no_preference": row(beyond, 100 if beyond else 0),
+        }
+    ).T
+
+
+def placebo(own, other):
+    values = [("me", True, own), ("you", False, other)]
+    return pd.DataFrame(values, columns=["responder", "own", "effect"])
+
+
+@pytest.mark.parametrize(
+    ("b", "controls", "favours"),
+    [
+        ((0.2, 0.1, 0.3), (0.2, 0.05), True),
+        ((0.2, 0.1, 0.3), (0.2, 0.25), None),
+        ((0.02, -0.04, 0.08), (0.02, 0.0), False),
+        ((0.05, -0.04, 0.12), (0.05, 0.0), None),
+        ((-0.2, -0.3, -0.1), (-0.2, 0.0), False),
+    ],
+)
+def test_the_regression_decides_where_there_are_several_judges(b, controls, favours):
+    assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1).favours is favours
+
+
+@pytest.mark.parametrize(
+    ("beyond", "person", "sharper", "favours"),
+    [
+        ((0.3, 0.2, 0.4), 0.3, 0.1, None),
+        ((0.0, -0.05, 0.05), 0.3, 0.1, False),
+        ((0.0, -0.05, 0.05), 0.3, -0.1, None),
+        ((0.0, -0.05, 0.05), -0.3, -0.1, False),
+        ((0.0, -0.05, 0.05), -0.3, 0.1, None),
+        ((0.0, -0.15, 0.15), 0.3, 0.1, None),
+    ],
+)
+def test_people_alone_acquit_and_never_convict(beyond, person, sharper, favours):
+    found = answer("me", rows(beyond=beyond), placebo(0, 0).iloc[:0], person, sharper)
+    assert found.favours is favours
+
+
+@pytest.mark.parametrize(("own", "other"), [(9, 50), (50, 9), (0, 0), (np.nan, np.nan)])
+def test_too_few_pairs_on_one_side_decide_nothing(own, other):
+    found = answer("me", rows(own, other, b=(0.2, 0.1, 0.3)), placebo(0.2, 0), 0.3, 0.1)
+    assert found.favours is None
+    assert "pair" in found.because
+
+
+def test_equal_opportunity_alone_decides_nothing():
+    found = answer("me", rows(), placebo(0, 0).iloc[:0], np.nan, np.nan)
+    assert found.favours is None
+    assert str(found).startswith("me: cannot tell, because ")
+
+
+def test_a_judge_that_favours_itself_is_told_and_the_fair_ones_are_not_accused():
+    found = selfpref.measure(judgments({"ann": 1.5}, items=150, judges=FOUR, responders=FOUR))
+    assert found.answers["ann"].favours is True
+    assert {found.answers[name].favours for name in FOUR[1:]} <= {False, None}
+
+
+def test_what_too_few_judges_cannot_tell_is_not_said():
+    two = ("ann", "bob")
+    found = selfpref.measure(judgments({"ann": 1.5}, items=100, judges=two, responders=two))
+    assert found.answers["ann"].favours is None
+    assert "more judges, or more responders, of the same items would tell" in str(found)
+
+
+def test_a_fair_judge_of_better_responses_is_not_accused():
+    """Its EO is far from 0 because its responses win, and so is every judge's towards them."""
+    frame = judgments(items=150, judges=FOUR, responders=FOUR)
+    rng = np.random.default_rng(3)
+    better = frame["responder_a"].eq("ann")
+    for column in ("label", "verdict"):
+        swap = better & frame[column].eq("b") & (rng.random(len(frame)) < 0.6)
+        frame.loc[swap, column] = "a"
+    # One vote an annotator: the swap must not contradict itself.
+    key = ["item", "responder_a", "responder_b", "annotator"]
+    frame["label"] = frame.groupby(key)["label"].transform("first")
+    found = selfpref.measure(frame)
+    eo = found.judges.set_index("judge").loc["ann", "eo"]
+    assert eo > 0.3
+    assert {found.answers[name].favours for name in FOUR} <= {False, None}
