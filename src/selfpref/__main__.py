@@ -83,6 +83,10 @@ def _measure(arguments: argparse.Namespace) -> None:
     print(found)
     if arguments.json:
         write_json(found, arguments.json)
+    if arguments.html:
+        from selfpref.card.page import write_html
+
+        write_html(found, arguments.html)
 
 
 def _claims(arguments: argparse.Namespace) -> None:
@@ -147,6 +151,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="A=B",
         help="call A, a judge or responder of the file, B",
     )
+    measure.add_argument("--html", type=Path, help="write the cards to this file")
     measure.add_argument("--json", type=Path, help="write the numbers to this file")
     measure.set_defaults(call=_measure)
 

@@ -2,7 +2,7 @@
 
 The rows of a file (`selfpref.formats.judgments`) become the tables that the studies read, and go
 through the same functions, with the settings of the recorded profile: human and judge ties are
-dropped, a judge decides above 1/2, 10,000 resamples of clusters.
+dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,000 verdicts).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,6 +32,8 @@ from selfpref.studies.wataoka.measure.judged import STUDY, Judged, Settings, bia
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
+# With so many verdicts, resamples are most of the work, and a fifth of them says the same.
+MANY, FEWER = 200_000, 2_000
 SHOWN_BIAS = 0.1
 REGRESSION = "regression_scaled"
 PLANNED = ["judge", "statistic", "pairs"]
@@ -205,11 +207,12 @@ def _some(names: Sequence[str], most: int = 8) -> str:
 def _responders(rows: Rows | None) -> set[str]:
     if rows is None:
         return set()
-    return {*rows.frame["responder_a"], *rows.frame["responder_b"]}
+    return {*rows.frame["responder_a"].unique(), *rows.frame["responder_b"].unique()}
 
 
 def _known(rows: Rows, votes: Rows | None) -> list[str]:
-    return sorted({*_responders(rows), *_responders(votes), *rows.frame["judge"].dropna()})
+    judges = rows.frame["judge"].dropna().unique()
+    return sorted({*_responders(rows), *_responders(votes), *judges})
 
 
 def _judged(made: Frames, name: str) -> Judged:
@@ -227,7 +230,9 @@ def _judged(made: Frames, name: str) -> Judged:
         bins=8,
         binning="count",
         scale="log-perplexity",
-        bootstrap=ClusterBootstrap(RESAMPLES, seed=SEED),
+        bootstrap=ClusterBootstrap(
+            min(RESAMPLES, FEWER) if len(made["verdicts"]) >= MANY else RESAMPLES, seed=SEED
+        ),
     )
     return Judged(name, given, settings)
 

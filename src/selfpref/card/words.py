@@ -276,6 +276,12 @@ def _needed(card: Row) -> Block:
     )
 
 
+def others(found: "Measured", judge: str) -> list[tuple[str, str]]:
+    """Name and number of each row of a judge without own responses."""
+    labels = {"agreement": "agreement with people", "first_position": "chooses the first"}
+    return [(labels.get(key, key), shown(row)) for key, row in _others(found, judge, "all").items()]
+
+
 def who(found: "Measured") -> list[str]:
     """Who is who, a line each."""
     names = found.names
@@ -311,7 +317,6 @@ def text(found: "Measured") -> str:
             lines += ["", block.title, f"  {block.sentence}"]
             lines += [f"  {name:<42} {value}" for name, value in block.lines]
     for judge in found.names.alone:
-        other = _others(found, judge, "all")
-        lines += ["", f"{judge} (wrote nothing here)"]
-        lines += [f"  {key.replace('_', ' '):<42} {shown(row)}" for key, row in other.items()]
+        lines += ["", f"{judge} (wrote none of the responses)"]
+        lines += [f"  {name:<42} {value}" for name, value in others(found, judge)]
     return "\n".join(lines)

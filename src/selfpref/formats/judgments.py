@@ -22,7 +22,7 @@ from selfpref.formats import alpaca_eval, arena, fastchat, pairs, reviews
 from selfpref.formats.records import entries, rows_of
 from selfpref.formats.rows import Read, Rows, gather
 
-Found = Iterator[tuple[Path, int, dict[str, Any]]]
+Found = Iterator[tuple[Path, int, Mapping[str, Any]]]
 AUTO = "auto"
 
 
@@ -144,13 +144,13 @@ def _read(path: Path, wanted: str, judges: Sequence[str], *, voted: bool, texts:
 
 def _whole(records: Found, fields: Sequence[str], word: str) -> Found:
     """The records, all of which have the fields."""
-    single = [field for field in fields if " or " not in field]
+    single = {field for field in fields if " or " not in field}
     for path, number, record in records:
-        for name in single:
-            if name not in record:
-                raise SelfprefError(
-                    f"{path}, {word} {number}: no field {name!r}; it needs {', '.join(fields)}"
-                )
+        if not single <= record.keys():
+            name = next(field for field in fields if field in single - record.keys())
+            raise SelfprefError(
+                f"{path}, {word} {number}: no field {name!r}; it needs {', '.join(fields)}"
+            )
         yield path, number, record
 
 

@@ -15,7 +15,7 @@ Optional: `repeat` (a number, where a judge read one pair in one order more than
 `text_a`, `text_b`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ KNOWN = {*REQUIRED, *OPTIONAL}
 
 def checked(
     read: Read, required: Iterable[str] = REQUIRED, word: str = "line"
-) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+) -> Iterator[tuple[Path, int, Mapping[str, Any]]]:
     """Rows whose columns are known and whose numbers are numbers.
 
     Args:
@@ -48,30 +48,28 @@ def checked(
     Raises:
         SelfprefError: Names file, line, column and remedy.
     """
-    wanted = tuple(required)
+    wanted, every = tuple(required), set(required)
     filled = [name for name in wanted if name in (*WHO, "judge")]
     for path, number, values in read:
-        for key in wanted:
-            if key not in values:
-                raise SelfprefError(
-                    f"{path}, {word} {number}: no column {key!r}; it needs {', '.join(wanted)}"
-                )
-        if not KNOWN.issuperset(values):
-            unknown = min(set(values) - KNOWN)
+        if not every <= values.keys():
+            missing = next(key for key in wanted if key not in values)
+            raise SelfprefError(
+                f"{path}, {word} {number}: no column {missing!r}; it needs {', '.join(wanted)}"
+            )
+        if not values.keys() <= KNOWN:
+            unknown = min(values.keys() - KNOWN)
             raise SelfprefError(f"{path}, {word} {number}: unknown column {unknown!r}; remove it")
         for key in filled:
             if values[key] is None or values[key] == "":
                 raise SelfprefError(
                     f"{path}, {word} {number}: {key} is empty; fill it or remove the row"
                 )
-        row = dict(values)
+        row = values
         if _there(row.get(PROBABILITIES[0])) or _there(row.get(PROBABILITIES[1])):
             pair = _probabilities(row, f"{path}, {word} {number}")
-            row |= dict(zip(PROBABILITIES, pair, strict=True))
-        else:
-            row |= dict.fromkeys(PROBABILITIES)
+            row = {**row, **dict(zip(PROBABILITIES, pair, strict=True))}
         if _there(row.get("repeat")):
-            row["repeat"] = _repeat(row["repeat"], f"{path}, {word} {number}")
+            row = {**row, "repeat": _repeat(row["repeat"], f"{path}, {word} {number}")}
         yield path, number, row
 
 
@@ -79,7 +77,7 @@ def _there(value: Any) -> bool:
     return value is not None and value != ""
 
 
-def _probabilities(row: dict[str, Any], where: str) -> list[float]:
+def _probabilities(row: Mapping[str, Any], where: str) -> list[float]:
     """P of either label."""
     given = [row.get(key) if _there(row.get(key)) else None for key in PROBABILITIES]
     try:

@@ -9,6 +9,7 @@ columns: a million of them take some hundred MB.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow
+from pyarrow import compute
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -90,29 +92,24 @@ class Rows:
         return found
 
 
-def _text(value: Any) -> str | None:
-    if value is None or value == "":
-        return None
-    return value if type(value) is str else str(value)
+def _texts(values: list[Any]) -> pd.Series:
+    """A column of texts; what is empty is missing, and numbers are written out."""
+    try:
+        found = pyarrow.array(values, pyarrow.string())
+    except pyarrow.ArrowException:
+        written = (None if value is None else str(value) for value in values)
+        found = pyarrow.array(written, pyarrow.string())
+    filled = compute.if_else(compute.equal(found, ""), None, found)
+    return pd.Series(pd.array(filled, dtype="str"))
 
 
-class _Chunk:
-    """Columns being filled."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.columns: dict[str, list[Any]] = {name: [] for name in names}
-        self.numbers: dict[str, list[Any]] = {name: [] for name in PROBABILITIES}
-        self.places: dict[str, list[int]] = {name: [] for name in ("file", "line", "repeat")}
-
-    def frame(self) -> pd.DataFrame:
-        made: dict[str, Any] = {
-            name: pd.array(pyarrow.array(values, pyarrow.string()), dtype="str")
-            for name, values in self.columns.items()
-        }
-        made |= {name: np.array(values, dtype=float) for name, values in self.numbers.items()}
-        sizes = {"file": np.int32, "line": np.int64, "repeat": np.int64}
-        made |= {name: np.array(self.places[name], dtype=kind) for name, kind in sizes.items()}
-        return pd.DataFrame(made)
+def _columns(rows: list[Mapping[str, Any]], names: Sequence[str]) -> dict[str, pd.Series]:
+    found = {name: _texts([row.get(name) for row in rows]) for name in names}
+    for name in PROBABILITIES:
+        values = [row.get(name) for row in rows]
+        found[name] = pd.Series([None if value == "" else value for value in values], dtype=float)
+    repeats = [row.get("repeat") or 0 for row in rows]
+    return found | {"repeat": pd.Series(repeats, dtype="int64")}
 
 
 def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "line") -> Rows:
@@ -126,20 +123,13 @@ def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "
     """
     names = [*NAMED, *(TEXTS if texts else ())]
     files: dict[str, int] = {}
-    chunk, parts = _Chunk(names), []
-    for path, line, row in read:
-        get = row.get
-        for name, values in chunk.columns.items():
-            values.append(_text(get(name)))
-        for name, values in chunk.numbers.items():
-            values.append(get(name))
-        chunk.places["file"].append(files.setdefault(str(path), len(files)))
-        chunk.places["line"].append(line)
-        chunk.places["repeat"].append(get("repeat") or 0)
-        if len(chunk.places["line"]) == CHUNK:
-            parts.append(chunk.frame())
-            chunk = _Chunk(names)
-    parts.append(chunk.frame())
+    parts = [pd.DataFrame(_columns([], names)).assign(file=0, line=0)]
+    left = iter(read)
+    while chunk := list(islice(left, CHUNK)):
+        places, lines, rows = zip(*chunk, strict=True)
+        known = {path: files.setdefault(str(path), len(files)) for path in dict.fromkeys(places)}
+        part = pd.DataFrame(_columns(list(rows), names))
+        parts.append(part.assign(file=[known[path] for path in places], line=list(lines)))
     return Rows(pd.concat(parts, ignore_index=True), list(files), apart, word)
 
 
