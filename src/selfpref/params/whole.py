@@ -58,7 +58,7 @@ MOVED = {
 class Params(Section):
     """The whole of params.yaml."""
 
-    profile: Literal["lab", "demo", "recorded", "live"]
+    profile: Literal["lab", "demo", "recorded", "live", "paper"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: list[Study]
@@ -101,8 +101,8 @@ class Params(Section):
             raise ValueError(
                 "wataoka.datasets.chatbot-arena: the name of the paper's printed values; change it"
             )
-        if self.profile == "live" and self.wataoka.respond:
-            raise ValueError("wataoka.respond: the live profile's responses come with its data")
+        if self.profile == "paper" and self.wataoka.respond:
+            raise ValueError("wataoka.respond: the paper profile's responses come with its data")
         for key in self.wataoka.label:
             if getattr(self.wataoka.datasets.get(key), "reader", None) != "lab":
                 raise ValueError(

@@ -23,7 +23,8 @@ SOURCES = {
     "that everything runs, and too little for any number to mean something.",
     "recorded": "Verdicts and ratings that the papers' authors and others released, as stored and, "
     "where a release contradicts itself, corrected. No model was run.",
-    "live": "Models were asked: local weights, served models, or hosted ones.",
+    "live": "A small real model, SmolLM2-135M-Instruct, read, answered and judged on this machine.",
+    "paper": "Models were asked: local weights, served models, or hosted ones.",
 }
 
 

@@ -1,4 +1,4 @@
-"""The example of profiles/live.yaml: news, local weights by LoRA, an API and what it tuned."""
+"""The example of profiles/paper.yaml: news, local weights by LoRA, an API and what it tuned."""
 
 import io
 import json
@@ -43,8 +43,8 @@ def said(body):
 
 
 def example(url):
-    """profiles/live.yaml with its own example of summaries, small."""
-    text = (REPOSITORY / "profiles/live.yaml").read_text()
+    """profiles/paper.yaml with its own example of summaries, small."""
+    text = (REPOSITORY / "profiles/paper.yaml").read_text()
     section = text.index("# Summaries: ")
     start, stop = text.index("#   datasets:\n", section), text.index("# `lora` tunes")
     added = yaml.load(re.sub(r"^# {3}", "", text[start:stop], flags=re.MULTILINE))
@@ -98,7 +98,7 @@ def live(tmp_path_factory):
         params = load(root / "params.yaml")
         study = params.panickssery
         for dataset in study.datasets:
-            STUDY.write("live", dataset, **registry.read(params, "panickssery", dataset))
+            STUDY.write("paper", dataset, **registry.read(params, "panickssery", dataset))
         for task, keys in (
             ("respond", study.respond),
             ("finetune", study.finetune),
@@ -108,12 +108,12 @@ def live(tmp_path_factory):
             for key in keys:
                 made = registry.make(params, "panickssery", task, key)
                 of = "finetune" if task == "recognise-tuned" else task
-                registry.write("live", "panickssery", part(of, key), made)
+                registry.write("paper", "panickssery", part(of, key), made)
         yield params
 
 
 def read(live, name):
-    return STUDY.read("live", name)
+    return STUDY.read("paper", name)
 
 
 def test_summaries_of_news_are_cleaned(live):
@@ -137,7 +137,7 @@ def test_a_served_evaluator_is_read_from_the_tokens_listed(live):
 
 
 def test_local_weights_are_tuned_by_lora_and_a_hosts_examples_are_exported(live):
-    mine, hosted = (paths.finetuned_dir("live", name) for name in ("mine", "hosted"))
+    mine, hosted = (paths.finetuned_dir("paper", name) for name in ("mine", "hosted"))
     assert (mine / "mine-xsum-500/model.safetensors").is_file()
     assert {path.name for path in hosted.iterdir()} == {"hosted-xsum-500.jsonl"}
     # Two articles beside two other sources in both orders; half as much again is replayed.

@@ -11,6 +11,7 @@ from selfpref.ask.judging import judge_pairs
 from selfpref.ask.perplexity import score_responses
 from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
+from selfpref.formats.dialogues import sampled
 from selfpref.models import open as models
 from selfpref.params import Params
 from selfpref.prompts import LAYOUTS
@@ -58,7 +59,7 @@ def respond(
 def judge(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
 ) -> dict[str, pd.DataFrame]:
-    """Every labelled pair judged by one model, in both orders.
+    """Every labelled pair, or some of them, judged by one model, in both orders.
 
     Args:
         params: The stage's parameters.
@@ -69,6 +70,7 @@ def judge(
         verdicts.
     """
     use, made = params.wataoka.judge[model], []
+    own = models.responder(params, model)
     written = STUDY.read(params.profile, "responses", RESPONSES)
     labels = STUDY.read(params.profile, "labels", PAIRS)
     of = labels["item_id"].str.replace(r"/.*", "", regex=True)
@@ -78,8 +80,8 @@ def judge(
                 judge_pairs(
                     _of(params, "items", dataset, ITEMS),
                     written,
-                    labels[of.eq(dataset)],
-                    models.responder(params, model),
+                    _some(labels[of.eq(dataset)], written, own, use.pairs),
+                    own,
                     asked,
                     LAYOUTS[use.prompts],
                     use,
@@ -87,6 +89,25 @@ def judge(
                 )
             )
     return {"verdicts": tables.together("verdicts", made)}
+
+
+def _some(labels: pd.DataFrame, written: pd.DataFrame, own: str, size: int | None) -> pd.DataFrame:
+    """Pairs to judge: the labelled ones, or so many of them and of the judge's own."""
+    if size is None:
+        return labels
+    key, sides = ["study", "item_id"], ["responder_a", "responder_b"]
+    texts = written[written["item_id"].isin(labels["item_id"])][[*key, "responder"]]
+    pairs = texts.merge(texts, on=key, suffixes=("_a", "_b"))
+    pairs = pairs[pairs["responder_a"] < pairs["responder_b"]]
+    mine = pairs[sides].eq(own).any(axis=1)
+    # Whichever comes first in the table of labels.
+    turned = labels.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
+    labelled = pairs.merge(pd.concat([labels, turned])[[*key, *sides]].drop_duplicates())
+    drawn = []
+    for some in (labelled[~labelled[sides].eq(own).any(axis=1)], pairs[mine]):
+        names = some[[*key[1:], *sides]].agg("/".join, axis=1)
+        drawn.append(some[names.isin(sampled(names, size))])
+    return pd.concat(drawn)
 
 
 def perplexity(
