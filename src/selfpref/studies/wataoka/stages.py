@@ -99,14 +99,14 @@ def _some(labels: pd.DataFrame, written: pd.DataFrame, own: str, size: int | Non
     texts = written[written["item_id"].isin(labels["item_id"])][[*key, "responder"]]
     pairs = texts.merge(texts, on=key, suffixes=("_a", "_b"))
     pairs = pairs[pairs["responder_a"] < pairs["responder_b"]]
-    mine = pairs[sides].eq(own).any(axis=1)
-    # Whichever comes first in the table of labels.
+    # Either order of a labelled pair is the same pair.
     turned = labels.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
     labelled = pairs.merge(pd.concat([labels, turned])[[*key, *sides]].drop_duplicates())
     drawn = []
-    for some in (labelled[~labelled[sides].eq(own).any(axis=1)], pairs[mine]):
-        names = some[[*key[1:], *sides]].agg("/".join, axis=1)
-        drawn.append(some[names.isin(sampled(names, size))])
+    for some, mine in ((labelled, False), (pairs, True)):
+        kind = some[some[sides].eq(own).any(axis=1).eq(mine)]
+        names = kind[["item_id", *sides]].agg("/".join, axis=1)
+        drawn.append(kind[names.isin(sampled(names, size))])
     return pd.concat(drawn)
 
 
