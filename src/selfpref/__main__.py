@@ -113,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(call=_check)
 
     use = commands.add_parser("use", help="make another profile the active one")
-    use.add_argument("profile", help="recorded, lab or live")
+    use.add_argument("profile", help="lab, recorded, live, paper or demo")
     use.set_defaults(call=_use)
 
     run = commands.add_parser("run", help="execute a notebook")
