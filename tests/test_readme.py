@@ -22,7 +22,9 @@ def test_its_sentences_and_claims_are_what_the_tables_say(monkeypatch):
     assert readme.filled(page) == page
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/data-licences.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/data-licences.md", "docs/measure.md"]
+)
 def test_no_link_is_dead(page):
     path = REPOSITORY / page
     links = LINK.findall(path.read_text())

@@ -89,6 +89,13 @@ def _measure(arguments: argparse.Namespace) -> None:
         write_html(found, arguments.html)
 
 
+def _add(arguments: argparse.Namespace) -> None:
+    from selfpref.card.adding import add
+
+    target = add(arguments.judgments, arguments.name, arguments.judge)
+    print(f"{target.relative_to(paths.root())}: wataoka.datasets.{arguments.name} added")
+
+
 def _claims(arguments: argparse.Namespace) -> None:
     from selfpref.studies.claims import write
 
@@ -154,6 +161,12 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--html", type=Path, help="write the cards to this file")
     measure.add_argument("--json", type=Path, help="write the numbers to this file")
     measure.set_defaults(call=_measure)
+
+    add = commands.add_parser("add", help="make a file of judgments a data set of the pipeline")
+    add.add_argument("judgments", type=Path, help="the file, within the repository")
+    add.add_argument("--name", required=True, help="the data set's key: a-z, 0-9 and hyphens")
+    add.add_argument("--judge", metavar="NAME", help="the only judge to be read")
+    add.set_defaults(call=_add)
 
     claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
     claims.add_argument("out", type=Path, help="the table (.csv)")

@@ -5,7 +5,7 @@ through the same functions, with the settings of the recorded profile: human and
 dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,000 verdicts).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,6 +23,7 @@ from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
 from selfpref.statistics.bias import too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.no_preference import against_votes, vote_cells
+from selfpref.statistics.threads import at_once
 from selfpref.studies.beyond.measure import choices, effects, power, scaled, sets
 from selfpref.studies.wataoka.measure.by_responder import (
     agreement_with_human,
@@ -273,12 +274,6 @@ def _counts(data: Judged) -> pd.DataFrame:
     )
 
 
-def _rows(data: Judged, judged: sets.Judgments) -> Iterator[sets.Row]:
-    yield from choices.against_people(data)
-    yield from choices.with_gold(judged)
-    yield from effects.of_pairs(data, data.pairs, sets.HUMAN)
-
-
 def _sharper(data: Judged, judge: str) -> float:
     """By how much the judge agrees with single votes more often than another person does.
 
@@ -310,24 +305,43 @@ def _planned(needed: pd.DataFrame, statistics: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=PLANNED)
 
 
+def _at_once(parts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """What each part makes, by name; what the parts share is there before."""
+    made = at_once(lambda part: part(), [(part,) for part in parts.values()])
+    return dict(zip(parts, made, strict=True))
+
+
 def _measured(data: Judged, names: Names) -> Measured:
     judged = sets.from_pairs(data, data.pairs, sets.HUMAN)
-    several = data.pairs["judge"].nunique() > 1
-    found = list(_rows(data, judged))
+    several = data.pairs["judge"].nunique() > 1 and bool(data.pairs["human"].notna().any())
+    made = _at_once(
+        {
+            "gold": lambda: list(choices.with_gold(judged)),
+            "scaled": lambda: scaled.of_pairs(data, data.pairs, sets.HUMAN) if several else None,
+            "effects": lambda: list(effects.of_pairs(data, data.pairs, sets.HUMAN)),
+            "placebo": lambda: scaled.placebos(data) if several else None,
+            "people": lambda: list(choices.against_people(data)),
+            "judges": lambda: bias(data),
+            "position": lambda: position(data),
+            "towards": lambda: bias_by_judge_and_responder(data),
+        }
+    )
+    judges = made["judges"]
+    found = [*made["people"], *made["gold"], *made["effects"]]
     scales = pd.DataFrame(columns=scaled.SCALES)
     placebo = pd.DataFrame(columns=scaled.PLACEBO)
-    if several and data.pairs["human"].notna().any():
-        rows, scales = scaled.of_pairs(data, data.pairs, sets.HUMAN)
+    if several:
+        rows, scales = made["scaled"]
+        placebo = made["placebo"]
         found += rows
-        placebo = scaled.placebos(data)
     else:
+        nobody = data.pairs["judge"].nunique() > 1
         place = {"study": STUDY, "dataset": data.name, "gold": sets.HUMAN, "unit": "probability"}
         for judge in data.judges:
             row: sets.Row = {**place, "judge": judge, "statistic": REGRESSION}
-            found.append(sets.missing(row, 0, choices.ALONE if not several else "nobody voted"))
+            found.append(sets.missing(row, 0, "nobody voted" if nobody else choices.ALONE))
     statistics = pd.DataFrame(found, columns=sets.LONG)
     statistics["few"] = sets.too_few(statistics)
-    judges = bias(data)
     persons = (
         dict(zip(judges["judge"], judges["eo_no_preference"], strict=True)) if len(judges) else {}
     )
@@ -347,11 +361,11 @@ def _measured(data: Judged, names: Names) -> Measured:
         answers=answers,
         judges=judges,
         statistics=statistics,
-        towards=bias_by_judge_and_responder(data),
+        towards=made["towards"],
         placebo=placebo,
         scales=scales,
         agreement=agreement_with_human(data),
-        position=position(data),
+        position=made["position"],
         counts=_counts(data),
         power=_planned(power.needed(judged), statistics),
     )

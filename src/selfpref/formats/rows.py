@@ -7,6 +7,7 @@ format (`selfpref.formats.pairs`) and `status`, why a verdict is missing. Rows a
 columns: a million of them take some hundred MB.
 """
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -104,9 +105,14 @@ def _texts(values: list[Any]) -> pd.Series:
 
 
 def _columns(rows: list[Mapping[str, Any]], names: Sequence[str]) -> dict[str, pd.Series]:
-    found = {name: _texts([row.get(name) for row in rows]) for name in names}
+    there = set[str]().union(*rows)
+    nothing = [None] * len(rows)
+    found = {
+        name: _texts([row.get(name) for row in rows] if name in there else nothing)
+        for name in names
+    }
     for name in PROBABILITIES:
-        values = [row.get(name) for row in rows]
+        values = [row.get(name) for row in rows] if name in there else nothing
         found[name] = pd.Series([None if value == "" else value for value in values], dtype=float)
     repeats = [row.get("repeat") or 0 for row in rows]
     return found | {"repeat": pd.Series(repeats, dtype="int64")}
@@ -125,11 +131,18 @@ def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "
     files: dict[str, int] = {}
     parts = [pd.DataFrame(_columns([], names)).assign(file=0, line=0)]
     left = iter(read)
-    while chunk := list(islice(left, CHUNK)):
-        places, lines, rows = zip(*chunk, strict=True)
-        known = {path: files.setdefault(str(path), len(files)) for path in dict.fromkeys(places)}
-        part = pd.DataFrame(_columns(list(rows), names))
-        parts.append(part.assign(file=[known[path] for path in places], line=list(lines)))
+    # The collector would walk the records of a chunk again and again.
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        while chunk := list(islice(left, CHUNK)):
+            paths, lines, rows = zip(*chunk, strict=True)
+            known = {path: files.setdefault(str(path), len(files)) for path in dict.fromkeys(paths)}
+            part = pd.DataFrame(_columns(list(rows), names))
+            parts.append(part.assign(file=[known[path] for path in paths], line=list(lines)))
+    finally:
+        if collected:
+            gc.enable()
     return Rows(pd.concat(parts, ignore_index=True), list(files), apart, word)
 
 

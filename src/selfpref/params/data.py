@@ -28,7 +28,17 @@ class WataokaData(Dataset):
     """Verdicts on pairs of responses, or true scores of responses."""
 
     study: Literal["wataoka"] = "wataoka"
-    reader: Literal["mt-bench", "vicuna80", "elobench", "pairs", "scores"]
+    reader: Literal[
+        "mt-bench",
+        "vicuna80",
+        "elobench",
+        "pairs",
+        "scores",
+        "fastchat",
+        "arena",
+        "alpaca-eval",
+        "reviews",
+    ]
 
 
 class LivebenchData(Dataset):
