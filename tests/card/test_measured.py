@@ -131,6 +131,10 @@ def test_votes_may_stand_in_a_file_of_their_own():
     alone = selfpref.measure(bare)
     assert {answer.favours for answer in alone.answers.values()} == {None}
     assert "has both a vote and a verdict" in alone.answers["ann"].because
+    assert "nobody voted on its pairs" in str(alone)
+    assert alone.to_dict()["judges"]["ann"]["flips"]["n"] == 120
+    single = selfpref.measure(bare[bare["judge"].eq("ann")])
+    assert "ann: cannot tell" in str(single)
 
 
 def test_names_match_exactly_then_by_alias_and_are_never_guessed():

@@ -107,7 +107,11 @@ def one(found: "Measured", judge: str) -> dict[str, Any]:
         "cells": {name: int(cells[name]) for name in ("tp", "fn", "fp", "tn")},
         "no_preference": _estimate(cells, "eo_no_preference", cells["n_two_votes"]),
     }
-    made |= {key: _statistic(statistics[name]) for key, name in STATISTICS.items()}
+    unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
+    made |= {
+        key: _statistic(statistics[name]) if name in statistics else unknown
+        for key, name in STATISTICS.items()
+    }
     made |= _others(found, judge, "own")
     made["placebo"] = {
         row["responder"]: _estimate(row, "effect", row["n"])
