@@ -5,14 +5,17 @@ import pandas as pd
 
 from selfpref.studies.wataoka.read.elobench import BATTLES, VERDICTS
 
-MODELS = ("koala-13b", "vicuna-13b", "gpt-4", "alpaca-13b", "llama-13b")
+MODELS = ("koala-13b", "vicuna-13b", "chatglm-6b", "alpaca-13b", "llama-13b")
 LEFT_OUT = {1117, 1118, 1535}
-N_BATTLES = 2012
+# The judge's own battles come later than those that it judged.
+N_JUDGED, N_BATTLES = 2011, 2031
 Rows = list[dict[str, str]]
 
 
 def battle(number: int) -> tuple[str, str]:
     """The two models of a battle; no two battles near each other hold the same pair."""
+    if number >= N_JUDGED:
+        return "gpt-4", MODELS[number % len(MODELS)]
     first = number % len(MODELS)
     return MODELS[first], MODELS[(first + 1 + number // len(MODELS) % 4) % len(MODELS)]
 
@@ -25,7 +28,7 @@ def rows(seed: int = 0) -> tuple[Rows, Rows]:
         a, b = battle(number)
         vote = str(rng.choice(["model_a", "model_b", "tie", "tie (bothbad)"]))
         human.append({"model_a": a, "model_b": b, "winner": vote})
-        if number in LEFT_OUT or number == N_BATTLES - 1:
+        if number in LEFT_OUT or number >= N_JUDGED:
             continue
         texts = {"answer_a": f"{a} on {number}", "answer_b": f"{b} on {number}"}
         winner = str(rng.choice(["model_a", "model_b"]))
