@@ -135,8 +135,8 @@ def second_truth(rows: pd.DataFrame) -> Plate:
     legend(figure)
     apart = (shown["bias_chrf"] - shown["bias"]).abs()
     told = caption(
-        f"{len(shown)} steps. chrF (sacrebleu) is put on the same scale by equal ranks, pooled "
-        "over all of them",
+        f"{len(shown)} steps, as released. chrF (sacrebleu) is put on the same scale by equal "
+        "ranks, pooled over all of them",
         f"The two biases differ by {apart.median():.2f} points in the median, by "
         f"{apart.max():.2f} at most",
     )
