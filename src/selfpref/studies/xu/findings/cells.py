@@ -18,6 +18,9 @@ AVERAGE = "average"
 CORRECTED = {"convention": "corrected"}
 # The steps that all languages reach, and those of one; the best of so many candidates.
 SHARED, LAST, FEWEST, MOST = 5, 10, 4, 32
+MADLAD, NLLB = "madlad400-10b-mt", "nllb-moe-54b"
+# How near to 0 the end of an interval is that barely excludes it.
+BARELY = 0.1
 WHERE = "abstract"
 # Of these at least one is in every table of the release.
 NAMED = ("gpt-4", "mistral_moe")
@@ -108,6 +111,17 @@ def paraphrases(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["convention"].eq("corrected") & rows["text"].eq("paraphrase")]
 
 
+def turning(rows: pd.DataFrame) -> pd.DataFrame:
+    """The biases of GPT-4 and Gemini towards translations, with those of paraphrases as `_after`.
+
+    Args:
+        rows: Of one convention.
+    """
+    rows = rows[rows["judge"].isin(["gpt-4", "gemini"])].set_index(["system", "judge"])
+    before, after = (rows[rows["text"].eq(text)] for text in ("translation", "paraphrase"))
+    return before.join(after.add_suffix("_after"), how="inner")
+
+
 def below(number: Estimate) -> bool:
     """Whether the whole interval lies below 0."""
     return number.hi < 0
@@ -172,9 +186,14 @@ def open_models(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[who & rows["language"].eq("commongen") & rows["convention"].eq("released")]
 
 
-def style_bias(judge: str, text: str) -> Cell:
-    """The bias towards Madlad's translations or their paraphrases."""
-    where = {"judge": judge, "system": "madlad400-10b-mt", "text": text}
+def within(number: float, interval: Estimate) -> bool:
+    """Whether a number lies in an interval."""
+    return interval.lo <= number <= interval.hi
+
+
+def style_bias(judge: str, text: str, system: str = MADLAD) -> Cell:
+    """The bias towards a translator's texts or their paraphrases."""
+    where = {"judge": judge, "system": system, "text": text}
     return estimate("style", "bias", **where, **CORRECTED)
 
 
@@ -192,21 +211,32 @@ BEYOND: Mapping[str, Cell] = {
     "mixtral": mean("refined_by_noise", "beyond", "mistral_moe"),
     "gpt35": mean("refined_by_noise", "beyond", "gpt-3.5-turbo"),
     "gemini": mean("refined_by_noise", "beyond", "gemini"),
+    "gpt4_first": mean("refined_by_noise", "beyond", "gpt-4", 1),
+    "deepseek_first": mean("refined_by_noise", "beyond", "deepseek_moe", 1),
+    "mixtral_first": mean("refined_by_noise", "beyond", "mistral_moe", 1),
+    "gpt35_first": mean("refined_by_noise", "beyond", "gpt-3.5-turbo", 1),
+    "gemini_first": mean("refined_by_noise", "beyond", "gemini", 1),
     "under": counted("refined_by_noise", lambda rows: last_steps(rows)["beyond_hi"].lt(0).sum()),
     "over": counted("refined_by_noise", lambda rows: last_steps(rows)["beyond_lo"].gt(0).sum()),
     "ends": counted("refined_by_noise", lambda rows: len(last_steps(rows))),
 }
 BEYOND_TEXT = (
-    "At step 5 the measured bias, the mean of the languages, lies below that of the noise judge "
-    "for GPT-4 ({gpt4:+.2f}) and DeepSeek ({deepseek:+.2f}) and above it for Gemini "
-    "({gemini:+.2f}); Mixtral's difference is {mixtral:+.2f}, which includes 0, and GPT-3.5's is "
-    "{gpt35:+.2f}. Of {ends:.0f} chains {under:.0f} end below the noise judge and {over:.0f} above "
-    "it, with intervals that exclude 0"
+    "At step 1 the measured bias, the mean of the languages, lies above that of the noise judge "
+    "for Mixtral ({mixtral_first:+.2f}) and Gemini ({gemini_first:+.2f}) and below it for GPT-4 "
+    "({gpt4_first:+.2f}); DeepSeek's difference ({deepseek_first:+.2f}) and GPT-3.5's "
+    "({gpt35_first:+.2f}) include 0. At step 5 it lies below for GPT-4 ({gpt4:+.2f}) and DeepSeek "
+    "({deepseek:+.2f}) and above for Gemini ({gemini:+.2f}) and, barely, GPT-3.5 ({gpt35:+.2f}); "
+    "Mixtral's lead is gone ({mixtral:+.2f}). Of {ends:.0f} chains {under:.0f} end below the noise "
+    "judge and {over:.0f} above it, with intervals that exclude 0"
 )
 BEYOND_HOLDS: Mapping[str, Callable[[Any], bool]] = {
+    "above at step 1": lambda n: above(n.mixtral_first) and above(n.gemini_first),
+    "below at step 1": lambda n: below(n.gpt4_first),
+    "include 0": lambda n: not (n.deepseek_first.excludes(0) or n.gpt35_first.excludes(0)),
     "below": lambda n: below(n.gpt4) and below(n.deepseek),
     "above": lambda n: above(n.gemini),
-    "includes 0": lambda n: not n.mixtral.excludes(0),
+    "barely": lambda n: 0 < n.gpt35.lo < BARELY,
+    "gone": lambda n: not n.mixtral.excludes(0),
 }
 HUMAN: Mapping[str, Cell] = {
     "gpt4": against_people("bias", "gpt-4"),
@@ -218,27 +248,46 @@ HUMAN: Mapping[str, Cell] = {
     "gemini": against_people("bias", "gemini"),
     "gemini_first": against_people("bias", "gemini", 0),
     "gemini_more": against_people("bias_change", "gemini"),
+    "n": counted("human", lambda rows: rows["n"].min()),
+    "n_most": counted("human", lambda rows: rows["n"].max()),
 }
 HUMAN_TEXT = (
-    "Against professional raters bias rises in ten steps from {gpt4_first:.2f} to {gpt4:.2f} for "
-    "GPT-4, from {gpt35_first:.2f} to {gpt35:.2f} for GPT-3.5, and from {gemini_first:.2f} to "
-    "{gemini:.2f} for Gemini: by {gpt4_more:.2f}, {gpt35_more:.2f} and {gemini_more:.2f}"
+    "Against professional raters, on {n:.0f} Yoruba sentences for each model, bias rises in ten "
+    "steps from {gpt4_first:.2f} to {gpt4:.2f} for GPT-4, from {gpt35_first:.2f} to {gpt35:.2f} "
+    "for GPT-3.5, and from {gemini_first:.2f} to {gemini:.2f} for Gemini: by {gpt4_more:.2f}, "
+    "{gpt35_more:.2f} and {gemini_more:.2f}"
 )
 HUMAN_HOLDS: Mapping[str, Callable[[Any], bool]] = {
-    "rises": lambda n: above(n.gpt4_more) and above(n.gpt35_more) and above(n.gemini_more)
+    "each": lambda n: n.n == n.n_most,
+    "rises": lambda n: above(n.gpt4_more) and above(n.gpt35_more) and above(n.gemini_more),
 }
 NOISE_OF_PEOPLE: Mapping[str, Cell] = {
     "gpt4_noise": value("human", "noise_bias", model="gpt-4", step=LAST),
     "gpt35_noise": value("human", "noise_bias", model="gpt-3.5-turbo", step=LAST),
     "gemini_noise": value("human", "noise_bias", model="gemini", step=LAST),
 }
+NOISE_OF_PEOPLE_TEXT = (
+    "A judge of pure noise under the same accept rule reaches about as much: {gpt4_noise:.2f}, "
+    "{gpt35_noise:.2f} and {gemini_noise:.2f}, each within the model's own interval"
+)
+NOISE_OF_PEOPLE_HOLDS: Mapping[str, Callable[[Any], bool]] = {
+    "within": lambda n: (
+        within(n.gpt4_noise, n.gpt4)
+        and within(n.gpt35_noise, n.gpt35)
+        and within(n.gemini_noise, n.gemini)
+    )
+}
+GAP: Mapping[str, Cell] = {
+    "least": counted("human_truth", lambda rows: gap_to_people(rows).min()),
+    "most": counted("human_truth", lambda rows: gap_to_people(rows).max()),
+}
 STYLE: Mapping[str, Cell] = {
-    "more": styled("bias_change", "gpt-4", "madlad400-10b-mt"),
-    "kinder": styled("self_change", "gpt-4", "madlad400-10b-mt"),
-    "text": styled("truth_change", "gpt-4", "madlad400-10b-mt"),
-    "gemini_more": styled("bias_change", "gemini", "madlad400-10b-mt"),
-    "gemini_kinder": styled("self_change", "gemini", "madlad400-10b-mt"),
-    "gemini_text": styled("truth_change", "gemini", "madlad400-10b-mt"),
+    "more": styled("bias_change", "gpt-4", MADLAD),
+    "kinder": styled("self_change", "gpt-4", MADLAD),
+    "text": styled("truth_change", "gpt-4", MADLAD),
+    "gemini_more": styled("bias_change", "gemini", MADLAD),
+    "gemini_kinder": styled("self_change", "gemini", MADLAD),
+    "gemini_text": styled("truth_change", "gemini", MADLAD),
 }
 FORMAT: Mapping[str, Cell] = {
     "least": value("checks", "recomputed", quantity="least share"),

@@ -10,12 +10,15 @@ from selfpref.studies.xu.findings.cells import (
     FEWEST,
     FORMAT,
     GAINS,
+    GAP,
     HUMAN,
     HUMAN_HOLDS,
     HUMAN_TEXT,
     LAST,
     MOST,
     NOISE_OF_PEOPLE,
+    NOISE_OF_PEOPLE_HOLDS,
+    NOISE_OF_PEOPLE_TEXT,
     SHARED,
     SIZE,
     SIZE_HOLDS,
@@ -30,7 +33,6 @@ from selfpref.studies.xu.findings.cells import (
     chains_of,
     counted,
     covered,
-    gap_to_people,
     integrity,
     open_models,
     paraphrases,
@@ -137,7 +139,7 @@ FINDINGS: dict[str, Statement] = {
     "human_change": Statement(HUMAN_TEXT + ".", HUMAN, HUMAN_HOLDS),
     "human_quality": Statement(
         "The raters' own score changes by {gpt4:+.2f} (GPT-4), {gpt35:+.2f} (GPT-3.5) and "
-        "{gemini:+.2f} (Gemini): it rises for none of them.",
+        "{gemini:+.2f} (Gemini): a rise shows for none of them.",
         {
             "gpt4": against_people("human_change", "gpt-4"),
             "gpt35": against_people("human_change", "gpt-3.5-turbo"),
@@ -146,31 +148,25 @@ FINDINGS: dict[str, Statement] = {
         {"none": lambda n: not (above(n.gpt4) or above(n.gpt35) or above(n.gemini))},
     ),
     "human_noise": Statement(
-        "A judge of pure noise under the same accept rule reaches {gpt4_noise:.2f}, "
-        "{gpt35_noise:.2f} and {gemini_noise:.2f} on these sentences, more than GPT-4 and GPT-3.5 "
-        "and less than Gemini.",
+        NOISE_OF_PEOPLE_TEXT + " ({n:.0f} Yoruba sentences for each).",
         {**NOISE_OF_PEOPLE, **HUMAN},
-        {
-            "more": lambda n: n.gpt4_noise > n.gpt4.value and n.gpt35_noise > n.gpt35.value,
-            "less": lambda n: n.gemini_noise < n.gemini.value,
-        },
+        {**NOISE_OF_PEOPLE_HOLDS, "for each": HUMAN_HOLDS["each"]},
     ),
     "human_gap": Statement(
         "On the same texts BLEURT, mapped, lies {least:.1f} to {most:.1f} points above the human "
         "raters and correlates with them over sentences at {low:.2f} to {high:.2f}. So the level "
         "of a bias depends on whose score is taken for true.",
         {
-            "least": counted("human_truth", lambda rows: gap_to_people(rows).min()),
-            "most": counted("human_truth", lambda rows: gap_to_people(rows).max()),
+            **GAP,
             "low": counted("human_truth", lambda rows: rows["correlation"].min()),
             "high": counted("human_truth", lambda rows: rows["correlation"].max()),
         },
         {"above": lambda n: n.least > 0},
     ),
     "second_truth": Statement(
-        "Between steps and models chrF and BLEURT agree: over {steps:.0f} steps their biases "
-        "correlate at {r:.3f}, and differ by {middle:.2f} points in the median and {most:.2f} at "
-        "most. Of the level chrF says nothing, since it is put on BLEURT's scale.",
+        "Between steps and models chrF and BLEURT agree: over {steps:.0f} steps the corrected "
+        "biases correlate at {r:.3f}, and differ by {middle:.2f} points in the median and "
+        "{most:.2f} at most. Of the level chrF says nothing, since it is put on BLEURT's scale.",
         {
             "r": counted(
                 "second_truth", lambda rows: rows["bias"].corr(rows["bias_chrf"]), **CORRECTED
