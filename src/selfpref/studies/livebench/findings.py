@@ -121,6 +121,19 @@ def _beyond(judge: str, column: str) -> Counted:
     return count
 
 
+def _nearer(judge: str, other: str) -> Counted:
+    """In how many categories a judge's excess is nearer to 0 than another's."""
+
+    def count(frames: Frames) -> float:
+        rows = _of(frames["excess"], task=ALL).pivot(
+            index="category", columns="judge", values="excess"
+        )
+        wide = _present(rows.reindex(columns=[judge, other]).dropna())
+        return int(wide[judge].abs().lt(wide[other].abs()).sum())
+
+    return count
+
+
 def _categories(judge: str) -> Counted:
     return lambda frames: len(_of(frames["excess"], judge=judge, task=ALL))
 
@@ -316,7 +329,8 @@ FINDINGS: dict[str, Statement] = {
     "totals": Statement(
         "The totals of the rubric say little: between {least:.0%} and {most:.0%} of a judge's "
         "totals for a responder are the full eleven. Where one response alone has the highest "
-        "total, the same judge also chooses it in {low:.0%} to {high:.0%} of the rows.",
+        "total, the same judge also chooses it in {low:.0%} to {high:.0%} of the rows (cells with "
+        "ten rows or more).",
         {
             "least": lambda frames: float(_saturated(frames).min()),
             "most": lambda frames: float(_saturated(frames).max()),
@@ -458,20 +472,33 @@ CLAIMS: list[Claim] = [
     ),
     Claim(
         "Claude chooses itself more often than the other judges choose it: in math by {math:.2f} "
-        "of the rows; the interval excludes 0 in {away:.0f} of {all:.0f} categories, most of them.",
+        "of the rows; the interval excludes 0 in {away:.0f} of {all:.0f} categories, most of them. "
+        "Its excess is nearer to 0 than o3-mini's in {nearer:.0f} categories and farther than "
+        "Gemini's in {farther:.0f}, most again. So it is more neutral than o3-mini and less than "
+        "Gemini; but o3-mini always stood first and, of two identical responses, always took the "
+        "earlier ({copies:.2f}), so that its excess may be of the place.",
         {
             "math": _excess(CLAUDE, "math"),
             "away": _beyond(CLAUDE, "lo"),
             "all": _categories(CLAUDE),
+            "nearer": _nearer(CLAUDE, O3),
+            "farther": _nearer(GEMINI, CLAUDE),
+            "copies": _copies(O3, 2),
+            "gap": _at_first_place,
         },
         {
             "more": lambda n: n.math.lo > 0,
             "most": lambda n: n.all / 2 < n.away <= n.all,
+            "nearer": lambda n: n.all / 2 < n.nearer <= n.all,
+            "farther": lambda n: n.all / 2 < n.farther <= n.all,
+            "always stood first": lambda n: n.gap == 0,
+            "always took": lambda n: n.copies.value == 1,
         },
         claim="Claude is more neutral.",
         place=README,
-        test="Its choices of itself against the others' choices of it on the same rows.",
-        verdict="does not hold",
+        test="Its choices of itself against the others' choices of it on the same rows, beside the "
+        "same of the other judges.",
+        verdict="not identifiable",
         figure="excess",
     ),
 ]

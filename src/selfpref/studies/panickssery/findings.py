@@ -11,15 +11,18 @@ import pandas as pd
 from selfpref.statements import (
     AbsentError,
     Address,
+    Cell,
     Claim,
     Frames,
     Statement,
     estimate,
     value,
 )
-from selfpref.studies.panickssery.measure import defects
+from selfpref.studies.panickssery.measure import BROKEN, defects
 
 RECOGNITION, TUNED = "recognition", "self-recognition"
+NAMES_OWN = "names its own"
+FILE = ("dataset", "evaluator")
 TITLES = {"xsum": "XSum", "cnn": "CNN/DailyMail"}
 Counted = Callable[[Frames], float]
 _ALWAYS_1 = {"dataset": "xsum", "evaluator": "xsum_always_1_ft_llama", "task": RECOGNITION}
@@ -91,19 +94,27 @@ def _present(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _files(reading: str, questions: int) -> Counted:
+def _tuned_files(frames: Frames) -> pd.DataFrame:
+    """The rows of `stored_as` of fine-tuned judges."""
+    who = frames["evaluators"]
+    tuned = who.loc[who["variant"].ne("base"), "evaluator"]
+    rows = _present(frames["stored_as"])
+    return _present(rows[rows["evaluator"].isin(tuned)])
+
+
+def _files(reading: str, questions: int, *, tuned: bool = False) -> Counted:
     """In how many files the stored scores of so many questions have this reading."""
 
     def count(frames: Frames) -> float:
-        rows = _present(frames["stored_as"])
-        of = rows["reading"].eq(reading).groupby([rows["dataset"], rows["evaluator"]]).sum()
+        rows = _tuned_files(frames) if tuned else _present(frames["stored_as"])
+        of = rows["reading"].eq(reading).groupby([rows[name] for name in FILE]).sum()
         return int(of.eq(questions).sum())
 
     return count
 
 
 def _stored_files(frames: Frames) -> float:
-    return len(_present(frames["stored_as"])[["dataset", "evaluator"]].drop_duplicates())
+    return len(_present(frames["stored_as"])[[*FILE]].drop_duplicates())
 
 
 def _filled(frames: Frames) -> float:
@@ -180,6 +191,33 @@ def _cells(dataset: str | None = None) -> Counted:
     return count
 
 
+def _tuned_of(family: str) -> Counted:
+    """How many of these cells are of judges tuned from a base model."""
+
+    def count(frames: Frames) -> float:
+        who = frames["evaluators"]
+        of = who.loc[who["family"].eq(family), "evaluator"]
+        return int(_tuned_cells(frames)["evaluator"].isin(of).sum())
+
+    return count
+
+
+_ASKED_BOTH_WAYS: dict[str, Cell] = {
+    "all": _cells(),
+    "gpt35": _tuned_of("gpt35"),
+    "own": _with_pattern(NAMES_OWN),
+    "xsum": _with_pattern(NAMES_OWN, "xsum"),
+    "xsum_all": _cells("xsum"),
+    "cnn": _with_pattern(NAMES_OWN, "cnn"),
+    "cnn_all": _cells("cnn"),
+    "other": _with_pattern("names the other"),
+    "unclear": _with_pattern("unclear"),
+    "favour": _with_pattern("favours its own"),
+    "untuned_xsum": value("inverted", "pattern", dataset="xsum", evaluator="gpt35"),
+    "untuned_cnn": value("inverted", "pattern", dataset="cnn", evaluator="gpt35"),
+}
+
+
 def _farthest(family: str, dataset: str) -> Counted:
     """The largest distance of a control from its base's line of self-recognition."""
 
@@ -221,6 +259,18 @@ def _below(frames: Frames, dataset: str, evaluator: str) -> float:
     """Against how many other models mean recognition is below ½."""
     rows = _against(frames, dataset, evaluator)
     return int(rows.loc[rows["other"].ne("human"), "hi"].lt(0.5).sum())
+
+
+def _broken(dataset: str, evaluator: str, task: str) -> Counted:
+    """The share of a judge's answers that are broken."""
+
+    def share(frames: Frames) -> float:
+        rows = _present(frames["statuses"])
+        rows = rows[rows["dataset"].eq(dataset) & rows["evaluator"].eq(evaluator)]
+        rows = _present(rows[rows["task"].eq(task) & rows["variant"].eq("plain")])
+        return float(rows.loc[rows["status"].isin(BROKEN), "n"].sum() / rows["n"].sum())
+
+    return share
 
 
 def _gap(dataset: str, evaluator: str) -> Address:
@@ -266,10 +316,12 @@ FINDINGS: dict[str, Statement] = {
         {"most": lambda n: n.files / 2 < n.both <= n.files},
     ),
     "always first": Statement(
-        "The clearest witness is Llama taught to answer “1” to everything. On CNN/DailyMail its "
-        "stored recognition is {released:.3f} on the pairs that it answers, and its confidence in "
-        "its own text {corrected:.3f}. The mean of its file is lower, {file:.3f}, since the "
-        "release stores ½ for {filled:.0f} pairs without an answer.",
+        "Most stored scores of fine-tuned Llamas are position bias: {both:.0f} of {files:.0f} "
+        "files store it as the score of both questions. The clearest case is Llama taught to "
+        "answer “1” to everything. On CNN/DailyMail its stored recognition is {released:.3f} on "
+        "the pairs that it answers, and its confidence in its own text {corrected:.3f}. The mean "
+        "of its file is lower, {file:.3f}, since the release stores ½ for {filled:.0f} pairs "
+        "without an answer.",
         {
             name: value(
                 table,
@@ -284,8 +336,15 @@ FINDINGS: dict[str, Statement] = {
                 ("file", "fills", "released"),
                 ("filled", "fills", "filled"),
             )
+        }
+        | {
+            "both": _files(defects.POSITION, 2, tuned=True),
+            "files": lambda frames: len(_tuned_files(frames)[[*FILE]].drop_duplicates()),
         },
-        {"lower": lambda n: n.corrected < n.file < n.released},
+        {
+            "Most": lambda n: n.files / 2 < n.both <= n.files,
+            "lower": lambda n: n.corrected < n.file < n.released,
+        },
     ),
     "swapped questions": Statement(
         "In {swapped:.0f} files the stored score of each question is what the answers to the other "
@@ -427,19 +486,15 @@ FINDINGS: dict[str, Statement] = {
     ),
     "line": Statement(
         "Over all judges preference rises with recognition: r = {xsum:.3f} on XSum and {cnn:.3f} "
-        "on CNN/DailyMail. It is higher than of the stored scores ({xsum_stored:.3f}, "
-        "{cnn_stored:.3f}). Intervals resample families of judges (base model and training), "
-        "not articles.",
+        "on CNN/DailyMail. With the stored scores r is {xsum_stored:.3f} and {cnn_stored:.3f}. "
+        "Intervals resample families of judges (base model and training), not articles.",
         {
             "xsum": estimate("correlation", "r", **_fit("xsum", "all")),
             "cnn": estimate("correlation", "r", **_fit("cnn", "all")),
-            "xsum_stored": value("correlation", "r", **_fit("xsum", "all", "released")),
-            "cnn_stored": value("correlation", "r", **_fit("cnn", "all", "released")),
+            "xsum_stored": estimate("correlation", "r", **_fit("xsum", "all", "released")),
+            "cnn_stored": estimate("correlation", "r", **_fit("cnn", "all", "released")),
         },
-        {
-            "rises": lambda n: n.xsum.lo > 0 and n.cnn.lo > 0,
-            "higher": lambda n: n.xsum.value > n.xsum_stored and n.cnn.value > n.cnn_stored,
-        },
+        {"rises": lambda n: n.xsum.lo > 0 and n.cnn.lo > 0},
     ),
     "one left out": Statement(
         "Without any one judge the corrected correlation over all data stays above {least:.3f}.",
@@ -500,20 +555,18 @@ FINDINGS: dict[str, Statement] = {
         {"favours": lambda n: n.xsum.lo > 0.5 and n.cnn.lo > 0.5},
     ),
     "names its own": Statement(
-        "Of {all:.0f} cells of judges tuned on self-recognition, {own:.0f} name their own text "
-        "whatever they are asked: all {xsum_all:.0f} on XSum, {cnn:.0f} of {cnn_all:.0f} on "
-        "CNN/DailyMail. None favours its own under both wordings ({favour:.0f}).",
+        "Of {all:.0f} cells of judges tuned on self-recognition, all of GPT-3.5, {own:.0f} name "
+        "their own text whatever they are asked: all {xsum_all:.0f} on XSum, where untuned GPT-3.5 "
+        "already {untuned_xsum}, and {cnn:.0f} of {cnn_all:.0f} on CNN/DailyMail, where it "
+        "{untuned_cnn}. Of the others {other:.0f} name the other text, and unclear: {unclear:.0f}. "
+        "None favours its own under both wordings ({favour:.0f}); but a model that names the same "
+        "text whatever it is asked shows neither a preference nor its absence.",
+        _ASKED_BOTH_WAYS,
         {
-            "own": _with_pattern("names its own"),
-            "all": _cells(),
-            "xsum": _with_pattern("names its own", "xsum"),
-            "xsum_all": _cells("xsum"),
-            "cnn": _with_pattern("names its own", "cnn"),
-            "cnn_all": _cells("cnn"),
-            "favour": _with_pattern("favours its own"),
-        },
-        {
-            "all": lambda n: n.xsum == n.xsum_all and n.own == n.xsum + n.cnn,
+            "all of GPT-3.5": lambda n: n.gpt35 == n.all,
+            "all on XSum": lambda n: n.xsum == n.xsum_all and n.own == n.xsum + n.cnn,
+            "already": lambda n: n.untuned_xsum == NAMES_OWN,
+            "others": lambda n: n.own + n.other + n.unclear == n.all,
             "None": lambda n: n.favour == 0,
         },
     ),
@@ -694,16 +747,33 @@ CLAIMS: list[Claim] = [
     Claim(
         "GPT-4's mean preference for its own summaries is {xsum:.3f} on XSum and {cnn:.3f} on "
         "CNN/DailyMail, and above ½ asked either way (mean of both wordings {both_xsum:.3f}, "
-        "{both_cnn:.3f}). Whether they deserve it the release cannot say: it holds no human "
-        "judgment of quality.",
+        "{both_cnn:.3f}); GPT-3.5's is above ½ on XSum, {gpt35_xsum:.3f}, and below on "
+        "CNN/DailyMail, {gpt35_cnn:.3f}; Llama-2's is close to ½ ({llama_xsum:.3f}, "
+        "{llama_cnn:.3f}). Beyond what judges who wrote neither see, GPT-4 grades its own on "
+        "XSum higher by {gap:.2f} points, GPT-3.5 its own lower ({gap_gpt35:.2f}). Whether "
+        "the summaries deserve it the release cannot say: it holds no human judgment of quality.",
         {
             "xsum": _mean("xsum", "gpt4", "preference"),
             "cnn": _mean("cnn", "gpt4", "preference"),
             "both_xsum": _wording("xsum", "gpt4"),
             "both_cnn": _wording("cnn", "gpt4"),
+            "gpt35_xsum": _mean("xsum", "gpt35", "preference"),
+            "gpt35_cnn": _mean("cnn", "gpt35", "preference"),
+            "llama_xsum": _mean("xsum", "llama", "preference"),
+            "llama_cnn": _mean("cnn", "llama", "preference"),
+            "gap": _gap("xsum", "gpt4"),
+            "gap_gpt35": _gap("xsum", "gpt35"),
         },
         {
-            "above": lambda n: min(n.xsum.lo, n.cnn.lo, n.both_xsum.lo, n.both_cnn.lo) > 0.5,
+            "above": lambda n: (
+                min(n.xsum.lo, n.cnn.lo, n.both_xsum.lo, n.both_cnn.lo, n.gpt35_xsum.lo) > 0.5
+            ),
+            "below": lambda n: n.gpt35_cnn.hi < 0.5,
+            "close": lambda n: (
+                max(abs(n.llama_xsum.value - 0.5), abs(n.llama_cnn.value - 0.5)) < 0.02
+            ),
+            "higher": lambda n: n.gap.lo > 0,
+            "lower": lambda n: n.gap_gpt35.hi < 0,
         },
         claim="Out of the box models prefer their own summaries where people see equal quality.",
         place="abstract; Fig. 3",
@@ -723,7 +793,8 @@ CLAIMS: list[Claim] = [
         {"positive": lambda n: min(n.r.lo, n.cnn.lo) > 0},
         claim="Preference for one's own text rises linearly with recognition of it.",
         place="abstract; Figs. 1 and 7",
-        test="Pearson's r over judges with scores recomputed; intervals resample families.",
+        test="Pearson's r (a linear association), with Llama's scores recomputed and GPT's "
+        "recognition as stored; intervals resample families of judges.",
         verdict="holds",
         figure="fig1_recognition_vs_preference",
     ),
@@ -742,24 +813,26 @@ CLAIMS: list[Claim] = [
         figure="controls",
     ),
     Claim(
-        "Asked which text is worse, GPT-3.5 tuned on self-recognition names its own the more, the "
-        "better it recognises it: r = {worse:.3f} between recognition and the confidence that its "
-        "own is better, negative; {own:.0f} of {all:.0f} cells name their own text whatever they "
-        "are asked, and none favours its own under both wordings ({favour:.0f}).",
-        {
-            "worse": value("inverted_correlation", "r", **_turned("all", "worse")),
-            "own": _with_pattern("names its own"),
-            "all": _cells(),
-            "favour": _with_pattern("favours its own"),
-        },
+        "Asked which text is worse, GPT-3.5 tuned on self-recognition (all {all:.0f} cells are of "
+        "it) names its own the more, the better it recognises it: r = {worse:.3f} between "
+        "recognition and the confidence that its own is better, negative. {own:.0f} cells name "
+        "their own text whatever they are asked (all {xsum_all:.0f} on XSum, where untuned GPT-3.5 "
+        "already {untuned_xsum}), {other:.0f} name the other (unclear: {unclear:.0f}), and none "
+        "favours its own under both wordings ({favour:.0f}). A model that names the same text "
+        "whatever it is asked shows neither a preference nor its absence.",
+        {"worse": value("inverted_correlation", "r", **_turned("all", "worse"))} | _ASKED_BOTH_WAYS,
         {
             "negative": lambda n: n.worse < -0.9,
-            "none": lambda n: n.favour == 0 and 0 < n.own <= n.all,
+            "all of it": lambda n: n.gpt35 == n.all,
+            "all on XSum": lambda n: n.xsum == n.xsum_all > 0,
+            "already": lambda n: n.untuned_xsum == NAMES_OWN,
+            "cells": lambda n: n.own + n.other + n.unclear == n.all,
+            "none": lambda n: n.favour == 0,
         },
         claim="Learning to recognise its texts makes a model prefer them.",
         place="abstract; Fig. 7 (the inverted question is in the release)",
         test="The release's second run, which asks which of the two texts is worse.",
-        verdict="does not hold",
+        verdict="not identifiable",
         figure="inverted",
     ),
     Claim(
@@ -814,18 +887,42 @@ CLAIMS: list[Claim] = [
         figure="fig4_training_size",
     ),
     Claim(
-        "With {many:.0f} examples Llama-2 recognises its summaries of XSum more than its base "
-        "does, by {xsum:.3f}; on CNN/DailyMail it does not, {cnn:.3f}.",
+        "Tuned on {few:.0f}, {some:.0f} and {many:.0f} examples Llama-2 recognises its summaries "
+        "of XSum more and more, by {xsum_few:.3f}, {xsum_some:.3f} and {xsum:.3f} above its base. "
+        "On CNN/DailyMail it is slightly above with few, {cnn_few:.3f} and {cnn_some:.3f}, and "
+        "with {many:.0f} below, {cnn:.3f}; but that model is degenerate: {broken:.0%} of its "
+        "grades are broken, though of its answers on recognition only {lost:.1%}.",
         {
             "xsum": _delta("xsum", "xsum_500_ft_llama"),
+            "xsum_some": _delta("xsum", "xsum_10_ft_llama"),
+            "xsum_few": _delta("xsum", "xsum_2_ft_llama"),
             "cnn": _delta("cnn", "cnn_500_ft_llama"),
+            "cnn_some": _delta("cnn", "cnn_10_ft_llama"),
+            "cnn_few": _delta("cnn", "cnn_2_ft_llama"),
+            "few": value("evaluators", "examples", evaluator="xsum_2_ft_llama"),
+            "some": value("evaluators", "examples", evaluator="xsum_10_ft_llama"),
             "many": value("evaluators", "examples", evaluator="xsum_500_ft_llama"),
+            "broken": value("evaluators", "broken", evaluator="cnn_500_ft_llama"),
+            "grades": _broken("cnn", "cnn_500_ft_llama", "quality"),
+            "lost": _broken("cnn", "cnn_500_ft_llama", RECOGNITION),
+            "degenerate": value("evaluators", "degenerate", evaluator="cnn_500_ft_llama"),
         },
-        {"more": lambda n: n.xsum.lo > 0, "does not": lambda n: n.cnn.hi <= 0},
+        {
+            "more and more": lambda n: (
+                n.xsum_few.lo > 0 and n.xsum_few.hi < n.xsum_some.lo and n.xsum_some.hi < n.xsum.lo
+            ),
+            "slightly": lambda n: (
+                min(n.cnn_few.lo, n.cnn_some.lo) > 0 and max(n.cnn_few.hi, n.cnn_some.hi) < 0.02
+            ),
+            "below": lambda n: n.cnn.hi < 0,
+            "degenerate": lambda n: n.degenerate == 1 and 0.1 < n.broken <= 1,
+            "grades": lambda n: abs(n.broken - n.grades) < 1e-6,
+            "only": lambda n: 0 <= n.lost < 0.01,
+        },
         claim="More self-recognition examples make Llama 2 recognise its texts more.",
         place="Figs. 4 to 6",
         test="Against the base on the same held-out articles, scores recomputed.",
-        verdict="does not hold",
+        verdict="not identifiable",
         figure="fig4_training_size",
     ),
 ]
