@@ -19,7 +19,7 @@ MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end
 
 def claimed(table: pd.DataFrame) -> str:
     """The claims as a table of Markdown, the verdict a link to the figure."""
-    lines = ["", "", "| claim | in | |", "|---|---|---|"]
+    lines = ["", "", "| claim | in | verdict |", "|---|---|---|"]
     for row in table.to_dict("records"):
         paper, verdict, figure = row["paper"].partition(",")[0], row["verdict"], row["figure"]
         verdict = verdict if pd.isna(figure) else f"[{verdict}]({figure})"

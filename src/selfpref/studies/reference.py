@@ -22,7 +22,7 @@ WATAOKA = {
     "recovery": Statement(
         "Over {seeds:.0f} seeds of eight models each, measured bias follows the injected one: "
         "r = {measured:.2f}, mean over seeds. With the bias of the oracle's rule, which prefers no "
-        "style, it is {oracle:.2f}.",
+        "style, the measured bias correlates at {oracle:.2f}.",
         {
             "seeds": value("wataoka", "seeds", number="r", quantity="measured with planted"),
             "measured": wataoka(number="r", quantity="measured with planted"),
@@ -66,13 +66,15 @@ WATAOKA = {
     ),
     "slopes": Statement(
         "Over all pairs {all:.2f} of the judges fall more steeply with perplexity than the human "
-        "(share whose interval says so, mean over seeds). On pairs without their own text they are "
-        "fewer, {other:.2f}.",
+        "and {flat:.2f} less steeply (shares whose intervals say so, mean over seeds). On pairs "
+        "without their own text these are {other:.2f} and {flat_other:.2f}.",
         {
-            "all": value("wataoka", "mean", number="steeper", pairs="all"),
-            "other": value("wataoka", "mean", number="steeper", pairs="other"),
+            "all": wataoka(number="steeper", pairs="all"),
+            "flat": wataoka(number="flatter", pairs="all"),
+            "other": wataoka(number="steeper", pairs="other"),
+            "flat_other": wataoka(number="flatter", pairs="other"),
         },
-        {"fewer": lambda n: n.other < n.all},
+        {},
     ),
 }
 

@@ -75,6 +75,12 @@ def _change(effect: str, rule: str, measure: str, judge: str = MEAN) -> Cell:
     )
 
 
+def _size(rule: str) -> Cell:
+    """The mean size of the judges' bias under a rule."""
+    where = {"dataset": DATA, "judge": MEAN, "measure": "size", "rule": rule}
+    return estimate("mitigations", "value", **where)
+
+
 def _others(judge: str, pick: str) -> Cell:
     """The smallest or largest scale of the other judges."""
 
@@ -123,7 +129,7 @@ FINDINGS = {
         "{vicuna:.3f}, and of the {placebos:.0f} coefficients without an own text {excluding:.0f} "
         "have intervals that exclude 0, more than one in twenty.",
         {
-            "own": _measured("gpt-4", "regression"),
+            "own": _placebo("gpt-4", "gpt-4", ONE),
             "vicuna": _placebo("vicuna-13b", "gpt-4", ONE),
             "placebos": _of("placebo", len, **PLACEBOS["one"]),
             "excluding": _of("placebo", _excluding, **PLACEBOS["one"]),
@@ -158,13 +164,13 @@ FINDINGS = {
     ),
     "scaled": Statement(
         "With a scale for each judge GPT-4's coefficient for its own texts is {own:.3f}. The "
-        "intervals of all {judges:.0f} judges include 0, and of the {placebos:.0f} placebos' "
-        "{excluding:.0f} excludes it.",
+        "intervals of all {judges:.0f} judges include 0; of the {placebos:.0f} placebos, "
+        "{excluding:.0f} has an interval that excludes 0.",
         {
-            "own": _measured("gpt-4", "regression_scaled"),
-            "judges": _of("beyond", len, **SCALED),
+            "own": _placebo("gpt-4", "gpt-4", EACH),
+            "judges": _of("placebo", len, **PLACEBOS["each_own"]),
             "including": _of(
-                "beyond", lambda rows: (rows["lo"].lt(0) & rows["hi"].gt(0)).sum(), **SCALED
+                "placebo", lambda rows: len(rows) - _excluding(rows), **PLACEBOS["each_own"]
             ),
             "placebos": _of("placebo", len, **PLACEBOS["each"]),
             "excluding": _of("placebo", _excluding, **PLACEBOS["each"]),
@@ -209,8 +215,8 @@ FINDINGS = {
     ),
     "power": Statement(
         "Seeing an equal-opportunity bias of {bias:.1f} in four of five repetitions takes "
-        "{least:.0f} to {most:.0f} decided pairs a judge on Vicuna-80. There are fewer, "
-        "{fewest:.0f} to {have:.0f}.",
+        "{least:.0f} to {most:.0f} decided pairs a judge on Vicuna-80, which has fewer, "
+        "{fewest:.0f} to {have:.0f} a judge.",
         {
             "bias": _of("power", lambda rows: rows["bias"].iloc[0], **NEEDED),
             "least": _of("power", lambda rows: rows["pairs"].min(), **NEEDED),
@@ -224,16 +230,21 @@ FINDINGS = {
 
 CLAIMS = [
     Claim(
-        "In a panel the judge's own vote moves the bias towards its responses by {own:.3f} in the "
-        "mean of the judges, and the interval includes 0. Alone, the judge's bias exceeds the "
+        "A judge alone has a bias of {alone:.2f} in size in the mean, the panel of all judges "
+        "{panel:.2f}, no smaller. In a panel the judge's own vote moves the bias towards its "
+        "responses by {own:.3f} in the mean of the judges, and the interval includes 0. Alone, the "
+        "judge's bias exceeds the "
         "others' by {single:.3f}, which mixes self-preference with the judges' different noise. "
         "Averaging makes the bias larger in size, by {averaging:.3f}, without the judge's vote.",
         {
             "own": _change(OWN_VOTE, "ensemble", "eo"),
             "single": _change(OWN_VOTE, "single", "eo"),
             "averaging": _change(AVERAGING, "ensemble without the judge", "size"),
+            "alone": _size("single"),
+            "panel": _size("ensemble"),
         },
         {
+            "no smaller": lambda n: n.panel.value >= n.alone.value,
             "includes": lambda n: not n.own.excludes(0),
             "exceeds": lambda n: n.single.lo > 0,
             "larger": lambda n: n.averaging.lo > 0,

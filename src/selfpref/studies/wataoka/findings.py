@@ -99,6 +99,16 @@ def _share_of(by: str) -> Callable[[pd.DataFrame], float]:
     return share
 
 
+def _left(rows: pd.DataFrame) -> tuple[float, float]:
+    """The share of the variance that neither judges nor responders hold, and own cells' of it."""
+    wide = rows.pivot(index="judge", columns="responder", values="eo")
+    left = wide.sub(wide.mean(axis=1), axis=0).sub(wide.mean(), axis=1) + wide.stack().mean()
+    square = left.stack() ** 2
+    own = square[square.index.get_level_values(0) == square.index.get_level_values(1)]
+    total = ((wide - wide.stack().mean()) ** 2).stack().sum()
+    return float(square.sum() / total), float(own.sum() / square.sum())
+
+
 def _flips(rows: pd.DataFrame) -> pd.Series:
     every = rows[rows["pairs"].eq("all")]
     return every.set_index("judge")["flip_rate"]
@@ -148,6 +158,8 @@ EXPECTED: dict[str, Cell] = {
     "experts_share": estimate("without_self", "share_of_printed", votes_of="mt-bench"),
     "voters": estimate("without_self", "eo_without_self", votes_of="vicuna80"),
     "voters_share": estimate("without_self", "share_of_printed", votes_of="vicuna80"),
+    "experts_rho": estimate("without_self", "agreement_beyond_chance", votes_of="mt-bench"),
+    "voters_rho": estimate("without_self", "agreement_beyond_chance", votes_of="vicuna80"),
     "printed": value("paper_bias", "eo_printed", **PAPER),
 }
 
@@ -256,11 +268,15 @@ FINDINGS = {
     ),
     "columns": Statement(
         "On Vicuna-80, {responders:.0%} of the variance of the {cells:.0f} cells lies between "
-        "responders and {judges:.0%} between judges: all {n:.0f} judges have their highest bias "
+        "responders. A judge's own mean is near 0 by construction, since each pair enters once for "
+        "either response ({judges:.0%}). A self can show only in what is left, {rest:.0%}; the "
+        "{n:.0f} own cells hold {own:.0%} of that. All {n:.0f} judges have their highest bias "
         "towards GPT-4's responses.",
         {
             "responders": counted("bias_by_judge_and_responder", _share_of("responder")),
             "judges": counted("bias_by_judge_and_responder", _share_of("judge")),
+            "rest": counted("bias_by_judge_and_responder", lambda rows: _left(rows)[0]),
+            "own": counted("bias_by_judge_and_responder", lambda rows: _left(rows)[1]),
             "cells": counted("bias_by_judge_and_responder", len),
             "n": counted("bias_by_judge_and_responder", lambda rows: rows["judge"].nunique()),
             "highest": counted(
@@ -270,7 +286,7 @@ FINDINGS = {
                 ),
             ),
         },
-        {"all": lambda n: n.highest == n.n},
+        {"All": lambda n: n.highest == n.n},
     ),
     "arena": Statement(
         "GPT-4 has a bias of {vicuna:.2f} towards vicuna-13b's responses and of {koala:.2f} "
@@ -303,13 +319,15 @@ FINDINGS = {
         {},
     ),
     "expected": Statement(
-        "With votes that agree as those of MT-Bench's experts do, another person in GPT-4's place "
-        "shows {experts:.2f}, {experts_share:.0%} of the printed {printed:.3f}; with votes that "
-        "agree as those on Vicuna-80 do, {voters:.2f}, all of it ({voters_share:.0%}). How alike "
-        "two of Arena's own voters are is not known: each battle has one vote.",
+        "With votes that agree beyond chance as those of MT-Bench's experts do "
+        "({experts_rho:.2f}), another person in GPT-4's place shows {experts:.2f}, "
+        "{experts_share:.0%} of the printed {printed:.3f}; if they agree as little as those on "
+        "Vicuna-80 do ({voters_rho:.2f}), {voters:.2f}, as much or more ({voters_share:.0%}). How "
+        "alike two of Arena's own voters are is not known: each battle has one vote.",
         EXPECTED,
         {
-            "all of it": lambda n: n.voters_share.value > 1,
+            "as much or more": lambda n: n.voters_share.lo > 1,
+            "as little": lambda n: n.voters_rho.hi < n.experts_rho.lo,
             "of the printed": lambda n: n.experts.lo > 0,
         },
     ),
@@ -429,8 +447,9 @@ CLAIMS = [
     ),
     Claim(
         "Another person in GPT-4's place shows {experts:.2f}, {experts_share:.0%} of the printed "
-        "{printed:.3f}, with votes that agree as those of MT-Bench's experts do, and {voters:.2f}, "
-        "all of it, as those on Vicuna-80 do.",
+        "{printed:.3f}, if votes agree beyond chance as those of MT-Bench's experts do "
+        "({experts_rho:.2f}), and {voters:.2f}, as much or more, if they agree as little as those "
+        "on Vicuna-80 do ({voters_rho:.2f}).",
         EXPECTED,
         FINDINGS["expected"].holds,
         claim="GPT-4's bias of 0.520 on Chatbot Arena is a preference for its own responses.",
@@ -481,20 +500,23 @@ CLAIMS = [
         figure="fig1b_bias",
     ),
     Claim(
-        "On Vicuna-80 the bias of vicuna-13b is {eo:.2f}, below 0; its excess of {excess:.2f} "
+        "On Vicuna-80, against other opponents, the bias of vicuna-13b is {eo:.2f}, below 0, and "
+        "so is that of the other judges towards its responses ({others:.2f}). The sign goes with "
+        "the opponents and does not carry over from one set to another; the excess of {excess:.2f} "
         "cannot be told from 0.",
         {
-            "eo": estimate("fig1b_bias", "eo", dataset="vicuna80", judge="vicuna-13b"),
-            "excess": estimate("fig1b_bias", "excess", dataset="vicuna80", judge="vicuna-13b"),
+            name: estimate("fig1b_bias", column, dataset="vicuna80", judge="vicuna-13b")
+            for name, column in (("eo", "eo"), ("others", "eo_others"), ("excess", "excess"))
         },
         {
             "below": lambda n: n.eo.hi < 0,
+            "so is": lambda n: n.others.hi < 0,
             "cannot": lambda n: not n.excess.excludes(0),
         },
         claim="Vicuna-13b has a bias above 0 towards its own responses as well.",
         place="Fig. 1b",
         test="The same measure, and the excess, on other data and against other opponents.",
-        verdict="does not hold",
+        verdict="not identifiable",
         figure="fig1b_bias",
     ),
     Claim(
