@@ -36,6 +36,8 @@ WORDS = (
 def committed(tmp_path_factory) -> Iterator[Clone]:
     """The laboratory as git has it, with outputs that nobody has computed."""
     with cloned(tmp_path_factory.mktemp("committed"), {}) as clone:
+        # In git, but no output of this profile.
+        (clone.folder / "figures/recorded").mkdir(parents=True)
         with clone.dvc() as repo:
             for stage in repo.index.stages:
                 for out in stage.outs:
