@@ -26,6 +26,17 @@ class AbsentError(Exception):
     """The data do not hold the row, or its value is missing: there is nothing to say."""
 
 
+def present(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows.
+
+    Raises:
+        AbsentError: There are none.
+    """
+    if rows.empty:
+        raise AbsentError("no rows")
+    return rows
+
+
 class Number(float):
     """A number as prose prints it, with a minus sign."""
 

@@ -11,12 +11,12 @@ from functools import partial
 import pandas as pd
 
 from selfpref.statements import (
-    AbsentError,
     Address,
     Claim,
     Frames,
     Statement,
     estimate,
+    present,
     value,
 )
 from selfpref.statistics.bias import FEW
@@ -28,18 +28,11 @@ README = "README of the release, Key Findings"
 Counted = Callable[[Frames], float]
 
 
-def _present(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows, if there are any."""
-    if rows.empty:
-        raise AbsentError("no rows")
-    return rows
-
-
 def _of(frame: pd.DataFrame, **values: str) -> pd.DataFrame:
     """The rows that have these values, if there are any."""
     for column, wanted in values.items():
         frame = frame[frame[column].eq(wanted)]
-    return _present(frame)
+    return present(frame)
 
 
 def _share(judge: str, responder: str, category: str, task: str = ALL) -> Address:
@@ -128,7 +121,7 @@ def _nearer(judge: str, other: str) -> Counted:
         rows = _of(frames["excess"], task=ALL).pivot(
             index="category", columns="judge", values="excess"
         )
-        wide = _present(rows.reindex(columns=[judge, other]).dropna())
+        wide = present(rows.reindex(columns=[judge, other]).dropna())
         return int(wide[judge].abs().lt(wide[other].abs()).sum())
 
     return count
@@ -144,7 +137,7 @@ def _found(finding: str, column: str = "affected", file: str = "") -> Counted:
     def count(frames: Frames) -> float:
         rows = frames["audit"]
         of = rows["finding"].str.endswith(finding) & rows["file"].str.contains(file)
-        return int(_present(rows[of])[column].sum())
+        return int(present(rows[of])[column].sum())
 
     return count
 
@@ -164,14 +157,14 @@ def _rate(judge: str, column: str) -> Address:
 
 
 def _saturated(frames: Frames) -> "pd.Series[float]":
-    found: pd.Series[float] = _present(frames["scores"])["saturated"]
+    found: pd.Series[float] = present(frames["scores"])["saturated"]
     return found
 
 
 def _agreeing(frames: Frames) -> "pd.Series[float]":
     """How often a judge chose the response with its one highest total, where it had enough such."""
     rows = frames["score_ranks"]
-    found: pd.Series[float] = _present(rows[rows["n_unique"].ge(FEW)])["agreement"]
+    found: pd.Series[float] = present(rows[rows["n_unique"].ge(FEW)])["agreement"]
     return found
 
 
@@ -186,7 +179,7 @@ def _gemini(kind: str) -> Callable[[Frames], str]:
     def names(frames: Frames) -> str:
         rows = _of(frames["models"], responder=GEMINI)
         of = rows[rows["model"].str.contains("thinking").eq(kind == "thinking")]
-        return ", ".join(sorted(name.replace("_", " ") for name in _present(of)["category"]))
+        return ", ".join(sorted(name.replace("_", " ") for name in present(of)["category"]))
 
     return names
 
@@ -239,11 +232,11 @@ FINDINGS: dict[str, Statement] = {
         "rounding: the largest difference is {most:.3f} points. The one other picture, titled "
         "instruction following, shows the vote of math again and is left out.",
         {
-            "n": lambda frames: len(_present(frames["checks"])),
+            "n": lambda frames: len(present(frames["checks"])),
             "pictures": lambda frames: len(
-                _present(frames["checks"])[["item", "category", "task"]].drop_duplicates()
+                present(frames["checks"])[["item", "category", "task"]].drop_duplicates()
             ),
-            "most": lambda frames: float(_present(frames["checks"])["difference"].abs().max()),
+            "most": lambda frames: float(present(frames["checks"])["difference"].abs().max()),
         },
         {"All": lambda n: 0 <= n.most < 0.0501},
     ),

@@ -1,0 +1,10 @@
+"""What the chapter says of the released data, and the paper's claims beside what came out.
+
+Sentences of the profile `recorded`: they speak of the release's judges by name, and say nothing
+where these are not in the data.
+"""
+
+from selfpref.studies.panickssery.findings.chapter import FINDINGS
+from selfpref.studies.panickssery.findings.claims import CLAIMS
+
+__all__ = ["CLAIMS", "FINDINGS"]
