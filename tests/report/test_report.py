@@ -296,6 +296,16 @@ def test_an_interval_is_one_cell_and_a_gap_is_empty():
     ]
 
 
+def test_a_value_of_too_few_pairs_is_not_quoted():
+    bounded = {"eo": [0.5, 1.0], "eo_lo": [0.2, 0.6], "eo_hi": [0.8, 1.0], "few": [False, True]}
+    own = {"excess": [0.1, 0.2], "excess_few": [True, None], "n": [40, 6]}
+    rows = show.table(pd.DataFrame(bounded | own), ["eo", "excess", "n"]).rows
+    assert [[cell.text for cell in row] for row in rows] == [
+        ["0.500 [0.200, 0.800]", "too few", "40"],
+        ["too few", "0.200", "6"],
+    ]
+
+
 def test_a_small_negative_number_is_no_negative_zero():
     (row, _) = show.table(pd.DataFrame({"x": [-0.0001, 0.5]})).rows
     assert (row[0].text, row[0].value) == ("0.000", "-0.0001")

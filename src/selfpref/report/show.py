@@ -67,6 +67,8 @@ def table(
 ) -> Table:
     """A frame for readers: `x` with `x_lo` and `x_hi` is one column; empty columns are left out.
 
+    What rests on too few pairs (`x_few`, or `few` of the whole row's estimates) is not quoted.
+
     Args:
         frame: Any table of a study.
         columns: Which columns, in this order, where they exist; none: all.
@@ -100,6 +102,12 @@ def _bounds(name: str, frame: pd.DataFrame) -> tuple[str, str] | None:
     return ("lo", "hi") if after == ["lo", "hi"] else None
 
 
+def _few(name: str, bounds: tuple[str, str] | None, frame: pd.DataFrame) -> list[bool]:
+    """Which values rest on too few pairs: `x_few`, or `few` of the estimates of a table."""
+    marks = f"{name}_few" if f"{name}_few" in frame else "few" if bounds else ""
+    return [mark is True for mark in frame[marks]] if marks in frame else [False] * len(frame)
+
+
 def _column(
     frame: pd.DataFrame,
     name: str,
@@ -113,9 +121,13 @@ def _column(
 
     if not number:
         return [Cell(_text(value)) for value in frame[name]]
+    few = _few(name, bounds, frame)
     cells = []
     for position, value in enumerate(frame[name]):
         text = shown(value, decimals=decimals)
+        if text and few[position]:
+            cells.append(Cell("too few"))
+            continue
         if text and bounds:
             low, high = (shown(frame[edge].iloc[position], decimals=True) for edge in bounds)
             text += f" [{low}, {high}]" if low and high else ""

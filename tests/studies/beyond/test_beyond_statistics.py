@@ -141,11 +141,11 @@ def test_fewer_than_ten_pairs_on_one_human_side_are_too_few():
     assert sets.too_few(rows.assign(n_human_least=9)).tolist() == [True, True, True, False]
 
 
-def test_what_is_too_few_is_in_brackets():
+def test_what_is_too_few_is_not_quoted_to_readers():
     frames = beyond.compute([beyond.pairs([judged()])], 0.95)
     assert frames["beyond"].loc[frames["beyond"]["n"].between(1, 9), "few"].all()
     row = frames["beyond_wide"].query("judge == 'me' and gold == 'human'").iloc[0]
-    assert row["equal_opportunity"].startswith("(0.50 [")
+    assert row["equal_opportunity"] == "too few"
 
 
 def test_rates_of_all_or_none_have_an_interval_with_a_width(hand):
@@ -491,7 +491,8 @@ def test_one_row_a_judge_gold_label_and_unit_for_readers(released):
     row = frames["beyond_wide"].query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
     assert row["judge"] == "gpt-4"
     assert row["regression"] == ""
-    assert "[" in row["equal_opportunity"]
+    assert "[" in row["demographic_parity"]
+    assert row["equal_opportunity"] == "too few"
     # No cell is a formula to a spreadsheet.
     assert not frames["beyond_wide"].map(lambda cell: str(cell).startswith("-")).any(axis=None)
 

@@ -126,13 +126,13 @@ def refinement(tables: Mapping[str, pd.DataFrame], settings: XuSettings) -> Foun
 
 def _shown(value: float, lo: float, hi: float, few: bool) -> str:
     shown = f"{value:.2f}" + ("" if np.isnan(lo) else f" [{lo:.2f}, {hi:.2f}]")
-    return f"({shown})" if few else shown
+    return "too few" if few else shown
 
 
 def wide(long: pd.DataFrame) -> pd.DataFrame:
     """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic.
 
-    What rests on too few pairs is in brackets.
+    What rests on too few pairs is not quoted.
     """
     keys = [*KEY[:-1], "unit"]
     if long.empty:
