@@ -21,9 +21,15 @@ from selfpref.prompts import Layout
 
 
 def score_responses(
-    items: pd.DataFrame, responses: pd.DataFrame, judge: str, model: Model, layout: Layout
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    model: Model,
+    layout: Layout,
+    *,
+    alone: bool,
 ) -> pd.DataFrame:
-    """Score every response, conditionally and unconditionally.
+    """Score every response given its prompt and, where wanted, on its own.
 
     Args:
         items: The items table.
@@ -31,9 +37,11 @@ def score_responses(
         judge: Whose likelihoods these are.
         model: The judge's model.
         layout: The prompts.
+        alone: Whether responses are scored without their prompts too.
 
     Returns:
-        The perplexities table: two rows a response; empty texts have no tokens and a sum of 0.
+        The perplexities table: one or two rows a response; empty texts have no tokens and a sum
+        of 0.
     """
 
     def conditional(some: pd.DataFrame) -> Iterator[Question]:
@@ -47,7 +55,7 @@ def score_responses(
     columns = ["item_id", "responder", "text"]
     made = [
         ask(model, responses, "perplexities", questions, judge=judge, conditional=given)
-        for given, questions in ((True, conditional), (False, unconditional))
+        for given, questions in ((True, conditional), (False, unconditional))[: 1 + alone]
     ]
     return tables.together("perplexities", made)
 

@@ -78,9 +78,10 @@ def open_engine(key: str, entry: Entry, dataset: str, store: Store | None) -> En
     # Each library is loaded only where it is used: torch takes seconds.
     if isinstance(entry, Hosted):
         return HostedModel(key, entry, _sender(key, entry, store))
-    from selfpref.models.local import LocalModel  # noqa: PLC0415
+    from selfpref.models.local import LocalModel, LocalPool  # noqa: PLC0415
 
-    return LocalModel(entry, paths.root(), dataset)
+    kind = LocalModel if entry.processes == 1 else LocalPool
+    return kind(entry, paths.root(), dataset)
 
 
 def _pool(key: str, entry: Ray, dataset: str) -> RayPool:

@@ -55,6 +55,8 @@ class Transformers(Named):
         attention: `sdpa` computes shared prefixes once; the others run on padded rows.
         batch_tokens: Tokens in one forward pass.
         threads: CPU threads; left out: torch's own choice.
+        processes: So many hold the model and share its calls; beside each other they are faster
+            than threads. On a CPU alone.
     """
 
     engine: Literal["transformers"]
@@ -81,6 +83,13 @@ class Transformers(Named):
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
     batch_tokens: Annotated[int, Field(ge=1)] = 2048
     threads: Annotated[int, Field(ge=1)] | None = None
+    processes: Annotated[int, Field(ge=1)] = 1
+
+    @model_validator(mode="after")
+    def _processes_fit(self) -> "Transformers":
+        if self.processes > 1 and (self.names or self.device_map != "cpu"):
+            raise ValueError("processes: for one model on a CPU; remove the key")
+        return self
 
     @model_validator(mode="after")
     def _weights_agree(self) -> "Transformers":

@@ -15,9 +15,15 @@ class Writing(Section):
 
 
 class Respond(Writing):
-    """How a model responds; `prompts`: layout of the prompts."""
+    """How a model responds.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        datasets: To whose prompts, keys of `wataoka.datasets`. Left out: all.
+    """
 
     prompts: Literal["lab", "chat"]
+    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
 
 
 class Label(Section):
@@ -67,16 +73,32 @@ class Judge(Verdicts):
         prompts: Layout of the prompts.
         pairs: So many of each data set's labelled pairs whose responses are there, drawn by their
             names, and as many pairs of its own response with another. Left out: all labelled pairs.
+        datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
     pairs: Annotated[int, Field(ge=1)] | None = None
+    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
 
 
 class Perplexity(Section):
-    """How a model scores: layout of the prompts."""
+    """How a model scores.
+
+    Attributes:
+        prompts: Layout of the prompts.
+        questions: Of a data set so many questions (clusters of items), drawn by their names, whose
+            responses are read. A data set left out: all.
+        without_prompt: Data sets whose responses are read without their prompts too. Left out: all.
+    """
 
     prompts: Literal["lab", "chat"]
+    questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
+    without_prompt: list[Slug] | None = None
+
+    @property
+    def datasets(self) -> list[str]:
+        """The data sets that it names."""
+        return [*self.questions, *(self.without_prompt or [])]
 
 
 class Compete(Writing):

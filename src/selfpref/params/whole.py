@@ -109,6 +109,7 @@ class Params(Section):
                     f"wataoka.label.{key} is no data set of the testbed (`reader: lab`); people's "
                     "votes come with the others"
                 )
+        self._named_data_is_there()
         self._contests_agree()
         self._refinement_agrees()
         self._summaries_agree()
@@ -135,6 +136,16 @@ class Params(Section):
             raise ValueError(f"{where} is no key of `models`; add it there")
         if (entry := hosted(self.models[model])) is not None:
             _can(place, entry, use)
+
+    def _named_data_is_there(self) -> None:
+        """Whoever writes, judges or reads some data sets names ones that are there."""
+        for task in TASKS["wataoka"]:
+            for key, use in getattr(self.wataoka, task).items():
+                for name in use.datasets or []:
+                    if name not in self.wataoka.datasets:
+                        raise ValueError(
+                            f"wataoka.{task}.{key}: {name!r} is no key of `wataoka.datasets`"
+                        )
 
     def _contests_agree(self) -> None:
         """Everyone who takes part in a contest is there."""

@@ -1,5 +1,6 @@
 """Local weights through `transformers`: safetensors only, no remote code, fp32 probabilities."""
 
 from selfpref.models.local.model import LocalModel
+from selfpref.models.local.pool import LocalPool
 
-__all__ = ["LocalModel"]
+__all__ = ["LocalModel", "LocalPool"]

@@ -42,7 +42,7 @@ def respond(
         how many responses were cut off at their limit.
     """
     use, made, counts = params.wataoka.respond[model], [], {}
-    for dataset in STUDY.parts(params.profile, "items"):
+    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
             table, counts[dataset] = answered(
                 _of(params, "items", dataset, ITEMS),
@@ -74,7 +74,7 @@ def judge(
     written = STUDY.read(params.profile, "responses", RESPONSES)
     labels = STUDY.read(params.profile, "labels", PAIRS)
     of = labels["item_id"].str.replace(r"/.*", "", regex=True)
-    for dataset in sorted(of.unique()):
+    for dataset in use.datasets or sorted(of.unique()):
         with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
             made.append(
                 judge_pairs(
@@ -126,14 +126,18 @@ def perplexity(
     use, made = params.wataoka.perplexity[model], []
     written = STUDY.read(params.profile, "responses", RESPONSES)
     for dataset in STUDY.parts(params.profile, "items"):
+        items = _of(params, "items", dataset, (*ITEMS, "cluster"))
+        questions = sampled(items["cluster"].unique(), use.questions.get(dataset))
+        items = items[items["cluster"].isin(questions)]
         with open_model(params, model, dataset, f"perplexity {model} {dataset}") as asked:
             made.append(
                 score_responses(
-                    _of(params, "items", dataset, ITEMS),
-                    written[written["item_id"].str.startswith(f"{dataset}/")],
+                    items,
+                    written[written["item_id"].isin(items["item_id"])],
                     models.responder(params, model),
                     asked,
                     LAYOUTS[use.prompts],
+                    alone=use.without_prompt is None or dataset in use.without_prompt,
                 )
             )
     return {"perplexities": tables.together("perplexities", made)}
