@@ -41,6 +41,7 @@ SETTINGS = Settings(
     threshold=0.5,
     human_ties="drop",
     judge_ties="drop",
+    judge_tie="exact",
     turns="all",
     bins=4,
     binning="count",

@@ -56,6 +56,7 @@ PARAMS = SimpleNamespace(
         threshold=0.5,
         human_ties="drop",
         judge_ties="drop",
+        judge_tie="exact",
         turns="all",
         bins=4,
         binning="count",

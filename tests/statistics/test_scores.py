@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selfpref.statistics.scores import human_votes, judge_scores, judged_pairs, pairs_with
+from selfpref.statistics.scores import (
+    TIED,
+    human_votes,
+    judge_scores,
+    judged_pairs,
+    pairs_with,
+)
 
 
 def verdicts(*rows):
@@ -25,6 +31,7 @@ def verdicts(*rows):
             "order_known": True,
             "repeat": 0,
             "probabilities": given_ if soft else None,
+            "mass": None,
             "choice": top,
             "status": "ok" if top else "unparsable",
         }
@@ -119,3 +126,40 @@ def test_turns_can_be_left_out(turns, kept):
 def test_other_tasks_and_more_candidates_are_not_pairs():
     frame = verdicts(("ab", "a", {"task": "recognition"}), ("abc", "a"))
     assert judge_scores(frame).empty
+
+
+def decisions(frame):
+    """The decision on the one pair, by reading of a judge's tie."""
+    made = (judged_pairs(ITEMS, labels(("a", "b", "a")), frame, judge_tie=name) for name in TIED)
+    return {name: pairs["decision"].item() for name, pairs in zip(TIED, made, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("rows", "wanted"),
+    [
+        # C has .4 of each verdict, more than A's .35: only its residue decides today.
+        (
+            [("ab", [0.35, 0.25], {"mass": 1.0}), ("ba", [0.25, 0.35], {"mass": 1.0})],
+            {"exact": 1, "label-c": 0.5, "orders-disagree": 1},
+        ),
+        # C leads in one order, and A does in the mean.
+        (
+            [("ab", [0.35, 0.25], {"mass": 1.0}), ("ba", [0.05, 0.9], {"mass": 1.0})],
+            {"exact": 1, "label-c": 1, "orders-disagree": 1},
+        ),
+        # The order decides, once more firmly.
+        (
+            [("ab", [0.9, 0.1], {"mass": 1.0}), ("ba", [0.6, 0.4], {"mass": 1.0})],
+            {"exact": 1, "label-c": 1, "orders-disagree": 0.5},
+        ),
+        # Without a label for a tie nothing is left over.
+        ([("ab", [0.4, 0.2], {"mass": 0.6})], {"exact": 1, "label-c": 1, "orders-disagree": 1}),
+        ([("ab", "tie"), ("ba", "a")], {"exact": 1, "label-c": 0.5, "orders-disagree": 1}),
+        ([("ab", "a"), ("ba", "b")], {"exact": 0.5, "label-c": 0.5, "orders-disagree": 0.5}),
+        ([("ab", "a"), ("ba", "a")], {"exact": 1, "label-c": 1, "orders-disagree": 1}),
+        # A pair without a verdict is no tie.
+        ([("ab", "tie"), ("ba", None)], dict.fromkeys(TIED, np.nan)),
+    ],
+)
+def test_a_judges_tie_has_three_readings(rows, wanted):
+    assert decisions(verdicts(*rows)) == pytest.approx(wanted, nan_ok=True)

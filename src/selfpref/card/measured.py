@@ -227,6 +227,7 @@ def _judged(made: Frames, name: str) -> Judged:
         threshold=0.5,
         human_ties="drop",
         judge_ties="drop",
+        judge_tie="exact",
         turns="all",
         bins=8,
         binning="count",

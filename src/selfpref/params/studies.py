@@ -70,6 +70,9 @@ class Wataoka(StudySection):
             above `threshold` and for the other when it is below 1 - `threshold`; between: a tie.
         human_ties: `drop` them, or count each as `half` a vote for either response.
         judge_ties: The same for the judge's ties.
+        judge_tie: What a judge's tie is: an `exact` one half alone (no winner within `threshold`);
+            also where the label for a tie is at least as probable as either response in the mean
+            of both orders (`label-c`); or also where the two `orders-disagree`.
         turns: `all` turns of a dialogue, or only the `first` or the `second`.
         bins: Number of bins of the difference in perplexity (Figs. 3, 4, 6).
         binning: Bins of equal `width` or of equal `count`.
@@ -86,6 +89,7 @@ class Wataoka(StudySection):
     threshold: Annotated[float, Field(ge=0.5, lt=1)]
     human_ties: Literal["drop", "half"]
     judge_ties: Literal["drop", "half"]
+    judge_tie: Literal["exact", "label-c", "orders-disagree"]
     turns: Literal["all", "first", "second"]
     bins: Annotated[int, Field(ge=2, le=100)]
     binning: Literal["width", "count"]

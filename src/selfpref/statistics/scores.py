@@ -9,6 +9,15 @@ where P is the judge's probability of the label. A source that kept only the cho
 chosen response, 0 for the other, 1/2 for a tie. The human's vote is the majority over annotators:
 the sign of (votes for - votes against), ties of the sum being ties.
 
+Where its prompt offers a label for a tie, C, the paper does not say what a judge's tie is.
+`judge_tie` is one of three readings; a pair whose mean score lies within the threshold has no
+winner under any of them:
+
+    exact             only such a pair, an exact one half by default: the label C counts for nothing
+    label-c           in the mean of both orders C is no less probable than either response; of
+                      verdicts in words: one of the two orders says C
+    orders-disagree   the two orders name different responses, by the score of each
+
 A response's log-perplexity is the mean negative log-likelihood of its tokens, in nats.
 """
 
@@ -27,6 +36,14 @@ from selfpref.tables.schemas import TIE
 Floats = npt.NDArray[np.float64]
 Turns = Literal["all", "first", "second"]
 Scale = Literal["log-perplexity", "perplexity"]
+JudgeTie = Literal["exact", "label-c", "orders-disagree"]
+# By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
+TIED: dict[JudgeTie, str | None] = {
+    "exact": None,
+    "label-c": "says_tie",
+    "orders-disagree": "disagrees",
+}
+FLAGS = [column for column in TIED.values() if column is not None]
 PAIR = ["item_id", "first", "second"]
 
 
@@ -38,7 +55,9 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         `item_id, judge, first, second, repeat`, `presented` (`first`, `second` or null: whose
-        response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `status`.
+        response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `tie` (the share
+        of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
+        `status`.
     """
     pairs = _lists(verdicts["candidates"], pyarrow.string())
     used = compute.equal(compute.list_value_length(pairs), 2).to_numpy(zero_copy_only=False)
@@ -60,6 +79,10 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     soft = np.divide(p, total, out=np.full(len(rows), np.nan), where=total > 0)
     score = np.where(np.isnan(total), hard, soft)
     score = np.where(rows["status"].eq("ok"), np.where(swapped, 1 - score, score), np.nan)
+    mass = rows["mass"].to_numpy(dtype=float)
+    # What the two responses leave of the mass is the tie's.
+    left = np.divide(mass - total, mass, out=np.full(len(rows), np.nan), where=mass > 0)
+    tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
     return pd.DataFrame(
         {
             "item_id": rows["item_id"],
@@ -69,6 +92,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
             "repeat": rows["repeat"],
             "presented": presented.where(rows["order_known"]),
             "score": score,
+            "tie": np.where(rows["status"].eq("ok"), tie, np.nan),
             "status": rows["status"],
         }
     )
@@ -84,23 +108,33 @@ def _two(lists: pyarrow.Array | pyarrow.ChunkedArray) -> list[pyarrow.Array | py
     return [compute.list_element(lists, place) for place in (0, 1)]
 
 
-def judge_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
+def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
     """Eq. 3 averaged over both orders (repeats within an order first).
 
     A pair with a verdict whose status is not ok has no score: half an average is another quantity.
 
     Args:
         verdicts: The verdicts table.
+        threshold: Above it an order names the one response, below 1 - `threshold` the other.
 
     Returns:
-        `item_id, first, second, judge, score, status`: one row a pair and judge; `status` is
-        `ok` or that of the first verdict that failed.
+        `item_id, first, second, judge, score, says_tie, disagrees, status`: one row a pair and
+        judge; `says_tie` and `disagrees` as the readings of a judge's tie in `TIED` have them,
+        False without a score; `status` is `ok` or that of the first verdict that failed.
     """
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
-    pair = [*PAIR, "judge"]
-    orders = single.groupby([*pair, "presented"], as_index=False)["score"].mean(skipna=False)
-    scores = orders.groupby(pair, as_index=False)["score"].mean(skipna=False)
+    pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
+    single["won"] = single["score"] * (1 - single["tie"])
+    orders = single.groupby([*pair, "presented"], as_index=False)[shares].mean(skipna=False)
+    orders["named"] = decide(orders["score"].to_numpy(dtype=float), threshold)
+    grouped = orders.groupby(pair, as_index=False)
+    scores = grouped[shares].mean(skipna=False)
+    names = [grouped["named"].agg(bound)["named"] for bound in ("min", "max")]
+    tie, won = scores["tie"], scores["won"]
+    scores["says_tie"] = tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
+    scores["disagrees"] = scores["score"].notna() & names[0].eq(0) & names[1].eq(1)
+    scores = scores[[*pair, "score", *FLAGS]]
     failed = single[single["status"].ne("ok")].drop_duplicates(pair)[[*pair, "status"]]
     merged = scores.merge(failed, on=pair, how="left")
     return merged.assign(status=merged["status"].fillna("ok"))
@@ -119,6 +153,20 @@ def decide(scores: Floats, threshold: float) -> Floats:
         [np.isnan(scores), scores > threshold, scores < 1 - threshold], [np.nan, 1.0, 0.0], 0.5
     )
     return decisions
+
+
+def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) -> Floats:
+    """`decide`, with the pairs as ties that a reading of a judge's tie adds.
+
+    Args:
+        pairs: `score, says_tie, disagrees`, as `judge_scores` returns them.
+        threshold: As in `decide`.
+        judge_tie: The reading.
+    """
+    found, tied = decide(pairs["score"].to_numpy(dtype=float), threshold), TIED[judge_tie]
+    if tied is not None:
+        found[pairs[tied].to_numpy(dtype=bool) & ~np.isnan(found)] = 0.5
+    return found
 
 
 def oriented_votes(labels: pd.DataFrame) -> pd.DataFrame:
@@ -165,6 +213,7 @@ def judged_pairs(
     verdicts: pd.DataFrame,
     *,
     threshold: float = 0.5,
+    judge_tie: JudgeTie = "exact",
     turns: Turns = "all",
 ) -> pd.DataFrame:
     """Every judged pair with the judge's decision and, where there is one, the human's vote.
@@ -175,11 +224,13 @@ def judged_pairs(
         verdicts: The verdicts table.
         threshold: The judge decides for a response above `threshold`, against it below
             1 - `threshold`, and ties between.
+        judge_tie: Which pairs it ties besides; see `TIED`.
         turns: Which turns of multi-turn dialogues to keep.
 
     Returns:
-        `item_id, first, second, judge, cluster, human, margin, score, decision, status`. `human`
-        and `decision` are 1 for `first`, 0 for `second`, 1/2 for a tie, NaN where there is none.
+        `item_id, first, second, judge, cluster, human, margin, score, decision, says_tie,
+        disagrees, status`. `human` and `decision` are 1 for `first`, 0 for `second`, 1/2 for a
+        tie, NaN where there is none.
     """
     votes = human_votes(labels)
     if turns != "all":
@@ -187,14 +238,14 @@ def judged_pairs(
     parts = [verdicts.iloc[:0], *(rows for _, rows in by_judge(verdicts))]
     pairs = pd.concat(
         [
-            judge_scores(rows)
+            judge_scores(rows, threshold)
             .merge(votes, on=PAIR, how="left")
             .merge(items[["item_id", "cluster"]], on="item_id", how="inner")
             for rows in parts
         ]
     )
-    decision = decide(pairs["score"].to_numpy(dtype=float), threshold)
-    columns = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", "status"]
+    decision = judge_decisions(pairs, threshold, judge_tie)
+    columns = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", *FLAGS, "status"]
     return (
         pairs.assign(decision=decision)[columns]
         .sort_values([*PAIR, "judge"])
@@ -215,7 +266,8 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
         responder: Whose responses.
 
     Returns:
-        `item_id, judge, cluster, opponent, human, margin, score, decision, status`.
+        `item_id, judge, cluster, opponent, human, margin, score, decision, says_tie, disagrees,
+        status`.
     """
     held = pairs[pairs["first"].eq(responder) | pairs["second"].eq(responder)]
     turned = held["second"].eq(responder)
@@ -224,7 +276,7 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     }
     values["margin"] = held["margin"].where(~turned, -held["margin"])
     opponent = held["first"].where(turned, held["second"])
-    columns = ["item_id", "judge", "cluster", "opponent", *values, "status"]
+    columns = ["item_id", "judge", "cluster", "opponent", *values, *FLAGS, "status"]
     return held.assign(opponent=opponent, **values)[columns].reset_index(drop=True)
 
 

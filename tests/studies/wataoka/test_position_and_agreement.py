@@ -16,6 +16,7 @@ def verdict(item, candidates, choice, judge="j", **changes):
         "order_known": True,
         "repeat": 0,
         "probabilities": None,
+        "mass": None,
         "choice": choice,
         "status": "ok" if choice else "failed",
     } | changes

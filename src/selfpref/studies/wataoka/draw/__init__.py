@@ -330,7 +330,8 @@ def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Params) -> st
     use = params.wataoka
     texts, cut = responses["n"].sum(), responses["cut_off"].sum()
     return (
-        f"Profile `{params.profile}`. Human ties: {use.human_ties}; judge ties: {use.judge_ties}; "
+        f"Profile `{params.profile}`. Human ties: {use.human_ties}; judge ties: {use.judge_ties} "
+        f"({use.judge_tie}); "
         f"turns: {use.turns}; threshold: {use.threshold:g}. Own pairs with a human vote: "
         f"{counted(bias, 'pairs', why=WHY)}. Responses: {texts:g}, of them {cut:g} cut off at "
         f"their limit. {interval('prompts', params)}."

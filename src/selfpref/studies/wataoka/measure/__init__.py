@@ -3,8 +3,8 @@
 Each data set is judged on its own: its judges, its responders, its clusters. A judge's own
 responses are those of the responder of the same name. `compute` names each frame and the function
 that fills it. `judged` holds the judged pairs, EO, DP, excess and position; `by_perplexity` Figs. 3
-to 6; `injected` what the synthetic testbed knows. Here are the agreement with people, the example
-of Fig. 1a, and what has been printed.
+to 6; `ties` what is left undecided; `injected` what the synthetic testbed knows. Here are the
+agreement with people, the example of Fig. 1a, and what has been printed.
 
 *Agreement* is counted vote by vote (Zheng et al. 2023, Table 5): every annotator's vote on a pair
 is compared with the judge's outcome of that pair, so a pair with three votes counts three times.
@@ -42,6 +42,12 @@ from selfpref.studies.wataoka.measure.judged import (
     demographic_parities,
     excess_table,
     position,
+)
+from selfpref.studies.wataoka.measure.ties import (
+    beside_the_paper,
+    exclusions,
+    judge_ties,
+    with_the_paper,
 )
 from selfpref.studies.wataoka.measure.without_self import without_self
 from selfpref.tables import release
@@ -81,9 +87,10 @@ def compute(
 
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
-        `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its texts), `responses`,
-        `contents`, `paper_bias`, `paper_signs` and `checks`; `bias_by_judge_and_responder`,
-        `agreement_with_human` and `wins_by_human`; `without_self` from Arena; from perplexities
+        `judge_ties`, `exclusions`, `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its
+        texts), `responses`, `contents`, `paper_bias`, `paper_signs` and `checks`;
+        `bias_by_judge_and_responder`, `agreement_with_human` and `wins_by_human`; `without_self`
+        from Arena; from perplexities
         `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
         `recovery` and `oracle_agreement`. A data set without any pair left contributes no rows;
         `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
@@ -95,6 +102,8 @@ def compute(
         "bias_by_opponent": bias_by_opponent,
         "excess": excess_table,
         "position": position,
+        "judge_ties": judge_ties,
+        "exclusions": exclusions,
         "bias_by_judge_and_responder": bias_by_judge_and_responder,
         "agreement_with_human": agreement_with_human,
         "wins_by_human": wins_by_human,
@@ -126,7 +135,10 @@ def compute(
     frames["paper_signs"] = paper_signs(published)
     frames["without_self"] = without_self(judged, frames["paper_bias"])
     frames["checks"] = checks(frames, published)
-    return {name: whole_counts(frame) for name, frame in frames.items()}
+    return {name: whole_counts(frame) for name, frame in frames.items()} | {
+        "judge_ties": beside_the_paper(frames["judge_ties"], frames["paper_bias"]),
+        "exclusions": with_the_paper(frames["exclusions"], published),
+    }
 
 
 def _fig1b(frames: Frames, table: pd.DataFrame) -> pd.DataFrame:

@@ -39,6 +39,7 @@ from selfpref.statistics.no_preference import against_votes, beyond_no_preferenc
 from selfpref.statistics.scores import (
     PAIR,
     Floats,
+    JudgeTie,
     Scale,
     Turns,
     by_judge,
@@ -60,7 +61,7 @@ COLUMNS = {
     "truths": ("item_id", "responder", "metric", "score"),
     "verdicts": (
         *("item_id", "judge", "task", "candidates", "order_known", "repeat"),
-        *("probabilities", "choice", "status"),
+        *("probabilities", "mass", "choice", "status"),
     ),
     "perplexities": (
         *("item_id", "responder", "step", "judge", "conditional"),
@@ -85,6 +86,7 @@ class Settings:
     threshold: float
     human_ties: Ties
     judge_ties: Ties
+    judge_tie: JudgeTie
     turns: Turns
     bins: int
     binning: Binning
@@ -105,7 +107,14 @@ class Judged:
         """Every judged pair, as `judged_pairs` returns them."""
         items, labels, verdicts = (self.tables[key] for key in ("items", "labels", "verdicts"))
         use = self.settings
-        return judged_pairs(items, labels, verdicts, threshold=use.threshold, turns=use.turns)
+        return judged_pairs(
+            items,
+            labels,
+            verdicts,
+            threshold=use.threshold,
+            judge_tie=use.judge_tie,
+            turns=use.turns,
+        )
 
     @cached_property
     def judges(self) -> list[str]:
