@@ -445,3 +445,40 @@ def test_no_two_profiles_share_a_stage():
             assert not {*one.study(study).datasets} & {*other.study(study).datasets}, study
         for (study, task, mine), (*_, theirs) in zip(one.tasks(), other.tasks(), strict=True):
             assert not {*mine} & {*theirs}, (study, task)
+
+
+def test_anyone_responds_in_any_profile_and_votes_stand_in_a_file(tmp_path):
+    params = yaml.load((REPOSITORY / "profiles/paper.yaml").read_text())
+    section = params["wataoka"]
+    section["respond"] = {"gpt-4": {"prompts": "chat", "max_tokens": 9, "temperature": 0.0}}
+    section["datasets"]["mine"] = {"reader": "prompts", "source": "mine.jsonl"}
+    section["label"] = {"mine": {"source": "votes.csv"}}
+    section["judge"]["gpt-4"]["pairs"] = "own"
+    with open(tmp_path / "params.yaml", "w") as handle:
+        YAML().dump(params, handle)
+    found = load(tmp_path / "params.yaml")
+    assert found.wataoka.datasets["mine"].sample is None
+    assert "wataoka.label.mine.source: votes.csv" in found.missing_sources(REPOSITORY)
+
+
+JUDGED = "judges: {prompts: lab, min_mass: 0.5, score_mode: logprobs}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("seed-0: {source", "seed-1: {source", "label.seed-1 is no key of `wataoka.datasets`"),
+        (", pairs: 1500, noise: 0.15", "", "label.seed-0: `pairs` and `noise` are for data sets"),
+        (", noise: 0.15", "", "label.seed-0: pairs and noise go together"),
+        (
+            JUDGED,
+            JUDGED.replace("}", ", pairs: mine}"),
+            "judge.judges.pairs: give labelled, own, all, or a number of pairs from 1, not 'mine'",
+        ),
+    ],
+)
+def test_what_labels_and_pairs_may_say(tmp_path, old, new, wanted):
+    assert old in LAB
+    with pytest.raises(SelfprefError) as raised:
+        load(written(tmp_path, LAB.replace(old, new, 1)))
+    assert wanted in str(raised.value)

@@ -1,15 +1,19 @@
 """Responses: every item answered by one model; and what was said before a response."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from selfpref import tables
 from selfpref.ask import Columns, Question, ask
 from selfpref.errors import SelfprefError
 from selfpref.models import Generate, Prompt, Text
 from selfpref.models.calls import Model
 from selfpref.params import Writing
 from selfpref.seeds import seed_of
+
+NO_EARLIER, NO_PROMPT = "no earlier turn", "no prompt"
+Messages = Sequence[Mapping[str, str]]
 
 
 def respond(
@@ -20,6 +24,7 @@ def respond(
     use: Writing,
     *,
     seed: int,
+    answered: Mapping[str, str] | None = None,
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """One response to each item.
 
@@ -30,23 +35,43 @@ def respond(
         prompt: From an item's question to the prompt.
         use: Limit and temperature.
         seed: With item and responder, the seed of each sample.
+        answered: By item, responses that it has given already: to earlier turns of these items.
 
     Returns:
         The responses table: `status` is `truncated` where a response was cut off at the limit.
         Items without a response have no row. The second value counts both: `cut off`, and the
-        items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`.
+        items by reason: `truncated` where the prompt does not fit the context, `refused`, `failed`,
+        `NO_EARLIER` where it has no response to an earlier turn, `NO_PROMPT` where the item's text
+        is not known.
     """
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, messages in some[["item_id", "messages"]].itertuples(index=False):
             draw = seed_of(seed, responder, item)
-            asked = prompt(*_questions(messages))
+            asked = prompt(*before_response(item, messages, lambda turn: written[turn]))
             yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
 
-    table = ask(model, items, "responses", questions, responder=responder)
+    made, written = [], dict(answered or {})
+    asked = items["messages"].map(len).gt(0)
+    counted = {NO_PROMPT: int((~asked).sum()), NO_EARLIER: 0}
+    items = items[asked]
+    earlier = {
+        item: earlier_turns(item, messages)
+        for item, messages in items[["item_id", "messages"]].itertuples(index=False)
+    }
+    # A turn is asked once the turns before it are answered.
+    for _, turns in items.groupby(items["item_id"].map(lambda item: len(earlier[item]))):
+        ready = [all(turn in written for turn in earlier[item]) for item in turns["item_id"]]
+        counted[NO_EARLIER] += ready.count(False)
+        table = ask(model, turns[ready], "responses", questions, responder=responder)
+        made.append(table)
+        there = table[table["text"].notna()]
+        written |= dict(zip(there["item_id"], there["text"], strict=True))
+    table = tables.together("responses", made)
     lost = table["text"].isna()
     counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
     counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
+    counts |= {reason: number for reason, number in counted.items() if number}
     return table[~lost].reset_index(drop=True), counts
 
 
@@ -57,10 +82,42 @@ def _written(answer: Text) -> Columns:
 
 
 def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
-    """The counts of `respond` by data set: one row each, a column for every reason."""
-    columns = ["cut off", "truncated", "refused", "failed"]
+    """The counts of `respond` by data set: one row each, a column for every reason.
+
+    Items without prompt or earlier turn have one where there are some.
+    """
+    reasons = [name for name in (NO_EARLIER, NO_PROMPT) if any(name in n for n in counts.values())]
+    columns = ["cut off", "truncated", "refused", "failed", *reasons]
     table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
     return table.fillna(0).astype(int)
+
+
+def earlier_turns(item: str, messages: Messages) -> list[str]:
+    """The items of the turns before an item, whose responses were said before its own.
+
+    An item of a later turn, `<...>/<turn>`, holds the user's turns. A dialogue that holds the
+    assistant's too is whole, and has none.
+    """
+    if any(message["role"] == "assistant" for message in messages):
+        return []
+    stem = item.rpartition("/")[0]
+    return [f"{stem}/{turn}" for turn in range(1, len(messages))]
+
+
+def before_response(item: str, messages: Messages, answer: Callable[[str], str]) -> list[str]:
+    """What was said before a response: question, answer, ..., question.
+
+    Args:
+        item: The item responded to.
+        messages: Its turns.
+        answer: From an item of `earlier_turns` to the response.
+    """
+    asked = [message["content"] for message in messages]
+    earlier = earlier_turns(item, messages)
+    if not earlier:
+        return asked
+    said = zip(asked, map(answer, earlier), strict=False)
+    return [*(text for pair in said for text in pair), asked[-1]]
 
 
 def dialogues(
@@ -68,8 +125,7 @@ def dialogues(
 ) -> dict[tuple[str, str], list[str]]:
     """Every response to some items with what was said before it, by item and responder.
 
-    An item of a later turn, `<...>/<turn>`, holds the user's turns; the answers to the earlier ones
-    are the same responder's responses to the items of those turns.
+    The answers to earlier turns are the same responder's (`earlier_turns`), or stand in the item.
 
     Args:
         items: The items table.
@@ -81,22 +137,15 @@ def dialogues(
         earlier turns is left out.
     """
     some = items[items["item_id"].isin(list(wanted))]
-    asked = dict(zip(some["item_id"], map(_questions, some["messages"]), strict=True))
-    before = {
-        item: [f"{item.rpartition('/')[0]}/{turn}" for turn in range(1, len(questions))]
-        for item, questions in asked.items()
-    }
+    asked = dict(zip(some["item_id"], some["messages"], strict=True))
+    before = {item: earlier_turns(item, messages) for item, messages in asked.items()}
     needed = responses["item_id"].isin(list({*asked}.union(*before.values())))
     texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()
     found = {}
     for (item, responder), text in texts.items():
-        if item not in asked:
-            continue
-        *earlier, last = asked[item]
-        answers = [texts.get((turn, responder)) for turn in before[item]]
-        if None not in answers:
-            said = [words for pair in zip(earlier, answers, strict=True) for words in pair]
-            found[item, responder] = [*said, last, text]
+        if item in asked and all((turn, responder) in texts for turn in before[item]):
+            own = {turn: texts[turn, responder] for turn in before[item]}
+            found[item, responder] = [*before_response(item, asked[item], own.__getitem__), text]
     return found
 
 
@@ -119,7 +168,3 @@ def compared(
     first, second = (said[item, name] for name in names)
     turns = zip(first[::2], first[1::2], second[1::2], strict=True)
     return [text for turn in turns for text in turn]
-
-
-def _questions(messages: list[dict[str, str]]) -> list[str]:
-    return [message["content"] for message in messages if message["role"] == "user"]

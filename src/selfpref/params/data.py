@@ -94,6 +94,22 @@ class Dialogues(Section):
         return self
 
 
+class Prompts(Section):
+    """A user's own prompts, to which models respond.
+
+    Attributes:
+        study: The study whose items they are.
+        reader: `prompts`: a JSONL file, a prompt or a dialogue a line.
+        source: The file.
+        sample: So many prompts, drawn by their ids. Left out: all.
+    """
+
+    study: Literal["wataoka"] = "wataoka"
+    reader: Literal["prompts"]
+    source: RepositoryPath
+    sample: Annotated[int, Field(ge=1)] | None = None
+
+
 class Questions(Section):
     """One category of LiveBench's questions, from the Hugging Face Hub.
 

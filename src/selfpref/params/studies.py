@@ -15,6 +15,7 @@ from selfpref.params.data import (
     LabPrompts,
     LivebenchData,
     PanicksseryData,
+    Prompts,
     Questions,
     Requests,
     WataokaData,
@@ -61,10 +62,12 @@ class Wataoka(StudySection):
     """The study of Wataoka et al.: pairs of responses.
 
     Attributes:
-        datasets: Releases, files of judgments, dialogues with votes, or prompts of the testbed.
-        respond: Who writes.
-        label: The testbed's data sets that its annotator labels.
-        judge: Who judges every labelled pair, in both orders.
+        datasets: Releases, files of judgments, dialogues with votes, a user's prompts, or prompts
+            of the testbed.
+        respond: Who writes a response to every item.
+        label: Data sets whose pairs of responses are voted on here: in a user's file of votes, or
+            by the testbed's annotator.
+        judge: Who judges pairs, in both orders.
         perplexity: Whose perplexity of each response is computed.
         threshold: A judge decides for a response when its score (Eq. 3, mean of both orders) is
             above `threshold` and for the other when it is below 1 - `threshold`; between: a tie.
@@ -80,7 +83,8 @@ class Wataoka(StudySection):
     """
 
     datasets: dict[
-        Slug, Annotated[WataokaData | Dialogues | LabPrompts, Field(discriminator="reader")]
+        Slug,
+        Annotated[WataokaData | Dialogues | Prompts | LabPrompts, Field(discriminator="reader")],
     ]
     respond: dict[Slug, Respond]
     label: dict[Slug, Label]

@@ -3,8 +3,9 @@
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
+from pydantic.functional_validators import BeforeValidator
 
-from selfpref.params.section import Section, Slug
+from selfpref.params.section import RepositoryPath, Section, Slug
 
 
 class Writing(Section):
@@ -27,15 +28,23 @@ class Respond(Writing):
 
 
 class Label(Section):
-    """How the testbed's annotator labels the pairs of one data set.
+    """Who votes on the pairs of responses to one data set: people, or the testbed's annotator.
 
     Attributes:
-        pairs: Pairs of responses that are labelled, and that every judge reads.
-        noise: The annotator's noise, in units of quality (0..1).
+        source: A user's file of votes (.jsonl or .csv); the testbed's folder in `src`.
+        pairs: The testbed: pairs of responses that are labelled, and that every judge reads.
+        noise: The testbed: the annotator's noise, in units of quality (0..1).
     """
 
-    pairs: Annotated[int, Field(ge=1)]
-    noise: Annotated[float, Field(gt=0)]
+    source: RepositoryPath
+    pairs: Annotated[int, Field(ge=1)] | None = None
+    noise: Annotated[float, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Label":
+        if (self.pairs is None) != (self.noise is None):
+            raise ValueError("pairs and noise go together: the testbed's annotator has both")
+        return self
 
 
 class Verdicts(Section):
@@ -66,18 +75,26 @@ class Verdicts(Section):
         return self
 
 
+def _pairs(value: object) -> object:
+    number = isinstance(value, int) and not isinstance(value, bool) and value > 0
+    if not number and value not in ("labelled", "own", "all"):
+        raise ValueError("give labelled, own, all, or a number of pairs from 1")
+    return value
+
+
 class Judge(Verdicts):
     """How a model judges pairs.
 
     Attributes:
         prompts: Layout of the prompts.
-        pairs: So many of each data set's labelled pairs whose responses are there, drawn by their
-            names, and as many pairs of its own response with another. Left out: all labelled pairs.
+        pairs: `labelled` ones, and of a data set without votes all; those with its `own` response,
+            which are what its bias needs; `all` pairs of responses to an item; or a number: so many
+            labelled pairs of others' responses, drawn by their names, and as many of its own.
         datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
-    pairs: Annotated[int, Field(ge=1)] | None = None
+    pairs: Annotated[Literal["labelled", "own", "all"] | int, BeforeValidator(_pairs)] = "labelled"
     datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
 
 

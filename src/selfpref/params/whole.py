@@ -101,13 +101,14 @@ class Params(Section):
             raise ValueError(
                 "wataoka.datasets.chatbot-arena: the name of the paper's printed values; change it"
             )
-        if self.profile == "paper" and self.wataoka.respond:
-            raise ValueError("wataoka.respond: the paper profile's responses come with its data")
-        for key in self.wataoka.label:
-            if getattr(self.wataoka.datasets.get(key), "reader", None) != "lab":
+        for key, label in self.wataoka.label.items():
+            place = f"wataoka.label.{key}"
+            if key not in self.wataoka.datasets:
+                raise ValueError(f"{place} is no key of `wataoka.datasets`; correct it")
+            if (self.wataoka.datasets[key].reader == "lab") != (label.pairs is not None):
                 raise ValueError(
-                    f"wataoka.label.{key} is no data set of the testbed (`reader: lab`); people's "
-                    "votes come with the others"
+                    f"{place}: `pairs` and `noise` are for data sets of the testbed (`reader: "
+                    "lab`); the others take a file of votes as `source`"
                 )
         self._named_data_is_there()
         self._contests_agree()
@@ -250,12 +251,19 @@ class Params(Section):
         return dict(zip(names, names, strict=True))
 
     def missing_sources(self, root: Path) -> list[str]:
-        """The data sets whose source is not there, each as its key and path."""
-        return [
-            f"{study}.datasets.{key}.source: {entry.source}"
+        """The data sets and files of votes that are not there, each as its key and path."""
+        sources = {
+            f"{study}.datasets.{key}": entry.source
             for study in TASKS
             for key, entry in self.study(study).datasets.items()
-            if not (root / entry.source).exists()
+        }
+        sources |= {
+            f"wataoka.label.{key}": entry.source for key, entry in self.wataoka.label.items()
+        }
+        return [
+            f"{key}.source: {source}"
+            for key, source in sources.items()
+            if not (root / source).exists()
         ]
 
 

@@ -37,6 +37,7 @@ READERS = {
         "elobench": "studies.wataoka.read.elobench",
         "mt-bench-hub": "studies.wataoka.read.mt_bench_hub",
         "chatbot-arena": "studies.wataoka.read.chatbot_arena",
+        "prompts": "formats.prompts",
         "lab": "studies.wataoka.lab",
     },
     "livebench": {

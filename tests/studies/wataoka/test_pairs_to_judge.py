@@ -1,8 +1,8 @@
-"""Which pairs a judge reads where it reads some: others' labelled ones, and its own."""
+"""Which pairs a judge reads: labelled ones, its own, all, or so many of others and of its own."""
 
 import pandas as pd
 
-from selfpref.studies.wataoka.stages import _some
+from selfpref.studies.wataoka.stages import _to_judge
 
 RESPONDERS = ["gpt", "me", "vicuna"]
 ITEMS = [f"set/{number}" for number in range(6)]
@@ -31,8 +31,20 @@ def labelled(*pairs):
 LABELS = labelled(("vicuna", "gpt"), ("gpt", "untold"))
 
 
-def drawn(labels, size):
-    found = _some(labels, WRITTEN, "me", size)
+NONE = LABELS.iloc[:0]
+
+
+def asked(*turns):
+    return [{"role": "user", "content": text} for text in turns]
+
+
+def of(items):
+    return pd.DataFrame({"item_id": items, "messages": [asked("why?") for _ in items]})
+
+
+def drawn(labels, which, items=None, written=WRITTEN):
+    items = of(ITEMS) if items is None else items
+    found = _to_judge(items, labels, written, "me", which)
     sides = [sorted(pair) for pair in found[["responder_a", "responder_b"]].itertuples(index=False)]
     return [(item, *pair) for item, pair in zip(found["item_id"], sides, strict=True)]
 
@@ -51,5 +63,28 @@ def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
     assert len(drawn(LABELS, 100)) == len(ITEMS) * 3
 
 
-def test_left_out_it_reads_every_label():
-    assert _some(LABELS, WRITTEN, "me", None) is LABELS
+def test_labelled_ones_are_read_as_they_are():
+    assert _to_judge(of(ITEMS), LABELS, WRITTEN, "me", "labelled") is LABELS
+
+
+def test_own_pairs_are_all_those_with_its_response_labelled_or_not():
+    for labels in (LABELS, NONE):
+        pairs = drawn(labels, "own")
+        assert len(set(pairs)) == len(pairs) == len(ITEMS) * 2
+        assert all("me" in pair for pair in pairs)
+
+
+def test_all_pairs_are_read_where_nobody_voted():
+    every = drawn(NONE, "all")
+    assert len(set(every)) == len(every) == len(ITEMS) * 3
+    assert drawn(NONE, "labelled") == every == drawn(LABELS, "all")
+
+
+def test_a_turn_before_another_is_judged_only_where_people_voted_on_it():
+    items = pd.DataFrame(
+        {"item_id": ["set/d/1", "set/d/2"], "messages": [asked("a"), asked("a", "b")]}
+    )
+    written = pd.concat([WRITTEN.head(3).assign(item_id=item) for item in items["item_id"]])
+    assert {item for item, *_ in drawn(NONE, "own", items, written)} == {"set/d/2"}
+    voted = LABELS.head(1).assign(item_id="set/d/1")
+    assert {item for item, *_ in drawn(voted, "own", items, written)} == {*items["item_id"]}

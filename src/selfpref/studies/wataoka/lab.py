@@ -35,6 +35,8 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
         labels, and truths: the quality of every response, and what each judge's rule makes of it.
     """
     use = params.wataoka.label[dataset]
+    assert use.pairs is not None
+    assert use.noise is not None
     table = tables.read(params.profile, "items", STUDY.name, [dataset])
     responses = STUDY.read(params.profile, "responses")
     seed = int(json.loads(table["metadata"].iloc[0])["seed"])

@@ -9,8 +9,8 @@ import pandas as pd
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
 from selfpref.ask.perplexity import score_responses
+from selfpref.ask.responding import earlier_turns, tallied
 from selfpref.ask.responding import respond as answered
-from selfpref.ask.responding import tallied
 from selfpref.formats.dialogues import sampled
 from selfpref.models import open as models
 from selfpref.params import Params
@@ -21,6 +21,7 @@ from selfpref.studies.wataoka import STUDY
 ITEMS = ("study", "item_id", "messages")
 RESPONSES = ("study", "item_id", "responder", "step", "text")
 PAIRS = ("study", "item_id", "responder_a", "responder_b")
+KEY, SIDES = ["study", "item_id"], ["responder_a", "responder_b"]
 
 
 def _of(params: Params, table: str, dataset: str, columns: tuple[str, ...]) -> pd.DataFrame:
@@ -30,7 +31,7 @@ def _of(params: Params, table: str, dataset: str, columns: tuple[str, ...]) -> p
 def respond(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
 ) -> dict[str, pd.DataFrame]:
-    """Every item answered by one model.
+    """Every item answered by one model that has no response of it yet.
 
     Args:
         params: The stage's parameters.
@@ -42,15 +43,20 @@ def respond(
         how many responses were cut off at their limit.
     """
     use, made, counts = params.wataoka.respond[model], [], {}
+    own = models.responder(params, model)
     for dataset in use.datasets or STUDY.parts(params.profile, "items"):
+        items = _of(params, "items", dataset, ITEMS)
+        there = _of(params, "responses", dataset, RESPONSES)
+        there = there[there["responder"].eq(own)].set_index("item_id")["text"]
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
             table, counts[dataset] = answered(
-                _of(params, "items", dataset, ITEMS),
-                models.responder(params, model),
+                items[~items["item_id"].isin(there.index)],
+                own,
                 asked,
                 LAYOUTS[use.prompts].respond,
                 use,
                 seed=params.seed,
+                answered=there.to_dict(),
             )
         made.append(table)
     return {"responses": tables.together("responses", made), "dropped": tallied(counts)}
@@ -59,7 +65,7 @@ def respond(
 def judge(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
 ) -> dict[str, pd.DataFrame]:
-    """Every labelled pair, or some of them, judged by one model, in both orders.
+    """Pairs of responses judged by one model, in both orders.
 
     Args:
         params: The stage's parameters.
@@ -73,14 +79,18 @@ def judge(
     own = models.responder(params, model)
     written = STUDY.read(params.profile, "responses", RESPONSES)
     labels = STUDY.read(params.profile, "labels", PAIRS)
-    of = labels["item_id"].str.replace(r"/.*", "", regex=True)
-    for dataset in use.datasets or sorted(of.unique()):
+    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
+        items = _of(params, "items", dataset, ITEMS)
+        voted = labels[labels["item_id"].isin(items["item_id"])]
+        pairs = _to_judge(items, voted, written, own, use.pairs)
+        if pairs.empty:
+            continue
         with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
             made.append(
                 judge_pairs(
-                    _of(params, "items", dataset, ITEMS),
+                    items,
                     written,
-                    _some(labels[of.eq(dataset)], written, own, use.pairs),
+                    pairs,
                     own,
                     asked,
                     LAYOUTS[use.prompts],
@@ -91,23 +101,42 @@ def judge(
     return {"verdicts": tables.together("verdicts", made)}
 
 
-def _some(labels: pd.DataFrame, written: pd.DataFrame, own: str, size: int | None) -> pd.DataFrame:
-    """Pairs to judge: the labelled ones, or so many of them and of the judge's own."""
-    if size is None:
+def _to_judge(
+    items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame, own: str, which: str | int
+) -> pd.DataFrame:
+    """The pairs of one data set that a judge reads (`selfpref.params.Judge`)."""
+    if which == "labelled" and len(labels):
         return labels
-    key, sides = ["study", "item_id"], ["responder_a", "responder_b"]
-    texts = written[written["item_id"].isin(labels["item_id"])][[*key, "responder"]]
-    pairs = texts.merge(texts, on=key, suffixes=("_a", "_b"))
-    pairs = pairs[pairs["responder_a"] < pairs["responder_b"]]
+    pairs = _pairs(items, labels, written)
+    mine = pairs[SIDES].eq(own).any(axis=1)
+    if which == "own":
+        return pairs[mine]
+    if isinstance(which, str):
+        return pairs
     # Either order of a labelled pair is the same pair.
-    turned = labels.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
-    labelled = pairs.merge(pd.concat([labels, turned])[[*key, *sides]].drop_duplicates())
+    turned = labels.rename(columns=dict(zip(SIDES, reversed(SIDES), strict=True)))
+    known = pd.concat([labels, turned])[[*KEY, *SIDES]].drop_duplicates()
+    labelled = pairs.merge(known)
+    others = labelled[~labelled[SIDES].eq(own).any(axis=1)]
     drawn = []
-    for some, mine in ((labelled, False), (pairs, True)):
-        kind = some[some[sides].eq(own).any(axis=1).eq(mine)]
-        names = kind[["item_id", *sides]].agg("/".join, axis=1)
-        drawn.append(kind[names.isin(sampled(names, size))])
+    for kind in (others, pairs[mine]):
+        names = kind[["item_id", *SIDES]].agg("/".join, axis=1)
+        drawn.append(kind[names.isin(sampled(names, which))])
     return pd.concat(drawn)
+
+
+def _pairs(items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame) -> pd.DataFrame:
+    """Every two responses to an item; those to a turn before another one only where it is voted on.
+
+    Returns:
+        `study, item_id, responder_a, responder_b`, the names of a pair in alphabetical order.
+    """
+    turns = zip(items["item_id"], items["messages"], strict=True)
+    passed = {turn for one in turns for turn in earlier_turns(*one)} - {*labels["item_id"]}
+    ends = items.loc[~items["item_id"].isin(passed), "item_id"]
+    texts = written.loc[written["item_id"].isin(ends), [*KEY, "responder"]]
+    pairs = texts.merge(texts, on=KEY, suffixes=("_a", "_b"))
+    return pairs[pairs["responder_a"] < pairs["responder_b"]].reset_index(drop=True)
 
 
 def perplexity(
