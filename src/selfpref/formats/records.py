@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -160,3 +161,34 @@ def numbered(rows: list[dict[str, Any]]) -> pd.DataFrame:
     key = ["study", "item_id", "responder_a", "responder_b", "annotator"]
     labels = pd.DataFrame(rows, columns=[*key, "label"])
     return labels.assign(repeat=labels.groupby(key, sort=False).cumcount())
+
+
+def whole_rows(path: Path, columns: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Place (file and line) and row of a JSONL or CSV file of these columns, each with a value.
+
+    Raises:
+        SelfprefError: A column is missing, empty or unknown; names file, line and column.
+    """
+    wanted = list(columns)
+    for number, row in rows_of(path):
+        where = f"{path}, line {number}"
+        if missing := [name for name in wanted if row.get(name) in (None, "")]:
+            raise SelfprefError(f"{where}: no {missing[0]!r}; it needs {', '.join(wanted)}")
+        if unknown := sorted(set(row) - set(wanted)):
+            raise SelfprefError(f"{where}: unknown column {unknown[0]!r}; remove it")
+        yield where, row
+
+
+def finite(row: Mapping[str, Any], name: str, where: str) -> float:
+    """The number in a column of a row.
+
+    Raises:
+        SelfprefError: It is no number; names the place.
+    """
+    try:
+        number = float(row[name])
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise SelfprefError(f"{where}: {name} {row[name]!r} is no number")
+    return number

@@ -11,15 +11,13 @@ The texts to be scored stand in data/<profile>/responses. So any neural metric e
 without its weights: score the texts where you like, and name the file under `datasets`.
 """
 
-import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import rows_of
+from selfpref.formats.records import finite, whole_rows
 from selfpref.params import Dataset
 
 COLUMNS = ("item", "responder", "step", "metric", "score")
@@ -45,37 +43,17 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             f"{entry.study}.datasets.{dataset}.judges: true scores have no judge; remove the key"
         )
     found: dict[tuple[str, str, int, str], dict[str, Any]] = {}
-    for where, row in _rows(source):
-        step = _number(row["step"], "step", where)
+    for where, row in whole_rows(source, COLUMNS):
+        step = finite(row, "step", where)
         key = (row["item"], row["responder"], int(step), row["metric"])
         if step != key[2] or step < 0:
             raise SelfprefError(f"{where}: step {row['step']!r} is not a number from 0")
         if key in found:
             raise SelfprefError(f"{where}: a second {key[3]!r} of item {key[0]!r}; keep one row")
         names = dict(zip(("item_id", "responder", "step", "metric"), key, strict=True))
-        found[key] = {"study": entry.study, **names, "score": _number(row["score"], "score", where)}
+        found[key] = {"study": entry.study, **names, "score": finite(row, "score", where)}
     return {
         "truths": pd.DataFrame(
             found.values(), columns=["study", "item_id", "responder", "step", "metric", "score"]
         )
     }
-
-
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, row in rows_of(path):
-        where = f"{path}, line {number}"
-        if missing := [name for name in COLUMNS if row.get(name) in (None, "")]:
-            raise SelfprefError(f"{where}: no {missing[0]!r}; it needs {', '.join(COLUMNS)}")
-        if unknown := sorted(set(row) - set(COLUMNS)):
-            raise SelfprefError(f"{where}: unknown column {unknown[0]!r}; remove it")
-        yield where, row
-
-
-def _number(value: Any, name: str, where: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise SelfprefError(f"{where}: {name} {value!r} is no number")
-    return number

@@ -13,7 +13,7 @@ class Dataset(Section):
     Attributes:
         study: The study whose tables it fills; left out, the one in whose section it stands.
         reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
-            `scores` for one of true scores.
+            `scores` for one of true scores, `perplexities` for one of perplexities.
         source: A release's list of pinned files, or the user's file.
         judges: The judges to read; the others of the source are left out. Left out: all.
     """
@@ -25,7 +25,7 @@ class Dataset(Section):
 
 
 class WataokaData(Dataset):
-    """Verdicts on pairs of responses, or true scores of responses."""
+    """Verdicts on pairs of responses, or true scores or perplexities of responses."""
 
     study: Literal["wataoka"] = "wataoka"
     reader: Literal[
@@ -34,6 +34,7 @@ class WataokaData(Dataset):
         "elobench",
         "pairs",
         "scores",
+        "perplexities",
         "fastchat",
         "arena",
         "alpaca-eval",

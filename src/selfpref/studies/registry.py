@@ -62,9 +62,11 @@ READERS = {
 # Of these an entry is made whole: it names many evaluators.
 OF_ENTRIES = ("finetune", "recognise-tuned")
 RELEASED = ("fastchat", "arena", "alpaca-eval", "reviews")
-FILES = {"pairs": "formats.pairs", "scores": "formats.scores"} | dict.fromkeys(
-    RELEASED, "formats.released"
-)
+FILES = {
+    "pairs": "formats.pairs",
+    "scores": "formats.scores",
+    "perplexities": "formats.perplexities",
+} | dict.fromkeys(RELEASED, "formats.released")
 
 
 def read(params: Params, study: str, dataset: str) -> Frames:

@@ -9,9 +9,9 @@ import pytest
 from conftest import SETTINGS
 
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.regression import fit
 from selfpref.studies.beyond.measure import scaled
 from selfpref.studies.beyond.measure.effects import _by_judge, _texts
-from selfpref.studies.beyond.measure.regression import fit
 from selfpref.studies.beyond.measure.scaled import EACH, ONE, Products
 
 QUALITY = {"best": 1.0, "good": 0.4, "poor": -0.4, "worst": -1.0}

@@ -15,7 +15,7 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "wataoka",
-    ("items", "responses", "labels", "truths", "verdicts", "audit"),
+    ("items", "responses", "labels", "truths", "verdicts", "perplexities", "audit"),
     {
         "labels": ["label"],
         "truths": ["label"],

@@ -42,7 +42,12 @@ def load(
     Returns:
         By data set, then by table. Of a `text` no more than its `length` is kept, in characters.
     """
-    datasets = STUDY.parts(params.profile, "items")
+    datasets = [
+        name
+        for name in STUDY.parts(params.profile, "items")
+        # A file of scores or perplexities has no items; its rows are other data sets'.
+        if len(tables.read(params.profile, "items", STUDY.name, [name], ("item_id",)))
+    ]
     found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets}
     for name, wanted in columns.items():
         pieces: dict[str, list[pd.DataFrame]] = {dataset: [] for dataset in found}

@@ -50,9 +50,9 @@ from selfpref.statistics.bias import (
     stacked_cells,
 )
 from selfpref.statistics.bootstrap import Interval
+from selfpref.statistics.regression import fit
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.shares import share_interval
-from selfpref.studies.beyond.measure.regression import fit
 from selfpref.studies.beyond.measure.sets import (
     BOOTSTRAP,
     HUMAN,

@@ -16,7 +16,7 @@ s is the judge's score of A (Eq. 3 of Wataoka et al., 0..1), h the gold label: 1
 ln(1 + characters). The slope has to be the judge's own: where all judges read all texts, a slope
 common to them leaves b as it is, whatever the lengths; what can pass for a preference for own texts
 is a judge's taste for long ones. Intervals are robust to clusters
-(`selfpref.studies.beyond.measure.regression`).
+(`selfpref.statistics.regression`).
 
 Their paper fits grades of experts and judges; here the model is linear throughout, so that b is in
 units of the score. With one judge, or where each judge reads its own texts only, b cannot be told
@@ -27,8 +27,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from selfpref.statistics.regression import MISSING, fit
 from selfpref.studies.beyond import POOLED
-from selfpref.studies.beyond.measure.regression import MISSING, fit
 from selfpref.studies.beyond.measure.sets import (
     ROBUST,
     Row,

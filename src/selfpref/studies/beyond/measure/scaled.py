@@ -24,7 +24,7 @@ solution, e its residuals, G prompts and N rows, the interval of a placebo is b 
 
     var = c (X'X)^- sum_g (X_g'e_g)(X_g'e_g)' (X'X)^-,    c = G / (G - 1) * (N - 1) / (N - rank X)
 
-as in `selfpref.studies.beyond.measure.regression`. Both need several judges of the same responses.
+as in `selfpref.statistics.regression`. Both need several judges of the same responses.
 
 The squares may have no least: where judges disagree about a responder that is a judge too, its r
 can grow without end, its own scale staying as it is and b making up for it. Then the fit does not
@@ -40,9 +40,9 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.regression import MISSING, SPANNED, Coefficient
 from selfpref.statistics.scores import Floats
 from selfpref.studies.beyond.measure.effects import NOT_TOLD
-from selfpref.studies.beyond.measure.regression import MISSING, SPANNED, Coefficient
 from selfpref.studies.beyond.measure.sets import Row, known, missing
 from selfpref.studies.wataoka.measure.judged import Judged
 

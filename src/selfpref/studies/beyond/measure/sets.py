@@ -25,8 +25,8 @@ import pandas as pd
 
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.regression import Coefficient
 from selfpref.statistics.scores import Floats, decide, pairs_with
-from selfpref.studies.beyond.measure.regression import Coefficient
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.wataoka.measure.judged import Judged, Settings
 from selfpref.tables.schemas import TIE

@@ -27,18 +27,22 @@ def _named(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(name=name)
 
 
-def _by_bin(rows: pd.DataFrame, series: str, looks: dict[str, Look], params: Params) -> Plate:
-    """One panel a judge: win rate of A by bin of the difference in perplexity."""
+def by_bin(rows: pd.DataFrame, series: str, label: str, looks: dict[str, Look] = WHO) -> Plate:
+    """One panel a judge: win rate of A by bin of the difference in perplexity.
+
+    Args:
+        rows: Of the frame `win_rates_by_bin`.
+        series: The column of the lines.
+        label: Of the horizontal axis.
+        looks: The lines.
+    """
     figure = lines(
         _named(long(rows, {"": "win_rate"}, into="")).assign(hollow=rows["n"].lt(FEW).to_numpy()),
         x="x",
         series=series,
         looks=looks,
         panel="name",
-        label=(
-            f"{params.wataoka.scale} of A minus that of B, to the judge",
-            "share of pairs in which A wins",
-        ),
+        label=(label, "share of pairs in which A wins"),
         reference=0.5,
         limits=(-0.04, 1.04),
         share_x=False,
@@ -47,10 +51,14 @@ def _by_bin(rows: pd.DataFrame, series: str, looks: dict[str, Look], params: Par
     return Plate(figure, rows, "")
 
 
-def _lost(rows: pd.DataFrame) -> str:
+def lost(rows: pd.DataFrame) -> str:
     """What the pairs of Figs. 3, 4 and 6 lost; the number is the same in every bin of a judge."""
     every = rows[rows["pairs"].eq("all")].drop_duplicates(["dataset", "judge"])
     return f"{every['n_dropped'].sum():g} more dropped ({LOST})"
+
+
+def _own(params: Params) -> str:
+    return f"{params.wataoka.scale} of A minus that of B, to the judge"
 
 
 def perplexity_vs_human(rows: pd.DataFrame, params: Params) -> Plate:
@@ -69,10 +77,10 @@ def perplexity_vs_human(rows: pd.DataFrame, params: Params) -> Plate:
         f"{use.bins} bins of equal {use.binning}",
         f"{one['judge'].nunique()} judges, {one['n'].sum():g} pairs with a vote, a decision and "
         "both perplexities",
-        _lost(rows),
+        lost(rows),
         wilson("prompts", params),
     )
-    return _by_bin(every, "who", WHO, params)._replace(caption=told)
+    return by_bin(every, "who", _own(params))._replace(caption=told)
 
 
 def own_vs_other(rows: pd.DataFrame, params: Params) -> Plate:
@@ -89,12 +97,12 @@ def own_vs_other(rows: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         f"The judge's win rate of A in {counts.get('own', 0):g} pairs with its own response (as A) "
         f"and {counts.get('other', 0):g} pairs of others, in the bins of Fig. 3",
-        _lost(rows),
+        lost(rows),
         wilson("prompts", params),
     )
     looks = dict(zip(PAIRS.values(), (Look(GREEN, "D"), Look(BLUE)), strict=True))
     drawn = split.assign(series=split["pairs"].map(PAIRS))
-    return _by_bin(drawn, "series", looks, params)._replace(table=split, caption=told)
+    return by_bin(drawn, "series", _own(params), looks)._replace(table=split, caption=told)
 
 
 def slopes(rows: pd.DataFrame, params: Params) -> Plate:

@@ -43,6 +43,7 @@ from selfpref.studies.wataoka.measure.judged import (
     excess_table,
     position,
 )
+from selfpref.studies.wataoka.measure.outside_reader import outside_reader, outside_win_rates
 from selfpref.studies.wataoka.measure.ties import (
     beside_the_paper,
     exclusions,
@@ -90,9 +91,9 @@ def compute(
         `judge_ties`, `exclusions`, `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its
         texts), `responses`, `contents`, `paper_bias`, `paper_signs` and `checks`;
         `bias_by_judge_and_responder`, `agreement_with_human` and `wins_by_human`; `without_self`
-        from Arena; from perplexities
-        `win_rates_by_bin`, `slopes` and `log_perplexity`; where the truth is known `planted`,
-        `recovery` and `oracle_agreement`. A data set without any pair left contributes no rows;
+        from Arena; from perplexities `win_rates_by_bin`, `slopes`, `log_perplexity`,
+        `outside_reader` and `outside_win_rates`; where the truth is known `planted`, `recovery`
+        and `oracle_agreement`. A data set without any pair left contributes no rows;
         `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
@@ -117,6 +118,8 @@ def compute(
         "win_rates_by_bin": win_rates_by_bin,
         "slopes": slopes,
         "log_perplexity": own_and_other,
+        "outside_reader": outside_reader,
+        "outside_win_rates": outside_win_rates,
         "planted": injected_bias,
         "oracle_agreement": oracle_agreement,
     }
