@@ -10,7 +10,17 @@ from selfpref.studies.wataoka.measure.judged import Judged, Settings
 from selfpref.studies.wataoka.measure.outside_reader import outside_reader, outside_win_rates, sides
 
 BOOTSTRAP = ClusterBootstrap(resamples=100, level=0.95, method="percentile", seed=1)
-SETTINGS = Settings(0.5, "drop", "drop", "all", 4, "count", "log-perplexity", BOOTSTRAP)
+SETTINGS = Settings(
+    threshold=0.5,
+    judge_tie="exact",
+    human_ties="drop",
+    judge_ties="drop",
+    turns="all",
+    bins=4,
+    binning="count",
+    scale="log-perplexity",
+    bootstrap=BOOTSTRAP,
+)
 NAMES = ("broken", "fair", "strong")
 KEY = ["who", "reader", "control"]
 
