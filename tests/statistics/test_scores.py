@@ -1,16 +1,21 @@
 """One row a judged pair: orders, orientations, ties and failures."""
 
+import doctest
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from selfpref import tables
+from selfpref.statistics import scores
 from selfpref.statistics.scores import (
     TIED,
     human_votes,
     judge_scores,
     judged_pairs,
+    oriented_votes,
     pairs_with,
 )
 
@@ -163,3 +168,15 @@ def decisions(frame):
 )
 def test_a_judges_tie_has_three_readings(rows, wanted):
     assert decisions(verdicts(*rows)) == pytest.approx(wanted, nan_ok=True)
+
+
+def test_where_nobody_voted_votes_are_numbers_still():
+    nothing = tables.empty("labels")
+    assert oriented_votes(nothing)["vote"].dtype == float
+    pairs = judged_pairs(ITEMS, nothing, verdicts(("ab", [0.6, 0.2])))
+    assert pairs["human"].isna().all()
+    assert len(pairs) == 1
+
+
+def test_the_examples_of_the_docstrings():
+    assert doctest.testmod(scores).failed == 0

@@ -23,6 +23,7 @@ from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
 from selfpref.statistics.bias import too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.no_preference import against_votes, vote_cells
+from selfpref.statistics.scores import names_of
 from selfpref.statistics.threads import at_once
 from selfpref.studies.beyond.measure import choices, effects, power, scaled, sets
 from selfpref.studies.wataoka.measure.by_responder import (
@@ -183,13 +184,13 @@ def of_rows(
             "give the verdicts, and this as --votes"
         )
     data = _judged(made, name)
-    there = sorted(set(data.pairs["judge"]))
+    there = names_of(data.pairs["judge"])
     wanted = None if judge is None else alias.get(judge, judge)
     if wanted is not None and wanted not in there:
         near = nearly(wanted, there)
         hint = f"; nearest is {near!r}" if near else ""
         raise SelfprefError(f"--judge {judge}: no such judge, there are {_some(there)}{hint}")
-    responders = sorted({*data.pairs["first"], *data.pairs["second"]})
+    responders = names_of(data.pairs["first"], data.pairs["second"])
     if votes is not None:
         strangers = sorted(_responders(parts[1]) - {*responders, *there})
         unmatched |= {stranger: nearly(stranger, responders) for stranger in strangers}
@@ -220,9 +221,6 @@ def _judged(made: Frames, name: str) -> Judged:
     texts = tables.empty("responses").assign(length=pd.Series(dtype="int64")).drop(columns="text")
     given = {**made, "responses": texts}
     given |= {other: tables.empty(other) for other in ("truths", "perplexities")}
-    if given["labels"].empty:
-        # Votes are numbers; without any, the type of a text would stay.
-        given["labels"] = given["labels"].astype({"label": object})
     settings = Settings(
         threshold=0.5,
         human_ties="drop",
@@ -321,14 +319,13 @@ def _measured(data: Judged, names: Names) -> Measured:
             "scaled": lambda: scaled.of_pairs(data, data.pairs, sets.HUMAN) if several else None,
             "effects": lambda: list(effects.of_pairs(data, data.pairs, sets.HUMAN)),
             "placebo": lambda: scaled.placebos(data) if several else None,
-            "people": lambda: list(choices.against_people(data)),
-            "judges": lambda: bias(data),
+            "judges": lambda: (bias(data), list(choices.against_people(data))),
             "position": lambda: position(data),
             "towards": lambda: bias_by_judge_and_responder(data),
         }
     )
-    judges = made["judges"]
-    found = [*made["people"], *made["gold"], *made["effects"]]
+    judges, people = made["judges"]
+    found = [*people, *made["gold"], *made["effects"]]
     scales = pd.DataFrame(columns=scaled.SCALES)
     placebo = pd.DataFrame(columns=scaled.PLACEBO)
     if several:

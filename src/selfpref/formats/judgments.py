@@ -144,10 +144,11 @@ def _read(path: Path, wanted: str, judges: Sequence[str], *, voted: bool, texts:
 
 def _whole(records: Found, fields: Sequence[str], word: str) -> Found:
     """The records, all of which have the fields."""
-    single = {field for field in fields if " or " not in field}
+    single = [field for field in fields if " or " not in field]
+    there: tuple[str, ...] = ()
     for path, number, record in records:
-        if not single <= record.keys():
-            name = next(field for field in fields if field in single - record.keys())
+        if there != (there := tuple(record)) and not set(single) <= set(there):
+            name = next(field for field in single if field not in there)
             raise SelfprefError(
                 f"{path}, {word} {number}: no field {name!r}; it needs {', '.join(fields)}"
             )

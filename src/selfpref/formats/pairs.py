@@ -48,17 +48,13 @@ def checked(
     Raises:
         SelfprefError: Names file, line, column and remedy.
     """
-    wanted, every = tuple(required), set(required)
+    wanted = tuple(required)
     filled = [name for name in wanted if name in (*WHO, "judge")]
+    columns: tuple[str, ...] = ()
     for path, number, values in read:
-        if not every <= values.keys():
-            missing = next(key for key in wanted if key not in values)
-            raise SelfprefError(
-                f"{path}, {word} {number}: no column {missing!r}; it needs {', '.join(wanted)}"
-            )
-        if not values.keys() <= KNOWN:
-            unknown = min(values.keys() - KNOWN)
-            raise SelfprefError(f"{path}, {word} {number}: unknown column {unknown!r}; remove it")
+        # Rows mostly have the columns of the row before.
+        if columns != (columns := tuple(values)):
+            _columns(columns, wanted, f"{path}, {word} {number}")
         for key in filled:
             if values[key] is None or values[key] == "":
                 raise SelfprefError(
@@ -71,6 +67,14 @@ def checked(
         if _there(row.get("repeat")):
             row = {**row, "repeat": _repeat(row["repeat"], f"{path}, {word} {number}")}
         yield path, number, row
+
+
+def _columns(columns: tuple[str, ...], wanted: tuple[str, ...], where: str) -> None:
+    """End where a column is missing or unknown."""
+    if missing := [name for name in wanted if name not in columns]:
+        raise SelfprefError(f"{where}: no column {missing[0]!r}; it needs {', '.join(wanted)}")
+    if unknown := set(columns) - KNOWN:
+        raise SelfprefError(f"{where}: unknown column {min(unknown)!r}; remove it")
 
 
 def _there(value: Any) -> bool:

@@ -43,14 +43,17 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         SelfprefError: A line is not a JSON object (a truncated file ends in one) or not UTF-8.
     """
-    number = 0
+    number, read = 0, json.JSONDecoder().raw_decode
     try:
-        with open(path, encoding="utf-8") as handle:
+        with open(path, encoding="utf-8-sig") as handle:
             for number, line in enumerate(handle, start=1):
-                if not line.strip():
+                text = line.strip()
+                if not text:
                     continue
-                record = json.loads(line)
-                if "\\ud" in line.lower():
+                record, end = read(text)
+                if end != len(text):
+                    raise json.JSONDecodeError("Extra data", text, end)
+                if "\\u" in text and "\\ud" in text.lower():
                     record = json.loads(texts.whole(json.dumps(record, ensure_ascii=False)))
                 if not isinstance(record, dict):
                     raise SelfprefError(f"{path}, line {number}: not a JSON object")
@@ -70,7 +73,7 @@ def entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         SelfprefError: It is neither; names file and entry.
     """
     try:
-        with open(path, encoding="utf-8") as handle:
+        with open(path, encoding="utf-8-sig") as handle:
             listed = handle.read(64).lstrip().startswith("[")
             handle.seek(0)
             text = handle.read() if listed else ""

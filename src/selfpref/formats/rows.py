@@ -114,8 +114,8 @@ def _columns(rows: list[Mapping[str, Any]], names: Sequence[str]) -> dict[str, p
     for name in PROBABILITIES:
         values = [row.get(name) for row in rows] if name in there else nothing
         found[name] = pd.Series([None if value == "" else value for value in values], dtype=float)
-    repeats = [row.get("repeat") or 0 for row in rows]
-    return found | {"repeat": pd.Series(repeats, dtype="int64")}
+    repeats = [row.get("repeat") or 0 for row in rows] if "repeat" in there else 0
+    return found | {"repeat": pd.Series(repeats, index=range(len(rows)), dtype="int64")}
 
 
 def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "line") -> Rows:

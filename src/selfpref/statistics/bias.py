@@ -43,7 +43,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Clusters, Interval, ratio
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.scores import Floats, names_of
 from selfpref.statistics.shares import difference, share_interval
 
 CELLS = ["tp", "fn", "fp", "tn"]
@@ -212,7 +212,7 @@ def stacked_cells(
     Returns:
         `[pairs, judges, 4]`, `judge` first, the others by name; and the cluster of each pair.
     """
-    judges = [judge, *sorted(set(rows["judge"]) - {judge})]
+    judges = [judge, *(name for name in names_of(rows["judge"]) if name != judge)]
     pair = ["item_id", "cluster", "opponent"]
     by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
     number = rows.groupby(pair, sort=True).ngroup().to_numpy()

@@ -66,7 +66,7 @@ from selfpref.studies.beyond.measure.sets import (
     missing,
     on_sides,
 )
-from selfpref.studies.wataoka.measure.judged import STUDY, Judged, no_preference
+from selfpref.studies.wataoka.measure.judged import STUDY, Judged
 
 # Statistics that need a gold label, and where no preference lies for pairs.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
@@ -192,7 +192,7 @@ def without_gold(data: Judgments) -> Iterator[Row]:
 def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
     for judge in data.judges:
-        found, own = no_preference(data, judge), data.own(judge)
+        found, own = data.no_preference[judge], data.own(judge)
         name, labelled = "beyond_no_preference", int(own["human"].notna().sum())
         place = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": HUMAN}
         row: Row = {**place, "statistic": name, "unit": "probability"}

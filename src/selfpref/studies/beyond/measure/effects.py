@@ -28,6 +28,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from selfpref.statistics.regression import MISSING, fit
+from selfpref.statistics.scores import names_of
 from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond.measure.sets import (
     ROBUST,
@@ -45,7 +46,7 @@ NO_TEXTS = "the texts are not known"
 
 def _by_judge(values: pd.Series, judges: pd.Series, what: str) -> pd.DataFrame:
     """One column a judge: the values where it judged, else 0."""
-    names = sorted(set(judges))
+    names = names_of(judges)
     return pd.DataFrame(
         {f"{what} {name}": values.where(judges.eq(name), 0.0) for name in names}, index=values.index
     )
@@ -75,7 +76,7 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
     found = fit(y, held.assign(own=kept["own"]), kept["cluster"], ["own"], level)
     found |= fit(y, pd.concat([held, each], axis=1), kept["cluster"], list(each), level)
     scopes = {POOLED: ("own", is_own)}
-    for judge in sorted(set(rows.loc[is_own, "judge"])):
+    for judge in names_of(rows.loc[is_own, "judge"]):
         scopes[judge] = (f"own {judge}", is_own & rows["judge"].eq(judge))
     for judge, (column, mine) in scopes.items():
         b, n = found.get(column, MISSING), int((mine & used).sum())
@@ -108,7 +109,7 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
-    names = sorted({*pairs["first"], *pairs["second"]})
+    names = names_of(pairs["first"], pairs["second"])
     controls = _texts(pairs["first"], names) - _texts(pairs["second"], names)
     controls = controls.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
     responses = data.tables["responses"]
@@ -137,7 +138,7 @@ def of_ratings(
     controls = pd.concat(
         [
             _by_judge(pd.Series(1.0, index=rated.index), rated["judge"], "severity of"),
-            _texts(rated["responder"], sorted(set(rated["responder"]))),
+            _texts(rated["responder"], names_of(rated["responder"])),
             _by_judge(gold, rated["judge"], "gold to"),
         ],
         axis=1,

@@ -41,7 +41,7 @@ from scipy.special import stdtrit
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
 from selfpref.statistics.regression import MISSING, SPANNED, Coefficient
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.scores import Floats, names_of
 from selfpref.studies.beyond.measure.effects import NOT_TOLD
 from selfpref.studies.beyond.measure.sets import Row, known, missing
 from selfpref.studies.wataoka.measure.judged import Judged
@@ -83,8 +83,8 @@ class Products:
             pairs: As `selfpref.statistics.scores.judged_pairs` returns them.
         """
         pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
-        judges = sorted(set(pairs["judge"]))
-        responders = sorted({*pairs["first"], *pairs["second"]})
+        judges = names_of(pairs["judge"])
+        responders = names_of(pairs["first"], pairs["second"])
         texts = [
             pairs["first"].eq(name).astype(float) - pairs["second"].eq(name) for name in responders
         ]

@@ -26,7 +26,7 @@ import pandas as pd
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
 from selfpref.statistics.regression import Coefficient
-from selfpref.statistics.scores import Floats, decide, pairs_with
+from selfpref.statistics.scores import Floats, decide, names_of, pairs_with
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.wataoka.measure.judged import Judged, Settings
 from selfpref.tables.schemas import TIE
@@ -123,7 +123,7 @@ class Judgments:
     def judges(self) -> list[str]:
         """Those that read a response of their own."""
         own = self.rows[self.rows["judge"].eq(self.rows["responder"])]
-        return sorted(set(own["judge"]))
+        return names_of(own["judge"])
 
     @cached_property
     def _facing(self) -> dict[str, pd.DataFrame]:
@@ -193,7 +193,7 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
     responses = data.tables["responses"]
     lengths = text_lengths(responses, responses["length"])
     sides = pd.DataFrame(columns=COLUMNS)
-    for responder in sorted({*pairs["first"], *pairs["second"]}):
+    for responder in names_of(pairs["first"], pairs["second"]):
         rows = pairs_with(pairs, responder).assign(responder=responder, k=2)
         one, two = (
             value_of(lengths, rows["item_id"], rows[side]) for side in ("responder", "opponent")

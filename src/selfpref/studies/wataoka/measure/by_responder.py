@@ -22,7 +22,7 @@ from selfpref.statistics.bias import (
     human_sides,
     too_few,
 )
-from selfpref.statistics.scores import human_votes, pairs_with
+from selfpref.statistics.scores import human_votes, names_of, pairs_with
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.wataoka.measure.judged import Judged
 
@@ -39,7 +39,7 @@ def bias_by_judge_and_responder(data: Judged) -> pd.DataFrame:
         responder's response, and the other one), `few` (see `FEW`), `n_dropped`.
     """
     use, rows = data.settings, []
-    for responder in sorted({*data.pairs["first"], *data.pairs["second"]}):
+    for responder in names_of(data.pairs["first"], data.pairs["second"]):
         for judge, part in pairs_with(data.pairs, responder).groupby("judge"):
             cells = cell_weights(part, use.human_ties, use.judge_ties)
             names = (str(judge), responder, "towards")

@@ -124,13 +124,17 @@ class Judged:
         )
         return sorted(judge & (first | second))
 
+    @cached_property
+    def _votes(self) -> pd.DataFrame:
+        return oriented_votes(self.tables["labels"])
+
     def votes(self, responder: str) -> pd.DataFrame:
         """Single votes on the pairs with a responder's text, turned to it.
 
         Returns:
             `item_id, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
         """
-        votes = oriented_votes(self.tables["labels"])
+        votes = self._votes
         held = votes[votes["first"].eq(responder) | votes["second"].eq(responder)]
         turned = held["second"].eq(responder)
         return pd.DataFrame(
@@ -146,10 +150,21 @@ class Judged:
         """Intervals, each use with a stream of its own within this data set."""
         return self.settings.bootstrap.within(STUDY, self.name)
 
+    @cached_property
+    def _own(self) -> dict[str, pd.DataFrame]:
+        return {
+            judge: pairs_with(self.pairs[self.pairs["judge"].eq(judge)], judge)
+            for judge in self.judges
+        }
+
     def own(self, judge: str) -> pd.DataFrame:
-        """The judge's verdicts on pairs with its own response, turned to it."""
-        rows = pairs_with(self.pairs, judge)
-        return rows[rows["judge"].eq(judge)].reset_index(drop=True)
+        """The verdicts of one of `judges` on pairs with its own response, turned to it."""
+        return self._own[judge]
+
+    @cached_property
+    def no_preference(self) -> dict[str, dict[str, object]]:
+        """What `no_preference` finds, by judge."""
+        return {judge: no_preference(self, judge) for judge in self.judges}
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
@@ -184,7 +199,7 @@ def bias(data: Judged) -> pd.DataFrame:
         rows.append(
             {"dataset": data.name, "judge": judge, **cell_counts(cells)}
             | {**_sides(human_sides(totals)), "few": bool(too_few(totals))}
-            | {**eo.columns("eo"), **dp.columns("dp"), **no_preference(data, judge)}
+            | {**eo.columns("eo"), **dp.columns("dp"), **data.no_preference[judge]}
             | {"n_dropped": _dropped(own, cells)}
         )
     return pd.DataFrame(rows)
