@@ -141,6 +141,23 @@ SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\
             "wataoka.perplexity.served: only `server: vllm` gives likelihoods",
         ),
         (
+            [("model: m", "model: m, extra: {temperature: 1}")],
+            "models.served.extra: 'temperature' is set by the entry's own keys or by the task",
+        ),
+        (
+            [("model: m", "model: m, extra: {api_key: secret}")],
+            "models.served.extra: a request's fields hold no secrets; see `key`",
+        ),
+        (
+            [("model: m", "model: m, extra: {a: [{headers: Bearer secret}]}")],
+            "models.served.extra: a request's fields hold no secrets; see `key`",
+        ),
+        (
+            [("model: m", "model: m, reasoning_tokens: 9")],
+            "models.served: reasoning_tokens: only a model that reasons needs them",
+        ),
+        ([("model: m", "model: m, system: drop")], "models.served.system: "),
+        (
             [
                 ("model: m", "model: m, reasoning: low"),
                 ("\n  judge:\n", "\n  judge:\n    served: {prompts: lab, min_mass: 0.5}\n"),
@@ -182,7 +199,7 @@ def test_a_served_model_is_asked_for_what_it_gives_and_its_secrets_are_not_told(
     message = str(failure.value)
     assert message.startswith(f"params.yaml: {told}")
     assert len(message.splitlines()) == 1
-    assert "secret" not in message.replace("holds no secrets", "")
+    assert "secret" not in message.replace("no secrets", "")
 
 
 BREAKS = (

@@ -174,20 +174,6 @@ def test_samples_are_calls_of_their_own(store):
     assert not any("logprobs" in body for body in server.bodies)
 
 
-def test_a_reasoning_model_is_asked_in_its_own_way(store):
-    with Scripted() as server:
-        model = hosted(server.url, reasoning="low")
-        calls = Model(model, store, offline=False, title="")
-        calls.ask(to_generate(prompts(1) * 2, max_tokens=900, temperature=1.0, seeds=[1, 2]))
-        with pytest.raises(SelfprefError, match="a reasoning model gives no probabilities"):
-            ask(store, model, prompts(1))
-    assert len(server.bodies) == 2
-    for body in server.bodies:
-        assert body["max_completion_tokens"] == 900
-        assert body["reasoning_effort"] == "low"
-        assert not {"temperature", "max_tokens", "logprobs", "seed"} & set(body)
-
-
 # --- faults -------------------------------------------------------------------------------------
 
 

@@ -24,8 +24,9 @@ LOCAL = {
     "choose": "e9aab6f28b565ee03e7c24f92c702597fd37ea55b2402fbf67e8ce4befae2f44",
     "score": "b74170251b93d4d572aba037a65a38fd69a2955c3a70289faaec538ba32e64d4",
     "generate": "61cf807499f312ae8fbe27b1a2324b7e2d94c25b8846f496781de0097c9b27d0",
+    # Of labels, since they are read behind a format's own space where that is a token of its own.
+    "choose, asked": "1153757f6b915efdbe01ec8990d5e924367d7ef9ab8c2264155f1fdbc4a86dc4",
     # Of all others, as ever.
-    "choose, asked": "0a0cca2e38043d5c0e7f8d7b85cc5a98c0c2025acc93c268e3cbaed0f4b2f338",
     "generate, asked": "afaee7f59ecbcf358a163de8073e7a7b4f2527758fcf516bc82cb05566163a03",
     "score, no messages": "7295414c8ed70b60f26b93727b3373f4d9fc404b15fb903b1705fe864a7d330e",
 }
@@ -40,7 +41,8 @@ SERVED = {
     ("vllm", "generate"): "067c524beaec41e162655974629a525d97b8bfa818a596169082b8e7af9860ec",
     ("llama.cpp", "choose"): "746162d815a090f18b57a8f9842fc652717fe81dbff687aebd70a26636eca898",
     ("llama.cpp", "generate"): "39fb8a7404bf4b279b2fadea62085906e54f9ec2b08d4af6588e0bc4375d6afd",
-    ("reasoning", "plain"): "0cd612f422f174fe590e9475e98f10cd2bdf3610b1476e1204a1e942c6b42319",
+    # Since its limit holds what it reasons.
+    ("reasoning", "plain"): "ab2de1263ca114d7cdfe7f61b123663fab93829bae624fa70e130db8971af99a",
 }
 
 

@@ -10,7 +10,7 @@ from small_models import CHATML, INST, byte_level, load, save, sentencepiece  # 
 
 from selfpref.models import Prompt, response_start  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
-from selfpref.models.local.weights import templates  # noqa: E402
+from selfpref.models.local.templates import templates  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import Live  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402

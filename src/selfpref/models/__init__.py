@@ -45,6 +45,19 @@ class Prompt:
         return {"messages": self.messages, "prefill": self.prefill}
 
 
+def folded(messages: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    """Messages without a system turn: its text stands in the first user message, in front."""
+    told = [content for role, content in messages if role == "system"]
+    said = [message for message in messages if message[0] != "system"]
+    if not told:
+        return messages
+    at = next((at for at, (role, _) in enumerate(said) if role == "user"), None)
+    if at is None:
+        return ("user", "\n\n".join(told)), *said
+    said[at] = "user", "\n\n".join([*told, said[at][1]])
+    return tuple(said)
+
+
 @dataclass(frozen=True)
 class _Call:
     """One question to a model; as JSON it is part of its key in the store."""
@@ -61,9 +74,10 @@ class _Call:
     def begins(self) -> dict[str, str]:
         """Where an answer begins that is given, as a prefill or to be scored.
 
-        It is part of the key: such an answer once began at the end of the generation prompt.
+        It is part of the key: such an answer once began at the end of the generation prompt. A
+        label is an answer that is given, too.
         """
-        given = self.prompt.messages and (self.prompt.prefill or isinstance(self, Score))
+        given = self.prompt.messages and (self.prompt.prefill or not isinstance(self, Generate))
         return {"begins": "content"} if given else {}
 
     @property

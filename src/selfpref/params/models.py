@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, JsonValue, model_validator
 from pydantic.functional_validators import AfterValidator
 from pydantic_core import PydanticCustomError
 
@@ -13,6 +13,32 @@ from selfpref.params.section import RepositoryPath, Section, Slug, inside
 OPENAI = "https://api.openai.com/v1"
 # The type of errors that do not repeat the value, which may be a secret.
 CONCEALED = "concealed"
+# Chat formats by name: of models that were published without one, and `plain` for base models.
+FORMATS = (
+    "vicuna",
+    "koala",
+    "oasst-pythia",
+    "dolly-v2",
+    "stablelm-tuned-alpha",
+    "llama-2",
+    "llama-3",
+    "llama-3.1",
+    "plain",
+)
+# What a request holds by other keys of the entry and of the task, and what would make another kind
+# of reply of it.
+OWN_FIELDS = frozenset(
+    {
+        *("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "seed"),
+        *("logprobs", "top_logprobs", "reasoning_effort", "n", "stream", "stream_options"),
+        *("add_generation_prompt", "continue_final_message", "response_format", "tools"),
+    }
+)
+SECRET_NAME = re.compile(
+    r"api[-_]?key|authorization|.*(secret|password|credential).*|((access|auth|bearer)[-_]?)?token",
+    re.IGNORECASE,
+)
+SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
 
 
 class Named(Section):
@@ -26,6 +52,17 @@ class Named(Section):
     responder: Annotated[str, Field(min_length=1)] | None = None
 
 
+class Asked(Named):
+    """What every entry may say of a model that is asked in chat messages.
+
+    Attributes:
+        system: `keep` the system message of a prompt as it is; or `fold` its text into the first
+            user message, in front, for models that refuse a system turn.
+    """
+
+    system: Literal["keep", "fold"] = "keep"
+
+
 def _file(gguf: str) -> str:
     package, colon, file = gguf.rpartition(":")
     if colon and not package.isidentifier():
@@ -34,7 +71,13 @@ def _file(gguf: str) -> str:
     return gguf
 
 
-class Transformers(Named):
+def _template(name: str) -> str:
+    if name not in FORMATS and not name.endswith(".jinja"):
+        raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file in the repository")
+    return inside(name)
+
+
+class Transformers(Asked):
     """A model on this machine's own weights.
 
     Attributes:
@@ -49,11 +92,14 @@ class Transformers(Named):
             each of them is meant, and one stage runs them, as many at a time as there are
             processors. Left out: one model, named by the key.
         revision: The commit of a model of the Hub.
-        template: The chat format of a model that was published without one, by name.
+        template: The chat format of a model that was published without one: by name, or a Jinja
+            file in the repository, which is rendered in a sandbox. `plain`, for base models: no
+            roles, a paragraph a message.
         dtype: Of weights and activations; probabilities are fp32 in any case.
         device_map: `cpu`, `cuda`, `cuda:1`, ..., or `auto`: over all GPUs.
         attention: `sdpa` computes shared prefixes once; the others run on padded rows.
-        batch_tokens: Tokens in one forward pass.
+        batch_tokens: Tokens in one forward pass. Left out: 2048; on GPUs, what their free memory
+            holds.
         threads: CPU threads; left out: torch's own choice.
         processes: So many hold the model and share its calls; beside each other they are faster
             than threads. On a CPU alone.
@@ -65,23 +111,11 @@ class Transformers(Named):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
-    template: (
-        Literal[
-            "vicuna",
-            "koala",
-            "oasst-pythia",
-            "dolly-v2",
-            "stablelm-tuned-alpha",
-            "llama-2",
-            "llama-3",
-            "llama-3.1",
-        ]
-        | None
-    ) = None
+    template: Annotated[str, AfterValidator(_template)] | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
-    batch_tokens: Annotated[int, Field(ge=1)] = 2048
+    batch_tokens: Annotated[int, Field(ge=1)] | None = None
     threads: Annotated[int, Field(ge=1)] | None = None
     processes: Annotated[int, Field(ge=1)] = 1
 
@@ -125,6 +159,25 @@ def _variable(name: str) -> str:
     return name
 
 
+def _fields(extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Refuse what an entry says by other keys, and what looks like a secret."""
+    if taken := sorted(OWN_FIELDS & extra.keys()):
+        raise ValueError(f"{taken[0]!r} is set by the entry's own keys or by the task; remove it")
+    if _looks_secret(extra):
+        raise PydanticCustomError(CONCEALED, "a request's fields hold no secrets; see `key`")
+    return extra
+
+
+def _looks_secret(value: JsonValue) -> bool:
+    if isinstance(value, dict):
+        return any(SECRET_NAME.fullmatch(name) for name in value) or any(
+            map(_looks_secret, value.values())
+        )
+    if isinstance(value, list):
+        return any(map(_looks_secret, value))
+    return isinstance(value, str) and SECRET.search(value) is not None
+
+
 class Price(Section):
     """USD a million tokens of the prompt (`input`) and of the reply (`output`)."""
 
@@ -132,7 +185,7 @@ class Price(Section):
     output: Annotated[float, Field(ge=0)]
 
 
-class Hosted(Named):
+class Hosted(Asked):
     """A model behind the OpenAI chat API.
 
     Attributes:
@@ -143,8 +196,14 @@ class Hosted(Named):
         server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
             gives perplexities.
         top_logprobs: Tokens listed at each position; endpoints differ in how many they allow.
+        limit: The field that limits a reply: newer models take `max_completion_tokens` alone.
         reasoning: Effort of a reasoning model, which takes no temperature and gives no
-            probabilities; left out: any other model.
+            probabilities; with `none` it does not reason, and takes and gives both. Left out: any
+            other model.
+        reasoning_tokens: Added to the limit of every reply of a model that reasons: what it reasons
+            counts in its limit.
+        extra: Fields of a request that only this endpoint has, such as `top_k`; part of a call's
+            key.
         concurrency: Requests under way at once.
         requests_per_minute: The endpoint's limit, if it has one.
         tokens_per_minute: The same in tokens, counted as `selfpref estimate` counts them.
@@ -161,7 +220,10 @@ class Hosted(Named):
     key: Annotated[str, AfterValidator(_variable)] | None = None
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
     top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
-    reasoning: Literal["minimal", "low", "medium", "high"] | None = None
+    limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    reasoning_tokens: Annotated[int, Field(ge=1)] = 4096
+    extra: Annotated[dict[str, JsonValue], AfterValidator(_fields)] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     requests_per_minute: Annotated[int, Field(ge=1)] | None = None
     tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
@@ -177,7 +239,14 @@ class Hosted(Named):
             raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
         if self.budget is not None and self.price is None:
             raise ValueError("budget needs a price; add `price: {input: ..., output: ...}`")
+        if "reasoning_tokens" in self.model_fields_set and not self.reasons:
+            raise ValueError("reasoning_tokens: only a model that reasons needs them; remove it")
         return self
+
+    @property
+    def reasons(self) -> bool:
+        """Whether it reasons before it replies."""
+        return self.reasoning not in (None, "none")
 
 
 def _cluster(address: str) -> str:

@@ -283,7 +283,7 @@ def _can(place: str, entry: Hosted, use: Any) -> None:
             raise ValueError(f"{place}: only `server: vllm` gives likelihoods of a given text")
         if entry.batch:
             raise ValueError(f"{place}: batches give no likelihoods of a given text")
-    if isinstance(use, Verdicts) and entry.reasoning and use.score_mode == "logprobs":
+    if isinstance(use, Verdicts) and entry.reasons and use.score_mode == "logprobs":
         raise ValueError(
             f"{place}: a reasoning model gives no probabilities; set `score_mode: sampled`"
         )

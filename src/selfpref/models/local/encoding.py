@@ -14,7 +14,9 @@ trims): no content can change what the template writes.
 An answer that is given, as a prefill or a continuation, is the content of the assistant's turn: the
 template renders that turn too, and what it writes before the content (a line break, the space after
 `ASSISTANT:`) belongs to the prompt. An answer that is still to be written follows the template's
-generation prompt, which may end before that space.
+generation prompt, which may end before that space. A label is looked for where the model writes it:
+after the generation prompt where space and label are one token (`▁A`), after the space where they
+are two (`▁`, `1`).
 """
 
 import json
@@ -29,13 +31,14 @@ from tokenizers import Tokenizer
 from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt, response_start
-from selfpref.models.local.weights import Template
+from selfpref.models import Prompt, folded, response_start
+from selfpref.models.local.templates import Template
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
 # Who answers.
 ANSWERING = "assistant"
+FOLD = "; `system: fold` puts a system message into the user's"
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Encoder:
 
     Args:
         tokenizer: A fast tokenizer.
-        template: A format by name; None: the tokenizer's own.
+        template: A format; None: the tokenizer's own.
+        fold: Whether system messages stand in the first user message.
 
     Attributes:
         stops: Ids of the tokens that the template ends an answer with.
@@ -67,13 +71,19 @@ class Encoder:
     """
 
     def __init__(
-        self, tokenizer: PreTrainedTokenizerBase, template: Template | None = None
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        template: Template | None = None,
+        *,
+        fold: bool = False,
     ) -> None:
-        self._tokenizer = tokenizer
+        self._tokenizer, self._fold = tokenizer, fold
         self._jinja = template.jinja if template else None
+        self._source = (template and template.file) or tokenizer.name_or_path
         if not (template or tokenizer.chat_template):
             raise SelfprefError(
-                f"{tokenizer.name_or_path}: no chat template; name the model's format by `template`"
+                f"{tokenizer.name_or_path}: no chat template; name the model's format by "
+                "`template`, give a .jinja file, or `plain` for a base model"
             )
         self._nonce = secrets.token_hex(8)
         described = json.loads(tokenizer.backend_tokenizer.to_str())
@@ -86,14 +96,23 @@ class Encoder:
                 f"{tokenizer.name_or_path}: {lacking[0]!r} is no special token of this tokenizer; "
                 "`template` names another model's format"
             )
-        stops = template.stops if template else ()
-        self.stops = {special[token] for token in stops if token in special}
         self._names = {content: self._name(number) for content, number in special.items()}
         self._backend = _renamed(described, self._names)
         longest_first = sorted(self._names, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         self._bos = self._default_bos()
         self._pieces: dict[tuple[tuple[str, ...], bool], list[str | Place]] = {}
+        self._apart: dict[tuple[tuple[str, ...], tuple[str, ...]], bool] = {}
+        stops = template.stops if template else ()
+        stops = self._after_an_answer() if stops is None else stops
+        self.stops = {special[token] for token in stops if token in special}
+
+    def _after_an_answer(self) -> tuple[str, ...]:
+        """The special token that the template writes after an answer."""
+        pieces = self._rendered(("user", ANSWERING), asked=False)
+        at, _ = _place(pieces, 1)
+        rest = "".join(piece for piece in pieces[at + 1 :] if isinstance(piece, str))
+        return tuple(token for token, name in self._names.items() if rest.lstrip().startswith(name))
 
     def _name(self, number: int | str) -> str:
         return f"\ue000{self._nonce}.{number}\ue001"
@@ -126,17 +145,19 @@ class Encoder:
                     add_generation_prompt=asked,
                     tokenize=False,
                 )
-            except jinja2.TemplateError as error:
+            # What jinja raises, and what Python does where a template mixes types.
+            except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
                 raise SelfprefError(
-                    f"{self._tokenizer.name_or_path}: the chat template refuses messages of "
-                    f"{', '.join(roles)}: {error}"
+                    f"{self._source}: the chat template refuses messages of {', '.join(roles)}: "
+                    f"{error}{FOLD if 'system' in roles else ''}"
                 ) from error
             pieces = self._divided(str(text))
             placed = {piece.message for piece in pieces if isinstance(piece, Place)}
             for left_out in sorted(set(range(len(roles))) - placed):
                 raise SelfprefError(
-                    f"{self._tokenizer.name_or_path}: the chat template leaves out the message "
-                    f"of role {roles[left_out]!r}; use another role or `template`"
+                    f"{self._source}: the chat template leaves out the message of role "
+                    f"{roles[left_out]!r}; use another `template`"
+                    f"{FOLD if roles[left_out] == 'system' else ''}"
                 )
             self._pieces[roles, asked] = pieces
         return self._pieces[roles, asked]
@@ -158,12 +179,41 @@ class Encoder:
         """
         if prompt.prefill or not prompt.messages:
             return self._begun(prompt)[0]
-        roles, contents = zip(*prompt.messages, strict=True)
+        roles, contents = zip(*self._messages(prompt), strict=True)
         return _filled(self._rendered(roles, asked=True), contents)
+
+    def _messages(self, prompt: Prompt) -> tuple[tuple[str, str], ...]:
+        return folded(prompt.messages) if self._fold else prompt.messages
+
+    def before_label(self, prompt: Prompt, labels: tuple[str, ...]) -> str:
+        """A prompt as this encoder's text, up to where the next token is a label.
+
+        Args:
+            prompt: Which.
+            labels: What the model may answer.
+        """
+        if prompt.prefill or not prompt.messages:
+            return self.text(prompt)
+        roles = tuple(role for role, _ in self._messages(prompt))
+        if (roles, labels) not in self._apart:
+            self._apart[roles, labels] = self._space_is_apart(roles, labels)
+        return self._begun(prompt)[0] if self._apart[roles, labels] else self.text(prompt)
+
+    def _space_is_apart(self, roles: tuple[str, ...], labels: tuple[str, ...]) -> bool:
+        """Whether space that the format has before an answer is no part of a label's token."""
+        short = Prompt(tuple((role, "x") for role in roles))
+        asked, (begun, _) = self.text(short), self._begun(short)
+        space = begun.removeprefix(asked)
+        if not begun.startswith(asked) or not space.isspace():
+            return False
+        before = self._plain(asked)
+        wholes = [self._plain(begun + label) for label in labels]
+        return any(ids[:-1] != before for ids in wholes)
 
     def _begun(self, prompt: Prompt) -> tuple[str, Place]:
         """The text up to the answer's content, prefill included, and the place of the content."""
-        last = len(prompt.messages)
+        messages = self._messages(prompt)
+        last = len(messages)
         if not last:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token
             if first is None:
@@ -171,17 +221,13 @@ class Encoder:
                     f"{self._tokenizer.name_or_path}: neither BOS nor EOS to begin a text with"
                 )
             return self._own(first + prompt.prefill), Place(last, False, False)
-        roles, contents = zip(*prompt.messages, strict=True)
+        roles, contents = zip(*messages, strict=True)
         pieces = self._rendered((*roles, ANSWERING), asked=False)
-        at, place = next(
-            (at, piece)
-            for at, piece in enumerate(pieces)
-            if isinstance(piece, Place) and piece.message == last
-        )
+        at, place = _place(pieces, last)
         before = _filled(pieces[:at], contents) + self._own(prompt.prefill)
         return before, Place(last, place.left and not prompt.prefill, place.right)
 
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
         found = self._backend.encode_batch_fast(texts, add_special_tokens=False)
         rows: list[list[int]] = [encoding.ids for encoding in found]
@@ -193,7 +239,7 @@ class Encoder:
 
     def rows(self, prompts: Sequence[Prompt]) -> list[list[int]]:
         """Token ids of prompts."""
-        return self._ids([self.text(prompt) for prompt in prompts])
+        return self.ids([self.text(prompt) for prompt in prompts])
 
     def encode(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt."""
@@ -210,8 +256,8 @@ class Encoder:
         """
         begun = [self._begun(prompt) for prompt in prompts]
         once = list(dict.fromkeys(context for context, _ in begun))
-        known = dict(zip(once, self._ids(once), strict=True))
-        wholes = self._ids(
+        known = dict(zip(once, self.ids(once), strict=True))
+        wholes = self.ids(
             [
                 context + place.trimmed(continuation)
                 for (context, place), continuation in zip(begun, continuations, strict=True)
@@ -256,6 +302,15 @@ class Encoder:
         """What a token adds to a text."""
         before = self._plain("x")
         return self.decode([*before, token])[len(self.decode(before)) :]
+
+
+def _place(pieces: Sequence[str | Place], message: int) -> tuple[int, Place]:
+    """Where among a template's pieces the content of a message stands, and how."""
+    return next(
+        (at, piece)
+        for at, piece in enumerate(pieces)
+        if isinstance(piece, Place) and piece.message == message
+    )
 
 
 def _filled(pieces: Iterable[str | Place], contents: Sequence[str]) -> str:

@@ -24,13 +24,15 @@ from selfpref.models import (
     Score,
     Text,
 )
+from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
 from selfpref.models.local.fast.passes import llama_pass, packed_pass
 from selfpref.models.local.fast.products import product, step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.states import Head, Ids, padded, padded_states
-from selfpref.models.local.weights import identity, model_folder, templates
+from selfpref.models.local.templates import chosen
+from selfpref.models.local.weights import identity, model_folder
 from selfpref.params import Transformers
 
 
@@ -55,7 +57,6 @@ class LocalModel:
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         folder = model_folder(entry, root, dataset)
         self.identity = identity(entry, root, dataset)
-        template = templates()[entry.template] if entry.template else None
         if entry.threads is not None:
             torch.set_num_threads(entry.threads)
         # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.
@@ -85,15 +86,19 @@ class LocalModel:
         self.context = int(
             getattr(config, "max_position_embeddings", None) or self.tokenizer.model_max_length
         )
-        self._encoder = Encoder(self.tokenizer, template)
+        template = chosen(entry.template, root)
+        self._encoder = Encoder(self.tokenizer, template, fold=entry.system == "fold")
         self._stops = self._encoder.stops | _ends(self.model, self.tokenizer)
-        # Where positions are scaled by the longest row of a batch, every row goes alone.
-        self._budget = 1 if _scaled_by_length(config) else entry.batch_tokens
         windows = (getattr(config, key, None) for key in ("sliding_window", "attention_chunk_size"))
         self._window = min((size for size in windows if size), default=math.inf)
         with torch.no_grad():
-            self._packed = packed_pass(self.model)
+            # A packed line is laid out for one device.
+            one = len(memory.devices(self.model)) == 1
+            self._packed = packed_pass(self.model) if one else None
             self._head = Head(self.model)
+        # Where positions are scaled by the longest row of a batch, every row goes alone.
+        alone = 1 if _scaled_by_length(config) else None
+        self._budget = alone or entry.batch_tokens or memory.batch_tokens(self.model)
         own = self._packed is llama_pass and self._head.linear
         self._followed = self._window if own else 0
         records.tell(
@@ -139,23 +144,33 @@ class LocalModel:
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Answers as they are made; see `Engine`."""
-        match calls:
-            case [Choose(), *_]:
-                yield from self._choose(cast(Sequence[Choose], calls))
-            case [Score(), *_]:
-                yield from self._score(cast(Sequence[Score], calls))
-            case [Generate(), *_]:
-                yield from self._generate(cast(Sequence[Generate], calls))
+        try:
+            match calls:
+                case [Choose(), *_]:
+                    yield from self._choose(cast(Sequence[Choose], calls))
+                case [Score(), *_]:
+                    yield from self._score(cast(Sequence[Score], calls))
+                case [Generate(), *_]:
+                    yield from self._generate(cast(Sequence[Generate], calls))
+        except torch.OutOfMemoryError as error:
+            raise SelfprefError(
+                f"{self.model.name_or_path}: out of memory with batches of {self._budget} tokens; "
+                "set a lower `batch_tokens`. What was answered is kept"
+            ) from error
 
     def _choose(self, calls: Sequence[Choose]) -> Iterator[tuple[int, Choice]]:
         """Probabilities of the labels as the next token."""
         prompts, labels = [call.prompt for call in calls], calls[0].labels
-        first = {prompt.prefill: prompt for prompt in reversed(prompts)}
-        forms = {
-            prefill: label_forms(self._encoder, labels, [prefill, self._encoder.text(prompt)])
-            for prefill, prompt in first.items()
+        texts = [self._encoder.before_label(prompt, labels) for prompt in prompts]
+        first = {
+            prompt.prefill: text
+            for prompt, text in zip(reversed(prompts), reversed(texts), strict=True)
         }
-        rows = list(map(np.array, self._encoder.rows(prompts)))
+        forms = {
+            prefill: label_forms(self._encoder, labels, [prefill, text])
+            for prefill, text in first.items()
+        }
+        rows = list(map(np.array, self._encoder.ids(texts)))
         fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
             yield index, Choice((), "truncated")

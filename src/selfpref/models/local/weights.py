@@ -1,16 +1,12 @@
 """Which files a model is: a folder in the repository, a pinned revision of the Hub, or one GGUF.
 
 Safetensors only, no code of the model's own: what is downloaded is checked like any folder, and
-pickled weights and Python files are not downloaded at all. Models that were published without a
-chat template have one by name (`templates.yaml`); the engine adds the one BOS where the tokenizer
-would and the template did not.
+pickled weights and Python files are not downloaded at all (`selfpref convert` makes a folder of
+pickled weights: `selfpref.models.local.pickled`).
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +18,11 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
+from selfpref.models.local.templates import chosen
 from selfpref.params import Transformers
 
-# jinja takes one newline off the end of a template; written out, it stays.
-BREAK = "{{ '\\n' }}"
 WANTED = ("*.json", "*.safetensors", "*.jinja", "tokenizer.model")
 
 
@@ -41,7 +35,7 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
         dataset: What `{dataset}` in its path stands for.
 
     Raises:
-        SelfprefError: As `check_folder`.
+        SelfprefError: As `check_folder`, or the file of a template is not there.
     """
     if entry.gguf:
         weights = f"gguf:{entry.sha256}"
@@ -52,7 +46,9 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
         check_folder(folder)
         weights = folder_hash(folder)
     known = {"provider": "transformers", "weights": weights, "dtype": entry.dtype}
-    return known | ({"template": templates()[entry.template].jinja} if entry.template else {})
+    if template := chosen(entry.template, root):
+        known["template"] = template.jinja
+    return known | ({"system": entry.system} if entry.system != "keep" else {})
 
 
 def model_folder(entry: Transformers, root: Path, dataset: str) -> Path:
@@ -151,56 +147,3 @@ def folder_hash(folder: Path) -> str:
             while block := handle.read(1 << 20):
                 digest.update(block)
     return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class Template:
-    """One chat format.
-
-    Attributes:
-        jinja: From `messages` and `add_generation_prompt` to text.
-        control: Special tokens without which the format means nothing.
-        stops: Special tokens that end an answer.
-    """
-
-    jinja: str
-    control: tuple[str, ...]
-    stops: tuple[str, ...]
-
-
-@cache
-def templates() -> dict[str, Template]:
-    """Every format by name."""
-    found = YAML(typ="safe").load(Path(__file__).with_name("templates.yaml"))
-    return {
-        name: Template(
-            entry.get("jinja") or _jinja(entry["turns"], entry.get("begin", ""), "trim" in entry),
-            tuple(entry["control"]),
-            tuple(entry["stops"]),
-        )
-        for name, entry in found.items()
-    }
-
-
-def _jinja(turns: Mapping[str, str], begin: str, trim: bool) -> str:
-    """A template whose turns are fixed strings around `{}`, the content."""
-    content = "message['content'] | trim" if trim else "message['content']"
-
-    def turn(name: str) -> str:
-        before, _, after = turns[name].replace("\n", BREAK).partition("{}")
-        return f"{before}{{{{ {content} }}}}{after}" if "{}" in turns[name] else before
-
-    absent = f"{{% else %}}{turn('default')}" if "default" in turns else ""
-    return (
-        f"{begin}{{% for message in messages %}}"
-        "{% if message['role'] == 'system' and not loop.first %}"
-        "{{ raise_exception('a system message comes first') }}{% endif %}"
-        f"{{% if loop.first %}}{{% if message['role'] == 'system' %}}{turn('opening')}"
-        f"{absent}{{% endif %}}{{% endif %}}"
-        f"{{% if message['role'] == 'user' %}}{turn('user')}"
-        f"{{% elif message['role'] == 'assistant' %}}{turn('assistant')}"
-        "{% elif message['role'] != 'system' %}"
-        "{{ raise_exception('a role is system, user or assistant') }}"
-        "{% endif %}{% endfor %}"
-        f"{{% if add_generation_prompt %}}{turn('prompt')}{{% endif %}}"
-    )

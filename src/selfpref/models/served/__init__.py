@@ -10,6 +10,9 @@ on the server:
 
 Likelihoods of a given text (`score`) are vLLM's `prompt_logprobs`; no other server gives them. They
 are taken at temperature 1 and before any processing wherever the server says which it gives.
+
+Without a prefill the label is the reply's first token that is more than whitespace: some tokenizers
+write the space of a format such as `[/INST] 1` as a token of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,13 +30,15 @@ from selfpref.models import (
     Raw,
     Score,
     Status,
+    folded,
 )
 from selfpref.models.served import reading
 from selfpref.models.served.tokens import Tokens
 from selfpref.params import Hosted
 
-# Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent.
-VERDICT_TOKENS = 16
+# Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent; and of one
+# that is a label alone, with whitespace before it.
+VERDICT_TOKENS, LABEL_TOKENS = 16, 2
 
 
 class Sender(Protocol):
@@ -84,19 +89,22 @@ class HostedModel:
                     **call.begins,
                     "body": {
                         "model": self._entry.model,
-                        "messages": _messages(call.prompt),
+                        "messages": self._messages(call.prompt),
                         "prefill": call.prompt.prefill,
                         "continuation": call.continuation,
+                        **({"extra": self._entry.extra} if self._entry.extra else {}),
                     },
                 }
             case Choose():
-                limit = 1 if self._continued(call.prompt.prefill) else VERDICT_TOKENS
+                limit = LABEL_TOKENS if not call.prompt.prefill else 1
+                if not self._continued(call.prompt.prefill):
+                    limit = VERDICT_TOKENS
                 body = self._body(call, limit, 0.0)
             case Generate():
                 body = self._body(call, call.max_tokens, call.temperature)
-                if call.temperature and not self._entry.reasoning:
+                if call.temperature and not self._entry.reasons:
                     body["seed"] = call.seed
-                elif self._entry.reasoning:
+                elif self._entry.reasons:
                     # A reasoning model takes no seed and is never greedy: repeats are told apart
                     # in the key alone.
                     sent["repeat"] = call.seed
@@ -104,22 +112,30 @@ class HostedModel:
 
     def _body(self, call: Choose | Generate, limit: int, temperature: float) -> dict[str, Any]:
         prefill, entry = call.prompt.prefill, self._entry
-        body: dict[str, Any] = {"model": entry.model, "messages": _messages(call.prompt)}
+        body: dict[str, Any] = {"model": entry.model, "messages": self._messages(call.prompt)}
         if prefill and self._continued(prefill):
             body["messages"].append({"role": "assistant", "content": prefill})
             if entry.server == "vllm":
                 body |= {"add_generation_prompt": False, "continue_final_message": True}
+        body |= entry.extra
         if entry.reasoning:
+            body["reasoning_effort"] = entry.reasoning
+        if entry.reasons:
             if call.labels:
                 raise SelfprefError(
                     f"models.{self._name}: a reasoning model gives no probabilities; use "
                     "`score_mode: sampled` or `text`"
                 )
-            return body | {"max_completion_tokens": limit, "reasoning_effort": entry.reasoning}
-        body |= {"max_tokens": limit, "temperature": temperature}
+            return body | {"max_completion_tokens": limit + entry.reasoning_tokens}
+        body |= {"max_completion_tokens" if entry.reasoning else entry.limit: limit}
+        body["temperature"] = temperature
         if call.labels:
             body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
         return body
+
+    def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
+        said = folded(prompt.messages) if self._entry.system == "fold" else prompt.messages
+        return [{"role": role, "content": content} for role, content in said]
 
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
@@ -129,7 +145,8 @@ class HostedModel:
             case Choose():
                 prefill = call.prompt.prefill
                 marker = "" if self._continued(prefill) else prefill
-                return reading.choice(reply, marker, call.labels) or Choice((), "unparsable")
+                found = reading.choice(reply, marker, call.labels, spaced=not prefill)
+                return found or Choice((), "unparsable")
             case Generate():
                 return reading.generation(reply, call.marker, call.labels)
 
@@ -143,7 +160,3 @@ class HostedModel:
         """Replies as they come; see `Engine`."""
         for index, made in self._sender.send([self.request(call) for call in calls]):
             yield index, made if isinstance(made, Raw) else calls[index].unanswered(made)
-
-
-def _messages(prompt: Prompt) -> list[dict[str, str]]:
-    return [{"role": role, "content": content} for role, content in prompt.messages]

@@ -20,6 +20,7 @@ import openai
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Status
+from selfpref.params.models import SECRET
 
 HARD, SOFT, SHARE = 3, 20, 0.05
 # Status codes that no retry mends.
@@ -30,7 +31,6 @@ TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
-SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
 LENGTH = 200
 
 

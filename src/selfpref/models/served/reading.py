@@ -3,8 +3,9 @@
 The probability of a label is the sum over its surface forms among the tokens that the endpoint
 lists at the position of the verdict: `A`, ` A`, `[[A`, `A]]`. That position is the token that holds
 the first character after the last `[[`; it may hold part of the `[[` too, and then so must the
-forms. A label outside the list (or marked -9999) counts 0: an error of at most what the list leaves
-of the whole. The verdict's mass is the sum over its labels.
+forms. Where a reply is the label alone, it is the first token that is more than whitespace. A label
+outside the list (or marked -9999) counts 0: an error of at most what the list leaves of the whole.
+The verdict's mass is the sum over its labels.
 """
 
 import math
@@ -26,7 +27,8 @@ def outcome(request: Json, reply: Json) -> Status:
     """Whether a reply is an answer: `ok` or `refused`.
 
     Raises:
-        NotGivenError: It lacks the probabilities that were asked for, or ignores the prefill.
+        NotGivenError: It lacks the probabilities that were asked for, ignores the prefill, or is
+            empty since reasoning took the whole of its limit.
     """
     if request["path"] == "score":
         _likelihoods(reply)
@@ -36,6 +38,9 @@ def outcome(request: Json, reply: Json) -> Status:
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
         return "refused"
     content = message.get("content") or ""
+    reasons = body.get("reasoning_effort", "none") != "none"
+    if reasons and not content.strip() and choice.get("finish_reason") == "length":
+        raise NotGivenError("reasoned up to its limit and wrote nothing; raise `reasoning_tokens`")
     if body.get("logprobs") and content and not (choice.get("logprobs") or {}).get("content"):
         raise NotGivenError(
             "gives no token probabilities (logprobs); use `score_mode: sampled` or `text`"
@@ -67,13 +72,16 @@ def _alternatives(entry: Json) -> Iterator[tuple[bytes, float]]:
         yield _spelt(entry), entry["logprob"]
 
 
-def choice(reply: Json, marker: str, labels: Sequence[str]) -> Choice | None:
+def choice(
+    reply: Json, marker: str, labels: Sequence[str], *, spaced: bool = False
+) -> Choice | None:
     """Probabilities of the labels at the token after the last marker.
 
     Args:
         reply: A chat completion with log-probabilities.
-        marker: Such as `[[`; empty: the reply's first token.
+        marker: Such as `[[`; empty: the reply begins with the label.
         labels: In the order of the answer.
+        spaced: Whether tokens of mere whitespace may stand before a label without a marker.
 
     Returns:
         None where the marker never came, or nothing came after it.
@@ -85,7 +93,8 @@ def choice(reply: Json, marker: str, labels: Sequence[str]) -> Choice | None:
     whole, wanted = b"".join(pieces), marker.encode()
     if wanted not in whole:
         return None
-    verdict, start = whole.rfind(wanted) + len(wanted) if wanted else 0, 0
+    blank = len(whole) - len(whole.lstrip()) if spaced else 0
+    verdict, start = whole.rfind(wanted) + len(wanted) if wanted else blank, 0
     for entry, piece in zip(entries, pieces, strict=True):
         if start + len(piece) > verdict:
             before = whole[start:verdict] if start < verdict else b""

@@ -109,6 +109,8 @@ async def _score(client: AsyncOpenAI, address: str, body: Json) -> Raw:
             answer = {"role": "assistant", "content": text}
             sent |= {"messages": [*body["messages"], answer], "continue_final_message": True}
             sent |= {"add_generation_prompt": False}
+        # Such as what the chat template is told; a given text hangs on nothing else of it.
+        sent |= body.get("extra", {}) if body["messages"] else {}
         reply = await _post(client, f"{root}/tokenize", sent)
         return list(reply.reply["tokens"])
 
