@@ -81,7 +81,7 @@ def simulated(rng, bonus, items=150):
             }
         ),
         "verdicts": verdicts.assign(
-            task="preference", order_known=True, repeat=0, choice="first", status="ok"
+            task="preference", order_known=True, repeat=0, choice="first", status="ok", mass=1.0
         ),
         "labels": pd.DataFrame(
             labels, columns=["item_id", "responder_a", "responder_b", "label"]
