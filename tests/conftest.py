@@ -122,6 +122,20 @@ def pin(root: Path, repository: str, files: dict[str, str], source: Path) -> Pat
     return source
 
 
+def reference_files(category: dict[int, str]) -> dict[str, str]:
+    """Questions with their categories, and a reference answer to both turns of each."""
+    folder = "fastchat/llm_judge/data/mt_bench/"
+    asked = ({"question_id": n, "category": kind} for n, kind in category.items())
+    answers = (
+        {"question_id": n, "choices": [{"turns": [f"reference {n}.1", f"reference {n}.2"]}]}
+        for n in category
+    )
+    return {
+        f"{folder}question.jsonl": lines(*asked),
+        f"{folder}reference_answer/gpt-4.jsonl": lines(*answers),
+    }
+
+
 def mt_bench_files(questions: int, seed: int = 0) -> dict[str, str]:
     """A release of the same schema as the real one: random votes, pairs in either orientation."""
     rng = np.random.default_rng(seed)

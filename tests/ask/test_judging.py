@@ -1,5 +1,7 @@
 """Verdicts from probabilities, from repeated samples and from words."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -10,7 +12,13 @@ from selfpref.params import Judge
 from selfpref.prompts import Layout
 from selfpref.tables.schemas import TIE
 
-ITEMS = pd.DataFrame({"item_id": ["set/1"], "messages": [[{"role": "user", "content": "why?"}]]})
+ITEMS = pd.DataFrame(
+    {
+        "item_id": ["set/1"],
+        "messages": [[{"role": "user", "content": "why?"}]],
+        "reference": [None],
+    }
+)
 RESPONSES = pd.DataFrame(
     {"item_id": ["set/1"] * 2, "responder": ["one", "two"], "text": ["because", "so"]}
 )
@@ -34,7 +42,7 @@ class Answers:
 
 def judge(answers, prefill="", labels=("A", "B"), **use):
     layout = Layout(
-        None, lambda *texts: Prompt((("user", " ".join(texts)),), prefill), None, None, labels
+        None, lambda *texts: Prompt((("user", " ".join(texts)),), prefill), labels=labels
     )
     calls = Answers(answers)
     how = Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
@@ -156,7 +164,7 @@ def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
     items = pd.DataFrame(
         {"item_id": item, "messages": [{"role": "user", "content": text} for text in texts]}
         for item, texts in told.items()
-    )
+    ).assign(reference=None)
     responses = pd.DataFrame(
         {"item_id": item, "responder": name, "text": f"{name} on {item} {'.' * number}"}
         for number, item in enumerate(told)
@@ -184,3 +192,21 @@ def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
     assert first["candidates"] == ["one", "three"]
     said = "hm? one on set/q/1  three on set/q/1  well? one on set/q/2 . three on set/q/2 ."
     assert first["probabilities"] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
+
+
+def test_a_reference_answer_is_shown_where_the_layout_has_words_for_it():
+    items = ITEMS.assign(reference='["since"]')
+    shown = Layout(
+        None,
+        lambda *texts: Prompt((("user", " ".join(texts)),)),
+        lambda references, *texts: Prompt((("user", " ".join([*references, *texts])),)),
+    )
+    how = Judge(prompts="pair-v2", min_mass=0.5, score_mode="text")
+    for layout, given, wanted in (
+        (shown, items, "since why? because so"),
+        (shown, ITEMS, "why? because so"),
+        (replace(shown, informed=None), items, "why? because so"),
+    ):
+        calls = Answers([Text("[[A]]", "ok")] * 2)
+        judge_pairs(given, RESPONSES, LABELS, "j", calls, layout, how, seed=3)
+        assert calls.asked[0].prompt.messages == (("user", wanted),)

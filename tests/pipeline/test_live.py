@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from clones import cloned
-from conftest import REPOSITORY, lines
+from conftest import REPOSITORY, lines, reference_files
 from scripted import Scripted
 
 from selfpref.lab.model import build_model, save_checkpoint
@@ -84,6 +84,9 @@ def judge_prompts():
             "pair-v2": "{question} {answer_a} {answer_b}",
             "pair-v2-multi-turn": "{question_1} {answer_a_1} {question_2} {answer_a_2} / "
             "{question_1} {answer_b_1} {question_2} {answer_b_2}",
+            "pair-math-v1": "{question} {ref_answer_1} {answer_a} {answer_b}",
+            "pair-math-v1-multi-turn": "{ref_answer_1} {ref_answer_2} / {question_1} {answer_a_1} "
+            "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
         }.items()
     ]
 
@@ -93,7 +96,8 @@ def clone(tmp_path_factory):
     """A clone of the repository with sets and prompts of its own, and a local model."""
     top = tmp_path_factory.mktemp("live")
     prompts = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*judge_prompts())}
-    with cloned(top, {"judge-prompts": prompts}) as made:
+    references = reference_files(dict.fromkeys((81, 82), "writing") | {83: "math"})
+    with cloned(top, {"judge-prompts": prompts, "mt-bench-references": references}) as made:
         for name, split, rows in (
             ("chatbot-arena", "train", arena()),
             ("mt-bench-hub", "human", votes()),
@@ -172,11 +176,23 @@ def test_every_pair_is_judged_twice_and_no_response_is_made_anew(reproduced):
 def test_dialogues_of_two_turns_take_the_multi_turn_prompt(reproduced):
     _, server = reproduced
     prompts = {body["messages"][0]["content"] for body in server.bodies}
-    assert prompts == {"pair-v2", "pair-v2-multi-turn"}
+    assert {"pair-v2", "pair-v2-multi-turn"} < prompts
     asked = [body["messages"][1]["content"] for body in server.bodies]
     (first, *_) = [text for text in asked if text.startswith("question 0.0? gpt-4 says 0 ")]
     assert " question 0.1? gpt-4 says 1 " in first.partition(" / ")[0]
     assert "gpt-4 says" not in first.partition(" / ")[2]
+
+
+def test_mathematics_of_mt_bench_is_judged_with_its_reference_answers(reproduced):
+    _, server = reproduced
+    asked = {
+        body["messages"][1]["content"]: body["messages"][0]["content"]
+        for body in server.bodies
+        if "reference" in body["messages"][1]["content"]
+    }
+    assert set(asked.values()) == {"pair-math-v1", "pair-math-v1-multi-turn"}
+    assert all("question 83.0?" in text for text in asked)
+    assert sum(text.startswith("reference 83.1 reference 83.2 / ") for text in asked) == 2
 
 
 def test_perplexity_is_given_the_dialogue_so_far(reproduced):

@@ -29,6 +29,17 @@ def downloaded(tmp_path, monkeypatch):
             "system_prompt": "compare the second",
             "prompt_template": f"{turns.format('A', 'a')}\n--\n{turns.format('B', 'b')}",
         },
+        {
+            "name": "pair-math-v1",
+            "system_prompt": "compare with the reference",
+            "prompt_template": "Q {question} R {ref_answer_1} A {answer_a} B {answer_b}",
+        },
+        {
+            "name": "pair-math-v1-multi-turn",
+            "system_prompt": "compare the second with the reference",
+            "prompt_template": "U: {question_1}\nR: {ref_answer_1}\nU: {question_2}\n"
+            f"R: {{ref_answer_2}}\n--\n{turns.format('A', 'a')}\n--\n{turns.format('B', 'b')}",
+        },
     ]
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
@@ -70,6 +81,19 @@ def test_more_turns_go_on_as_the_template_does(downloaded):
     first, _, second = text.partition("\n--\n")
     assert first == ("U: ask {question?}\nA: from {a}\nU: more?\nA: a two\nU: last?\nA: a three")
     assert second == first.replace("from {a}", "from b").replace("A: ", "B: ").replace("a t", "b t")
+
+
+def test_a_reference_answer_stands_in_the_prompt_made_for_it(downloaded):
+    layout = LAYOUTS["pair-v2"]
+    assert layout.informed(["{42}"], *SINGLE).messages == (
+        ("system", "compare with the reference"),
+        ("user", "Q ask {question?} R {42} A from {a} B from b"),
+    )
+    system, (_, text) = layout.informed(["42", "43"], *SINGLE, *SECOND).messages
+    assert system[1] == "compare the second with the reference"
+    assert text.startswith("U: ask {question?}\nR: 42\nU: more?\nR: 43\n--\n")
+    with pytest.raises(SelfprefError, match="1 reference answers for a dialogue of 2 turns"):
+        layout.informed(["42"], *SINGLE, *SECOND)
 
 
 def test_a_file_without_the_prompt_is_not_the_pinned_one(downloaded):

@@ -16,6 +16,7 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
                  words, exceeds its limit                     run asks again
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -50,7 +51,8 @@ def judge_pairs(
     """Judge every pair that a human labelled, in both orders.
 
     Args:
-        items: The items table.
+        items: The items table; `reference` is null, or a JSON list of a text a turn, which the
+            judge reads where the layout has words for it.
         responses: The responses table.
         labels: The labels table; it says which pairs there are.
         judge: Whose verdicts these are.
@@ -67,11 +69,17 @@ def judge_pairs(
     turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
     orders = pd.concat([pairs, turned]).drop_duplicates()
     judging = Judging(use, layout.labels)
+    known = items.dropna(subset="reference")
+    references = dict(zip(known["item_id"], known["reference"], strict=True))
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])
         for item, *names in some[["item_id", *sides]].itertuples(index=False):
-            prompt = layout.judge(*compared(said, item, names))
+            texts = compared(said, item, names)
+            if layout.informed is not None and item in references:
+                prompt = layout.informed(json.loads(references[item]), *texts)
+            else:
+                prompt = layout.judge(*texts)
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
     orders = orders.sort_values([*key, *sides], ignore_index=True)

@@ -88,6 +88,8 @@ class Collected:
         *,
         dialogue: str,
         cluster: str,
+        category: str | None = None,
+        references: Sequence[str] = (),
         **metadata: Any,
     ) -> None:
         """A vote, and the dialogue up to the turn that was voted on.
@@ -98,6 +100,8 @@ class Collected:
             voted: The turn, from 1.
             dialogue: Its name in the data set.
             cluster: What a bootstrap resamples, within the data set.
+            category: Of the dialogue.
+            references: A reference answer a turn, where judges read one.
             metadata: Of each item, beside `turn` and `turns`.
         """
         models = (row["model_a"], row["model_b"])
@@ -105,7 +109,9 @@ class Collected:
             item = f"{self._dataset}/{dialogue}/{turn}"
             self._items[item] = {
                 "item_id": item,
+                "category": category,
                 "cluster": f"{self._dataset}/{cluster}",
+                "reference": json.dumps(references[:turn]) if len(references) >= turn else None,
                 "messages": [{"role": "user", "content": text} for text, _ in said[0][:turn]],
                 "metadata": json.dumps({"turn": turn, "turns": len(said[0]), **metadata}),
             }

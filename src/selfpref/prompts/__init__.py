@@ -39,6 +39,8 @@ class Layout:
         judge: From the item's text and two responses, in presented order, to the prompt whose next
             token, or the one after an explanation and `MARKER`, is a verdict, one of `labels`.
             Three more texts a turn: `judge(question, answer_a, answer_b, question, ...)`.
+        informed: The same with a reference answer a turn, where the layout has words for it:
+            `informed(references, question, answer_a, answer_b, ...)`.
         bare: The context without an item, for unconditional perplexities.
         content: A response as it is scored: nothing in it acts as a control token.
         labels: The verdicts: first response, second, and `TIE_LABEL` if ties are allowed.
@@ -46,6 +48,7 @@ class Layout:
 
     respond: Callable[..., Prompt]
     judge: Callable[..., Prompt]
+    informed: Callable[..., Prompt] | None = None
     bare: Callable[[], Prompt] = _nothing
     content: Callable[[str], str] = str
     labels: tuple[str, ...] = LABELS
@@ -67,13 +70,13 @@ LAYOUTS = {
     "lab": Layout(
         lambda question: in_roles(lab.chat_messages(question)),
         lambda *said: in_roles(lab.judge_messages(*said), MARKER),
-        lambda: Prompt((), "<assistant>"),
+        bare=lambda: Prompt((), "<assistant>"),
         # Words of the testbed, set apart from what stands before them.
-        lambda text: f" {plain(text)}",
+        content=lambda text: f" {plain(text)}",
     ),
     "chat": Layout(
         dialogue,
         lambda *said: CHAT.prompt("judge", turns=list(zip(*[iter(said)] * 3, strict=True))),
     ),
-    "pair-v2": Layout(dialogue, fastchat.judge, labels=(*LABELS, TIE_LABEL)),
+    "pair-v2": Layout(dialogue, fastchat.judge, fastchat.informed, labels=(*LABELS, TIE_LABEL)),
 }

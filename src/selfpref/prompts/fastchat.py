@@ -1,5 +1,8 @@
 """FastChat's `pair-v2`: an explanation, then `[[A]]`, `[[B]]` or, for a tie, `[[C]]`.
 
+Where there is a reference answer (MT-Bench's mathematics, reasoning and code) the prompt is
+`pair-math-v1`, which shows it.
+
 The texts belong to others (lm-sys/FastChat, Apache-2.0): they are downloaded at the commit that
 the list of pinned files names, and never stored here. Dialogues of one turn take `pair-v2`, longer
 ones `pair-v2-multi-turn`, which is made for two: the turns before the last then fill its first
@@ -9,6 +12,7 @@ for these their paper does not say.
 """
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from selfpref import paths
@@ -17,6 +21,8 @@ from selfpref.formats.records import json_lines, need
 from selfpref.models import Prompt
 
 FILE = "fastchat/llm_judge/data/judge_prompts.jsonl"
+# What the templates for several turns are made for.
+TURNS = 2
 
 
 @cache
@@ -41,13 +47,38 @@ def judge(*said: str) -> Prompt:
     Args:
         said: Question, answer of A, answer of B, turn by turn; the last turn is judged.
     """
+    return _asked("pair-v2", said)
+
+
+def informed(references: Sequence[str], *said: str) -> Prompt:
+    """Ask for an explanation and a verdict, given reference answers.
+
+    Args:
+        references: One a turn.
+        said: As for `judge`; two turns at most.
+
+    Raises:
+        SelfprefError: Another number of references than of turns.
+    """
+    if len(references) != len(said[::3]) or len(references) > TURNS:
+        raise SelfprefError(
+            f"{len(references)} reference answers for a dialogue of {len(said[::3])} turns; "
+            f"FastChat's prompts take one a turn, and {TURNS} turns at most"
+        )
+    named = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
+    return _asked("pair-math-v1", said, **named)
+
+
+def _asked(name: str, said: Sequence[str], **more: str) -> Prompt:
+    """One of the prompts, or its form for dialogues of several turns."""
     questions, first, second = said[::3], said[1::3], said[2::3]
     if len(questions) == 1:
-        system, template = _texts("pair-v2")
-        text = template.format(question=questions[0], answer_a=first[0], answer_b=second[0])
+        system, template = _texts(name)
+        text = template.format(question=questions[0], answer_a=first[0], answer_b=second[0], **more)
     else:
-        system, template = _texts("pair-v2-multi-turn")
+        system, template = _texts(f"{name}-multi-turn")
         text = template.format(
+            **more,
             question_1=questions[0],
             question_2=questions[-1],
             answer_a_1=_earlier(template, "a", questions, first),
@@ -58,7 +89,7 @@ def judge(*said: str) -> Prompt:
     return Prompt((("system", system), ("user", text)))
 
 
-def _earlier(template: str, side: str, questions: tuple[str, ...], answers: tuple[str, ...]) -> str:
+def _earlier(template: str, side: str, questions: Sequence[str], answers: Sequence[str]) -> str:
     """The first answer and all turns but the last, as the template would go on."""
     found = re.search(
         rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}", template, re.DOTALL

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import pandas as pd
 import pytest
+from conftest import pin, reference_files
 
 pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
@@ -17,6 +18,7 @@ from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import Dialogues
 from selfpref.studies.registry import READERS
+from selfpref.studies.wataoka.read import mt_bench_references
 
 CATEGORIES = ("harassment", "harassment/threatening", "hate", "self-harm", "sexual/minors")
 
@@ -188,7 +190,31 @@ def vote(question, turn, **changed):
     return row | changed
 
 
-def test_mt_bench_votes_belong_to_their_turn(read):
+@pytest.fixture
+def references(tmp_path, monkeypatch):
+    """FastChat's questions and reference answers, in words of this test."""
+    monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
+    files = reference_files({81: "writing", 111: "math"})
+    source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "references.csv")
+    monkeypatch.setattr(mt_bench_references, "FILES", source)
+
+
+def test_mathematics_has_a_reference_answer_for_every_turn(read, references):
+    found = read([vote(81, 2), vote(111, 1), vote(111, 2)], "mt-bench-hub", "human")
+    items = found["items"].set_index("item_id")
+    assert items["category"].to_dict() == {
+        "set/81/1": "writing",
+        "set/81/2": "writing",
+        "set/111/1": "math",
+        "set/111/2": "math",
+    }
+    # Writing has an answer in the file as well, which no judge is to read.
+    assert items.loc[["set/81/1", "set/81/2"], "reference"].isna().all()
+    assert json.loads(items.loc["set/111/1", "reference"]) == ["reference 111.1"]
+    assert json.loads(items.loc["set/111/2", "reference"]) == ["reference 111.1", "reference 111.2"]
+
+
+def test_mt_bench_votes_belong_to_their_turn(read, references):
     rows = [
         vote(81, 2),
         vote(81, 1, judge="expert_0", winner="tie"),

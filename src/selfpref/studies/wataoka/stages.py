@@ -18,7 +18,7 @@ from selfpref.prompts import LAYOUTS
 from selfpref.studies.wataoka import STUDY
 
 # What is read of each table.
-ITEMS = ("study", "item_id", "messages")
+ITEMS = ("study", "item_id", "messages", "reference")
 RESPONSES = ("study", "item_id", "responder", "step", "text")
 PAIRS = ("study", "item_id", "responder_a", "responder_b")
 KEY, SIDES = ["study", "item_id"], ["responder_a", "responder_b"]

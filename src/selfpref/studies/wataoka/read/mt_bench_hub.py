@@ -2,7 +2,8 @@
 
 `lmsys/mt_bench_human_judgments`, CC-BY-4.0: 3,355 votes of experts and authors on 80 questions and
 six models. Every row holds both turns, whichever of them was voted on. The answers are those that
-were judged, vicuna-13b-v1.2 included, which no other public file has.
+were judged, vicuna-13b-v1.2 included, which no other public file has. Categories and the reference
+answers that a judge of mathematics, reasoning and code reads come from FastChat.
 """
 
 from pathlib import Path
@@ -12,6 +13,7 @@ import pandas as pd
 from selfpref.download.hub import load
 from selfpref.formats.dialogues import LABELS, VOTE, Collected, both, sampled
 from selfpref.params import Dialogues
+from selfpref.studies.wataoka.read.mt_bench_references import categories_and_references
 from selfpref.tables.schemas import TIE
 
 COLUMNS = (*VOTE, "turn")
@@ -29,9 +31,10 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
         items, responses, labels and audit.
 
     Raises:
-        SelfprefError: As `selfpref.download.hub.load`.
+        SelfprefError: As `selfpref.download.hub.load`, or FastChat's files cannot be had.
     """
     made, rows = Collected(entry.study, dataset), load(source, COLUMNS)
+    category, references = categories_and_references()
     questions = set(sampled({str(row["question_id"]) for row in rows}, entry.sample))
     for row in rows:
         question, turn, said = str(row["question_id"]), row["turn"], both(row)
@@ -46,5 +49,13 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
         elif entry.ties == "drop" and LABELS[row["winner"]] == TIE:
             made.found["left out by `ties`"] += 1
         else:
-            made.add(row, said, turn, dialogue=question, cluster=question)
+            made.add(
+                row,
+                said,
+                turn,
+                dialogue=question,
+                cluster=question,
+                category=category.get(row["question_id"]),
+                references=references.get(row["question_id"], ()),
+            )
     return made.tables(len(rows))
