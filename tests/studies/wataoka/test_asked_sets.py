@@ -38,7 +38,9 @@ def asked(tmp_path, monkeypatch):
                 for item in items
             ],
         )
-        texts = [{"item_id": item, "responder": "gpt", "text": item} for item in items]
+        # Nobody answered the last question.
+        answered = items if dataset == "small" else items[:-2]
+        texts = [{"item_id": item, "responder": "gpt", "text": item} for item in answered]
         write("responses", dataset, texts)
     calls = []
 
@@ -76,9 +78,15 @@ def test_of_a_data_set_so_many_questions_are_read_each_with_all_its_turns(asked)
     assert set(large.str.rpartition("/")[0].value_counts()) == {2}
 
 
+def test_a_question_that_nobody_answered_is_not_drawn(asked):
+    _, made = asked("perplexity", questions={"large": 8}, without_prompt=[])
+    large = made["perplexities"]["item_id"].str.startswith("large")
+    assert large.sum() == 16
+
+
 def test_everything_is_read_twice_where_nothing_is_said(asked):
     calls, made = asked("perplexity")
-    assert len(made["perplexities"]) == len(calls) == 2 * 2 * sum(SETS.values())
+    assert len(made["perplexities"]) == len(calls) == 2 * 2 * (sum(SETS.values()) - 1)
 
 
 def test_a_model_responds_to_the_data_sets_that_it_is_given(asked):

@@ -156,7 +156,8 @@ def perplexity(
     written = STUDY.read(params.profile, "responses", RESPONSES)
     for dataset in STUDY.parts(params.profile, "items"):
         items = _of(params, "items", dataset, (*ITEMS, "cluster"))
-        questions = sampled(items["cluster"].unique(), use.questions.get(dataset))
+        answered_to = items[items["item_id"].isin(written["item_id"])]
+        questions = sampled(answered_to["cluster"].unique(), use.questions.get(dataset))
         items = items[items["cluster"].isin(questions)]
         with open_model(params, model, dataset, f"perplexity {model} {dataset}") as asked:
             made.append(
