@@ -23,7 +23,9 @@ from selfpref.errors import SelfprefError
 from selfpref.models.local.templates import chosen
 from selfpref.params import Transformers
 
-WANTED = ("*.json", "*.safetensors", "*.jinja", "tokenizer.model")
+# What a model folder holds beside its weights.
+SETTINGS = ("*.json", "*.jinja", "tokenizer.model")
+WANTED = ("*.safetensors", *SETTINGS)
 
 
 def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
@@ -69,18 +71,19 @@ def model_folder(entry: Transformers, root: Path, dataset: str) -> Path:
     return root / entry.model.format(dataset=dataset)
 
 
-def download(model: str, revision: str) -> Path:
+def download(model: str, revision: str, wanted: tuple[str, ...] = WANTED) -> Path:
     """A model of the Hub in the Hub's own cache; what is there is not fetched again.
 
     Args:
         model: Its id, such as `meta-llama/Meta-Llama-3-8B-Instruct`.
         revision: A commit's 40 hex digits.
+        wanted: Patterns of its files.
 
     Raises:
         SelfprefError: It is not there, not reachable, or its terms are not accepted.
     """
     try:
-        return Path(snapshot_download(model, revision=revision, allow_patterns=list(WANTED)))
+        return Path(snapshot_download(model, revision=revision, allow_patterns=list(wanted)))
     except GatedRepoError as error:
         raise SelfprefError(
             f"{model}: gated; accept its terms on its page at huggingface.co and set HF_TOKEN"
@@ -115,7 +118,8 @@ def check_folder(folder: Path) -> None:
         )
         what = f"pickled weights ({pickled[0]})" if pickled else "no safetensors"
         raise SelfprefError(
-            f"{folder}: holds {what}; convert the weights, or pin a commit that has safetensors"
+            f"{folder}: holds {what}; `selfpref convert <id>@<commit>` makes a folder of pickled "
+            "weights, or pin a commit that has safetensors"
         )
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model")):
         raise SelfprefError(f"{folder}: no tokenizer.json; save the tokenizer beside the weights")
