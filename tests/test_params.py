@@ -488,6 +488,11 @@ JUDGED = "judges: {prompts: lab, min_mass: 0.5, score_mode: logprobs}"
         (", pairs: 1500, noise: 0.15", "", "label.seed-0: `pairs` and `noise` are for data sets"),
         (", noise: 0.15", "", "label.seed-0: pairs and noise go together"),
         (
+            "noise: 0.15",
+            "noise: 0.15, aliases: {x: y}",
+            "label.seed-0: aliases: only for a file of votes; the testbed has none",
+        ),
+        (
             JUDGED,
             JUDGED.replace("}", ", pairs: mine}"),
             "judge.judges.pairs: give labelled, own, all, or a number of pairs from 1, not 'mine'",
@@ -499,3 +504,10 @@ def test_what_labels_and_pairs_may_say(tmp_path, old, new, wanted):
     with pytest.raises(SelfprefError) as raised:
         load(written(tmp_path, LAB.replace(old, new, 1)))
     assert wanted in str(raised.value)
+
+
+def test_a_release_has_no_other_names(tmp_path):
+    text = RECORDED.read_text()
+    named = text.replace("reader: mt-bench\n", "reader: mt-bench\n      aliases: {x: y}\n", 1)
+    with pytest.raises(SelfprefError, match="mt-bench: aliases: only for files of judgments"):
+        load(written(tmp_path, named))

@@ -49,9 +49,8 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     names = aliases(alias)
-    # In the names of review files a judge is called as before any alias.
-    called = [judge, *(old for old, new in names.items() if new == judge)] if judge else []
-    rows = judgments.read(path, wanted, [name for name in called if name])
+    called = judgments.called([judge] if judge else [], names)
+    rows = judgments.read(path, wanted, called)
     more = None if votes is None else judgments.votes(votes)
     return of_rows(rows, more, judge=judge, alias=names, name=path.resolve().stem)
 

@@ -171,9 +171,9 @@ def of_rows(
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
     alias = alias or {}
-    known = _known(rows, votes)
+    there = known(rows, votes)
     unmatched: dict[str, str | None] = {
-        given: nearly(given, known) for given in alias if given not in known
+        given: nearly(given, there) for given in alias if given not in there
     }
     parts = [None if part is None else part.renamed(alias) for part in (rows, votes)]
     assert parts[0] is not None
@@ -212,7 +212,8 @@ def _responders(rows: Rows | None) -> set[str]:
     return {*rows.frame["responder_a"].unique(), *rows.frame["responder_b"].unique()}
 
 
-def _known(rows: Rows, votes: Rows | None) -> list[str]:
+def known(rows: Rows, votes: Rows | None) -> list[str]:
+    """The names of judges and responders, sorted."""
     judges = rows.frame["judge"].dropna().unique()
     return sorted({*_responders(rows), *_responders(votes), *judges})
 

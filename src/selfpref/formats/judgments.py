@@ -155,6 +155,15 @@ def _whole(records: Found, fields: Sequence[str], word: str) -> Found:
         yield path, number, record
 
 
+def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
+    """The names that judges may have in a file: their own, and those that aliases turn into them.
+
+    >>> called(["gpt-4"], {"gpt4": "gpt-4", "x": "y"})
+    ['gpt-4', 'gpt4']
+    """
+    return [*judges, *(old for old, new in aliases.items() if new in judges)]
+
+
 def recognise(path: Path) -> str:
     """The format of a file of judgments.
 

@@ -111,7 +111,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<item>`.
-        entry: The study, and the judges to read.
+        entry: The study, the judges to read, and other names.
         source: The .jsonl or .csv file.
 
     Returns:
@@ -120,7 +120,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     Raises:
         SelfprefError: A row breaks the rules above; names file, line and column.
     """
-    rows = gather(checked(places(rows_of(source), source)))
+    rows = gather(checked(places(rows_of(source), source))).renamed(entry.aliases)
     found = tables_of(rows, dataset, entry.study, entry.judges)
     judges_of(dataset, entry, rows.frame["judge"].unique())
     return found

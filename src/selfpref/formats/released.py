@@ -13,7 +13,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<item>`.
-        entry: The study, the format, and the judges to read.
+        entry: The study, the format, the judges to read, and other names.
         source: The file, or a folder of reviews.
 
     Returns:
@@ -22,7 +22,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     Raises:
         SelfprefError: As `selfpref.formats.judgments.read`.
     """
-    rows = judgments.read(source, entry.reader, entry.judges or (), texts=True)
+    names = judgments.called(entry.judges or (), entry.aliases)
+    rows = judgments.read(source, entry.reader, names, texts=True).renamed(entry.aliases)
     found = tables_of(rows, dataset, entry.study, entry.judges)
     judges_of(dataset, entry, rows.frame["judge"].dropna().unique())
     return found

@@ -4,7 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from selfpref.params.section import RepositoryPath, Section, Study
+from selfpref.params.section import Aliases, RepositoryPath, Section, Study
+
+# Files of judgments, whosever they are: they may call a model by several names.
+JUDGMENTS = ("pairs", "fastchat", "arena", "alpaca-eval", "reviews")
 
 
 class Dataset(Section):
@@ -16,12 +19,21 @@ class Dataset(Section):
             `scores` for one of true scores, `perplexities` for one of perplexities.
         source: A release's list of pinned files, or the user's file.
         judges: The judges to read; the others of the source are left out. Left out: all.
+        aliases: Other names of judges and responders, for a file of judgments; `judges` has the new
+            ones, as have all tables.
     """
 
     study: Study
     reader: str
     source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
+    aliases: Aliases = {}
+
+    @model_validator(mode="after")
+    def _may_have_aliases(self) -> "Dataset":
+        if self.aliases and self.reader not in JUDGMENTS:
+            raise ValueError(f"aliases: only for files of judgments ({', '.join(JUDGMENTS)})")
+        return self
 
 
 class WataokaData(Dataset):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.functional_validators import AfterValidator
 
 from selfpref.errors import SelfprefError
@@ -29,6 +29,9 @@ def inside(path: str) -> str:
 
 Slug = Annotated[str, AfterValidator(_slug)]
 RepositoryPath = Annotated[str, AfterValidator(inside)]
+Name = Annotated[str, Field(min_length=1)]
+# Other names of judges and responders: as a file has them, and as they are to be called.
+Aliases = dict[Name, Name]
 Study = Literal["wataoka", "panickssery", "xu", "livebench"]
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic.functional_validators import BeforeValidator
 
-from selfpref.params.section import RepositoryPath, Section, Slug
+from selfpref.params.section import Aliases, RepositoryPath, Section, Slug
 
 
 class Writing(Section):
@@ -31,12 +31,14 @@ class Label(Section):
     """Who votes on the pairs of responses to one data set: people, or the testbed's annotator.
 
     Attributes:
-        source: A user's file of votes (.jsonl or .csv); the testbed's folder in `src`.
+        source: A user's file of votes; the testbed's folder in `src`.
+        aliases: A file of votes: other names of responders.
         pairs: The testbed: pairs of responses that are labelled, and that every judge reads.
         noise: The testbed: the annotator's noise, in units of quality (0..1).
     """
 
     source: RepositoryPath
+    aliases: Aliases = {}
     pairs: Annotated[int, Field(ge=1)] | None = None
     noise: Annotated[float, Field(gt=0)] | None = None
 
@@ -44,6 +46,8 @@ class Label(Section):
     def _whole(self) -> "Label":
         if (self.pairs is None) != (self.noise is None):
             raise ValueError("pairs and noise go together: the testbed's annotator has both")
+        if self.aliases and self.pairs is not None:
+            raise ValueError("aliases: only for a file of votes; the testbed has none")
         return self
 
 

@@ -23,7 +23,7 @@ def voted(tmp_path, monkeypatch):
         for item in items
         for name in ("me", "you")
     ]
-    for name, rows in (("items", items), ("responses", texts)):
+    for name, rows in (("items", items), ("responses", texts), ("verdicts", [])):
         table = tables.fill(pd.DataFrame(rows), name, study="wataoka")
         tables.write(table, name, paths.table_dir("live", name, "wataoka") / "mine.parquet")
 

@@ -2,15 +2,18 @@
 
 A file of votes has a row a vote, JSONL or CSV: `item` (the id of the prompt, without its data set),
 `responder_a`, `responder_b`, `label` (`a`, `b`, `tie` or a responder's name) and, if known,
-`annotator` (`selfpref.formats.pairs`).
+`annotator` (`selfpref.formats.pairs`); or another format of `selfpref.formats.judgments` that has
+votes.
 """
+
+from collections.abc import Collection
+from itertools import chain
 
 import pandas as pd
 
 from selfpref import paths, tables
-from selfpref.formats.pairs import VOTED, checked
-from selfpref.formats.records import rows_of
-from selfpref.formats.rows import Rows, gather, places, tables_of
+from selfpref.formats import judgments
+from selfpref.formats.rows import Rows, tables_of
 from selfpref.params import Params
 from selfpref.studies.wataoka import STUDY, lab
 
@@ -32,28 +35,41 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     use = params.wataoka.label[dataset]
     if use.pairs is not None:
         return lab.label(params, dataset)
-    source = paths.root() / use.source
-    rows = gather(checked(places(rows_of(source), source), VOTED), apart=True, texts=False)
-    _are_known(params, dataset, rows)
+    rows = judgments.votes(paths.root() / use.source).renamed(use.aliases)
+    items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id",))["item_id"]
+    written = STUDY.read(params.profile, "responses", ("item_id", "responder"))
+    # A file of judgments may have no texts, and still says whose they are.
+    judged = tables.read(params.profile, "verdicts", STUDY.name, [dataset])["candidates"]
+    there = {*written.loc[written["item_id"].isin(items), "responder"], *chain(*judged)}
+    refuse_strangers(rows, dataset, items, there)
     return {
         "labels": tables_of(rows, dataset, STUDY.name)["labels"],
         "truths": tables.empty("truths"),
     }
 
 
-def _are_known(params: Params, dataset: str, rows: Rows) -> None:
-    """Every vote is on two responders to an item of the data set."""
+def refuse_strangers(
+    rows: Rows, dataset: str, items: pd.Series, responders: Collection[str]
+) -> None:
+    """End where a vote is not on two responders to an item of a data set.
+
+    Args:
+        rows: The votes.
+        dataset: The data set's key.
+        items: Its `item_id`s.
+        responders: Who responded.
+
+    Raises:
+        SelfprefError: Names file and line.
+    """
     frame = rows.frame
-    items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id",))["item_id"]
     strange = ~(f"{dataset}/" + frame["item"]).isin(items)
     rows.refuse(
         strange.to_numpy(dtype=bool), f"item {{item}} is none of wataoka.datasets.{dataset}"
     )
-    written = STUDY.read(params.profile, "responses", ("item_id", "responder"))
-    there = written.loc[written["item_id"].isin(items), "responder"].unique()
     for side in ("responder_a", "responder_b"):
         rows.refuse(
-            ~frame[side].isin(there).to_numpy(dtype=bool),
+            ~frame[side].isin(responders).to_numpy(dtype=bool),
             f"{side} {{{side}}} wrote no response to {dataset}; there are "
-            + ", ".join(sorted(there)),
+            + ", ".join(sorted(responders)),
         )
