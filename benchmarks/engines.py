@@ -1,12 +1,14 @@
 """The local engine beside its peers: perplexities and verdicts, same weights, texts and dtype.
 
     python benchmarks/engines.py [--rounds 5] [--responses 500] [--pairs 50] [--part 5]
-                                 [--sizes 20M 120M lab]
+                                 [--sizes 20M 120M lab smollm2]
 
 Makes, under .cache/bench-env, an environment with the peers (never among the project's own
 dependencies) and, under .cache/bench-models, untrained Llama models with a tokenizer of 32,000
 words, trained on texts that are written here: prompts of 36 tokens and responses of 160 in the
-mean. The laboratory's model is an untrained one of its own kind, on its own prompts.
+mean. The laboratory's model is an untrained one of its own kind, on its own prompts. `smollm2` is
+SmolLM2-135M-Instruct, as the profile `live` runs it, on the same texts without its chat format:
+its perplexities alone, since it has several tokens for a label.
 
 Every peer is a process of its own with one thread. The work is divided over the rounds; in each,
 every peer in turn does its share: this project's engine the whole of it, the others the first of
@@ -30,6 +32,7 @@ import json
 import math
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -50,6 +53,8 @@ from selfpref.lab.world import draw_items
 from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
+from selfpref.models.local.weights import model_folder
+from selfpref.params import load
 from selfpref.prompts import LAYOUTS
 from selfpref.settings import SETTINGS
 
@@ -130,6 +135,8 @@ def make_model(size: str) -> Path:
     if size == "lab":
         save_checkpoint(build_model(0), folder)
         return folder
+    if size == "smollm2":
+        return real_model(folder)
 
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -158,6 +165,16 @@ def make_model(size: str) -> Path:
             max_position_embeddings=4096, pad_token_id=0, bos_token_id=1, eos_token_id=2, **shape,
         )
     ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+def real_model(folder: Path) -> Path:
+    """The model of the profile `live`; a prompt is its text, as with the others."""
+    entry = load(ROOT / "profiles" / "live.yaml").models["smollm2"]
+    shutil.copytree(model_folder(entry, ROOT, ""), folder, dirs_exist_ok=True)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template = "{{ messages[0]['content'] }}"
+    tokenizer.save_pretrained(folder)
     return folder
 
 
@@ -316,7 +333,8 @@ def work_done(folder: Path, task: str) -> list[float]:
     """GFLOP of the products that each round needs."""
     config = json.loads((folder / "config.json").read_text())
     width, inner = config["hidden_size"], config["intermediate_size"]
-    keys = 2 * width * width
+    shared = config["num_key_value_heads"] / config["num_attention_heads"]
+    keys = round(2 * width * width * shared)
     layer, before = keys + 2 * width * width + 3 * width * inner, config["num_hidden_layers"] - 1
     found = []
     for part in json.loads((folder / f"{task}.json").read_text()):
@@ -402,7 +420,8 @@ def main() -> None:
     parser.add_argument("--responses", type=int, default=500)
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--part", type=int, default=5)
-    parser.add_argument("--sizes", nargs="+", default=[*SIZES, "lab"], choices=[*SIZES, "lab"])
+    sizes = [*SIZES, "lab", "smollm2"]
+    parser.add_argument("--sizes", nargs="+", default=sizes, choices=sizes)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=list(TASKS))
     options = parser.parse_args()
     environment()
@@ -414,6 +433,8 @@ def main() -> None:
         folder = make_model(size)
         lab = size == "lab"
         for task in dict.fromkeys(("perplexity", "verdicts") if lab else options.tasks):
+            if size == "smollm2" and task == "verdicts":
+                continue
             write = lab_texts if lab else texts
             work = write(task, options.rounds, options.responses, options.pairs)
             (folder / f"{task}.json").write_text(json.dumps(work))
