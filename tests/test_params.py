@@ -511,3 +511,13 @@ def test_a_release_has_no_other_names(tmp_path):
     named = text.replace("reader: mt-bench\n", "reader: mt-bench\n      aliases: {x: y}\n", 1)
     with pytest.raises(SelfprefError, match="mt-bench: aliases: only for files of judgments"):
         load(written(tmp_path, named))
+
+
+@pytest.mark.parametrize(
+    ("panel", "wanted"),
+    [("[sure, sue]", "'sue' judges nothing here"), ("[sure, sure]", "a judge stands there twice")],
+)
+def test_a_panel_is_of_judges(tmp_path, panel, wanted):
+    with pytest.raises(SelfprefError, match=rf"wataoka\.panel: {wanted}"):
+        load(written(tmp_path, LAB.replace("panel: []", f"panel: {panel}", 1)))
+    assert load(written(tmp_path, LAB.replace("panel: []", "panel: [sure]", 1))).wataoka.panel

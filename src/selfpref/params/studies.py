@@ -76,6 +76,8 @@ class Wataoka(StudySection):
         judge_tie: What a judge's tie is: an `exact` one half alone (no winner within `threshold`);
             also where the label for a tie is at least as probable as either response in the mean
             of both orders (`label-c`); or also where the two `orders-disagree`.
+        panel: Judges whose majority labels the pairs on which nobody voted; see
+            `selfpref.studies.wataoka.measure.panel`. Empty: such pairs have no label.
         turns: `all` turns of a dialogue, or only the `first` or the `second`.
         bins: Number of bins of the difference in perplexity (Figs. 3, 4, 6).
         binning: Bins of equal `width` or of equal `count`.
@@ -94,6 +96,7 @@ class Wataoka(StudySection):
     human_ties: Literal["drop", "half"]
     judge_ties: Literal["drop", "half"]
     judge_tie: Literal["exact", "label-c", "orders-disagree"]
+    panel: list[str]
     turns: Literal["all", "first", "second"]
     bins: Annotated[int, Field(ge=2, le=100)]
     binning: Literal["width", "count"]

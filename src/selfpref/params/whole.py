@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from selfpref.params.data import Dataset
 from selfpref.params.laboratory import Lab
 from selfpref.params.models import Hosted, Model, Transformers, hosted, members
 from selfpref.params.section import Section, Slug, Study
@@ -111,6 +112,7 @@ class Params(Section):
                     "lab`); the others take a file of votes as `source`"
                 )
         self._named_data_is_there()
+        self._panel_judges()
         self._contests_agree()
         self._refinement_agrees()
         self._summaries_agree()
@@ -147,6 +149,21 @@ class Params(Section):
                         raise ValueError(
                             f"wataoka.{task}.{key}: {name!r} is no key of `wataoka.datasets`"
                         )
+
+    def _panel_judges(self) -> None:
+        """The members of the panel are judges, as far as the parameters tell."""
+        judges, section = set(self.wataoka.panel), self.wataoka
+        if len(judges) < len(section.panel):
+            raise ValueError("wataoka.panel: a judge stands there twice; name each once")
+        for key in section.judge:
+            entries = members(key, self.models[key]).items()
+            judges -= {entry.responder or name for name, entry in entries}
+        for entry in section.datasets.values():
+            if isinstance(entry, Dataset):
+                # Without a list the set has more judges than are known here.
+                judges = judges - {*entry.judges} if entry.judges else set()
+        if judges:
+            raise ValueError(f"wataoka.panel: {min(judges)!r} judges nothing here; correct it")
 
     def _contests_agree(self) -> None:
         """Everyone who takes part in a contest is there."""

@@ -36,6 +36,8 @@ TASKS = (
     "correctness",
 )
 TIE = "tie"
+# Who labels pairs where judges do and no person does; the name of such a data set ends in it.
+PANEL = "panel"
 # Probabilities of labels are read in floating point; their sum may exceed one by this much.
 ROUNDING = 1e-6
 

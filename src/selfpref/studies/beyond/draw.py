@@ -28,6 +28,7 @@ from selfpref.plots.frame import (
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE, POOLED
+from selfpref.tables.schemas import PANEL
 
 # Colour and marker of each gold label.
 GOLDS = {
@@ -36,8 +37,10 @@ GOLDS = {
     "gold: oracle": Look(ORANGE, "D"),
     "gold: answer key, strict": Look(GREEN, "^"),
     "gold: answer key, tolerant": Look(PURPLE, "v"),
+    "gold: a panel of judges": Look(BLACK, "P"),
 }
-LABELS = dict(zip(("none", "human", "oracle", "key-strict", "key-tolerant"), GOLDS, strict=True))
+KINDS = ("none", "human", "oracle", "key-strict", "key-tolerant", PANEL)
+LABELS = dict(zip(KINDS, GOLDS, strict=True))
 # The statistics in their order, as the figures name them.
 NAMES = {
     "demographic_parity": "demographic parity",

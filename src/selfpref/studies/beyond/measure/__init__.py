@@ -28,8 +28,10 @@ from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.wataoka.measure.injected import betas
 from selfpref.studies.wataoka.measure.judged import Judged, Settings
+from selfpref.studies.wataoka.measure.panel import by_panel
 from selfpref.studies.xu.measure.rows import Settings as XuSettings
 from selfpref.studies.xu.measure.rows import rated
+from selfpref.tables.schemas import PANEL
 
 __all__ = ["Found", "compute", "contests", "pairs", "preferences", "refinement", "wide"]
 
@@ -67,27 +69,42 @@ def pairs(datasets: Iterable[Judged]) -> Found:
     for data in datasets:
         if data.pairs.empty:
             continue
-        oracle = sets.by_oracle(data.pairs, data.tables["truths"])
-        for gold, labelled in ((sets.HUMAN, data.pairs), (sets.ORACLE, oracle)):
-            if labelled is None:
-                continue
-            judged = sets.from_pairs(data, labelled, gold)
-            if gold == sets.HUMAN:
-                found.rows += choices.without_gold(judged)
-                found.rows += choices.against_people(data)
+        judged = sets.from_pairs(data, data.pairs, sets.HUMAN)
+        found.rows += choices.without_gold(judged)
+        if any(data.own(judge)["human"].isna().all() for judge in data.judges):
+            # The regressions can do without a gold label.
+            _regressions(data, data.pairs.assign(human=0.5), sets.NONE, found)
+        found.rows += choices.against_people(data)
+        if data.pairs["human"].notna().any():
+            _with_gold(data, data.pairs, sets.HUMAN, found)
+            found.placebo.append(scaled.placebos(data))
+            rules, changes = mitigations.by_rule(data)
+            found.mitigations.append(rules)
+            found.mitigation_changes.append(changes)
+        else:
             found.rows += choices.with_gold(judged)
-            found.rows += effects.of_pairs(data, labelled, gold)
-            rows, scales = scaled.of_pairs(data, labelled, gold)
-            found.rows += rows
-            found.scales.append(scales)
-            found.power.append(power.needed(judged))
-        found.placebo.append(scaled.placebos(data))
-        rules, changes = mitigations.by_rule(data)
-        found.mitigations.append(rules)
-        found.mitigation_changes.append(changes)
+        if (oracle := sets.by_oracle(data.pairs, data.tables["truths"])) is not None:
+            _with_gold(data, oracle, sets.ORACLE, found)
+        if (panel := by_panel(data)) is not None:
+            _with_gold(panel, panel.pairs, PANEL, found)
         bonus = betas(data).rename("beta").rename_axis("judge").reset_index()
         found.betas.append(bonus.assign(dataset=data.name))
     return found
+
+
+def _with_gold(data: Judged, labelled: pd.DataFrame, gold: str, found: Found) -> None:
+    """Add what is measured against one kind of labels."""
+    judged = sets.from_pairs(data, labelled, gold)
+    found.rows += choices.with_gold(judged)
+    _regressions(data, labelled, gold, found)
+    found.power.append(power.needed(judged))
+
+
+def _regressions(data: Judged, labelled: pd.DataFrame, gold: str, found: Found) -> None:
+    found.rows += effects.of_pairs(data, labelled, gold)
+    rows, scales = scaled.of_pairs(data, labelled, gold)
+    found.rows += rows
+    found.scales.append(scales)
 
 
 def contests(panel: Panel, settings: Settings) -> Found:

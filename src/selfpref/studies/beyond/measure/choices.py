@@ -153,7 +153,7 @@ def _excess(data: Judgments, judge: str) -> Iterator[Row]:
         n = int((cells[:, 0].sum(axis=1) > 0).sum())
         found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
         if np.isnan(found.value):
-            yield missing(row, labelled, ONE_SIDE)
+            yield missing(row, labelled, ONE_SIDE if n else UNDECIDED)
         else:
             yield known(row, found, n, labelled - n) | on_sides(human_sides(cells.sum(axis=0)))
 

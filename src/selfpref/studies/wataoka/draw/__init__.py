@@ -6,7 +6,14 @@ import pandas as pd
 from matplotlib import style
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption, counted, interval, signed, wilson
+from selfpref.plots.captions import (
+    caption,
+    counted,
+    interval,
+    labelled_by,
+    signed,
+    wilson,
+)
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import (
     BLACK,
@@ -34,6 +41,8 @@ TITLES = {
     "chatbot-arena": "Chatbot Arena, as printed in the paper",
 }
 WHY = "by a tie or a status"
+# Of Table 2, where nobody voted on some pairs.
+EVERY = ["n_every", "n_dropped_every", "dp_every", "dp_every_lo", "dp_every_hi"]
 HOLLOW = f"fewer than {FEW} pairs on one human side"
 SIDES = "pairs on which the human prefers the judge's own response + the other one"
 CELLS = {"tp": ("own", "own"), "fn": ("own", "other"), "fp": ("other", "own"), "tn": ("other",) * 2}
@@ -48,6 +57,8 @@ def _none_left(bias: pd.DataFrame) -> str:
     """Why there is no pair to draw."""
     if bias.empty:
         return "no judge has a pair with a response of its own"
+    if not bias["n_dropped"].any():
+        return "nobody voted on a pair with a judge's own response"
     return (
         f"0 of {bias['n_dropped'].sum():g} labelled own pairs are left; ties or status dropped them"
     )
@@ -114,6 +125,7 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         counted(rows, "pairs", why=WHY),
         f"On the right: {SIDES}",
         _two_votes(rows),
+        labelled_by(rows),
         "Squares: the counts that the paper prints for Chatbot Arena, rows resampled",
         params=params,
     )
@@ -175,6 +187,7 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
         "Human against judge on the pairs with the judge's own response; count and share of the "
         f"row; above, the EO bias with its interval, or too few pairs ({HOLLOW})",
         counted(rows, "pairs", why=WHY),
+        labelled_by(rows),
         "First: the counts that the paper prints",
     )
     return Plate(figure, table, told)
@@ -187,13 +200,18 @@ def demographic_parity(rows: pd.DataFrame, params: Params) -> Plate:
         rows: The frame `table2_demographic_parity` (`measure.judged.demographic_parities`).
         params: With `bootstrap`.
     """
-    if rows.empty or not rows["n_decisive"].gt(0).any():
+    rows = rows.reindex(columns=[*rows.columns.union(EVERY, sort=False)])
+    if rows.empty or not rows[["n_decisive", "n_every"]].gt(0).any(axis=None):
         return nothing("no judge decides a pair with a response of its own", rows)
     looks = {"decisive rows only": Look(BLUE), "human ties included": Look(ORANGE, "D")}
-    columns = zip(looks, ("dp_decisive", "dp_with_ties"), strict=True)
+    columns = dict(zip(looks, ("dp_decisive", "dp_with_ties"), strict=True))
+    some = rows["n_every"].notna()
+    if some.any():
+        looks["every pair, voted on or not"] = Look(GREEN, "^")
+        columns["every pair, voted on or not"] = "dp_every"
     notes = ["" if pd.isna(value) else f"printed: {value:.3f}" for value in rows["published"]]
     figure = forest(
-        long(titled(rows).assign(note=notes), dict(columns)),
+        long(titled(rows).assign(note=notes), columns),
         row="judge",
         group="set",
         label="demographic parity (0: picks own and other alike)",
@@ -205,6 +223,9 @@ def demographic_parity(rows: pd.DataFrame, params: Params) -> Plate:
         f"Decisive rows: {counted(rows, 'pairs', n='n_decisive', dropped='n_dropped_decisive')}",
         f"Human ties included: "
         f"{counted(rows, 'pairs', n='n_with_ties', dropped='n_dropped_with_ties')}",
+        f"Every pair: {counted(rows[some], 'pairs', n='n_every', dropped='n_dropped_every')}"
+        if some.any()
+        else "",
         "Printed: in the paper for the judge of this name on Chatbot Arena",
         wilson("prompts", params),
     )
@@ -243,6 +264,7 @@ def by_opponent(rows: pd.DataFrame, params: Params) -> Plate:
         f"{len(rows)} cells, {rows['n'].sum():g} pairs, {rows['n_dropped'].sum():g} dropped by "
         "ties or status",
         f"{rows['few'].sum():g} cells are hollow",
+        labelled_by(rows),
         f"In {unsure} cells more than 5 % of the resamples lack one human outcome; their intervals "
         "rest on the others"
         if unsure
@@ -328,13 +350,18 @@ def example(rows: pd.DataFrame) -> Plate:
 def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Params) -> str:
     """Which rows the parameters let in, and how many there are."""
     use = params.wataoka
+    panel = (
+        f"Data sets `… (panel)`: where nobody voted, the majority of {', '.join(use.panel)}. "
+        if use.panel
+        else ""
+    )
     texts, cut = responses["n"].sum(), responses["cut_off"].sum()
     return (
         f"Profile `{params.profile}`. Human ties: {use.human_ties}; judge ties: {use.judge_ties} "
         f"({use.judge_tie}); "
         f"turns: {use.turns}; threshold: {use.threshold:g}. Own pairs with a human vote: "
-        f"{counted(bias, 'pairs', why=WHY)}. Responses: {texts:g}, of them {cut:g} cut off at "
-        f"their limit. {interval('prompts', params)}."
+        f"{counted(bias, 'pairs', why=WHY)}. {panel}Responses: {texts:g}, of them {cut:g} cut off "
+        f"at their limit. {interval('prompts', params)}."
     )
 
 

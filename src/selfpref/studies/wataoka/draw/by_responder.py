@@ -3,7 +3,7 @@
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption, counted
+from selfpref.plots.captions import caption, counted, labelled_by
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLUE, GREY, ORANGE, PURPLE, Look, long
 from selfpref.plots.save import Plate, nothing
@@ -52,6 +52,7 @@ def towards(rows: pd.DataFrame, params: Params) -> Plate:
         "Equal-opportunity bias of every judge towards every responder, responders by the mean of "
         "their judges",
         counted(rows, "cells' pairs", why=WHY),
+        labelled_by(rows),
         params=params,
     )
     return Plate(figure, rows, told)

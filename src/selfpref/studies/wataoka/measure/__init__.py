@@ -44,6 +44,7 @@ from selfpref.studies.wataoka.measure.judged import (
     position,
 )
 from selfpref.studies.wataoka.measure.outside_reader import outside_reader, outside_win_rates
+from selfpref.studies.wataoka.measure.panel import by_panel
 from selfpref.studies.wataoka.measure.ties import (
     beside_the_paper,
     exclusions,
@@ -71,6 +72,8 @@ EXAMPLE = [
 ]
 # Which pair shows the bias best, in this order; True and greater first where not ascending.
 RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
+# What is also computed against the labels of a panel, where people did not vote.
+AGAINST_LABELS = ("bias", "bias_by_opponent", "excess", "bias_by_judge_and_responder")
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
 
@@ -94,9 +97,11 @@ def compute(
         from Arena; from perplexities `win_rates_by_bin`, `slopes`, `log_perplexity`,
         `outside_reader` and `outside_win_rates`; where the truth is known `planted`, `recovery`
         and `oracle_agreement`. A data set without any pair left contributes no rows;
-        `fig1b_bias` keeps a judge whose pairs all dropped out, with their number.
+        `fig1b_bias` keeps a judge whose pairs all dropped out, with their number. Where the
+        settings name a panel, its labels make a data set `<name> (panel)` in `AGAINST_LABELS`.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
+    panels = [one for one in map(by_panel, judged) if one is not None]
     parts: dict[str, Callable[[Judged], pd.DataFrame]] = {
         "bias": bias,
         "table2_demographic_parity": demographic_parities,
@@ -125,7 +130,8 @@ def compute(
     }
     frames = {}
     for name, make in parts.items():
-        frames[name] = pd.concat([pd.DataFrame(), *map(make, judged)], ignore_index=True)
+        sets = [*judged, *panels] if name in AGAINST_LABELS else judged
+        frames[name] = pd.concat([pd.DataFrame(), *map(make, sets)], ignore_index=True)
         release()
     if len(best := frames["example"]):
         frames["example"] = best.sort_values([*RANKED], ascending=[*RANKED.values()]).head(1)
@@ -205,7 +211,7 @@ def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) ->
     turns = items[["item_id"]].assign(turn=turn(items))
     decided = pairs.loc[pairs["decision"].notna(), [*PAIR, "judge", "decision"]]
     votes = oriented_votes(labels)
-    votes["annotators"] = votes["annotator"].str.partition("_")[0]
+    votes["annotators"] = votes["annotator"].str.replace(r"_.*", "", regex=True)
     both = votes.merge(decided.merge(turns, on="item_id"), on=PAIR)
     both["agreement"] = both["vote"].eq(both["decision"])
     chosen = both[both["vote"].ne(0.5) & both["decision"].ne(0.5)]

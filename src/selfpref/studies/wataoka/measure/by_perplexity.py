@@ -83,7 +83,8 @@ def own_first(rows: pd.DataFrame) -> pd.DataFrame:
 def differences(data: Judged) -> pd.DataFrame:
     """Judged pairs with a vote, a decision and both perplexities; ties as the settings say.
 
-    Rows that lack one of these are there with `keep` false, so that they can be counted.
+    Rows that lack one of these are there with `keep` false, so that they can be counted; `decided`
+    is false where it is not for want of a vote.
     """
     use = data.settings
     scored = data.tables["perplexities"]
@@ -99,16 +100,25 @@ def differences(data: Judged) -> pd.DataFrame:
         ],
         ignore_index=True,
     )
-    keep = rows[["x", "judge_wins", "human_wins"]].notna().all(axis=1)
-    for who, ties in (("judge", use.judge_ties), ("human", use.human_ties)):
-        keep &= rows[f"{who}_wins"].ne(0.5) | (ties == "half")
-    return rows.assign(keep=keep)
+    decided = rows[["x", "judge_wins"]].notna().all(axis=1)
+    decided &= rows["judge_wins"].ne(0.5) | (use.judge_ties == "half")
+    voted = rows["human_wins"].notna() & (rows["human_wins"].ne(0.5) | (use.human_ties == "half"))
+    return rows.assign(decided=decided, keep=decided & voted)
+
+
+def _voted(rows: pd.DataFrame) -> bool:
+    """Whether people voted on any of these pairs; where they did not, the judge stands alone."""
+    return bool(rows["human_wins"].notna().any())
+
+
+def _kept(rows: pd.DataFrame) -> pd.Series:
+    return rows["keep"] if _voted(rows) else rows["decided"]
 
 
 def _parts(rows: pd.DataFrame) -> list[tuple[str, pd.DataFrame, int]]:
     """One judge's pairs: all, with its own response (as A), others; kept rows, number dropped."""
     parts = {"all": rows, "own": own_first(rows), "other": rows[~rows["own"]]}
-    kept = [(name, part[part["keep"]], int((~part["keep"]).sum())) for name, part in parts.items()]
+    kept = [(name, part[_kept(part)], int((~_kept(part)).sum())) for name, part in parts.items()]
     return [entry for entry in kept if len(entry[1])]
 
 
@@ -134,14 +144,15 @@ def win_rates_by_bin(data: Judged) -> pd.DataFrame:
         `dataset, judge, pairs` (`all`, `own`, `other`), `who` (`judge`, `human`), `bin`, `left`,
         `right`, `x` (mean), `n`, `win_rate, win_rate_lo, win_rate_hi`, `n_dropped` (of the judge
         and part, not of the bin). The bins of a judge are the same for all pairs, own and other.
+        Where nobody voted on any pair of a part, its rows are the judge's alone.
     """
     rows = []
     for judge, every in differences(data).groupby("judge"):
-        edges = bin_edges(every["x"][every["keep"]], data.settings.bins, data.settings.binning)
+        edges = bin_edges(every["x"][_kept(every)], data.settings.bins, data.settings.binning)
         for pairs, part, dropped in _parts(every):
             inner = np.clip(np.searchsorted(edges, part["x"], side="right") - 1, 0, len(edges) - 2)
             for number, cell in part.groupby(inner):
-                for who in WHO:
+                for who in WHO if _voted(part) else WHO[:1]:
                     found = share_interval(
                         cell[f"{who}_wins"], cell["cluster"], data.bootstrap.level
                     )
@@ -193,22 +204,26 @@ def slopes(data: Judged) -> pd.DataFrame:
 
     Returns:
         `dataset, judge, pairs, who` (`judge`, `human`, `judge - human`), `slope, slope_lo,
-        slope_hi, controlled, controlled_lo, controlled_hi, n, n_dropped`.
+        slope_hi, controlled, controlled_lo, controlled_hi, n, n_dropped`; the judge alone where
+        nobody voted.
     """
     places, calls = [], []
     for judge, every in differences(data).groupby("judge"):
         for pairs, part, dropped in _parts(every):
-            x, q, *wins = part[["x", "q", *(f"{who}_wins" for who in WHO)]].to_numpy(float).T
+            used = part[["x", "q", *(f"{who}_wins" for who in WHO)]]
+            # Without a vote there is no quality to control for: a column of zeros has no slope.
+            x, q, *wins = (used if _voted(part) else used.fillna(0.0)).to_numpy(float).T
             values = np.stack([moments(x, q, y) for y in wins], axis=1)
             calls.append((values, part["cluster"], _slopes, "slopes", str(judge), pairs))
             place = {"dataset": data.name, "judge": judge, "pairs": pairs}
-            places.append((place, {"n": len(part), "n_dropped": dropped}))
+            who = (*WHO, "judge - human") if _voted(part) else WHO[:1]
+            places.append((place, who, {"n": len(part), "n_dropped": dropped}))
     return pd.DataFrame(
         place | {"who": who} | raw.columns("slope") | controlled.columns("controlled") | counted
-        for (place, counted), found in zip(
+        for (place, whose, counted), found in zip(
             places, at_once(data.bootstrap.estimates, calls), strict=True
         )
-        for who, raw, controlled in zip((*WHO, "judge - human"), found[:3], found[3:], strict=True)
+        for who, raw, controlled in zip(whose, found[:3], found[3:], strict=False)
     )
 
 

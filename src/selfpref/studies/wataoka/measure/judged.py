@@ -11,7 +11,7 @@ verdict depends on the order in which the responses were read:
   that the order alone decides. A flip into or out of a tie is no reversal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -92,6 +92,7 @@ class Settings:
     binning: Binning
     scale: Scale
     bootstrap: ClusterBootstrap
+    panel: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -292,7 +293,10 @@ def excess_table(data: Judged) -> pd.DataFrame:
 
 
 def demographic_parities(data: Judged) -> pd.DataFrame:
-    """Table 2 in both readings: decisive rows only; pairs that the human tied included."""
+    """Table 2 in both readings: decisive rows only; pairs that the human tied included.
+
+    Where nobody voted on some of a judge's pairs, `dp_every` is that of all pairs.
+    """
     rows = []
     for judge in data.judges:
         own = data.own(judge)
@@ -302,6 +306,12 @@ def demographic_parities(data: Judged) -> pd.DataFrame:
             found = demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
             row |= {f"n_{reading}": cells.sum(), f"n_dropped_{reading}": _dropped(own, cells)}
             row |= found.columns(f"dp_{reading}")
+        # Eq. 4 needs no human.
+        cells = cell_weights(own.assign(human=1.0), "drop", data.settings.judge_ties)
+        found = demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
+        if own["human"].isna().any():
+            row |= {"n_every": cells.sum(), "n_dropped_every": len(own) - int(cells.any(1).sum())}
+            row |= found.columns("dp_every")
         rows.append(row)
     return pd.DataFrame(rows)
 
