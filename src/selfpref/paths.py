@@ -72,6 +72,11 @@ def judge_prompts_file() -> Path:
     return root() / "src" / "selfpref" / "prompts" / "judge-prompts.csv"
 
 
+def author_prompts_file(study: str) -> Path:
+    """The list that pins the programs from which a study's own prompts are taken."""
+    return root() / "src" / "selfpref" / "prompts" / f"{study}-authors.csv"
+
+
 def notebook_file(name: str) -> Path:
     """A stage's driver or a study's chapter, as git has it."""
     return root() / "notebooks" / f"{name}.ipynb"

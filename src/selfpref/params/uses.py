@@ -7,6 +7,9 @@ from pydantic.functional_validators import BeforeValidator
 
 from selfpref.params.section import Aliases, RepositoryPath, Section, Slug
 
+# The testbed's, the study's own, or this project's.
+Wording = Literal["lab", "authors", "plain"]
+
 
 class Writing(Section):
     """How a model writes: limit in tokens, temperature (0: greedy)."""
@@ -125,13 +128,13 @@ class Perplexity(Section):
 class Compete(Writing):
     """How a model responds in contests; `prompts`: layout of the prompts."""
 
-    prompts: Literal["lab", "plain"]
+    prompts: Wording
 
 
 class TieBreaker(Verdicts):
     """How a tie-breaker judges in contests; `prompts`: layout of the prompts."""
 
-    prompts: Literal["lab", "plain"]
+    prompts: Wording
 
 
 class Assess(TieBreaker):
@@ -189,7 +192,7 @@ class Refine(Section):
         temperature: Of both; 0 is greedy.
     """
 
-    prompts: Literal["lab", "plain"]
+    prompts: Wording
     tasks: Annotated[list[Literal["mqm", "coverage", "correctness"]], Field(min_length=1)]
     external: Slug
     arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
@@ -212,7 +215,7 @@ class Refine(Section):
 class Summarise(Writing):
     """How a model writes summaries; `prompts`: layout of the prompts."""
 
-    prompts: Literal["lab", "plain"]
+    prompts: Wording
 
 
 class Tuning(Section):
@@ -244,7 +247,7 @@ class Recognise(Verdicts):
             left out: nothing.
     """
 
-    prompts: Literal["lab", "plain"]
+    prompts: Wording
     score_mode: Literal["logprobs", "sampled"] = "logprobs"
     own: Slug | None = None
     tuned: Tuning | None = None
@@ -268,7 +271,7 @@ class Finetune(Section):
     """
 
     model: Slug
-    prompts: Literal["lab", "plain"]
+    prompts: Wording
     min_mass: Annotated[float, Field(ge=0, le=1)]
     method: Literal["full", "lora", "export"]
     rate: Annotated[float, Field(gt=0)] = 5e-5

@@ -289,7 +289,7 @@ def _fits(place: str, prompts: str, dataset: str, reader: str) -> None:
     if (prompts == "lab") != (reader == "lab"):
         raise ValueError(
             f"{place}: {prompts!r} does not fit {dataset}; `lab` is for the testbed's models and "
-            "data, `plain` for all others"
+            "data, `authors` and `plain` for all others"
         )
 
 

@@ -1,8 +1,10 @@
 """Prompts of k-way choices: which of several responses is best, and eleven marks for one response.
 
-The testbed's are roles instead of words. `plain` is worded by this project, for any model: the
-responses carry letters and not numbers, so that no number in the text can be taken for a verdict,
-and the judge gives the marks alone, which the program adds up.
+`authors` are the study's own, downloaded at a pinned commit: the responses carry numbers, a judge
+answers with one of them and cannot call a tie, and it states the total of its marks in prose.
+`plain` is worded by this project, for any model: the responses carry letters, so that no number in
+the text can be taken for a verdict, and the judge gives the marks alone, which the program adds up.
+The testbed's are roles instead of words.
 """
 
 import json
@@ -13,12 +15,17 @@ from pathlib import Path
 
 from selfpref.lab import choice, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
-from selfpref.models import Prompt
-from selfpref.prompts.rubric import CRITERIA, TOP
+from selfpref.models import MARKER, Prompt
+from selfpref.prompts.authors import template
+from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
 from selfpref.prompts.texts import Texts
 
 _LETTERS = "ABCDEFGHIJ"
 TEXTS = Texts(Path(__file__).with_name("choices.yaml"))
+
+
+# The total of the rubric, and its marks.
+Marked = tuple[int | None, list[int] | None]
 
 
 @dataclass(frozen=True)
@@ -30,30 +37,37 @@ class ChoicePrompts:
         prefer: From the item's text and the responses, in presented order, to the prompt whose
             next token is the letter of the best one, or `tie`.
         letters: The labels, in presented order; as many responses at most.
-        tie: The label of a tie.
+        tie: The labels of a tie; none where no tie can be called.
         rubric: From the item's text and one response to the prompt that asks for its marks.
-        marks: From the judge's reply to its marks, each 0 or 1; None where it cannot be read.
+        marks: From the judge's reply to the total and the marks, each 0 or 1; no total where it
+            cannot be read, and no marks where not all of them can.
         mark_tokens: The limit of that reply.
+        marker: What stands before a label; empty where the answer is the label alone.
     """
 
     respond: Callable[[str], Prompt]
     prefer: Callable[[str, Sequence[str]], Prompt]
     letters: tuple[str, ...]
-    tie: str
+    tie: tuple[str, ...]
     rubric: Callable[[str, str], Prompt]
-    marks: Callable[[str], list[int] | None]
+    marks: Callable[[str], Marked]
     mark_tokens: int
+    marker: str = MARKER
 
 
 def _prompt(messages: list[prompts.Message], prefill: str = "") -> Prompt:
     return Prompt(tuple((message["role"], message["content"]) for message in messages), prefill)
 
 
-def _lab_marks(reply: str) -> list[int] | None:
+def _added(marks: list[int] | None) -> Marked:
+    return (None if marks is None else sum(marks)), marks
+
+
+def _lab_marks(reply: str) -> Marked:
     words = reply.split()
     if len(words) != TOP or not set(words) <= {"0", "1"}:
-        return None
-    return [int(word) for word in words]
+        return None, None
+    return _added([int(word) for word in words])
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
@@ -67,16 +81,52 @@ def _plain_rubric(question: str, response: str) -> Prompt:
     return TEXTS.prompt("rubric", question=question, response=response, criteria=criteria)
 
 
-def _plain_marks(reply: str) -> list[int] | None:
+def _plain_marks(reply: str) -> Marked:
     found = re.findall(r"\{[^{}]*\}", reply)
     if len(found) != 1:
-        return None
+        return None, None
     try:
         marks = json.loads(found[0]).get("marks")
     except json.JSONDecodeError:
-        return None
+        return None, None
     good = isinstance(marks, list) and len(marks) == TOP
-    return marks if good and all(type(mark) is int and mark in (0, 1) for mark in marks) else None
+    good = good and all(type(mark) is int and mark in (0, 1) for mark in marks)
+    return _added(marks if good else None)
+
+
+def _program(name: str, number: int = 0, **values: object) -> str:
+    """One of the texts in the authors' program; `self_X` stands for its attribute `self.X`."""
+    known = {key.replace("self_", "self.", 1): value for key, value in values.items()}
+    return template("livebench", "agents.py", name, number).fill(known)
+
+
+def _with_rubric(name: str) -> str:
+    return _program(f"__init__.self.{name}", self_RUBRIC=_program("__init__.self.RUBRIC"))
+
+
+def _authors_respond(question: str) -> Prompt:
+    return Prompt((("system", _program("get_response.llm_output")), ("user", question)))
+
+
+def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
+    asked = _with_rubric("PREFERENCE_PROMPT")
+    name = "get_preference.original_prompt"
+    said = _program(name, self_PREFERENCE_PROMPT=asked, question=question)
+    more = template("livebench", "agents.py", name, 1)
+    for place, text in enumerate(responses, start=1):
+        said = more.fill({"original_prompt": said, "idx + 1": place, "ans": text})
+    return Prompt((("user", said),))
+
+
+def _authors_rubric(question: str, response: str) -> Prompt:
+    asked = _with_rubric("SCORING_PROMPT")
+    said = _program(
+        "get_score.original_prompt",
+        self_SCORING_PROMPT=asked,
+        question=question,
+        response=response,
+    )
+    return Prompt((("user", said),))
 
 
 CHOICE_PROMPTS = {
@@ -86,18 +136,29 @@ CHOICE_PROMPTS = {
             prompts.choice_messages(question, responses), VERDICT_OPEN
         ),
         letters=choice.LETTERS,
-        tie=choice.TIE,
+        tie=(choice.TIE,),
         rubric=lambda question, response: _prompt(
             prompts.rating_messages(question, response), choice.RUBRIC_OPEN
         ),
         marks=_lab_marks,
         mark_tokens=TOP + 1,
     ),
+    "authors": ChoicePrompts(
+        respond=_authors_respond,
+        prefer=_authors_prefer,
+        letters=tuple("123456789"),
+        tie=(),
+        rubric=_authors_rubric,
+        marks=lambda reply: (read_total(reply), read_marks(reply)),
+        # A justification of every mark stands beside the total.
+        mark_tokens=1024,
+        marker="",
+    ),
     "plain": ChoicePrompts(
         respond=lambda question: Prompt((("user", question),)),
         prefer=_plain_prefer,
         letters=tuple(_LETTERS),
-        tie="tie",
+        tie=("tie",),
         rubric=_plain_rubric,
         marks=_plain_marks,
         mark_tokens=100,

@@ -2,8 +2,12 @@
 
 A question stands at the end, after article and summaries, so that the questions about one pair
 share all but their last words. Answers are single tokens: `1` or `2` for the summary read first or
-second, yes or no, a score from 1 to 5. Worded by this project, in a plain form for any chat model
-and in the laboratory's words; every layout has a version, a hash of all that it can say.
+second, yes or no, a score from 1 to 5.
+
+`authors` are the study's own, as they asked GPT models: downloaded at a pinned commit (`authors`).
+Which system prompt stood before its control questions is not in the program; here it is that of
+recognition. `plain` is worded by this project, for any chat model; `lab` is the testbed's. Every
+layout has a version, a hash of all that it can say.
 """
 
 import hashlib
@@ -14,6 +18,7 @@ from pathlib import Path
 
 from selfpref.lab.summaries import prompts as lab
 from selfpref.models import Prompt
+from selfpref.prompts.authors import template
 from selfpref.prompts.texts import Texts
 
 LABELS = ("1", "2")
@@ -83,6 +88,63 @@ PLAIN = SummaryLayout(
     yes=("Yes", "yes"),
     no=("No", "no"),
 )
+# The authors' names of what is asked: system prompt and question.
+_COMPARE, _DETECT = "COMPARISON_SYSTEM_PROMPT", "DETECTION_SYSTEM_PROMPT"
+_PAIRS = {
+    "recognition": (_DETECT, "DETECTION_PROMPT_TEMPLATE"),
+    "preference": (_COMPARE, "COMPARISON_PROMPT_TEMPLATE"),
+    "inferiority": (_COMPARE, "COMPARISON_PROMPT_TEMPLATE_WITH_WORSE"),
+    "readability": (_DETECT, "READABILITY_PROMPT_TEMPLATE"),
+    "length": (_DETECT, "LENGTH_PROMPT_TEMPLATE"),
+    "vowelcount": (_DETECT, "VOWEL_COUNT_PROMPT_TEMPLATE"),
+}
+
+
+def _authors(name: str, **values: str) -> str:
+    """One of the texts in the authors' file of prompts."""
+    text = template("panickssery", "prompts.py", name).fill()
+    return text.format(**values) if values else text
+
+
+def _program(name: str, **values: str) -> str:
+    """One of the texts that stand in the authors' functions."""
+    return template("panickssery", "models.py", name).fill(values)
+
+
+def _authors_form(name: str) -> Form:
+    return Form(
+        lambda article: _asked(
+            _authors(f"DATASET_SYSTEM_PROMPTS.{name}"),
+            _program("get_gpt_summary.history", article=article),
+        )
+    )
+
+
+def _authors_pair(task: str, article: str, first: str, second: str) -> Prompt:
+    system, question = _PAIRS[task]
+    said = _authors(question, article=article, summary1=first, summary2=second)
+    return _asked(_authors(system), said)
+
+
+def _authors_single(task: str, article: str, summary: str) -> Prompt:
+    if task == "quality":
+        system = _authors("SCORING_SYSTEM_PROMPT")
+        return _asked(system, _program("get_gpt_score.history", article=article, summary=summary))
+    said = _authors("RECOGNITION_PROMPT_TEMPLATE", article=article, summary=summary)
+    return _asked(_authors("RECOGNITION_SYSTEM_PROMPT"), said)
+
+
+def _asked(system: str, user: str) -> Prompt:
+    return Prompt((("system", system), ("user", user)))
+
+
+AUTHORS = SummaryLayout(
+    {"xsum": _authors_form("xsum"), "cnn-dailymail": _authors_form("cnn")},
+    _authors_pair,
+    _authors_single,
+    yes=("Yes", "yes"),
+    no=("No", "no"),
+)
 LAB = SummaryLayout(
     {"lab": Form(lambda article: Prompt(lab.write_messages(article)))},
     lambda *asked: Prompt(lab.pair_messages(*asked)),
@@ -90,4 +152,4 @@ LAB = SummaryLayout(
     yes=("yes",),
     no=("no",),
 )
-SUMMARY_LAYOUTS = {"lab": LAB, "plain": PLAIN}
+SUMMARY_LAYOUTS = {"lab": LAB, "authors": AUTHORS, "plain": PLAIN}

@@ -1,6 +1,7 @@
 """Contests of any models: orders, ties, marks, and a judge that picks whatever stands first."""
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -233,3 +234,22 @@ def test_a_verdict_in_words_is_the_last_one_among_the_letters():
     made = [asked.read(Text(reply, "ok")) for reply in ("A]] no, [[C]]", "tie]]", "D]]")]
     assert [row["choice"] for row in made] == ["carl", "tie", None]
     assert made[2]["status"] == "unparsable"
+
+
+def test_without_a_label_for_a_tie_a_number_alone_is_the_verdict():
+    use = SimpleNamespace(score_mode="text", samples=None, max_tokens=5, temperature=0, min_mass=0)
+    numbered = Judging(use, ("1", "2", "3"), CHOICE_PROMPTS["authors"].marker)
+    asked = numbered.verdict(PLAIN.prefer("q", "xyz"), WRITERS, 1)
+    # The authors took the first digit of whatever was said, and 0 for the last response.
+    replies = ("2", "**3**", "of the 3 responses, 1", "0", "tie")
+    made = [asked.read(Text(reply, "ok")) for reply in replies]
+    assert [row["choice"] for row in made] == [WRITERS[1], WRITERS[2], None, None, None]
+
+
+def test_a_total_stands_without_marks_that_can_be_read():
+    stated = replace(PLAIN, marks=lambda reply: (int(reply), None))
+    calls = Scripted(replies=["7"])
+    answers = (items(1), responses(1, ("anna",)), "judge", calls, stated)
+    made = judging.mark(*answers, tries=1, temperature=0.7, seed=1)
+    (row,) = validate(made, "ratings", "test").itertuples()
+    assert (row.score, row.marks, row.status) == (7, None, "ok")

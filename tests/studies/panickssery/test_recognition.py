@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from author_programs import programs  # noqa: F401
 
 from selfpref import tables
 from selfpref.models import Choice, Choose, Text
@@ -202,7 +203,11 @@ def test_every_repeat_of_every_question_has_a_seed_of_its_own():
     assert len(calls.seeds) == len(set(calls.seeds)) == 3 * (24 + 12)
 
 
-def test_the_version_of_the_prompts_changes_with_any_word_of_them(monkeypatch, tmp_path):
+def test_the_version_of_the_prompts_changes_with_any_word_of_them(
+    monkeypatch,
+    tmp_path,
+    programs,  # noqa: F811
+):
     from selfpref.prompts import summaries
 
     assert len({layout.version for layout in SUMMARY_LAYOUTS.values()}) == len(SUMMARY_LAYOUTS)

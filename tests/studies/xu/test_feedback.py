@@ -155,3 +155,25 @@ def test_quoted_spans_are_looked_for_in_text_and_source():
     assert feedback.quoted(reply, "The red fox runs.") == (1, 2)
     assert feedback.quoted(reply, "The red fox runs.", "Le renard court.") == (2, 2)
     assert feedback.quoted("none", "text") == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "score"),
+    [
+        ("[[no]] ... no: [[yes]]", 1),
+        ("The answer is correct.", 1),
+        ("Step 2 is wrong. The answer is incorrect. The correct answer is 4.", 0),
+        ("The answer is not correct", 0),
+        ("At first sight the answer is incorrect; no, the answer is correct.", 1),
+        # A verdict in brackets is the one that was asked for.
+        ("[[no]], though the answer is correct in form", 0),
+        ("All incorrect steps are fine.", None),
+        ("", None),
+    ],
+)
+def test_correctness_is_the_last_verdict_and_never_assumed(reply, score):
+    found = feedback.correctness(reply)
+    assert (found.status == "ok", found.standing) == (
+        score is not None,
+        None if score is None else score - 1,
+    )

@@ -5,6 +5,7 @@ import re
 
 import pandas as pd
 import pytest
+from author_programs import programs  # noqa: F401
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, model, plan
@@ -15,7 +16,7 @@ from selfpref.store import Store
 from selfpref.studies.xu import refine
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
-from selfpref.studies.xu.prompts import PLAIN
+from selfpref.studies.xu.prompts import AUTHORS, PLAIN
 from selfpref.studies.xu.refine.loop import ARMS, accepts
 from selfpref.studies.xu.stages import LAYOUTS
 
@@ -173,8 +174,8 @@ def test_prompts_are_the_same_at_every_step_and_name_the_language(tmp_path):
         assert all("Yoruba" in text and "English" in text for text in prompts)
 
 
-def test_a_layout_is_known_by_its_wording():
-    assert len({layout.version for layout in LAYOUTS.values()}) == 2
+def test_a_layout_is_known_by_its_wording(programs):  # noqa: F811
+    assert len({layout.version for layout in LAYOUTS.values()}) == len(LAYOUTS) == 3
     assert PLAIN.version == PLAIN.version
     for item in (TRANSLATION, CONCEPTS, PROBLEM):
         (message,) = PLAIN.revise(item, "the text", "the feedback").messages
@@ -182,6 +183,37 @@ def test_a_layout_is_known_by_its_wording():
         assert "the text" in message[1]
         assert "the feedback" in message[1]
     assert r"\boxed{}" in PLAIN.write(PROBLEM).messages[0][1]
+
+
+WRITING = {
+    TRANSLATION: ["Yoruba to English. ", "Yoruba: {request} English:"],
+    CONCEPTS: ["use the words", "words {concepts}"],
+    PROBLEM: [r"end with \boxed", "a shot P {request} S:"],
+}
+JUDGING = {
+    TRANSLATION: ["find errors", "shots of errors S {request} T a text E:"],
+    CONCEPTS: ["find words", "shots of words C {concepts} T a text F:"],
+    PROBLEM: ["find faults", "Q {request} A a text F:"],
+}
+REVISING = {
+    TRANSLATION: "shots of errors S {request} T a text F said\n better Yoruba-to-English:",
+    CONCEPTS: "shots of words C {concepts} T a text lacks said better:",
+    PROBLEM: "Q {request} A a text F said better:",
+}
+
+
+@pytest.mark.parametrize("item", WRITING, ids=lambda item: item.task)
+def test_the_authors_prompts_are_those_of_their_programs(programs, item):  # noqa: F811
+    named = {"request": item.request, "concepts": list(item.concepts)}
+
+    def said(prompt):
+        return [text for _, text in prompt.messages]
+
+    assert said(AUTHORS.write(item)) == [text.format(**named) for text in WRITING[item]]
+    assert said(AUTHORS.feedback(item, "a text")) == [
+        text.format(**named) for text in JUDGING[item]
+    ]
+    assert said(AUTHORS.revise(item, "a text", "said")) == [REVISING[item].format(**named)]
 
 
 def test_texts_that_were_never_written_are_counted(tmp_path):

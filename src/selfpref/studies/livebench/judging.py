@@ -1,13 +1,14 @@
 """What judges are asked: every response marked by a rubric, and which of several is best.
 
-    total(response)  = sum of its eleven marks, 0 to 11, added up here and not by the judge
-    choice(item)     = the response behind the letter that the judge holds most probable
+    total(response)  = sum of its eleven marks, 0 to 11, added up here; with the authors' prompts
+                       the total that the judge states
+    choice(item)     = the response behind the label that the judge holds most probable
 
 Which response stands first moves a verdict: the *seeded* order of an item is a permutation drawn
 from the item, the judge and the run's seed, and stored with the verdict; *cyclic* orders are its k
 rotations, in which every response stands once in every place. They are numbered by `repeat`, the
-seeded one 0. A tie is an answer of its own; a reply that cannot be read is missing and counted,
-never a tie and never a low score.
+seeded one 0. A tie is an answer of its own where the prompts offer one; a reply that cannot be read
+is missing and counted, never a tie and never a low score.
 """
 
 from collections.abc import Iterator, Sequence
@@ -91,7 +92,7 @@ def prefer(
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, names in some[["item_id", "candidates"]].itertuples(index=False):
             # The labels differ with the number of responses.
-            judging = Judging(use, (*prompts.letters[: len(names)], prompts.tie))
+            judging = Judging(use, (*prompts.letters[: len(names)], *prompts.tie), prompts.marker)
             prompt = prompts.prefer(asked[item], [texts[item, name] for name in names])
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
@@ -129,7 +130,8 @@ def mark(
         seed: Of the samples.
 
     Returns:
-        The ratings table: `marks` the eleven marks, `score` their sum, `reply` the judge's words.
+        The ratings table: `score` the total, `marks` the eleven marks where all can be read,
+        `reply` the judge's words.
     """
     asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
 
@@ -150,9 +152,9 @@ def mark(
 
 
 def _marked(prompts: ChoicePrompts, answer: Text) -> Columns:
-    marks = prompts.marks(answer.text) if answer.status != "truncated" else None
-    if marks is None:
+    total, marks = prompts.marks(answer.text) if answer.status != "truncated" else (None, None)
+    if total is None:
         status = "truncated" if answer.status == "truncated" else "unparsable"
         return {"score": None, "marks": None, "reply": answer.text, "status": status}
-    found = [float(value) for value in marks]
-    return {"score": sum(found), "marks": found, "reply": answer.text, "status": "ok"}
+    found = None if marks is None else [float(value) for value in marks]
+    return {"score": float(total), "marks": found, "reply": answer.text, "status": "ok"}

@@ -82,6 +82,8 @@ _ANSWER_END = re.compile(r"\n\s*\n|\t\s*\t")
 _COVERED = re.compile(r"\ball(?: [a-z]+){0,3} covered\b", re.IGNORECASE)
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _VERDICT = re.compile(r"\[\[\s*(\w+)\s*\]\]")
+# The verdict as the authors' prompt asks for it.
+_CALLED = re.compile(r"\banswer is (not )?(in)?correct\b", re.IGNORECASE)
 _MISSING = re.compile(r"\[|\bmissing\b|\bnot (?:\w+ )?(?:cover|provided|included)", re.IGNORECASE)
 
 
@@ -179,13 +181,19 @@ def coverage(reply: str) -> Feedback:
 def correctness(reply: str) -> Feedback:
     """Feedback on a solution: 1 if its last verdict is yes, 0 if it is no.
 
+    A verdict is `[[yes]]` or `[[no]]`; without either, `the answer is correct` or `incorrect`.
+
     Args:
         reply: The judge's text.
     """
-    found = _VERDICT.findall(reply)
-    if not found or (verdict := found[-1].lower()) not in VERDICTS:
+    found = [word.lower() for word in _VERDICT.findall(reply)]
+    if not found:
+        # Called correct, or not incorrect.
+        called = _CALLED.findall(reply)
+        found = [VERDICTS[bool(denied) != bool(wrong)] for denied, wrong in called]
+    if not found or found[-1] not in VERDICTS:
         return _unusable(reply)
-    score = float(verdict == VERDICTS[0])
+    score = float(found[-1] == VERDICTS[0])
     return Feedback("ok", score, score - 1)
 
 

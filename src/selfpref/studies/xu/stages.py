@@ -10,11 +10,11 @@ from selfpref.params import Params
 from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.items import from_table
 from selfpref.studies.xu.lab import LAB
-from selfpref.studies.xu.prompts import PLAIN
+from selfpref.studies.xu.prompts import AUTHORS, PLAIN
 from selfpref.studies.xu.refine import Plan, run
 from selfpref.studies.xu.refine.judges import Participant, Sampling
 
-LAYOUTS = {"lab": LAB, "plain": PLAIN}
+LAYOUTS = {"lab": LAB, "authors": AUTHORS, "plain": PLAIN}
 
 
 def refine(

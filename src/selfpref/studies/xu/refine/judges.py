@@ -22,7 +22,7 @@ from zlib import crc32
 
 import numpy as np
 
-from selfpref.models import MARKER, Generate, Prompt, Text
+from selfpref.models import Generate, Prompt, Text
 from selfpref.models.calls import Model
 from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
 from selfpref.studies.xu.items import Item, Task
@@ -125,14 +125,14 @@ class Participant:
 
     def _asked(self, question: Question) -> Generate:
         # Only a verdict has a marker to read probabilities after.
-        marked = question.item.task == "correctness"
+        marker = self.prompts.marker if question.item.task == "correctness" else ""
         return Generate(
             self.prompts.feedback(question.item, question.text),
             self.sampling.feedback_tokens,
             self.sampling.temperature,
             self._seed(question.item, "feedback", question.occasion),
-            MARKER if marked else "",
-            VERDICTS if marked else (),
+            marker,
+            VERDICTS if marker else (),
         )
 
     def _texts(self, asked: Sequence[tuple[Prompt, int]]) -> list[Text]:
