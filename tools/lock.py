@@ -83,7 +83,7 @@ def main(options: list[str]) -> int:
             (requirements / f"{name}.txt").write_text(head + lock)
         torch = next(pin for pin in pins(everything.read_text()) if pin.startswith("torch=="))
     (requirements / "torch.txt").write_text(
-        "# No hashes: the CPU and the CUDA wheel share this version (README, Installation).\n"
+        "# No hashes: the CPU and the CUDA wheel share this version (docs/reproducibility.md).\n"
         f"{torch}\n"
     )
     (ROOT / "environment.yml").write_text(environment(requirements))

@@ -1,8 +1,9 @@
-"""Write the sentences and the claims of README.md anew, from the tables.
+"""Write the sentences and the claims of README.md and docs/findings.md anew, from the tables.
 
 What stands between `<!-- wataoka: excess -->` and `<!-- end -->` becomes the finding of that study
 and key; between `<!-- testbed: xu noise -->` and the end, what docs/lab-reference says on the study
-`xu`; between `<!-- claims -->` and the end, the table of data/claims.csv.
+`xu`; between `<!-- claims -->` and the end, the table of data/claims.csv, and after
+`<!-- verdicts -->` how many of them there are of each verdict.
 """
 
 import re
@@ -14,6 +15,14 @@ from selfpref.studies import reference
 from selfpref.studies.claims import Tables, findings
 
 ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/findings.md")
+CLAIMS = pd.read_csv(ROOT / "data/claims.csv")
+WORDS = {
+    "holds": "hold",
+    "holds with a control": "hold with a control",
+    "not identifiable": "cannot be told from something else or lack their data",
+    "does not hold": "do not hold",
+}
 MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
 
 
@@ -27,13 +36,23 @@ def claimed(table: pd.DataFrame) -> str:
     return "\n".join([*lines, "", ""])
 
 
+def counted(table: pd.DataFrame) -> str:
+    """How many claims there are of each verdict."""
+    found = table["verdict"].value_counts()
+    parts = [f"{found[name]} {words}" for name, words in WORDS.items() if name in found]
+    return (
+        f"Of {len(table)} claims of the papers and their releases, {', '.join(parts[:-1])}, and "
+        f"{parts[-1]}, on public data."
+    )
+
+
 def filled(text: str) -> str:
     """The page with its marked parts as the tables have them."""
 
     def fill(match: re.Match[str]) -> str:
         study, key = match["study"], match["key"]
         if key is None:
-            said = claimed(pd.read_csv(ROOT / "data/claims.csv"))
+            said = (counted if study == "verdicts" else claimed)(CLAIMS)
         elif study == "testbed":
             said = reference.sentence(*key.split())
         else:
@@ -45,5 +64,5 @@ def filled(text: str) -> str:
 
 
 if __name__ == "__main__":
-    page = ROOT / "README.md"
-    page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in (ROOT / name for name in PAGES):
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

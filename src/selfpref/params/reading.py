@@ -35,7 +35,7 @@ def _remedy(error: Mapping[str, Any]) -> str:
         case "extra_forbidden":
             return "unknown key; remove it or correct its spelling"
         case "missing" | "union_tag_not_found":
-            return "missing; add it (the README lists every key)"
+            return "missing; add it (docs/parameters.md lists every key)"
         case "union_tag_invalid":
             found = error["input"][_discriminator(error)]
             wanted = f"one of {error['ctx']['expected_tags']}"
@@ -75,7 +75,7 @@ def mapping(path: Path) -> dict[str, Any]:
         reason = getattr(error, "problem", None) or error
         raise SelfprefError(f"{where}: not readable as YAML: {reason}") from error
     if not isinstance(values, dict):
-        raise SelfprefError(f"{path.name}: expected a mapping with the keys of the README")
+        raise SelfprefError(f"{path.name}: expected a mapping with the keys of docs/parameters.md")
     return values
 
 
