@@ -155,5 +155,5 @@ def test_a_response_may_be_a_megabyte_long(tmp_path, suffix):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match="correct `source` in params"):
+    with pytest.raises(SelfprefError, match="correct the path or `source`"):
         pairs.read("mine", entry("wataoka", "pairs", ["x"]), tmp_path / "no.jsonl")

@@ -175,6 +175,12 @@ def of_rows(
     unmatched: dict[str, str | None] = {
         given: nearly(given, there) for given in alias if given not in there
     }
+    judged = rows.frame["item"]
+    if votes is not None and not votes.frame["item"].isin(judged).any():
+        raise SelfprefError(
+            f"{votes.where(0)}: item {votes.frame['item'].iloc[0]!r}, and no other of the votes, "
+            f"is among the judgments, which have {judged.iloc[0]!r}; give both the same ids"
+        )
     parts = [None if part is None else part.renamed(alias) for part in (rows, votes)]
     assert parts[0] is not None
     made = tables_of(parts[0], name, STUDY, votes=parts[1])

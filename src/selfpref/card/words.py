@@ -35,6 +35,8 @@ POSITIONS = {
     "reversals": ("reversal_rate", "n_both"),
 }
 NOBODY = {"value": None, "lo": None, "hi": None, "n": 0}
+NO_ROWS = {"n_decided": "it chose no response", "n_both": "it read no pair in both orders"}
+UNKNOWN_ORDER = {**NOBODY, "reason": "the file does not say which response was read first"}
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,14 @@ def _of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
 def _others(found: "Measured", judge: str, scope: str) -> dict[str, Any]:
     """What needs no response of the judge's own: agreement and position."""
     made: dict[str, Any] = {"agreement": dict(NOBODY)}
+    made |= {key: dict(UNKNOWN_ORDER) for key in POSITIONS}
     for row in _of(found.agreement, judge):
         made["agreement"] = _estimate(row, "agreement", row["n"])
     for row in _of(found.position, judge):
         if row["pairs"] == scope:
             for key, (column, n) in POSITIONS.items():
-                made[key] = _estimate(row, column, row[n])
+                estimate = _estimate(row, column, row[n])
+                made[key] = estimate if row[n] else estimate | {"reason": NO_ROWS[n]}
     return made
 
 
@@ -167,7 +171,7 @@ def _percent(part: float, whole: float) -> str:
 def blocks(found: "Measured", judge: str) -> list[Block]:
     """The card of one judge with own responses."""
     card = one(found, judge)
-    cells, both = card["cells"], card["flips"]["n"] if "flips" in card else 0
+    cells = card["cells"]
     n_own, n_other = cells["tp"] + cells["fn"], cells["fp"] + cells["tn"]
     parts = [
         Block(
@@ -177,10 +181,7 @@ def blocks(found: "Measured", judge: str) -> list[Block]:
             f"{card['judge_ties']} and gave no verdict on {card['no_verdict']}.",
             [
                 ("pairs with a vote and a verdict, no ties", f"{sum(cells.values())}"),
-                (
-                    "flips between orders",
-                    shown(card["flips"]) if both else "no pair in both orders",
-                ),
+                ("flips between orders", shown(card["flips"])),
             ],
         ),
         Block(
@@ -232,14 +233,8 @@ def blocks(found: "Measured", judge: str) -> list[Block]:
             "even).",
             [
                 ("agreement with people", shown(card["agreement"])),
-                *(
-                    (label, shown(card[key]))
-                    for key, label in (
-                        ("first_position", "chooses the first"),
-                        ("reversals", "the winner reverses with the order"),
-                    )
-                    if key in card
-                ),
+                ("chooses the first", shown(card["first_position"])),
+                ("the winner reverses with the order", shown(card["reversals"])),
             ],
         ),
     ]

@@ -47,8 +47,8 @@ def rows(records: Read) -> Iterator[tuple[Path, int, dict[str, Any]]]:
         for field, text, order in GAMES:
             row: dict[str, Any] = {**shared, "order": order}
             winner = record[field]
-            if winner in WINNERS:
-                row["verdict"] = WINNERS[winner]
+            if str(winner) in WINNERS:
+                row["verdict"] = WINNERS[str(winner)]
             elif winner in ("error", None, ""):
                 sent = str(record.get(text) or ERROR)
                 row["status"] = "failed" if ERROR in sent else "unparsable"

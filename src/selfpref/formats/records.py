@@ -37,6 +37,29 @@ def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
     return set(entry.judges or there)
 
 
+def _unreadable(path: Path, error: OSError) -> SelfprefError:
+    return SelfprefError(f"{path}: {error.strerror}; correct the path or `source`")
+
+
+def _not_utf8(path: Path) -> SelfprefError:
+    """Names the line; what reads in blocks does not know it."""
+    try:
+        path.read_bytes().decode("utf-8-sig")
+        number = 0
+    except UnicodeDecodeError as error:
+        number = error.object.count(b"\n", 0, error.start) + 1
+    return SelfprefError(f"{path}, line {number}: not UTF-8; save the file as UTF-8")
+
+
+def _not_json(path: Path, error: ValueError | RecursionError, line: int) -> SelfprefError:
+    """What the decoder says: of its syntax, of a number too long, of lists nested too deep."""
+    told = str(error) or "nested too deep"
+    if isinstance(error, json.JSONDecodeError):
+        told, line = f"{error.msg}, column {error.colno}", line or error.lineno
+    place = f"{path}, line {line}" if line else str(path)
+    return SelfprefError(f"{place}: not JSON ({told}); is the file cut off?")
+
+
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and record of each non-empty line, without lone surrogates.
 
@@ -52,18 +75,21 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                     continue
                 record, end = read(text)
                 if end != len(text):
-                    raise json.JSONDecodeError("Extra data", text, end)
+                    raise json.JSONDecodeError("something after the object", text, end)
                 if "\\u" in text and "\\ud" in text.lower():
                     record = json.loads(texts.whole(json.dumps(record, ensure_ascii=False)))
                 if not isinstance(record, dict):
-                    raise SelfprefError(f"{path}, line {number}: not a JSON object")
+                    raise SelfprefError(
+                        f"{path}, line {number}: not a JSON object; give one a line, or a list as "
+                        ".json"
+                    )
                 yield number, record
     except OSError as error:
-        raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise SelfprefError(
-            f"{path}, line {number}: not JSON ({error}); is the file cut off?"
-        ) from error
+        raise _unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
+    except (ValueError, RecursionError) as error:
+        raise _not_json(path, error, number) from error
 
 
 def entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -81,15 +107,17 @@ def entries(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if "\\ud" in text.lower():
             found = json.loads(texts.whole(json.dumps(found, ensure_ascii=False)))
     except OSError as error:
-        raise SelfprefError(f"{path}: {error.strerror}; correct the path") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise SelfprefError(f"{path}: not JSON ({error}); is the file cut off?") from error
+        raise _unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
+    except (ValueError, RecursionError) as error:
+        raise _not_json(path, error, 0) from error
     if found is None:
         yield from json_lines(path)
         return
     for number, record in enumerate(found, start=1):
         if not isinstance(record, dict):
-            raise SelfprefError(f"{path}, entry {number}: not a JSON object")
+            raise SelfprefError(f"{path}, entry {number}: not a JSON object; remove it")
         yield number, record
 
 
@@ -104,19 +132,26 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         return
     if path.suffix != ".csv":
         raise SelfprefError(f"{path}: give a .jsonl or a .csv file as `source`")
+    number = 0
     try:
         with open(path, newline="", encoding="utf-8-sig") as handle:
             reader = csv.DictReader(handle, strict=True)
             for row in reader:
+                number = reader.line_num
                 if None in row or None in row.values():
                     raise SelfprefError(
-                        f"{path}, line {reader.line_num}: not as many cells as columns"
+                        f"{path}, line {number}: not as many cells as columns; quote cells with "
+                        "commas"
                     )
-                yield reader.line_num, row
+                yield number, row
     except OSError as error:
-        raise SelfprefError(f"{path}: {error.strerror}; correct `source` in params") from error
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise SelfprefError(f"{path}: not readable as CSV in UTF-8: {error}") from error
+        raise _unreadable(path, error) from error
+    except UnicodeDecodeError as error:
+        raise _not_utf8(path) from error
+    except csv.Error as error:
+        raise SelfprefError(
+            f"{path}, line {number + 1}: not CSV ({error}); mend the quotes"
+        ) from error
 
 
 def need(record: dict[str, Any], key: str, path: Path, number: int) -> Any:

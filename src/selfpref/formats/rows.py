@@ -8,8 +8,9 @@ columns: a million of them take some hundred MB.
 """
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -93,22 +94,35 @@ class Rows:
         return found
 
 
-def _texts(values: list[Any]) -> pd.Series:
-    """A column of texts; what is empty is missing, and numbers are written out."""
+def _texts(values: list[Any], name: str, where: Callable[[int], str]) -> pd.Series:
+    """A column of texts; what is empty is missing, and numbers are written out.
+
+    Args:
+        values: The values.
+        name: Of the column, for an error.
+        where: The place of each value, for an error.
+    """
     try:
         found = pyarrow.array(values, pyarrow.string())
     except pyarrow.ArrowException:
+        for place, value in enumerate(values):
+            if isinstance(value, dict | list):
+                raise SelfprefError(
+                    f"{where(place)}: {name} {str(value)[:40]}; give a text or a number"
+                ) from None
         written = (None if value is None else str(value) for value in values)
         found = pyarrow.array(written, pyarrow.string())
     filled = compute.if_else(compute.equal(found, ""), None, found)
     return pd.Series(pd.array(filled, dtype="str"))
 
 
-def _columns(rows: list[Mapping[str, Any]], names: Sequence[str]) -> dict[str, pd.Series]:
+def _columns(
+    rows: list[Mapping[str, Any]], names: Sequence[str], where: Callable[[int], str]
+) -> dict[str, pd.Series]:
     there = set[str]().union(*rows)
     nothing = [None] * len(rows)
     found = {
-        name: _texts([row.get(name) for row in rows] if name in there else nothing)
+        name: _texts([row.get(name) for row in rows] if name in there else nothing, name, where)
         for name in names
     }
     for name in PROBABILITIES:
@@ -116,6 +130,10 @@ def _columns(rows: list[Mapping[str, Any]], names: Sequence[str]) -> dict[str, p
         found[name] = pd.Series([None if value == "" else value for value in values], dtype=float)
     repeats = [row.get("repeat") or 0 for row in rows] if "repeat" in there else 0
     return found | {"repeat": pd.Series(repeats, index=range(len(rows)), dtype="int64")}
+
+
+def _where(paths: Sequence[Path], word: str, lines: Sequence[int], place: int) -> str:
+    return f"{paths[place]}, {word} {lines[place]}"
 
 
 def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "line") -> Rows:
@@ -129,7 +147,7 @@ def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "
     """
     names = [*NAMED, *(TEXTS if texts else ())]
     files: dict[str, int] = {}
-    parts = [pd.DataFrame(_columns([], names)).assign(file=0, line=0)]
+    parts = [pd.DataFrame(_columns([], names, str)).assign(file=0, line=0)]
     left = iter(read)
     # The collector would walk the records of a chunk again and again.
     collected = gc.isenabled()
@@ -138,7 +156,8 @@ def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "
         while chunk := list(islice(left, CHUNK)):
             paths, lines, rows = zip(*chunk, strict=True)
             known = {path: files.setdefault(str(path), len(files)) for path in dict.fromkeys(paths)}
-            part = pd.DataFrame(_columns(list(rows), names))
+            where = partial(_where, paths, word, lines)
+            part = pd.DataFrame(_columns(list(rows), names, where))
             parts.append(part.assign(file=[known[path] for path in paths], line=list(lines)))
     finally:
         if collected:
