@@ -55,5 +55,5 @@ def model(store, engine, name="me", scores=True):
     return Participant(name, Model(engine, store, offline=False, title=""), PLAIN, SAMPLING, scores)
 
 
-def plan(steps=3, arms=(), best_of=(), rounds=()):
-    return Plan(steps, arms, best_of, rounds)
+def plan(steps=3, arms=(), best_of=(), rounds=(), repeats=1):
+    return Plan(steps, arms, best_of, rounds, repeats)

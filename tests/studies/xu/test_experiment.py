@@ -10,10 +10,13 @@ from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, mod
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.models import Text
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.store import Store
 from selfpref.studies.xu import chains, refine
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
+from selfpref.studies.xu.measure.curves import expected
+from selfpref.studies.xu.measure.rows import Settings, averaged, rated
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question
 
 ERROR = "'x' is a major accuracy error"
@@ -216,3 +219,38 @@ def test_a_reading_that_was_cut_off_is_unusable(tmp_path):
     assert set(found["ratings"]["status"]) == {"truncated"}
     assert found["ratings"]["score"].isna().all()
     assert set(found["responses"]["text"]) == {"a text"}
+
+
+def test_fresh_draws_are_kept_and_their_mean_is_the_expected_score(tmp_path):
+    asked = iter(range(1000))
+
+    def say(kind, text, seed):
+        if kind != "feedback":
+            return "a text"
+        # The first text's score drives the loop; then four fresh draws, of which one says nothing.
+        return [ERROR, "no error", "\n".join([ERROR] * 3), "Fine, I think.", ERROR][next(asked) % 5]
+
+    found = run(tmp_path, say, [TRANSLATION], plan(1, repeats=4))
+    fresh = found["ratings"][found["ratings"]["variant"].eq("rescored")]
+    first = fresh[fresh["step"].eq(0)].sort_values("repeat")
+    assert first["repeat"].tolist() == [0, 1, 2, 3]
+    assert sorted(first["status"]) == ["ok", "ok", "ok", "unparsable"]
+    items = chains.under_conditions(to_table("xu", [TRANSLATION]), fresh["item_id"])
+    settings = Settings("chrf", "lemma", 0.0, 100, (), ClusterBootstrap(100, seed=1))
+    rows = rated(found | {"items": items}, settings)
+    (mean,) = rows[rows["variant"].eq("rescored") & rows["step"].eq(0)].itertuples()
+    usable = first.loc[first["status"].eq("ok"), "score"]
+    assert (mean.score, mean.draws, mean.status) == (usable.mean(), 3, "ok")
+    # What drove the refinement is one draw, as ever.
+    assert rows.loc[rows["own"], "draws"].eq(1).all()
+    table = expected(rows, settings).set_index("step")
+    assert table.loc[0, ["texts", "draws"]].tolist() == [1, 3]
+    assert table.loc[0, "self_mean"] == usable.mean()
+    assert table.loc[0, "bias"] == pytest.approx(usable.mean() - mean.truth)
+
+
+def test_a_text_none_of_whose_draws_is_usable_has_no_expected_score(tmp_path):
+    found = run(tmp_path, lambda *_: "[BLOCKED]", [TRANSLATION], plan(1, repeats=3))
+    (mean, *_) = averaged(found["ratings"]).query("variant == 'rescored'").itertuples()
+    assert pd.isna(mean.score)
+    assert (mean.draws, mean.status) == (0, "refused")

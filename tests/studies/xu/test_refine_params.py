@@ -63,6 +63,17 @@ def test_a_served_model_refines_what_a_data_set_asks(edited):
         (lambda p: p["xu"]["refine"]["translators"].update(rounds=[3]), "only mathematics votes"),
         (lambda p: p["xu"]["refine"]["solver"].update(temperature=0.0), "set it above 0"),
         (
+            lambda p: p["xu"]["refine"]["translators"].update(
+                best_of=[], repeats=5, temperature=0.0
+            ),
+            "temperature is 0, so all samples are one",
+        ),
+        (lambda p: p["xu"]["refine"]["translators"].update(repeats=0), "translators.repeats"),
+        (
+            lambda p: p["xu"]["refine"]["translators"].update(prompts="authors"),
+            "does not fit xu.datasets.lab",
+        ),
+        (
             lambda p: p["xu"]["refine"]["translators"].update(prompts="plain"),
             "does not fit xu.datasets.lab",
         ),

@@ -31,6 +31,8 @@ _BOILERPLATE = re.compile(
     r"|\b(?:here(?:'s|’s| is)|improved)\b.{0,60}\b(?:translation|sentence)\b.{0,20}:",
     re.IGNORECASE,
 )
+# The variant of ratings of kept texts that were read afresh, by draws that selected nothing.
+RESCORED = "rescored"
 COUNTS = (
     "boilerplate",
     "blocked_texts",

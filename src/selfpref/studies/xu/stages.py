@@ -36,7 +36,8 @@ def refine(
     asked = tables.read(params.profile, "items", STUDY.name, params.xu.requests)
     items = [item for item in from_table(asked) if item.task in use.tasks]
     sampling = Sampling(use.max_tokens, use.feedback_tokens, use.temperature, params.seed)
-    plan = Plan(use.steps, tuple(use.arms), tuple(use.best_of), tuple(use.rounds))
+    many = (tuple(use.arms), tuple(use.best_of), tuple(use.rounds))
+    plan = Plan(use.steps, *many, use.repeats)
     with ExitStack() as stack:
         writer, *others = [
             Participant(

@@ -50,9 +50,9 @@ def compute(
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
         and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
-        `skewness` (nulls of D), `arms`, `rescoring`, `cross_judge`, `matched`, `best_of_noise`,
-        `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`, `integrity`, `audit`,
-        `checks`. Without rows of a kind
+        `skewness` (nulls of D), `arms`, `expected`, `rescoring`, `cross_judge`, `matched`,
+        `best_of_noise`, `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`,
+        `integrity`, `audit`, `checks`. Without rows of a kind
         a frame is empty.
     """
     rows = rated(tables, settings)
@@ -83,6 +83,7 @@ def compute(
         "refined_by_noise": selection.refined_by_noise(rows, settings),
         "style": controls.style(rows, settings),
         "format": texts.format_accuracy(rows, settings),
+        "expected": curves.expected(rows, settings),
         "rescoring": controls.rescoring(rows, settings),
         "cross_judge": readings.cross_judge(rows, second, settings),
         "matched": readings.matched(rows, second, settings),

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.shares import difference, share_interval
+from selfpref.studies.xu.chains import RESCORED
 from selfpref.studies.xu.measure.grid import AVERAGE, by_group, skewness, summary
 from selfpref.studies.xu.measure.rows import (
+    BEST,
     CONVENTIONS,
     Convention,
     Settings,
@@ -27,6 +29,7 @@ HUMAN = [
     *("human_change", "human_change_lo", "human_change_hi", "noise_bias"),
 ]
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
+EXPECTED = ["condition", "language", "model", "step", "texts", "draws"]
 # Points of MQM within which a mean counts as none.
 NEAR = 0.5
 MODELS = {"condition": "condition", "responder": "model"}
@@ -201,6 +204,27 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     return table.drop(columns="convention").sort_values(
         ["language", "model", "condition", "step"], ignore_index=True
     )
+
+
+def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Eq. 1 by fresh draws of the writer's score, which selected nothing (`rows.averaged`).
+
+    Beside it `translation` has the bias of the score that drove the refinement.
+
+    Returns:
+        `condition, language, model, step, texts, draws` (usable ones, over all texts), and the
+        quantities of `summary`; empty where nothing was read afresh.
+    """
+    fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
+    fresh = fresh[~fresh["condition"].str.startswith(BEST)]
+    one: tuple[Convention] = ("corrected",)
+    table = by_group(summary, fresh, settings, "expected", by=MODELS, conventions=one)
+    if table.empty:
+        return pd.DataFrame(columns=EXPECTED)
+    counts = fresh.rename(columns=MODELS).groupby(EXPECTED[:4])["draws"]
+    counts = counts.agg(texts="size", draws="sum").reset_index()
+    table = counts.merge(table.drop(columns="convention"), on=EXPECTED[:4])
+    return table.assign(condition=table["condition"].replace("", "plain"))
 
 
 def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:

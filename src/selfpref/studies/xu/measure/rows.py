@@ -83,12 +83,13 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
         settings: Which truth.
 
     Returns:
-        The ratings' columns with `condition, language, cluster, source, reference, text, truth,
-        own` (whether this reading drove the refinement: the writer's own, or in an arm that the
-        condition names, that arm's judge's) and `contaminated`. The truth is that of the text, so
-        it is NaN for candidates, which have samples.
+        The ratings' columns, several fresh draws as their mean (`averaged`), with `draws,
+        condition, language, cluster, source, reference, text, truth, own` (whether this reading
+        drove the refinement: the writer's own, or in an arm that the condition names, that arm's
+        judge's) and `contaminated`. The truth is that of the text, so it is NaN for candidates,
+        which have samples.
     """
-    items, ratings = tables["items"], tables["ratings"]
+    items, ratings = tables["items"], averaged(tables["ratings"])
     asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))
     rows = ratings.merge(asked[["item_id", "cluster", "source", "reference"]], on="item_id")
     texts = tables["responses"][[*TEXT, "sample", "text"]]
@@ -105,6 +106,32 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     return rows.merge(spoilt, on=chains.CELL, how="left", indicator="contaminated").assign(
         contaminated=lambda merged: merged["contaminated"].eq("both")
     )
+
+
+def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The ratings with several fresh draws of one text as one row: Eq. 1's expected score.
+
+    Args:
+        ratings: The ratings table.
+
+    Returns:
+        The same columns and `draws`, the number of usable draws behind a score. The mean row has
+        the `repeat` 0, the words and marks of the first usable draw, and the status `ok` where a
+        draw is usable, else that of the first.
+    """
+    ratings = ratings.assign(draws=ratings["status"].eq("ok").astype(int))
+    several = ratings["variant"].eq(chains.RESCORED)
+    if not ratings.loc[several, "repeat"].gt(0).any():
+        return ratings
+    key = [*TEXT, "sample", "judge", "task"]
+    drawn = ratings[several].sort_values(
+        [*key, "draws", "repeat"], ascending=[True] * len(key) + [False, True]
+    )
+    means = drawn.assign(score=drawn["score"].where(drawn["draws"].eq(1))).groupby(key)
+    first = drawn.drop_duplicates(key).drop(columns=["score", "draws"])
+    counts = means.agg(score=("score", "mean"), draws=("draws", "sum")).reset_index()
+    fresh = first.assign(repeat=0).merge(counts, on=key)
+    return pd.concat([ratings[~several], fresh[ratings.columns]], ignore_index=True)
 
 
 def chained(rows: pd.DataFrame) -> pd.DataFrame:

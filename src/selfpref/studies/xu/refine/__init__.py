@@ -20,7 +20,9 @@ nothing usable, is never accepted. Every call goes through the store.
 release: `lab-en/12` is the plain arm, `accept-all/lab-en/12` the other. Responses and truths need
 no further column. The ratings that drove an arm have that arm as their `variant`; so *own* ratings
 are those whose variant is the item's condition (`plain` where it has none). Every text that an arm
-kept is also read afresh, once, by its writer and by the external judge: variant `rescored`.
+kept is also read afresh by its writer and by the external judge: variant `rescored`, and as
+`repeat` the number of the draw. Eq. 1 compares the *expected* score of a text with the true one.
+The mean of these draws estimates it; the score that drove an arm was selected by its height.
 
     best-of-4/lab-en/12         step 0, samples 0..3: the candidates; step 1: the first with the
                                 greatest standing. Their ratings are `plain`.
@@ -37,6 +39,7 @@ from itertools import product
 import pandas as pd
 
 from selfpref.models import Score, Text
+from selfpref.studies.xu.chains import RESCORED
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.refine.judges import (
@@ -50,7 +53,6 @@ from selfpref.studies.xu.refine.judges import (
 from selfpref.studies.xu.refine.loop import ARMS, PLAIN, Arm, refine
 from selfpref.studies.xu.refine.rows import BEST, Rows
 
-RESCORED = "rescored"
 CONSISTENCY = "self-consistency"
 
 
@@ -63,12 +65,14 @@ class Plan:
         arms: Beside the plain one.
         best_of: How many candidates are drawn, for each k.
         rounds: How many samples vote in each round of self-consistency.
+        repeats: How often each judge reads a kept text afresh.
     """
 
     steps: int
     arms: tuple[Arm, ...] = ()
     best_of: tuple[int, ...] = ()
     rounds: tuple[int, ...] = ()
+    repeats: int = 1
 
 
 def run(
@@ -99,7 +103,7 @@ def run(
     if plan.rounds:
         _vote(rows, [item for item in asked if item.task == "correctness"], writer, plan.rounds)
     for judge in [writer] if external is None else [writer, external]:
-        _read_afresh(rows, judge)
+        _read_afresh(rows, judge, plan.repeats)
     if external is not None and external.scores:
         _score(rows, external)
     return rows.tables(), dict(missing)
@@ -168,13 +172,16 @@ def _vote(rows: Rows, items: Sequence[Item], writer: Participant, prefixes: Sequ
             rows.add(CONSISTENCY, item, step, text, writer.name, said, variant=CONSISTENCY)
 
 
-def _read_afresh(rows: Rows, judge: Participant) -> None:
-    """One more reading of every kept text, by draws that selected nothing."""
+def _read_afresh(rows: Rows, judge: Participant, repeats: int) -> None:
+    """More readings of every kept text, by draws that selected nothing."""
     asked = {kept.key: kept for kept in rows.kept}
-    said = judge.rate([Question(one.item, one.text, "afresh") for one in asked.values()])
-    known = dict(zip(asked, said, strict=True))
-    for kept in rows.kept:
-        rows.add_rating(kept, judge.name, known[kept.key], RESCORED)
+    for repeat in range(repeats):
+        # The first draw is that of stores from before there were more.
+        occasion = f"afresh {repeat}" if repeat else "afresh"
+        said = judge.rate([Question(one.item, one.text, occasion) for one in asked.values()])
+        known = dict(zip(asked, said, strict=True))
+        for kept in rows.kept:
+            rows.add_rating(kept, judge.name, known[kept.key], RESCORED, repeat)
 
 
 def _score(rows: Rows, external: Participant) -> None:

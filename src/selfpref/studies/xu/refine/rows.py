@@ -94,11 +94,14 @@ class Rows:
             self.kept.append(one)
         self.add_rating(one, judge, said, variant)
 
-    def add_rating(self, kept: Kept, judge: str, said: Feedback, variant: str) -> None:
+    def add_rating(
+        self, kept: Kept, judge: str, said: Feedback, variant: str, repeat: int = 0
+    ) -> None:
         """Add one more reading of a text."""
         choice = said.choice
         self._rows["ratings"].append(
-            {**kept.place, "judge": judge, "task": kept.item.task, "variant": variant, "repeat": 0}
+            {**kept.place, "judge": judge, "task": kept.item.task, "variant": variant}
+            | {"repeat": repeat}
             | {"score": said.score, "marks": said.marks, "reply": said.reply, "stored": None}
             | {"distribution": choice and list(choice.probabilities)}
             | {"mass": choice and choice.mass, "status": said.status}
