@@ -114,18 +114,6 @@ def empty(width: float, height: float) -> Figure:
     return figure
 
 
-def no_data(reason: str) -> Figure:
-    """What a figure shows when nothing is left to draw.
-
-    Args:
-        reason: What was there and what dropped out, with counts.
-    """
-    figure = empty(COLUMN, 1.2)
-    figure.text(0.5, 0.62, "no data", ha="center", va="center", fontsize=12, color=GREY)
-    figure.text(0.5, 0.3, reason, ha="center", va="center", fontsize=7, color=GREY, wrap=True)
-    return figure
-
-
 def blank(axes: Axes) -> None:
     """Say of one panel among others that nothing is there to draw."""
     axes.text(

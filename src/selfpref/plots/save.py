@@ -22,7 +22,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from selfpref.files import atomic
-from selfpref.plots.frame import STYLE, no_data
+from selfpref.plots.frame import STYLE
 from selfpref.texts import visible
 
 # Dots an inch of the pictures that executed notebooks hold.
@@ -113,24 +113,24 @@ class Plate(NamedTuple):
     """A picture, the numbers that it draws, and its caption; `Gallery.add(name, *plate)`.
 
     Attributes:
-        figure: The picture.
+        figure: The picture; None where there is nothing to draw.
         table: The plotted numbers.
-        caption: What it shows, from which data, with n and what was dropped.
+        caption: What it shows, from which data, with n and what was dropped; or why there is none.
     """
 
-    figure: Figure
+    figure: Figure | None
     table: pd.DataFrame
     caption: str
 
 
 def nothing(reason: str, table: pd.DataFrame) -> Plate:
-    """A plate that says what is missing.
+    """A plate without a picture, which says what is missing.
 
     Args:
         reason: What was there and what dropped out, with counts.
         table: What is left.
     """
-    return Plate(no_data(reason), table, f"{reason[0].upper()}{reason[1:]}.")
+    return Plate(None, table, f"Not drawn: {reason}.")
 
 
 class Gallery:
@@ -190,17 +190,20 @@ class Gallery:
         for kind, text in texts.items():
             self._save(f"{name}.{kind}", partial(_text, text=text))
 
-    def add(self, name: str, figure: Figure, table: pd.DataFrame, caption: str) -> None:
+    def add(self, name: str, figure: Figure | None, table: pd.DataFrame, caption: str) -> None:
         """Write a picture and the numbers it draws, and show both picture and caption.
 
         Args:
             name: Their file name without ending.
-            figure: The picture.
+            figure: The picture; where there is none, its table is written and the caption shown.
             table: The plotted numbers.
             caption: As in `figure`.
         """
-        self.figure(figure, name, caption)
         self.table(table, name)
+        if figure is None:
+            display(Markdown(caption))
+            return
+        self.figure(figure, name, caption)
         place = "/".join((*self.folder.parts[-2:], name))
         display(
             {"image/png": _preview(figure), "text/plain": f"figures/{place}.svg"},

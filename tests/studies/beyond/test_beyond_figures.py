@@ -121,7 +121,7 @@ def test_pictures_are_the_same_bytes_every_time(tmp_path, name):
 def test_nothing_left_is_said(name):
     make, rows = PLATES[name]
     plate = make(rows.iloc[:0] if rows is ROWS else pd.DataFrame())
-    assert "no data" in words(plate.figure)
+    assert plate.figure is None
     assert len(plate.caption) > 20
 
 

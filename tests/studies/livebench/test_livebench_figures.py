@@ -99,9 +99,10 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         partial(controls.by_orders, EMPTY, PARAMS),
     ],
 )
-def test_an_empty_frame_says_no_data(plate):
+def test_an_empty_frame_is_told_and_not_drawn(plate):
     figure, _, caption = plate()
-    assert "no data" in texts(figure)
+    assert figure is None
+    assert caption.startswith("Not drawn: ")
     assert caption.endswith(".")
 
 

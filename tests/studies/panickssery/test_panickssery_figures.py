@@ -96,9 +96,10 @@ def texts(figure):
         lambda: judges.lengths(NOTHING, Params),
     ],
 )
-def test_nothing_left_says_no_data_in_picture_and_caption(drawn):
+def test_nothing_left_is_told_and_not_drawn(drawn):
     plate = drawn()
-    assert "no data" in texts(plate.figure)
+    assert plate.figure is None
+    assert plate.caption.startswith("Not drawn: ")
     assert plate.caption.endswith(".")
 
 

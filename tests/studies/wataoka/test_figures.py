@@ -67,11 +67,10 @@ def texts(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("plate", [partial(draw.bias, params=PARAMS), draw.confusion])
-def test_no_pairs_left_says_no_data_with_the_counts(plate):
+def test_no_pairs_left_is_told_with_the_counts(plate):
     empty = BIAS.assign(n=0, tp=0, fn=0, fp=0, tn=0, eo=None, n_dropped=[5, 6, 7])
     found = plate(empty, PAPER)
-    assert "no data" in texts(found.figure)
-    assert any("18 labelled own pairs" in text for text in texts(found.figure))
+    assert found.figure is None
     assert "18 labelled own pairs" in found.caption
 
 
@@ -94,19 +93,19 @@ def test_no_pairs_left_says_no_data_with_the_counts(plate):
         ),
     ],
 )
-def test_an_empty_frame_says_no_data_in_picture_and_caption(plate):
+def test_an_empty_frame_is_told_and_not_drawn(plate):
     found = plate(pd.DataFrame())
-    assert "no data" in texts(found.figure)
+    assert found.figure is None
     assert len(found.caption) > 20
     assert found.caption.endswith(".")
     assert found.table.empty
 
 
-def test_judges_without_a_measured_bias_say_no_data():
+def test_judges_without_a_measured_bias_are_not_drawn():
     marks = ("planted", "measured", "measured_lo", "measured_hi", "oracle_rule")
     rows = pd.DataFrame(float("nan"), [0], marks)
     found = by_perplexity.planted_vs_measured(rows, pd.DataFrame(), PARAMS)
-    assert "no data" in texts(found.figure)
+    assert found.figure is None
 
 
 def test_no_excess_is_told():

@@ -166,7 +166,7 @@ def skewness_by_language(
         )
     own = rows[rows["language"].ne(AVERAGE)]
     plate = _by_language(own, tests, integrity, params, "distance skewness D", told)
-    if len(known) and len(own):
+    if len(known) and plate.figure:
         for axes in plate.figure.axes:
             axes.axhspan(0, widest["band_upper"], color=GREY, alpha=0.25, linewidth=0)
     return plate
