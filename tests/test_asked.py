@@ -1,5 +1,7 @@
 """Whoever has rows in a study's tables is counted, whatever came of them."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 
 from selfpref.tables.asked import asked
@@ -11,6 +13,9 @@ STUDY = StudyTables(
     {"verdicts": ["judge"], "ties": ["tie_break"], "responses": ["respond"]},
     {"verdicts": ["verdicts", "ties"]},
 )
+
+NOBODY = SimpleNamespace(judge={}, tie_break={}, respond={})
+PARAMS = SimpleNamespace(profile="lab", study=lambda name: NOBODY)
 
 
 def test_rows_are_counted_by_status_over_all_files_of_a_study(tmp_path, monkeypatch):
@@ -30,7 +35,7 @@ def test_rows_are_counted_by_status_over_all_files_of_a_study(tmp_path, monkeypa
         path = tmp_path / f"data/lab/{place}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         rows.to_parquet(path)
-    assert asked(STUDY, "lab").to_numpy().tolist() == [
+    assert asked(STUDY, PARAMS).to_numpy().tolist() == [
         ["j", "responses", "", "ok", 2],
         ["j", "verdicts", "preference", "ok", 2],
         ["j", "verdicts", "preference", "refused", 1],
@@ -41,4 +46,19 @@ def test_rows_are_counted_by_status_over_all_files_of_a_study(tmp_path, monkeypa
 def test_a_study_without_rows_has_none(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    assert asked(STUDY, "lab").empty
+    assert asked(STUDY, PARAMS).empty
+
+
+def test_an_entry_whose_stage_failed_is_named(tmp_path, monkeypatch):
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "data/lab/s/verdicts/j.parquet"
+    path.parent.mkdir(parents=True)
+    pd.DataFrame({"judge": ["j"], "task": "preference", "status": "ok"}).to_parquet(path)
+    section = SimpleNamespace(judge={"j": None, "k": None}, tie_break={"t": None}, respond={})
+    params = SimpleNamespace(profile="lab", study=lambda name: section)
+    assert asked(STUDY, params).to_numpy().tolist() == [
+        ["j", "verdicts", "preference", "ok", 1],
+        ["k", "verdicts", "", "no table", 0],
+        ["t", "verdicts", "", "no table", 0],
+    ]

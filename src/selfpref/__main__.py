@@ -56,7 +56,8 @@ def _estimate(arguments: argparse.Namespace) -> None:
     from selfpref.estimate import estimate, text
     from selfpref.params import load
 
-    print(text(estimate(load(paths.params_file()))))
+    params = load(paths.params_file())
+    print(text(estimate(params), params.profile, params.budget))
 
 
 def _report(_: argparse.Namespace) -> None:

@@ -19,6 +19,7 @@ from selfpref import files, paths
 
 # The file to which models add a line for every batch of calls, and for how they run.
 VARIABLE = "SELFPREF_CALLS"
+COUNTS = ("asked", "kept", "usd")
 MOMENT = "%Y-%m-%d %H:%M:%S UTC"
 
 
@@ -32,6 +33,12 @@ def tell(**facts: object) -> None:
 def count_calls(asked: int, kept: int, usd: float) -> None:
     """Tell the runner of calls that were asked, found in the store, and paid for."""
     tell(asked=asked, kept=kept, usd=usd)
+
+
+def spent(profile: str) -> float:
+    """What served models have cost a profile so far, in USD, by the prices of the parameters."""
+    path = paths.spent_file(profile)
+    return float(json.loads(path.read_text(encoding="utf-8"))["usd"]) if path.exists() else 0.0
 
 
 def _cpu() -> float:
@@ -65,8 +72,12 @@ def recorded(profile: str, stage: str) -> Iterator[None]:
             yield
         finally:
             del os.environ[VARIABLE]
-        told = [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]
-    counts = {name: sum(line.pop(name, 0) for line in told) for name in ("asked", "kept", "usd")}
+            told = [json.loads(line) for line in calls.read_text(encoding="utf-8").splitlines()]
+            counts = {name: sum(line.pop(name, 0) for line in told) for name in COUNTS}
+            # A stage that failed has spent its money all the same.
+            if counts["usd"]:
+                written = json.dumps({"usd": spent(profile) + counts["usd"]})
+                files.write_text(paths.spent_file(profile), written + "\n")
     entry = {
         "stage": stage,
         "start": start.strftime(MOMENT),

@@ -7,7 +7,7 @@ by model; they are the responses to the earlier items. A vote belongs to the tur
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -63,6 +63,33 @@ def both(row: Mapping[str, Any]) -> tuple[Turns, Turns] | str:
 def sampled(names: Iterable[str], size: int | None) -> list[str]:
     """Some of the names, drawn by their hash: the same ones wherever and in whatever order."""
     return sorted(names, key=lambda name: sha256(name.encode()).digest())[:size]
+
+
+def stratified(
+    models: Mapping[str, Collection[str]], wanted: Collection[str], size: int | None
+) -> list[str]:
+    """Some dialogues, drawn by their hash, with as many of each wanted model as of the others.
+
+    Args:
+        models: By dialogue, whose responses it holds.
+        wanted: The models.
+        size: How many dialogues; a larger draw holds a smaller one.
+
+    >>> held = {"1": "ab", "2": "ab", "3": "ab", "4": "bc", "5": "cd"}
+    >>> sorted(stratified(held, "cd", 2)), len(stratified(held, "ac", None))
+    (['4', '5'], 5)
+    """
+    left = {name: [key for key in sampled(models, None) if name in models[key]] for name in wanted}
+    drawn: dict[str, None] = {}
+    counts = dict.fromkeys(wanted, 0)
+    while any(left.values()) and (size is None or len(drawn) < size):
+        # Whoever has the fewest so far; names decide between equals.
+        name = min((name for name in left if left[name]), key=lambda name: (counts[name], name))
+        if (key := left[name].pop(0)) not in drawn:
+            drawn[key] = None
+            for other in {*models[key]} & counts.keys():
+                counts[other] += 1
+    return list(drawn)
 
 
 class Collected:

@@ -11,13 +11,13 @@ import pandas as pd
 
 from selfpref import tables, texts
 from selfpref.errors import SelfprefError
-from selfpref.params import Dataset
+from selfpref.params import Dataset, Dialogues
 
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
 
 
-def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
+def judges_of(dataset: str, entry: Dataset | Dialogues, known: Iterable[str]) -> set[str]:
     """The judges to read of a source: those that its entry names, or all.
 
     Args:

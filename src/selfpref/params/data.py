@@ -86,6 +86,9 @@ class Dialogues(Section):
             on `multi`-turn ones (the second).
         ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
         sample: So many dialogues (MT-Bench: questions), drawn by their ids. Left out: all.
+        judges: Models of the set; a vote that is on none of their responses is left out, and of
+            Chatbot Arena `sample` has as many dialogues of each of them as of the others, as far as
+            there are. Left out: all.
         languages: As the set names them, such as `English`. Left out: all. Chatbot Arena only.
         moderation: Classifiers of the set; a dialogue that one of them flags is left out. Chatbot
             Arena only.
@@ -97,6 +100,7 @@ class Dialogues(Section):
     turns: Literal["all", "single", "multi"] = "all"
     ties: Literal["keep", "drop"] = "keep"
     sample: Annotated[int, Field(ge=1)] | None = None
+    judges: Annotated[list[str], Field(min_length=1)] | None = None
     languages: Annotated[list[str], Field(min_length=1)] | None = None
     moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
 

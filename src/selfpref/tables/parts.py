@@ -6,6 +6,7 @@ any longer, before any stage reads.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 
@@ -39,6 +40,10 @@ class StudyTables:
     tasks: Mapping[str, Sequence[str]]
     folders: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
+    def file(self, profile: str, folder: str, part: str) -> Path:
+        """Where a part of a table lies."""
+        return paths.table_dir(profile, folder, self.name) / f"{part}.parquet"
+
     def parts(self, profile: str, table: str) -> list[str]:
         """The files of a folder of tables, sorted."""
         folder = paths.table_dir(profile, table, self.name)
@@ -59,8 +64,7 @@ class StudyTables:
     def write(self, profile: str, part: str, /, **made: pd.DataFrame) -> None:
         """Write one file each of several tables, given by their names."""
         for name, table in made.items():
-            folder = paths.table_dir(profile, name, self.name)
-            tables.write(table, self.table_of(name), folder / f"{part}.parquet")
+            tables.write(table, self.table_of(name), self.file(profile, name, part))
 
     def sweep(self, params: Params) -> list[str]:
         """Take away the files that no entry of the parameters makes; DVC's cache still has them.
@@ -83,7 +87,7 @@ class StudyTables:
             str(path.relative_to(paths.root()))
             for folder in folders
             for stem in sorted(self._wanted(params, folder))
-            for path in [paths.table_dir(params.profile, folder, self.name) / f"{stem}.parquet"]
+            for path in [self.file(params.profile, folder, stem)]
             if not path.exists()
         ]
 

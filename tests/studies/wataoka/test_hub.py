@@ -288,3 +288,22 @@ def test_a_gated_set_says_how_to_get_access(serve, tmp_path, monkeypatch):
     assert "HF_TOKEN" in done.stdout
     assert len(done.stdout.splitlines()) == 2
     assert done.stderr == ""
+
+
+def test_a_sample_has_as_many_dialogues_of_each_judge(read):
+    pairs = [("gpt-4", "vicuna-13b")] * 40 + [("gpt-4", "koala-13b")] * 5 + [("alpaca", "dolly")]
+    rows = [battle(number, model_a=one, model_b=other) for number, (one, other) in enumerate(pairs)]
+
+    def drawn(size, **options):
+        found = read(rows, sample=size, **options)["labels"]
+        return Counter([*found["responder_a"], *found["responder_b"]]), {*found["item_id"]}
+
+    judges = ["koala-13b", "vicuna-13b"]
+    counts, ids = drawn(10, judges=judges)
+    assert counts == {"gpt-4": 10, "koala-13b": 5, "vicuna-13b": 5}
+    assert ids < drawn(20, judges=judges)[1]
+    found = read(rows, judges=judges)
+    assert findings(found)["left out by `judges`"] == 1
+    assert len(found["labels"]) == 45
+    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'koala' is unknown; choose"):
+        read(rows, judges=["koala"])

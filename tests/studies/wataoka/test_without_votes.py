@@ -181,7 +181,10 @@ def test_what_a_panel_says_is_marked_in_tables_captions_and_gold_labels():
         by_responder.towards(frames["bias_by_judge_and_responder"], PARAMS),
     ):
         assert "mine (panel): nobody voted; what the text calls human is" in plate.caption
-    assert "the majority of one, two" in draw.rows_used(bias, frames["responses"], PARAMS)
+    asked = pd.DataFrame([["two", "verdicts", "no table"]], columns=["judge", "table", "status"])
+    told = draw.rows_used(bias, frames["responses"], asked, PARAMS)
+    assert "the majority of one, two" in told
+    assert "Not there, since its stage failed: verdicts of two." in told
     found = beyond_of(data)
     assert found.loc[("me", "panel", "equal_opportunity"), "value"] == 1.0
     assert found.loc[("me", "human", "equal_opportunity"), "n"] == 0

@@ -25,7 +25,7 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     published = pd.read_csv(paths.published_file(STUDY.name))
     bootstrap = bootstrap.within(STUDY.name)
     frames = measure.compute(found, who, published, params.panickssery, bootstrap)
-    return {**frames, "asked": asked(STUDY, params.profile)}
+    return {**frames, "asked": asked(STUDY, params)}
 
 
 def headline(frames: Mapping[str, pd.DataFrame]) -> Headline:

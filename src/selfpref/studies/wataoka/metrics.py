@@ -21,7 +21,7 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
         quotes = (_of_items(params, name, example["item_id"]) for name in ("items", "responses"))
         found["example"] = measure.quoted(example, *quotes)
     audit = STUDY.read(params.profile, "audit").drop(columns="study")
-    return {**found, "asked": asked(STUDY, params.profile), "audit": audit}
+    return {**found, "asked": asked(STUDY, params), "audit": audit}
 
 
 def settings(params: Params) -> Settings:

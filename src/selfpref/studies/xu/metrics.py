@@ -17,7 +17,7 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
     published = pd.read_csv(paths.published_file(STUDY.name))
     frames = measure.compute(load(params), published, settings(params))
-    return {**frames, "asked": asked(STUDY, params.profile)}
+    return {**frames, "asked": asked(STUDY, params)}
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:

@@ -32,6 +32,7 @@ from selfpref.plots.heatmap import heatmap
 from selfpref.plots.save import Plate, nothing
 from selfpref.statistics.bias import CELLS as COUNTS
 from selfpref.statistics.bias import FEW, human_sides, too_few
+from selfpref.tables.asked import NO_TABLE
 
 # How the data sets are headed; a user's own stand under their key.
 TITLES = {
@@ -347,8 +348,20 @@ def example(rows: pd.DataFrame) -> Plate:
     return Plate(figure, rows, told)
 
 
-def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Params) -> str:
-    """Which rows the parameters let in, and how many there are."""
+def rows_used(
+    bias: pd.DataFrame, responses: pd.DataFrame, asked: pd.DataFrame, params: Params
+) -> str:
+    """Which rows the parameters let in, how many there are, and which tables are missing.
+
+    Args:
+        bias: The frame `fig1b_bias`.
+        responses: The frame `responses`.
+        asked: The frame `asked`.
+        params: Of the chapter.
+    """
+    gone = asked[asked["status"].eq(NO_TABLE)].sort_values(["table", "judge"])
+    missing = ", ".join(gone["table"] + " of " + gone["judge"])
+    missing = f" **Not there, since its stage failed: {missing}.**" if missing else ""
     use = params.wataoka
     panel = (
         f"Data sets `… (panel)`: where nobody voted, the majority of {', '.join(use.panel)}. "
@@ -361,7 +374,7 @@ def rows_used(bias: pd.DataFrame, responses: pd.DataFrame, params: Params) -> st
         f"({use.judge_tie}); "
         f"turns: {use.turns}; threshold: {use.threshold:g}. Own pairs with a human vote: "
         f"{counted(bias, 'pairs', why=WHY)}. {panel}Responses: {texts:g}, of them {cut:g} cut off "
-        f"at their limit. {interval('prompts', params)}."
+        f"at their limit. {interval('prompts', params)}.{missing}"
     )
 
 

@@ -18,7 +18,16 @@ from typing import Any
 import pandas as pd
 
 from selfpref.download.hub import load
-from selfpref.formats.dialogues import LABELS, VOTE, Collected, Turns, both, sampled
+from selfpref.formats.dialogues import (
+    LABELS,
+    VOTE,
+    Collected,
+    Turns,
+    both,
+    sampled,
+    stratified,
+)
+from selfpref.formats.records import judges_of
 from selfpref.params import Dialogues
 from selfpref.tables.schemas import TIE
 
@@ -61,6 +70,8 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
     """
     made, rows = Collected(entry.study, dataset), load(source, COLUMNS)
     seen: Counter[str] = Counter()
+    models = {row[side] for row in rows for side in ("model_a", "model_b")}
+    judges = judges_of(dataset, entry, models)
     kept: dict[str, tuple[dict[str, Any], tuple[Turns, Turns]]] = {}
     for row in rows:
         seen[row["question_id"]] += 1
@@ -68,6 +79,8 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
         said = both(row)
         if isinstance(said, str):
             made.found[said] += 1
+        elif not judges & {row["model_a"], row["model_b"]}:
+            made.found["left out by `judges`"] += 1
         elif reason := _unwanted(row, len(said[0]), entry):
             made.found[reason] += 1
         else:
@@ -75,7 +88,11 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
             made.found["kept: question_id of an earlier row"] += number > 1
             suffix = f"-{number}" if number > 1 else ""
             kept[row["question_id"] + suffix] = (row, said)
-    for dialogue in sampled(kept, entry.sample):
+    draw = sampled(kept, entry.sample)
+    if entry.judges is not None:
+        held = {name: (row["model_a"], row["model_b"]) for name, (row, _) in kept.items()}
+        draw = stratified(held, judges, entry.sample)
+    for dialogue in draw:
         row, said = kept.pop(dialogue)
         made.add(
             row,

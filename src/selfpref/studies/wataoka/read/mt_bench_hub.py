@@ -12,6 +12,7 @@ import pandas as pd
 
 from selfpref.download.hub import load
 from selfpref.formats.dialogues import LABELS, VOTE, Collected, both, sampled
+from selfpref.formats.records import judges_of
 from selfpref.params import Dialogues
 from selfpref.studies.wataoka.read.mt_bench_references import categories_and_references
 from selfpref.tables.schemas import TIE
@@ -36,6 +37,8 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
     made, rows = Collected(entry.study, dataset), load(source, COLUMNS)
     category, references = categories_and_references()
     questions = set(sampled({str(row["question_id"]) for row in rows}, entry.sample))
+    models = {row[side] for row in rows for side in ("model_a", "model_b")}
+    judges = judges_of(dataset, entry, models)
     for row in rows:
         question, turn, said = str(row["question_id"]), row["turn"], both(row)
         if isinstance(said, str):
@@ -44,6 +47,8 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
             made.found["left out: a vote on a turn that is not there"] += 1
         elif question not in questions:
             made.found["left out by `sample`"] += 1
+        elif not judges & {row["model_a"], row["model_b"]}:
+            made.found["left out by `judges`"] += 1
         elif entry.turns != "all" and (turn == 1) != (entry.turns == "single"):
             made.found["left out by `turns`"] += 1
         elif entry.ties == "drop" and LABELS[row["winner"]] == TIE:
