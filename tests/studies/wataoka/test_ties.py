@@ -81,7 +81,8 @@ def test_the_setting_decides_which_pairs_the_bias_rests_on(data):
         use = replace(SETTINGS, judge_tie=reading)
         frames = compute({"d": data}, PUBLISHED, use)
         wanted = frames["judge_ties"].query("dataset == 'd' and judge_tie == @reading")
-        assert frames["fig1b_bias"]["n"].tolist() == wanted["n"].tolist()
+        for name in ("n", "eo", "eo_lo", "eo_hi"):
+            assert frames["fig1b_bias"][name].tolist() == wanted[name].tolist()
 
 
 def test_failures_are_counted_apart_from_ties_in_either_order(data):

@@ -42,9 +42,8 @@ def judge_ties(data: Judged) -> pd.DataFrame:
         for reading in TIED:
             decision = judge_decisions(own, use.threshold, reading)
             cells = cell_weights(own.assign(decision=decision), use.human_ties, use.judge_ties)
-            found = equal_opportunity_interval(
-                cells, own["cluster"], data.bootstrap, judge, "eo", reading
-            )
+            # The stream of `bias`: where a reading ties the same pairs, the intervals are the same.
+            found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
             rows.append(
                 {"dataset": data.name, "judge": judge, "judge_tie": reading}
                 | {"n_human": int(voted.sum())}
