@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from author_programs import programs  # noqa: F401
 
 from selfpref.ask.judging import Judging
 from selfpref.models import Choice, Choose, Text
@@ -244,6 +245,14 @@ def test_without_a_label_for_a_tie_a_number_alone_is_the_verdict():
     replies = ("2", "**3**", "of the 3 responses, 1", "0", "tie")
     made = [asked.read(Text(reply, "ok")) for reply in replies]
     assert [row["choice"] for row in made] == [WRITERS[1], WRITERS[2], None, None, None]
+
+
+def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
+    calls = Scripted(fan_of("bert"))
+    asked = (items(4), responses(4), "anna", calls, CHOICE_PROMPTS["authors"], USE)
+    made = validate(judging.prefer(*asked, orders="cyclic", seed=1), "verdicts", "test")
+    assert calls.labels == ("1", "2", "3")
+    assert set(made["choice"]) == {"bert"}
 
 
 def test_a_total_stands_without_marks_that_can_be_read():
