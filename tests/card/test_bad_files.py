@@ -157,7 +157,10 @@ def test_names_that_nearly_match_are_suggested_before_any_number(tmp_path, capsy
     path.write_text(of(judge="GPT4").replace('"judge": "gpt-4"', '"judge": "GPT4"'))
     assert main(["measure", str(path)]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "cannot tell, because no judge wrote a response that it judged"
+    assert printed[0] == (
+        "cannot tell, because no judge wrote a response that it judged; if two names are one's: "
+        "--alias GPT4=gpt-4"
+    )
     assert printed[2:4] == [
         "judges with own responses: none",
         "judges without own responses: GPT4 (nearest name: gpt-4; join them with --alias)",

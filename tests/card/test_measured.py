@@ -11,7 +11,7 @@ import pytest
 
 import selfpref
 from selfpref.__main__ import main
-from selfpref.card import command, measured, words
+from selfpref.card import command, measured, numbers, words
 from selfpref.errors import SelfprefError
 from selfpref.formats.rows import gather
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -131,7 +131,7 @@ def test_votes_may_stand_in_a_file_of_their_own():
     alone = selfpref.measure(bare)
     assert {answer.favours for answer in alone.answers.values()} == {None}
     assert "has both a vote and a verdict" in alone.answers["ann"].because
-    assert "nobody voted on its pairs" in str(alone)
+    assert "Nobody voted on its pairs" in str(alone)
     assert alone.to_dict()["judges"]["ann"]["flips"]["n"] == 120
     single = selfpref.measure(bare[bare["judge"].eq("ann")])
     assert "ann: cannot tell" in str(single)
@@ -221,7 +221,7 @@ def test_the_command_needs_only_the_base_dependencies(tmp_path):
 
 
 def test_the_examples_of_the_docstrings():
-    for module in (measured, command, words):
+    for module in (measured, command, numbers, words):
         assert doctest.testmod(module).failed == 0
 
 

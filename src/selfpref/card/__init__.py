@@ -2,7 +2,8 @@
 
     measured   what is computed: every statistic of every judge of one file, as frames
     rule       what the first line answers; the rule is written in docs/measure.md
-    words      each judge's card in plain words; the same as JSON
+    numbers    each judge's card as JSON
+    words      the same in plain words
     page       the same as one HTML file
     command    `selfpref measure` and `selfpref add`
 

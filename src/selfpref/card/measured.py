@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.card import words
+from selfpref.card import numbers, words
 from selfpref.card.rule import Answer, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import pairs
@@ -99,13 +99,15 @@ class Measured:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as `--json` writes it."""
-        return words.as_json(self)
+        return numbers.as_json(self)
 
 
 def nearly(name: str, known: Sequence[str]) -> str | None:
     """The name among these that is nearly this one, or None; to be suggested, never taken."""
     lowered = {other.lower(): other for other in known}
     found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
+    # `gpt-4` and `gpt-4-generations` share too little of their length to be close.
+    found += [other for other in lowered if name.lower() in other or other in name.lower()]
     return lowered[found[0]] if found else None
 
 

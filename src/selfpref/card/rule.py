@@ -73,7 +73,8 @@ def answer(
         "the other": float(eo["n_human_other"]),
     }
     if not np.nansum(list(sides.values())):
-        return Answer(judge, None, "no pair with its own response has both a vote and a verdict")
+        reason = "no pair with its own response has both a vote and a verdict"
+        return Answer(judge, None, f"{reason}; give people's votes, beside them or with --votes")
     for side, count in sides.items():
         if count < FEW:
             return Answer(
@@ -114,7 +115,7 @@ def _by_regression(judge: str, row: pd.Series, placebo: pd.DataFrame) -> Answer:
 
 
 def _by_people(judge: str, beyond: pd.Series, person: float, sharper: float, remedy: str) -> Answer:
-    shown = f"its bias is {bounded(beyond)} beyond that of a person in its place"
+    shown = f"it favours its own responses by {bounded(beyond)} more than a person in its place"
     if beyond["hi"] < MATTERS:
         # Errors draw a bias towards 0, and the lack of them away from it.
         hidden = sharper < 0 if person >= 0 else sharper > 0
@@ -129,5 +130,5 @@ def _by_people(judge: str, beyond: pd.Series, person: float, sharper: float, rem
     return Answer(
         judge,
         None,
-        f"{shown}, which a judge with errors of its own shows too; {remedy}",
+        f"{shown}, but a judge that only errs in other ways than people shows that too; {remedy}",
     )
