@@ -17,6 +17,7 @@ from selfpref.statistics.bias import (
     equal_opportunity_interval,
     too_few,
 )
+from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.scores import PAIR, TIED, by_judge, judge_decisions, verdict_scores
 from selfpref.studies.wataoka.measure.judged import Judged
 
@@ -39,17 +40,22 @@ def judge_ties(data: Judged) -> pd.DataFrame:
     for judge in data.judges:
         own = data.own(judge)
         voted = own["human"].notna() & own["human"].ne(0.5)
+        found: dict[bytes, Interval] = {}
         for reading in TIED:
             decision = judge_decisions(own, use.threshold, reading)
             cells = cell_weights(own.assign(decision=decision), use.human_ties, use.judge_ties)
-            # The stream of `bias`: where a reading ties the same pairs, the intervals are the same.
-            found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
+            # Mostly two readings tie the same pairs. The stream is that of `bias`.
+            same = cells.tobytes()
+            if same not in found:
+                found[same] = equal_opportunity_interval(
+                    cells, own["cluster"], data.bootstrap, judge, "eo"
+                )
             rows.append(
                 {"dataset": data.name, "judge": judge, "judge_tie": reading}
                 | {"n_human": int(voted.sum())}
                 | {"n_no_verdict": int((voted & np.isnan(decision)).sum())}
                 | {"n_ties": int((voted & (decision == 0.5)).sum())}
-                | {**cell_counts(cells), **found.columns("eo")}
+                | {**cell_counts(cells), **found[same].columns("eo")}
                 | {"few": bool(too_few(cells.sum(axis=0)))}
             )
     return pd.DataFrame(rows)
