@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 POSITION = {
-    "first_position": "chooses the first",
+    "first_position": "chooses the first, of all verdicts",
     "flips": "the verdict changes with the order",
     "reversals": "the winner reverses with the order",
 }
@@ -89,8 +89,9 @@ def _against_people(card: Row) -> list[Block]:
             "Equal opportunity",
             f"Where people prefer its response, it agrees in {_percent(cells['tp'], n_own)} of "
             f"{n_own} pairs; where they prefer the other, in {_percent(cells['tn'], n_other)} of "
-            f"{n_other}. Equal opportunity is the difference. A person would show one too, where "
-            "the responses of one side are better: compare the two, on pairs with two votes.",
+            f"{n_other}. Equal opportunity is the difference, above 0 if it sides with itself. A "
+            "person in its place would show one too, where the responses of one side are better: "
+            "compare the two, on pairs with two votes.",
             [
                 ("equal opportunity", shown(card["equal_opportunity"], True)),
                 ("a person in its place (no preference)", shown(card["no_preference"], True)),
@@ -206,7 +207,7 @@ def who(found: "Measured") -> list[str]:
         lines.append(f"names that match nothing: {told}")
     if names.unjudged:
         lines.append(f"voted pairs that nobody judged: {names.unjudged}")
-    return lines
+    return [*lines, "numbers below: value [95 % interval], n, the pairs that it rests on"]
 
 
 def first(found: "Measured") -> list[str]:
