@@ -87,6 +87,8 @@ TITLES = {
     "perplexity": "perplexity with and without the prompt",
     "verdicts": "verdicts, both orders",
 }
+# Texts one after the other, as the peers read them.
+PLAIN = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 INSTRUCTION = (
     "Read the question of a user and the two answers below. Say which of them answers the question "
     "better: look at how correct, complete, clear and useful each of them is, and let neither "
@@ -155,7 +157,7 @@ def make_model(size: str) -> Path:
     )
     PreTrainedTokenizerFast(
         tokenizer_object=backend, bos_token="<s>", eos_token="</s>", pad_token="<pad>",
-        model_max_length=4096, chat_template="{{ messages[0]['content'] }}",
+        model_max_length=4096, chat_template=PLAIN,
     ).save_pretrained(folder)  # fmt: skip
     torch.manual_seed(0)
     shape = dict(SIZES[size])
@@ -173,7 +175,7 @@ def real_model(folder: Path) -> Path:
     entry = load(ROOT / "profiles" / "live.yaml").models["smollm2"]
     shutil.copytree(model_folder(entry, ROOT, ""), folder, dirs_exist_ok=True)
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.chat_template = "{{ messages[0]['content'] }}"
+    tokenizer.chat_template = PLAIN
     tokenizer.save_pretrained(folder)
     return folder
 
