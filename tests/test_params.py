@@ -25,9 +25,19 @@ def written(tmp_path, text):
     return path
 
 
+PROFILES = sorted((REPOSITORY / "profiles").glob("*.yaml"))
+
+
 def test_the_files_in_git_are_valid():
     assert load(REPOSITORY / "params.yaml").profile == "lab"
-    assert load(RECORDED).profile == "recorded"
+
+
+@pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
+def test_a_profile_is_valid_and_named_by_its_file(path):
+    """Its sources are there, apart from those that another profile's user brings."""
+    params = load(path, sources=REPOSITORY)
+    assert params.profile == path.stem
+    assert params.studies
 
 
 @pytest.mark.parametrize(

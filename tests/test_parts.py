@@ -16,10 +16,7 @@ from selfpref.tables.parts import StudyTables, part
 
 PROFILES = (
     "params.yaml",
-    "profiles/demo.yaml",
-    "profiles/recorded.yaml",
-    "profiles/live.yaml",
-    "profiles/paper.yaml",
+    *sorted(f"profiles/{path.name}" for path in (REPOSITORY / "profiles").glob("*.yaml")),
 )
 
 

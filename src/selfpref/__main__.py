@@ -135,7 +135,9 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(call=_check)
 
     use = commands.add_parser("use", help="make another profile the active one")
-    use.add_argument("profile", help="lab, recorded, live, paper or demo")
+    use.add_argument(
+        "profile", help="lab, recorded, live, paper, demo, panickssery, xu or livebench"
+    )
     use.set_defaults(call=_use)
 
     run = commands.add_parser("run", help="execute a notebook")

@@ -233,16 +233,21 @@ class Articles(Section):
     """Articles to be summarised, with a person's summaries: one data set.
 
     Attributes:
-        reader: The testbed's articles (their kind is the entry's key), XSum, or CNN/DailyMail.
-        source: The file that pins repository, revision and split; the testbed's folder in `src`.
+        reader: The testbed's articles (their kind is the entry's key), XSum, CNN/DailyMail, or
+            `articles`: a user's own file, with whatever summaries it holds.
+        source: The file that pins repository, revision and split; the testbed's folder in `src`; a
+            user's JSONL file.
+        form: Which summary of a user's articles is asked for: one sentence as of XSum, or
+            highlights as of CNN/DailyMail. Left out: one sentence.
         seed: Of the testbed's articles.
         articles: How many.
         train: The first of them, on which evaluators may be tuned; the others are judged.
     """
 
     study: Literal["panickssery"] = "panickssery"
-    reader: Literal["lab", "xsum", "cnn-dailymail"]
+    reader: Literal["lab", "xsum", "cnn-dailymail", "articles"]
     source: RepositoryPath
+    form: Literal["xsum", "cnn-dailymail"] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     articles: Annotated[int, Field(ge=2)]
     train: Annotated[int, Field(ge=0)]
@@ -253,7 +258,14 @@ class Articles(Section):
             raise ValueError(
                 f"train: no article is left to be judged; set it below {self.articles}"
             )
+        if self.form is not None and self.reader != "articles":
+            raise ValueError("form: only of a user's own articles; remove it")
         return self
+
+    @property
+    def kind(self) -> str:
+        """Which kind of summary is asked for."""
+        return self.form or "xsum" if self.reader == "articles" else self.reader
 
 
 Requests = LabRequests | Sentences | Problems

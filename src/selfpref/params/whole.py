@@ -64,7 +64,7 @@ class Params(Section):
             far have left of it. Left out: only models have budgets.
     """
 
-    profile: Literal["lab", "demo", "recorded", "live", "paper"]
+    profile: Literal["lab", "demo", "recorded", "live", "paper", "panickssery", "xu", "livebench"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     budget: Annotated[float, Field(ge=0)] | None = None

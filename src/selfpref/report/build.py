@@ -25,6 +25,11 @@ SOURCES = {
     "where a release contradicts itself, corrected. No model was run.",
     "live": "A small real model, SmolLM2-135M-Instruct, read, answered and judged on this machine.",
     "paper": "Models were asked: local weights, served models, or hosted ones.",
+    **dict.fromkeys(
+        ("panickssery", "xu", "livebench"),
+        "An example of how the study runs with a real model, SmolLM2-135M-Instruct, on this "
+        "machine: ten items, too few for any number to mean something.",
+    ),
 }
 
 

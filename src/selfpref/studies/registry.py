@@ -49,6 +49,7 @@ READERS = {
         "panickssery": "studies.panickssery.read",
         "xsum": "studies.panickssery.read.articles",
         "cnn-dailymail": "studies.panickssery.read.articles",
+        "articles": "studies.panickssery.read.own",
         "lab": "studies.panickssery.lab",
     },
     "xu": {

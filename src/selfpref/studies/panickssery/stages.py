@@ -58,11 +58,11 @@ def respond(
                 items,
                 model,
                 asked,
-                SUMMARY_LAYOUTS[use.prompts].forms[entry.reader].respond,
+                SUMMARY_LAYOUTS[use.prompts].forms[entry.kind].respond,
                 use,
                 seed=params.seed,
             )
-        table = table.assign(text=[news.clean(text, entry.reader) for text in table["text"]])
+        table = table.assign(text=[news.clean(text, entry.kind) for text in table["text"]])
         made.append(table)
         if entry.reader == "lab":
             true.append(lab.truths(items, table))

@@ -1,0 +1,58 @@
+"""The example profiles with a real model, as they are shipped (`make test-model`).
+
+Ten items each: that the way from items to figures is there, not what a model of 135 million
+parameters is worth as a judge.
+"""
+
+import os
+
+import pytest
+
+if not os.environ.get("SELFPREF_MODEL"):
+    pytest.skip("make test-model installs what this needs", allow_module_level=True)
+
+from clones import cloned, ran
+
+ASKED = {
+    "panickssery": {"panickssery-respond@smollm2", "panickssery-recognise@smollm2"},
+    "xu": {"xu-refine@smollm2"},
+    "livebench": {"livebench-respond@smollm2", "livebench-judge@smollm2"},
+}
+
+
+@pytest.fixture(scope="module", params=sorted(ASKED))
+def example(request, tmp_path_factory):
+    """One profile after its run, with the user's own downloads and weights."""
+    with cloned(tmp_path_factory.mktemp(request.param), {}) as clone:
+        for name in ("SELFPREF_ARCHIVES", "SELFPREF_CACHE"):
+            clone.environment.pop(name)
+            if name in os.environ:
+                clone.environment[name] = os.environ[name]
+        used = clone.call("python", "-m", "selfpref", "use", request.param)
+        assert used.returncode == 0, used.stderr
+        yield request.param, clone, ran(clone.repro())
+
+
+def test_an_example_runs_from_items_to_its_report(example):
+    study, clone, stages = example
+    assert ASKED[study] <= stages
+    assert {f"metrics@{study}-{study}", f"chapter@{study}-{study}", f"report@{study}"} <= stages
+    assert clone.stale() == set()
+    assert (clone.folder / f"report/{study}/index.html").is_file()
+    assert "smollm2" in (clone.folder / f"report/{study}/{study}.html").read_text()
+
+
+def test_every_item_was_asked_about_and_what_cannot_be_read_is_counted(example):
+    study, clone, _ = example
+    responses = clone.table(f"data/{study}/{study}/responses/smollm2.parquet")
+    assert responses["item_id"].nunique() == 10
+    for name in ("ratings", "verdicts"):
+        path = f"data/{study}/{study}/{name}/smollm2.parquet"
+        if not (clone.folder / path).is_file():
+            continue
+        found = clone.table(path)
+        assert found["item_id"].nunique() == 10
+        print(f"\n{study}, {name}: {found['status'].value_counts().to_dict()}")
+        # What has no number says why.
+        known = "score" if name == "ratings" else "choice"
+        assert (found["status"].eq("ok") == found[known].notna()).all()
