@@ -14,7 +14,7 @@ STUDY = StudyTables(
     {"verdicts": ["verdicts", "ties"]},
 )
 
-NOBODY = SimpleNamespace(judge={}, tie_break={}, respond={})
+NOBODY = SimpleNamespace(datasets={}, judge={}, tie_break={}, respond={})
 PARAMS = SimpleNamespace(profile="lab", study=lambda name: NOBODY)
 
 
@@ -55,9 +55,12 @@ def test_an_entry_whose_stage_failed_is_named(tmp_path, monkeypatch):
     path = tmp_path / "data/lab/s/verdicts/j.parquet"
     path.parent.mkdir(parents=True)
     pd.DataFrame({"judge": ["j"], "task": "preference", "status": "ok"}).to_parquet(path)
-    section = SimpleNamespace(judge={"j": None, "k": None}, tie_break={"t": None}, respond={})
+    section = SimpleNamespace(
+        datasets={"d": None}, judge={"j": None, "k": None}, tie_break={"t": None}, respond={}
+    )
     params = SimpleNamespace(profile="lab", study=lambda name: section)
     assert asked(STUDY, params).to_numpy().tolist() == [
+        ["d", "items", "", "no table", 0],
         ["j", "verdicts", "preference", "ok", 1],
         ["k", "verdicts", "", "no table", 0],
         ["t", "verdicts", "", "no table", 0],

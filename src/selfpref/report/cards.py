@@ -17,6 +17,7 @@ from selfpref.params import Params
 from selfpref.report import show
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part
+from selfpref.tables.asked import ITEMS
 
 # The column that says whose row it is, in order of precedence.
 ROLES = ("judge", "evaluator", "model")
@@ -91,7 +92,8 @@ def work(params: Params, studies: Sequence[str]) -> pd.DataFrame:
     files = {study: paths.metrics_dir(params.profile, study) / "asked.parquet" for study in studies}
     found = {study: pd.read_parquet(path) for study, path in files.items() if path.is_file()}
     made = pd.concat([pd.DataFrame(columns=ASKED), *(f.assign(study=s) for s, f in found.items())])
-    judges = set(made.loc[made["table"].ne("responses"), "judge"]) - set(NOBODY)
+    others = made["table"].isin(["responses", ITEMS])
+    judges = set(made.loc[~others, "judge"]) - set(NOBODY)
     return made.loc[made["judge"].isin(judges), ASKED].sort_values(ASKED, ignore_index=True)
 
 

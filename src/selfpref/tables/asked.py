@@ -12,7 +12,9 @@ from selfpref.tables.parts import StudyTables, part
 # What models fill; in `responses` a row is one's own writing.
 FILLED = ("responses", "verdicts", "ratings", "perplexities")
 KEY = ["judge", "table", "task", "status"]
-# Of a model whose stage failed.
+# What data sets fill.
+ITEMS = "items"
+# Of a model or data set whose stage failed.
 NO_TABLE = "no table"
 
 
@@ -25,7 +27,8 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
 
     Returns:
         The columns `KEY` and `n`; `task` is empty in tables without one. An entry of the parameters
-        whose table is not there has a row `NO_TABLE`, under its key.
+        whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
+        items.
     """
     found = [pd.DataFrame(columns=[*KEY, "n"]).astype({"n": "int64"})]
     for table in FILLED:
@@ -42,9 +45,14 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
 
 
 def _missing(study: StudyTables, params: Params) -> pd.DataFrame:
-    """A row for each entry whose table is not there."""
+    """A row for each data set and entry whose table is not there."""
     section = params.study(study.name)
     rows = [
+        (key, ITEMS)
+        for key in section.datasets
+        if not study.file(params.profile, ITEMS, key).exists()
+    ]
+    rows += [
         (key, table)
         for table in FILLED
         for folder in study.folders.get(table, (table,))
