@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -81,13 +82,17 @@ def _measure(arguments: argparse.Namespace) -> None:
         wanted=arguments.format,
         alias=arguments.alias,
     )
-    print(found)
     if arguments.json:
         write_json(found, arguments.json)
     if arguments.html:
         from selfpref.card.page import write_html
 
         write_html(found, arguments.html)
+    try:
+        print(found, flush=True)
+    except BrokenPipeError:
+        # `| head -1` has read what it wants; at its end Python would try to write the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _add(arguments: argparse.Namespace) -> None:

@@ -220,6 +220,17 @@ def test_the_command_needs_only_the_base_dependencies(tmp_path):
     assert "judges with own responses: ann, bob, cat" in done.stdout
 
 
+def test_whoever_reads_may_stop_after_the_first_line(tmp_path):
+    path, card = tmp_path / "mine.csv", tmp_path / "card.json"
+    judgments(items=12).to_csv(path, index=False)
+    command = [sys.executable, "-m", "selfpref", "measure", str(path), "--json", str(card)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        running.stdout.close()
+        told = running.stderr.read()
+    assert (running.returncode, told) == (0, b"")
+    assert card.exists()
+
+
 def test_the_examples_of_the_docstrings():
     for module in (measured, command, numbers, words):
         assert doctest.testmod(module).failed == 0
