@@ -107,7 +107,7 @@ def judged(choices, labels):
     pairs = list(choices)
     verdicts = [
         {"item_id": item, "judge": judge, "task": "preference", "candidates": [one, two]}
-        | {"order_known": False, "repeat": 0, "probabilities": None, "choice": choice}
+        | {"order_known": False, "repeat": 0, "probabilities": None, "mass": None, "choice": choice}
         | {"status": "ok" if choice else "failed"}
         for item, one, two in pairs
         for judge, choice in zip("abcd", choices[item, one, two], strict=False)
