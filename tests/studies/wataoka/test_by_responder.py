@@ -166,7 +166,8 @@ def test_what_the_paper_says_stands_beside_each_model():
     ],
 )
 def test_without_rows_the_pictures_say_so(plate):
-    assert plate(towards(responder=["a"], eo=[0.1]).iloc[:0]).caption.startswith("No judge")
+    nothing = towards(responder=["a"], eo=[0.1]).iloc[:0]
+    assert plate(nothing).caption.startswith("Not drawn: no judge")
 
 
 def test_a_users_judge_that_wrote_nothing_has_the_same_table(tmp_path):
