@@ -140,6 +140,7 @@ def test_beyond_the_paper_excess_and_regression_need_no_vote():
     assert mine.loc["demographic_parity", "value"] == 1
     human = found.loc[("me", "human")]
     assert human["n"].eq(0).all()
+    assert human.loc["equal_opportunity", "reason"] == "no label on a set with its own response"
     assert human["reason"].ne("").all()
 
 

@@ -74,7 +74,12 @@ ALONE = "no second judge read the same responses"
 ONE_SIDE = "the gold label prefers one side only"
 UNDECIDED = "no set that the judge and the gold label decide"
 NOBODY = "no such set with a verdict"
+NO_LABEL = "no label on a set with its own response"
 EXCESS = dict(zip(VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
+GOLD = (
+    *("equal_opportunity", "demographic_parity", *EXCESS.values()),
+    *("gold_gap", "equal_quality", *KINDS),
+)
 
 
 def parity(cells: Floats, chance: float) -> Floats:
@@ -209,6 +214,10 @@ def with_gold(data: Judgments) -> Iterator[Row]:
     for judge in data.judges:
         own = data.own(judge)
         labelled = own["human"].notna()
+        if not labelled.any():
+            for name in GOLD:
+                yield missing(data.row(judge, name), 0, NO_LABEL)
+            continue
         yield from _decided(data, judge)
         yield from _excess(data, judge)
         yield _mean(data, judge, "gold_gap", own["win"] - own["gold"], labelled)

@@ -158,7 +158,9 @@ def _turns(left: Floats, right: Floats, scale: Floats) -> tuple[Floats, Floats, 
         size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, effects), effects)
         towards = np.einsum("bjk,bk->bj", right, effects)
         scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
-        scale /= scale.mean(axis=1, keepdims=True)
+        # Scales that sum to 0 cannot have a mean of 1: there is no fit.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scale = scale / scale.mean(axis=1, keepdims=True)
     return effects, scale, np.abs(scale - before).max(axis=1)
 
 
