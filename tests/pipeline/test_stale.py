@@ -28,6 +28,7 @@ STUDIES = ("wataoka", "livebench", "panickssery", "xu")
 WORDS = (
     *("half", "width", "first", "perplexity", "bca", "surface", "chrf", "seeded", "export"),
     *("noise", "random", "length", "notes", "reports", "text", "umpire", "plain", "recorded"),
+    "label-c",
     "src/selfpref/lab/train.py",
 )
 
@@ -122,6 +123,8 @@ def others(value) -> list:
             return [not value]
         case int() | float():
             return [value + 1, value - 1, (value + 0.9) / 2]
+        case []:
+            return [["terse"]]
         case list():
             return [value[:-1], [*value, f"{value[-1]}-2"]]
     return [*(word for word in WORDS if word != value), f"{value}-2"]
