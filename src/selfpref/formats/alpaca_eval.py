@@ -28,7 +28,7 @@ def _preference(value: Any, where: str) -> float:
         return math.nan
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.inf
     if math.isnan(number) or number == -1:
         return math.nan

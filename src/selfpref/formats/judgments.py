@@ -37,6 +37,7 @@ class Format:
         voted: What every record of votes has.
         apart: Whether each vote is one of its own.
         word: What a place in a file is called.
+        filled: Fields that may not be empty, where the reader does not look itself.
     """
 
     fields: tuple[str, ...]
@@ -45,6 +46,7 @@ class Format:
     voted: tuple[str, ...]
     apart: bool = True
     word: str = "line"
+    filled: tuple[str, ...] = ()
 
 
 FORMATS: Mapping[str, Format] = {
@@ -56,13 +58,18 @@ FORMATS: Mapping[str, Format] = {
         apart=False,
     ),
     "fastchat": Format(
-        fastchat.FIELDS, lambda records, _: fastchat.rows(records), None, fastchat.FIELDS
+        fastchat.FIELDS,
+        lambda records, _: fastchat.rows(records),
+        None,
+        fastchat.FIELDS,
+        filled=("question_id", "model_1", "model_2", "judge"),
     ),
     "arena": Format(
         arena.FIELDS,
         lambda records, _: arena.rows(records),
         lambda records: arena.rows(records, votes=True),
         arena.FIELDS,
+        filled=("question_id", "model_a", "model_b"),
     ),
     "alpaca-eval": Format(
         alpaca_eval.FIELDS,
@@ -70,6 +77,7 @@ FORMATS: Mapping[str, Format] = {
         lambda records: alpaca_eval.rows(records, votes=True),
         alpaca_eval.FIELDS,
         word="entry",
+        filled=("instruction", "generator_1", "generator_2", "annotator"),
     ),
     "reviews": Format(
         reviews.FIELDS, reviews.rows, lambda records: reviews.rows(records, ()), reviews.FIELDS
@@ -137,21 +145,26 @@ def _read(path: Path, wanted: str, judges: Sequence[str], *, voted: bool, texts:
         raise SelfprefError(f"{files[0]}: no record; is the file empty?")
     form = FORMATS[_recognised(files[0], first[2], wanted, voted)]
     needed = form.voted if voted else form.fields
-    whole = _whole(chain([first], records), needed, form.word)
+    whole = _whole(chain([first], records), needed, form)
     rows = form.votes(whole) if voted and form.votes else form.rows(whole, judges)
     return gather(rows, apart=voted or form.apart, texts=texts, word=form.word)
 
 
-def _whole(records: Found, fields: Sequence[str], word: str) -> Found:
-    """The records, all of which have the fields."""
+def _whole(records: Found, fields: Sequence[str], form: Format) -> Found:
+    """The records, all of which have the fields, and names in those that hold names."""
     single = [field for field in fields if " or " not in field]
     there: tuple[str, ...] = ()
     for path, number, record in records:
         if there != (there := tuple(record)) and not set(single) <= set(there):
             name = next(field for field in single if field not in there)
             raise SelfprefError(
-                f"{path}, {word} {number}: no field {name!r}; it needs {', '.join(fields)}"
+                f"{path}, {form.word} {number}: no field {name!r}; it needs {', '.join(fields)}"
             )
+        for name in form.filled:
+            if record[name] in (None, "", []):
+                raise SelfprefError(
+                    f"{path}, {form.word} {number}: {name} is empty; fill it or remove it"
+                )
         yield path, number, record
 
 

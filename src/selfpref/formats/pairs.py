@@ -86,8 +86,9 @@ def _probabilities(row: Mapping[str, Any], where: str) -> list[float]:
     given = [row.get(key) if _there(row.get(key)) else None for key in PROBABILITIES]
     try:
         pair = [float(value) for value in given]  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise SelfprefError(f"{where}: probabilities {given} are not two numbers") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        shown = str(given)[:60]
+        raise SelfprefError(f"{where}: probabilities {shown} are not two numbers") from error
     if not (min(pair) >= 0 and max(pair) <= 1 and sum(pair) <= 1 + ROUNDING):
         raise SelfprefError(
             f"{where}: probabilities {pair} are not in 0..1 with a sum of at most 1; "
@@ -98,8 +99,8 @@ def _probabilities(row: Mapping[str, Any], where: str) -> list[float]:
 
 def _repeat(value: Any, where: str) -> int:
     """Which reading of this pair in this order, from 0."""
-    if not str(value).isdigit():
-        raise SelfprefError(f"{where}: repeat {str(value)!r} is not a number from 0")
+    if not str(value).isdecimal() or len(str(value)) > 9:
+        raise SelfprefError(f"{where}: repeat {str(value)[:40]!r} is not a number from 0")
     return int(value)
 
 
