@@ -173,4 +173,8 @@ def _part(kind: Any, values: Mapping[str, Any]) -> Any:
         else value
         for name, value in values.items()
     }
-    return kind.model_construct(_fields_set=set(filled), **filled)
+    made = kind.model_construct(_fields_set=set(filled), **filled)
+    # A default is no declaration.
+    for name in kind.model_fields.keys() - filled.keys():
+        made.__dict__.pop(name, None)
+    return made
