@@ -337,7 +337,9 @@ def test_what_is_no_mapping_is_refused(tmp_path, text):
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
-    (tmp_path / "src").symlink_to(REPOSITORY / "src")
+    (tmp_path / "data").mkdir()
+    for name in ("src", "data/published"):
+        (tmp_path / name).symlink_to(REPOSITORY / name)
     written(tmp_path, TEXT)
     monkeypatch.chdir(tmp_path)
     return tmp_path

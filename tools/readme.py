@@ -1,4 +1,4 @@
-"""Write the sentences and the claims of README.md and docs/findings.md anew, from the tables.
+"""Write the sentences and the claims of README.md and two pages of docs anew, from the tables.
 
 What stands between `<!-- wataoka: excess -->` and `<!-- end -->` becomes the finding of that study
 and key; between `<!-- testbed: xu noise -->` and the end, what docs/lab-reference says on the study
@@ -15,7 +15,7 @@ from selfpref.studies import reference
 from selfpref.studies.claims import Tables, findings
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/findings.md")
+PAGES = ("README.md", "docs/findings.md", "docs/figures.md")
 CLAIMS = pd.read_csv(ROOT / "data/claims.csv")
 WORDS = {
     "holds": "hold",

@@ -3,24 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import SETTINGS
 
 from selfpref import tables
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.wataoka.measure.judged import Judged, Settings
+from selfpref.studies.wataoka.measure.judged import Judged
 from selfpref.studies.wataoka.measure.outside_reader import outside_reader, outside_win_rates, sides
 
-BOOTSTRAP = ClusterBootstrap(resamples=100, level=0.95, method="percentile", seed=1)
-SETTINGS = Settings(
-    threshold=0.5,
-    judge_tie="exact",
-    human_ties="drop",
-    judge_ties="drop",
-    turns="all",
-    bins=4,
-    binning="count",
-    scale="log-perplexity",
-    bootstrap=BOOTSTRAP,
-)
 NAMES = ("broken", "fair", "strong")
 KEY = ["who", "reader", "control"]
 
@@ -110,9 +98,9 @@ def test_which_response_is_called_a_changes_nothing():
 def test_its_own_reader_is_the_judge_and_everyone_else_is_outside():
     found = slopes(judged(0.0, readers=("smollm2", "fair", "strong"))).reset_index()
     assert found.set_index(["who", "reader"])["readers"].to_dict() == {
-        ("fair", "own"): 1,
-        ("fair", "outside"): 2,
-        ("human", "outside"): 3,
+        ("fair", "own"): "fair",
+        ("fair", "outside"): "2 models",
+        ("human", "outside"): "3 models",
     }
     # The people's votes control for nothing in the people's own fit.
     assert "vote" not in set(found.loc[found["who"].eq("human"), "control"])

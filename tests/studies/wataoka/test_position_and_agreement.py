@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from selfpref.studies.wataoka.draw import led_by_position
 from selfpref.studies.wataoka.measure import agreement, win_rates
 from selfpref.studies.wataoka.measure.judged import position_counts
 
@@ -75,3 +76,17 @@ def test_win_rates_of_both_sides_of_a_pair_add_to_one():
     found = win_rates(PAIRS).set_index("responder")
     assert found["win_rate"].to_dict() == {"a": 0.75, "b": 0.25}
     assert found["human_win_rate"].sum() == 1
+
+
+def test_who_follows_the_order_is_named_and_nobody_else():
+    rows = pd.DataFrame(
+        [("set", "order", "all", 50, 0.9, 0.8, 0.95), ("set", "content", "all", 50, 0.5, 0.4, 0.6)],
+        columns=[
+            *("dataset", "judge", "pairs", "n_both"),
+            *("reversal_rate", "reversal_rate_lo", "reversal_rate_hi"),
+        ],
+    )
+    said = led_by_position(rows)
+    assert "order (set, 0.90 [0.80, 0.95] of 50 pairs)" in said
+    assert "content (" not in said
+    assert led_by_position(rows.iloc[1:]) == led_by_position(pd.DataFrame()) == ""

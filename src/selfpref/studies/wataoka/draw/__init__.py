@@ -315,6 +315,28 @@ def position(rows: pd.DataFrame, params: Params) -> Plate:
     return Plate(figure, rows, told)
 
 
+def led_by_position(rows: pd.DataFrame) -> str:
+    """Which judges follow the order more than the responses; empty where none does.
+
+    Args:
+        rows: The frame `position`.
+    """
+    led = rows[rows["pairs"].eq("all") & rows["reversal_rate_lo"].gt(0.5)] if len(rows) else rows
+    if led.empty:
+        return ""
+    names = "; ".join(
+        f"{row.judge} ({TITLES.get(row.dataset, row.dataset).split(',')[0]}, "
+        f"{row.reversal_rate:.2f} [{row.reversal_rate_lo:.2f}, {row.reversal_rate_hi:.2f}] of "
+        f"{row.n_both:g} pairs)"
+        for row in led.itertuples()
+    )
+    return (
+        "**Position explains more than content** where the winner reverses with the order in more "
+        f"than half of the pairs: {names}. What is left of such a judge after averaging both "
+        "orders says little about a self."
+    )
+
+
 @style.context(STYLE)
 def example(rows: pd.DataFrame) -> Plate:
     """Fig. 1a: one pair on which a judge prefers its own response and the human the other.

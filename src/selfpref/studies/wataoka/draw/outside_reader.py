@@ -9,6 +9,7 @@ from selfpref.plots.frame import BLUE, GREY, ORANGE, Look, long
 from selfpref.plots.save import Plate
 from selfpref.studies.wataoka.draw import TITLES
 from selfpref.studies.wataoka.draw.by_perplexity import LOST, by_bin, lost
+from selfpref.studies.wataoka.measure.outside_reader import HUMAN
 
 READERS = {"outside": "perplexity to another reader", "own": "the judge's own perplexity"}
 FITS = {
@@ -49,6 +50,8 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
         params: With `bootstrap`.
     """
     drawn = rows[rows["control"].isin(list(FITS))]
+    people = drawn["who"].eq(HUMAN)
+    drawn = drawn.assign(judges=~people).sort_values(["dataset", "judges", "who"], kind="stable")
     several = drawn["dataset"].nunique() > 1
     names = [
         f"{row.who} ({TITLES.get(row.dataset, row.dataset).split(',')[0]})" if several else row.who
@@ -72,7 +75,6 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
         "response loses",
         f"{len(raw)} slopes of judges and people on {raw['n'].sum():g} pairs; "
         f"{raw['n_dropped'].sum():g} dropped ({LOST})",
-        "Errors clustered by question",
-        params=params,
+        f"{params.bootstrap.level:.0%} intervals, errors clustered by question",
     )
     return Plate(figure, rows, told)

@@ -193,6 +193,7 @@ def contents(data: Judged) -> pd.DataFrame:
         "n_verdicts": len(tables["verdicts"]),
         "n_probabilities": tables["verdicts"]["probabilities"].notna().sum(),
         "n_perplexities": len(tables["perplexities"]),
+        "n_own_perplexities": tables["perplexities"]["judge"].isin(data.pairs["judge"]).sum(),
     }
     return pd.DataFrame([{"dataset": data.name, **row}])
 

@@ -34,7 +34,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.statistics.regression import fit
-from selfpref.statistics.scores import PAIR, Floats, human_votes, response_perplexity
+from selfpref.statistics.scores import PAIR, human_votes, response_perplexity
 from selfpref.studies.wataoka.measure.by_perplexity import win_rates_by_bin
 from selfpref.studies.wataoka.measure.judged import Judged
 
@@ -44,15 +44,15 @@ CONTROLS = ("raw", "responders", "length", "vote")
 
 
 def sides(data: Judged) -> pd.DataFrame:
-    """Every pair with a vote or a decision, once for each who decided and each reader.
+    """Every pair with a vote or a verdict, its texts there, once for each who decided and reader.
 
     Args:
         data: One data set, with perplexities.
 
     Returns:
         `item_id, first, second, cluster, who` (a judge, or `human`), `reader` (`own`, `outside`),
-        `readers` (how many), `y`, `human` (-1/2, 0, 1/2, NaN where nobody voted), `x`, `length`;
-        y and x are NaN where there is no decision or no perplexity.
+        `readers` (its name, or how many they are), `y`, `human` (-1/2, 0, 1/2, NaN where nobody
+        voted), `x`, `length`; y and x are NaN where there is no decision or no perplexity.
     """
     values = response_perplexity(data.tables["perplexities"], "log-perplexity")
     given = values[values["conditional"]]
@@ -61,6 +61,8 @@ def sides(data: Judged) -> pd.DataFrame:
     votes = human_votes(data.tables["labels"]).merge(
         data.tables["items"][["item_id", "cluster"]], on="item_id"
     )
+    # Votes on texts that are not there say nothing about texts.
+    votes = votes[_difference(length, votes).notna()]
     voted = votes.assign(judge=HUMAN, decision=votes["human"])
     decided = pd.concat([voted, data.pairs], ignore_index=True)
     parts = []
@@ -74,7 +76,7 @@ def sides(data: Judged) -> pd.DataFrame:
                 rows[[*PAIR, "cluster"]].assign(
                     who=who,
                     reader=reader,
-                    readers=mine["judge"].nunique(),
+                    readers=_named(sorted(set(mine["judge"]))),
                     y=rows["decision"] - 0.5,
                     human=rows["human"] - 0.5,
                     x=_difference(mean, rows),
@@ -111,7 +113,7 @@ def outside_reader(data: Judged) -> pd.DataFrame:
             )["x"]
             rows.append(
                 {"dataset": data.name, "who": who, "reader": reader}
-                | {"readers": int(every["readers"].iloc[0]), "control": control}
+                | {"readers": every["readers"].iloc[0], "control": control}
                 | {"slope": found.value, "slope_lo": found.lo, "slope_hi": found.hi}
                 | {"spread": kept["x"].std(), "n": len(kept), "n_dropped": len(every) - len(kept)}
             )
@@ -136,6 +138,10 @@ def outside_win_rates(data: Judged) -> pd.DataFrame:
     return win_rates_by_bin(replace(data, tables=read))
 
 
+def _named(readers: list[str]) -> str:
+    return readers[0] if len(readers) == 1 else f"{len(readers)} models"
+
+
 def _parts(data: Judged) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
     """What each judge and the people decided, by reader."""
     if data.tables["perplexities"].empty:
@@ -145,14 +151,13 @@ def _parts(data: Judged) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
         yield from rows.groupby(["who", "reader"])
 
 
-def _difference(of: pd.Series, pairs: pd.DataFrame) -> Floats:
+def _difference(of: pd.Series, pairs: pd.DataFrame) -> pd.Series:
     """The first response's value minus the second's; NaN where one of them has none."""
     first, second = (
         of.reindex(pd.MultiIndex.from_frame(pairs[["item_id", side]])).to_numpy(float)
         for side in ("first", "second")
     )
-    gap: Floats = first - second
-    return gap
+    return pd.Series(first - second, index=pairs.index)
 
 
 def _design(rows: pd.DataFrame, control: str) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from selfpref.statements import (
     value,
 )
 from selfpref.statistics.bias import FEW
+from selfpref.studies.wataoka.findings import perplexity
 
 MT_BENCH = {"dataset": "mt-bench", "judge": "gpt-4"}
 VICUNA80 = {"dataset": "vicuna80", "judge": "gpt-4"}
@@ -405,28 +406,8 @@ FINDINGS = {
             "less": lambda n: n.claude.hi < 0.5,
         },
     ),
+    **perplexity.FINDINGS,
 }
-
-
-def _without_perplexities(claim: str, place: str) -> Claim:
-    """A claim that needs what no release holds."""
-    return Claim(
-        "The releases hold {responses:.0f} responses and no perplexity ({mt:.0f} and {vicuna:.0f} "
-        "rows), so nothing can be said; the synthetic testbed draws the figure, with a preference "
-        "for a style injected, not one for low perplexity.",
-        {
-            "vicuna": value("contents", "n_perplexities", dataset="vicuna80"),
-            "mt": value("contents", "n_perplexities", dataset="mt-bench"),
-            "responses": lambda frames: frames["contents"]["n_responses"].sum(),
-        },
-        {"no": lambda n: n.mt == 0 and n.vicuna == 0},
-        claim=claim,
-        place=place,
-        test="The judge's own perplexity of each response is needed.",
-        verdict="not identifiable",
-        figure="",
-    )
-
 
 CLAIMS = [
     Claim(
@@ -533,16 +514,5 @@ CLAIMS = [
         verdict="not identifiable",
         figure="table2_demographic_parity",
     ),
-    _without_perplexities(
-        "Judges prefer responses of low perplexity to themselves more than people do.", "Fig. 3"
-    ),
-    _without_perplexities(
-        "Judges prefer low perplexity alike, with their own response in the pair or not.", "Fig. 4"
-    ),
-    _without_perplexities(
-        "A judge's own responses have lower perplexity to it than others' do.", "Fig. 5"
-    ),
-    _without_perplexities(
-        "Judges that wrote none of the responses prefer low perplexity as well.", "Fig. 6"
-    ),
+    *perplexity.CLAIMS,
 ]
