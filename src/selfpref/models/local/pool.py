@@ -17,7 +17,7 @@ from selfpref.params import Transformers
 from selfpref.processes import pool
 
 # Calls at a time: what is lost when a run is killed, and what a process can pack together.
-ROWS = 20
+ROWS = 10
 
 _opened: dict[str, LocalModel] = {}
 
