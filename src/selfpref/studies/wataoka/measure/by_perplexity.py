@@ -243,7 +243,8 @@ def own_and_other(data: Judged) -> pd.DataFrame:
     values["cluster"] = values["item_id"].map(clusters)
     places, calls = [], []
     for conditional, part in values.groupby("conditional"):
-        for judge in sorted(set(part["judge"])):
+        # A reader that judges nothing here has no figure of its own.
+        for judge in sorted(set(part["judge"]) & set(data.pairs["judge"])):
             for view, who in (("judge", "judge"), ("text", "responder")):
                 read = part[part[who].eq(judge)]
                 if read.empty:

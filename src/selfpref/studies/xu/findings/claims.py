@@ -123,7 +123,7 @@ CLAIMS: list[Claim] = [
         place=WHERE,
         test="None: neither solutions nor feedback were released.",
         verdict="not identifiable",
-        figure="mathematics",
+        figure="",
     ),
     Claim(
         "The release holds {n:.0f} answers of these rounds",
@@ -133,7 +133,7 @@ CLAIMS: list[Claim] = [
         place="figure of self-consistency, by way of a sheet",
         test="None: no samples were released.",
         verdict="not identifiable",
-        figure="mathematics",
+        figure="",
     ),
     Claim(
         "D rises by {gpt4:.2f} for GPT-4 and {mixtral:.2f} for Mixtral, and does not rise for "
