@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 
 import pytest
 from asking import to_choose, to_generate, to_score
@@ -269,8 +268,7 @@ def test_a_killed_run_repeats_no_completed_call(tmp_path, rng):
     prompts = [Prompt((("user", str(n)),)) for n in range(4000)]
     keys = {
         call_key(
-            {"engine": {"provider": "test"}, "call": "choose"}
-            | {"prompt": asdict(prompt), "labels": ["A", "B"]}
+            {"engine": {"provider": "test"}, **Choose(prompt, ("A", "B")).as_json()}
         ): prompt.messages[0][1]
         for prompt in prompts
     }

@@ -112,8 +112,10 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(tmp_path,
             tmp_path / f"data/live/wataoka/responses/{part}.parquet",
         )
     # A data set is what has items; rows of another one are nobody's.
-    there = tmp_path / "data/live/wataoka/items/one.parquet"
-    tables.write(tables.empty("items"), "items", there)
+    item = {"study": "wataoka", "item_id": "one/1", "cluster": "one/1", "messages": []}
+    for part, rows in (("one", [item]), ("read", [])):
+        there = tmp_path / f"data/live/wataoka/items/{part}.parquet"
+        tables.write(tables.fill(rows, "items"), "items", there)
     params = SimpleNamespace(profile="live")
     found = load(params, {"responses": COLUMNS["responses"]})
     assert list(found) == ["one"]
