@@ -31,6 +31,8 @@ RAW: dict[str, Cell] = {
     "arena_gpt4": _slope("arena", "gpt-4", "raw"),
     "vicuna": _slope("vicuna80", "human", "raw"),
     "arena": _slope("arena", "human", "raw"),
+    "mt_gpt4": _slope("mt-bench", "gpt-4", "raw"),
+    "mt": _slope("mt-bench", "human", "raw"),
 }
 WITHIN: dict[str, Cell] = {
     "vicuna_gpt4_within": _slope("vicuna80", "gpt-4", "length"),
@@ -39,37 +41,42 @@ WITHIN: dict[str, Cell] = {
 
 FINDINGS = {
     "outside_raw": Statement(
-        "SmolLM2-135M reads every text here and judges none of these pairs. On Vicuna-80 the less "
-        "predictable response wins, with people ({vicuna:.2f} of the wins a nat) and with GPT-4 "
-        "({vicuna_gpt4:.2f}). On Chatbot Arena the more predictable one wins, with people "
-        "({arena:.2f}) and with GPT-4 ({arena_gpt4:.2f}). Which way a figure like Fig. 3 falls "
-        "depends on whose texts are in the set.",
+        "SmolLM2-135M reads every text here and judges none of these pairs. The less predictable "
+        "response wins on Vicuna-80, with people ({vicuna:.2f} of the wins a nat) and with GPT-4 "
+        "({vicuna_gpt4:.2f}), and so it does on MT-Bench ({mt:.2f} and {mt_gpt4:.2f}). On Chatbot "
+        "Arena the more predictable one wins, with people ({arena:.2f}) and with GPT-4 "
+        "({arena_gpt4:.2f}). Which way a figure like Fig. 3 falls depends on whose texts are in "
+        "the set.",
         RAW,
         {
             "less predictable response wins": lambda n: min(n.vicuna.lo, n.vicuna_gpt4.lo) > 0,
+            "so it does": lambda n: min(n.mt.lo, n.mt_gpt4.lo) > 0,
             "more predictable one wins": lambda n: max(n.arena.hi, n.arena_gpt4.hi) < 0,
         },
     ),
     "outside_within": Statement(
-        "Given who wrote the responses, people's slope is {vicuna_within:.2f} on Vicuna-80 and "
-        "{arena_within:.2f} on Arena, both nearer to 0; given their length too, "
-        "{vicuna_length:.2f} and {arena_length:.2f}. Between texts of the same two authors the "
-        "more predictable one is preferred, with an interval below 0, in {below:.0f} of "
-        "{fits:.0f} fits of judges and people.",
+        "Given who wrote the responses, people's slopes are nearer to 0: {vicuna_within:.2f} on "
+        "Vicuna-80, {mt_within:.2f} on MT-Bench, {arena_within:.2f} on Arena. Given their length "
+        "too they are {vicuna_length:.2f}, {mt_length:.2f} and {arena_length:.2f}; then the more "
+        "predictable text is preferred, with an interval below 0, in {below:.0f} of {fits:.0f} "
+        "fits of judges and people.",
         {
             "vicuna_within": _slope("vicuna80", "human", "responders"),
+            "mt_within": _slope("mt-bench", "human", "responders"),
             "arena_within": _slope("arena", "human", "responders"),
             "vicuna_length": _slope("vicuna80", "human", "length"),
+            "mt_length": _slope("mt-bench", "human", "length"),
             "arena_length": _slope("arena", "human", "length"),
             "vicuna": RAW["vicuna"],
+            "mt": RAW["mt"],
             "arena": RAW["arena"],
             "below": lambda frames: _below(frames)[0],
             "fits": lambda frames: _below(frames)[1],
         },
         {
-            "nearer": lambda n: (
-                abs(n.vicuna_within.value) < abs(n.vicuna.value)
-                and abs(n.arena_within.value) < abs(n.arena.value)
+            "nearer": lambda n: all(
+                abs(getattr(n, f"{name}_within").value) < abs(getattr(n, name).value)
+                for name in ("vicuna", "mt", "arena")
             ),
         },
     ),
