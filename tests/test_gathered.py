@@ -137,7 +137,7 @@ def optional(notebook, name):
     study = cell(notebook).get("study")
     if notebook.stem == "metrics" and study not in name:
         return set(cell(notebook))
-    return {"judges"} if notebook.stem == "items" else set()
+    return {"judges", "aliases"} if notebook.stem == "items" else set()
 
 
 @pytest.mark.parametrize(
