@@ -49,7 +49,7 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
         rows: The frame `outside_reader`.
         params: With `bootstrap`.
     """
-    drawn = rows[rows["control"].isin(list(FITS))]
+    drawn = rows[rows["control"].isin(list(FITS)) & rows["slope"].notna()]
     people = drawn["who"].eq(HUMAN)
     drawn = drawn.assign(judges=~people).sort_values(["dataset", "judges", "who"], kind="stable")
     several = drawn["dataset"].nunique() > 1
