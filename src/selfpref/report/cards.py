@@ -92,7 +92,8 @@ def work(params: Params, studies: Sequence[str]) -> pd.DataFrame:
     files = {study: paths.metrics_dir(params.profile, study) / "asked.parquet" for study in studies}
     found = {study: pd.read_parquet(path) for study, path in files.items() if path.is_file()}
     made = pd.concat([pd.DataFrame(columns=ASKED), *(f.assign(study=s) for s, f in found.items())])
-    others = made["table"].isin(["responses", ITEMS])
+    # Who only writes, or only reads, judges nothing.
+    others = made["table"].isin(["responses", "perplexities", ITEMS])
     judges = set(made.loc[~others, "judge"]) - set(NOBODY)
     return made.loc[made["judge"].isin(judges), ASKED].sort_values(ASKED, ignore_index=True)
 
