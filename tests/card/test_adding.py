@@ -34,6 +34,7 @@ def root(tmp_path, monkeypatch):
     shutil.copytree(
         REPOSITORY / "src/selfpref/studies", read, ignore=shutil.ignore_patterns("*.py")
     )
+    shutil.copytree(REPOSITORY / "data/published", tmp_path / "data/published")
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
     (tmp_path / "mine.jsonl").write_text(lines(GAME))
     return tmp_path

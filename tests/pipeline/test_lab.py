@@ -7,6 +7,7 @@ import pytest
 from clones import ALONE, FAMILIES, PAIRS, TOGETHER, judge, ran
 
 from selfpref import profiles
+from selfpref.params import load
 from selfpref.plots.save import PRINTED
 
 DRAWN, TABLE, SPREADSHEET = ("svg", "pdf"), ("md", "tex"), ("csv",)
@@ -295,9 +296,14 @@ def test_the_store_gives_the_same_bytes_without_a_model(laboratory, tmp_path):
     lines = zip(shown.splitlines(), replayed[1].splitlines(), strict=True)
     differ = [(one.strip(), two.strip()) for one, two in lines if one != two]
     assert differ == [('"offline = False\\n",', '"offline = True\\n",')]
+    seed = load(clone.folder / "params.yaml").seed
     clone.edit(lambda params: params.update(seed=1))
     done = clone.repro("--single-item", stage)
     assert done.returncode != 0
     assert "calls are not in" in done.stderr
     assert "Traceback" not in done.stderr
+    # An earlier table is none of the present parameters, and comes back with the earlier ones.
+    assert not (clone.folder / f"data/lab/xu/{REFINED[0]}/translators.parquet").exists()
+    clone.edit(lambda params: params.update(seed=seed))
+    assert clone.repro("--single-item", stage).returncode == 0
     assert made() == replayed

@@ -32,8 +32,8 @@ def test_every_reader_of_the_parameters_is_registered(study):
         for name in typing.get_args(entry.model_fields["reader"].annotation)
     }
     readers = registry.READERS[study] | registry.FILES
-    # Files of judged pairs are Wataoka's form; scores are any study's.
-    of_pairs = {"pairs", *registry.RELEASED}
+    # Files of judged pairs are Wataoka's form, and it reads perplexities; scores are any study's.
+    of_pairs = {"pairs", "perplexities", *registry.RELEASED}
     assert {*readers} - known <= (set() if study == "wataoka" else of_pairs)
     assert known <= {*readers}
     assert all(callable(import_module(f"selfpref.{readers[name]}").read) for name in known)

@@ -56,6 +56,10 @@ def example(url):
     }
     for entry in added["datasets"].values():
         entry |= {"articles": 5, "train": 2}
+    # The authors' prompts are downloaded; tests/prompts/test_authors.py has them.
+    for task in ("respond", "finetune", "recognise"):
+        for entry in added[task].values():
+            entry["prompts"] = "plain"
     added["recognise"]["mine"]["min_mass"] = added["finetune"]["mine"]["min_mass"] = 0.0
     added["recognise"]["hosted-tuned"]["tuned"]["articles"] = 2
     for entry in added["finetune"].values():
