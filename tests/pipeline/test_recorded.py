@@ -258,7 +258,7 @@ def test_the_tables_of_a_removed_data_set_go_and_come_back(recorded, reduced):
     clone, told = reduced
     folder = "data/recorded/wataoka"
     of_mine = sorted((recorded.folder / folder).glob("*/mine.parquet"))
-    assert len(of_mine) == 6
+    assert len(of_mine) == 7
     gone = [str(path.relative_to(recorded.folder)) for path in of_mine]
     assert re.findall(r"^(\S+): no entry .* removed$", told, re.MULTILINE) == gone
     assert not list((clone.folder / folder).glob("*/mine.parquet"))

@@ -87,6 +87,8 @@ def exclusions(data: Judged) -> pd.DataFrame:
         # As in `position`: pairs that the settings leave out are not counted.
         known = data.pairs.loc[data.pairs["judge"].eq(judge), PAIR]
         single = verdict_scores(verdicts).merge(known, on=PAIR)
+        if single.empty:
+            continue
         won = single["score"] * (1 - single["tie"])
         tied = single["tie"].ge(np.maximum(won, 1 - single["tie"] - won)) & single["tie"].gt(0)
         said = np.where(tied | single["score"].eq(0.5), "tie", "response")
