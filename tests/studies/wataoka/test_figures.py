@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from selfpref.studies.wataoka import draw
-from selfpref.studies.wataoka.draw import by_perplexity
+from selfpref.studies.wataoka.draw import by_perplexity, outside_reader
 
 BIAS = pd.DataFrame(
     {
@@ -88,6 +88,7 @@ def test_no_pairs_left_is_told_with_the_counts(plate):
                 by_perplexity.log_perplexity,
                 by_perplexity.perplexity_vs_human,
                 by_perplexity.own_vs_other,
+                partial(outside_reader.win_rates, readers="another"),
                 partial(by_perplexity.planted_vs_measured, recovery=pd.DataFrame()),
             )
         ),

@@ -6,9 +6,9 @@ from selfpref.params import Params
 from selfpref.plots.captions import caption, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLUE, GREY, ORANGE, Look, long
-from selfpref.plots.save import Plate
+from selfpref.plots.save import Plate, nothing
 from selfpref.studies.wataoka.draw import TITLES
-from selfpref.studies.wataoka.draw.by_perplexity import LOST, by_bin, lost
+from selfpref.studies.wataoka.draw.by_perplexity import LOST, NONE, by_bin, lost
 from selfpref.studies.wataoka.measure.outside_reader import HUMAN
 
 READERS = {"outside": "perplexity to another reader", "own": "the judge's own perplexity"}
@@ -27,6 +27,8 @@ def win_rates(rows: pd.DataFrame, readers: str, params: Params) -> Plate:
         readers: Who they are, in words.
         params: With `bootstrap` and `wataoka`.
     """
+    if rows.empty:
+        return nothing(NONE, rows)
     every = rows[rows["pairs"].eq("all")]
     one, use = every[every["who"].eq("judge")], params.wataoka
     told = caption(
