@@ -112,11 +112,10 @@ def notebooks():
     """Every stage that runs a notebook, with the notebook's file."""
     for name, stage in STAGES.items():
         entry = stage.get("do", stage)
-        if found := re.search(r"notebooks/\S+\.ipynb", entry["cmd"]):
-            studies = STUDIES[:4] if "item.study" in found[0] else [""]
-            for study in studies:
-                path = found[0].replace("${item.study}", study)
-                yield name, study, REPOSITORY / path
+        commands = [entry["cmd"]] if isinstance(entry["cmd"], str) else entry["cmd"]
+        for path in re.findall(r"notebooks/\S+\.ipynb", " ".join(commands)):
+            for study in STUDIES[:4] if "item.study" in path else [""]:
+                yield name, study, REPOSITORY / path.replace("${item.study}", study)
 
 
 @pytest.mark.parametrize(("stage", "study", "path"), list(notebooks()))

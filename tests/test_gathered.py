@@ -42,11 +42,11 @@ def stages():
 
 
 class Running:
-    """A stage that runs a notebook: what it declares, what that gives, and what is gathered."""
+    """A notebook that a stage runs: what it declares, what that gives, and what is gathered."""
 
-    def __init__(self, name, stage):
+    def __init__(self, name, stage, command):
         self.declared = [tuple(entry.split(".")) for entry in stage["params"]]
-        words = shlex.split(stage["cmd"])
+        words = shlex.split(command)
         (self.notebook,) = [REPOSITORY / word for word in words if word.startswith("notebooks/")]
         given = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
         self.given = dict(entry.split("=", 1) for entry in given)
@@ -56,13 +56,14 @@ class Running:
 
 @pytest.fixture(scope="module", params=PROFILES)
 def profile(request, repositories):
-    """The whole of a profile's parameters, and by address its stages that run a notebook."""
+    """The whole of a profile's parameters, and with its stage every notebook that is run."""
     with chdir(repositories[request.param]):
-        found = {
-            name: Running(name, stage)
+        found = [
+            (name, Running(name, stage, command))
             for name, stage in stages().items()
-            if " run " in stage["cmd"]
-        }
+            for command in ([stage["cmd"]] if isinstance(stage["cmd"], str) else stage["cmd"])
+            if " run " in command
+        ]
     assert len(found) > 5
     return load(PROFILES[request.param]), found
 
@@ -85,7 +86,7 @@ def undeclared(part, whole, path=()):
 
 def test_what_a_stage_gathers_is_what_the_file_holds_and_no_more(profile):
     whole, found = profile
-    for name, running in found.items():
+    for name, running in found:
         for path in running.declared:
             assert at(running.part, path) == at(whole, path), (name, path)
         missing = list(undeclared(running.part, whole))
@@ -99,7 +100,7 @@ def test_what_a_stage_gathers_is_what_the_file_holds_and_no_more(profile):
 
 def test_of_a_mapping_only_declared_entries_are_there(profile):
     """No stage has the entry of another model, nor another model."""
-    for name, running in profile[1].items():
+    for name, running in profile[1]:
         entries = {path[:-1]: set() for path in running.declared if path[:-1] and len(path) != 2}
         entries |= {("models",): set()} if ("models" in {p[0] for p in running.declared}) else {}
         for path in running.declared:
@@ -123,7 +124,7 @@ def cell(notebook):
 
 def test_a_stage_gives_every_name_of_its_notebooks_cell(profile):
     """A driver of several studies shows the settings of one; the others' come as new names."""
-    for name, running in profile[1].items():
+    for name, running in profile[1]:
         shown = cell(running.notebook)
         assert running.given["stage"] == running.variables["stage"] == name
         assert set(running.given) <= set(shown), name

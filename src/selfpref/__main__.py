@@ -43,7 +43,9 @@ def _run(arguments: argparse.Namespace) -> None:
         raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
     given = {name: value for name, _, value in pairs}
     # report/<profile>/<page>: the profile as the pipeline has it.
-    profile, stage = arguments.output.parent.name, given.get("stage", arguments.notebook.stem)
+    profile, name = arguments.output.parent.name, arguments.notebook.stem
+    # One stage runs a chapter and its appendix.
+    stage = f"{name}@{profile}" if arguments.page else given.get("stage", name)
 
     from selfpref import records
 

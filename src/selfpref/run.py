@@ -30,6 +30,7 @@ from selfpref import paths, progress
 from selfpref.errors import SelfprefError
 from selfpref.files import write_text
 from selfpref.params import variables
+from selfpref.report.sections import of_source, without_empty
 
 POLL = 0.2
 
@@ -173,7 +174,8 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
         output: Where the executed copy goes.
         parameters: Values for names of the notebook's parameter cell. With `stage` among them the
             notebook gets what dvc.yaml declares for that stage as well.
-        page: Whether a page is written beside the copy, with the ending .html.
+        page: Whether it is a chapter: a page with the ending .html is written beside the copy, and
+            sections that have nothing to show are left out of both.
 
     Raises:
         SelfprefError: A cell failed; an earlier copy at `output` stays as it was.
@@ -182,12 +184,14 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
     declared = variables(parameters["stage"]) if "stage" in parameters else {}
     output.parent.mkdir(parents=True, exist_ok=True)
     failed = output.with_suffix(".failed.ipynb")
+    profile = parameters.get("profile") or declared.get("profile", "")
+    given = of_source(nbformat.read(notebook, as_version=4), str(profile))
     with _watch(), tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
             with _passing_interrupts():
                 node = papermill.execute_notebook(
-                    str(notebook),
+                    given,
                     str(executed),
                     parameters=declared | dict(parameters),
                     cwd=str(paths.root()),
@@ -206,7 +210,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
             raise SelfprefError(
                 f"{notebook.name}: the kernel died; was it killed for want of memory?"
             ) from error
-    node = normalise(node)
+    node = normalise(without_empty(node) if page else node)
     write_text(output, nbformat.writes(node) + "\n")
     if page:
         # nbconvert takes a second that only a chapter has to pay.

@@ -2,6 +2,7 @@
 
 import csv
 import gc
+import json
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -38,7 +39,7 @@ def texts(figure: Figure) -> list[str]:
 
 def test_a_figure_is_the_same_bytes_every_time(tmp_path):
     for name in ("one", "two"):
-        gallery = Gallery(tmp_path / name)
+        gallery = Gallery(tmp_path / name, "page")
         gallery.figure(rows_with_intervals(), "fig", "a caption")
         gallery.figure(matrix(), "cells", "a caption")
         gallery.table(TABLE, "fig")
@@ -53,6 +54,7 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         "fig.tex",
         "cells.svg",
         "cells.pdf",
+        "gallery.json",
     }
 
 
@@ -98,7 +100,26 @@ def test_prune_removes_what_this_run_did_not_write(tmp_path):
     gallery = Gallery(tmp_path)
     gallery.table(TABLE, "fig")
     gallery.prune()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["fig.csv", "fig.md", "fig.tex"]
+    left = ["fig.csv", "fig.md", "fig.tex", "gallery.json"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == left
+
+
+def test_a_chapter_and_its_appendix_fill_one_folder_and_leave_each_others_outputs(tmp_path):
+    for page in ("study", "study_appendix"):
+        gallery = Gallery(tmp_path / "study", "" if page == "study" else page)
+        gallery.table(TABLE, f"of_{page}")
+        gallery.figure(rows_with_intervals(), f"drawn_in_{page}", "a caption")
+        gallery.prune()
+    listed = json.loads((tmp_path / "study/gallery.json").read_text())
+    assert [one["name"] for one in listed["study"]] == ["of_study", "drawn_in_study"]
+    assert [one["caption"] for one in listed["study_appendix"]] == [None, "a caption"]
+    assert listed["study"][1]["formats"] == ["pdf", "svg"]
+    # The chapter anew, with less in it.
+    gallery = Gallery(tmp_path / "study")
+    gallery.table(TABLE, "of_study")
+    gallery.prune()
+    left = {path.stem for path in (tmp_path / "study").iterdir()}
+    assert left == {"gallery", "of_study", "of_study_appendix", "drawn_in_study_appendix"}
 
 
 @pytest.mark.parametrize(("rows", "endings"), [(100, {"csv", "md", "tex"}), (101, {"csv"})])

@@ -19,8 +19,9 @@ from matplotlib.image import imread
 from PIL import Image
 
 from selfpref.params import load
+from selfpref.plots import show
 from selfpref.plots.save import Gallery
-from selfpref.report import chapter, gather, show
+from selfpref.report import chapter, gather
 from selfpref.report.build import build
 
 # The bell has no glyph.

@@ -8,6 +8,7 @@ table as CSV (full precision for programs) and, where a reader would read it, as
 import gc
 import html
 import io
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
@@ -27,6 +28,8 @@ from selfpref.texts import visible
 
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
+# What a folder's notebooks made, for the book.
+MANIFEST = "gallery.json"
 # Rows of the longest table that a page or a paper would print.
 PRINTED = 100
 # A spreadsheet takes a cell that begins with one of these for a formula.
@@ -134,21 +137,22 @@ def nothing(reason: str, table: pd.DataFrame) -> Plate:
 
 
 class Gallery:
-    """The folder of one study's pictures and tables.
+    """The folder of one study's pictures and tables, which its chapter and its appendix fill.
 
     Args:
         folder: Where they go.
+        page: The name of the notebook that fills it; none: that of the folder.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._written: set[Path] = set()
+    def __init__(self, folder: Path, page: str = "") -> None:
+        self.folder, self.page = folder, page or folder.name
+        self._captions: dict[str, str | None] = {}
+        self._formats: dict[str, list[str]] = {}
 
-    def _save(self, name: str, write: Callable[[Path], object]) -> None:
-        path = self.folder / name
-        with atomic(path) as scratch:
+    def _save(self, name: str, kind: str, write: Callable[[Path], object]) -> None:
+        with atomic(self.folder / f"{name}.{kind}") as scratch:
             write(scratch)
-        self._written.add(path)
+        self._formats.setdefault(name, []).append(kind)
 
     def figure(self, figure: Figure, name: str, caption: str) -> None:
         """Write `name`.svg and `name`.pdf, the caption inside as a description.
@@ -159,6 +163,7 @@ class Gallery:
             caption: What it shows, from which data, with n and what was dropped.
         """
         caption = visible(caption)
+        self._captions[name] = caption
         _show_literally(figure)
         fields = {"Title": name, "Description": caption, "Date": None}
         drawn = io.StringIO()
@@ -166,9 +171,9 @@ class Gallery:
             _settle(figure)
             figure.savefig(drawn, format="svg", metadata=fields)
             # Labels of ticks are made while it is drawn, and a control character breaks the file.
-            self._save(f"{name}.svg", partial(_text, text=visible(drawn.getvalue())))
+            self._save(name, "svg", partial(_text, text=visible(drawn.getvalue())))
             fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
-            self._save(f"{name}.pdf", partial(figure.savefig, format="pdf", metadata=fields))
+            self._save(name, "pdf", partial(figure.savefig, format="pdf", metadata=fields))
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv, and .md and .tex of at most `PRINTED` rows; missing is an empty cell.
@@ -180,6 +185,7 @@ class Gallery:
             frame: The table.
             name: Its file name without ending.
         """
+        self._captions.setdefault(name, None)
         inert = frame.apply(_inert)
         texts = {"csv": inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")}
         if len(frame) <= PRINTED:
@@ -188,7 +194,7 @@ class Gallery:
             texts["md"] = escaped.to_markdown(index=False, disable_numparse=True) + "\n"
             texts["tex"] = shown.to_latex(index=False, escape=True)
         for kind, text in texts.items():
-            self._save(f"{name}.{kind}", partial(_text, text=text))
+            self._save(name, kind, partial(_text, text=text))
 
     def add(self, name: str, figure: Figure | None, table: pd.DataFrame, caption: str) -> None:
         """Write a picture and the numbers it draws, and show both picture and caption.
@@ -213,9 +219,24 @@ class Gallery:
         display(Markdown(caption))
 
     def prune(self) -> None:
-        """Remove what an earlier run left here and this one did not write. Call it last."""
+        """List what was made here, and remove what no notebook makes any longer. Call it last.
+
+        `gallery.json` holds for each notebook its outputs in their order: name, caption (null where
+        there is no picture) and the endings of its files.
+        """
+        manifest = self.folder / MANIFEST
+        pages = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
+        pages[self.page] = [
+            {"name": name, "caption": caption, "formats": sorted({*self._formats[name]})}
+            for name, caption in self._captions.items()
+        ]
+        text = json.dumps(pages, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        with atomic(manifest) as scratch:
+            _text(scratch, text)
+        made = [output for page in pages.values() for output in page]
+        kept = {f"{one['name']}.{kind}" for one in made for kind in one["formats"]}
         for path in self.folder.iterdir():
-            if path not in self._written:
+            if path.name not in {*kept, MANIFEST}:
                 path.unlink()
 
 

@@ -11,7 +11,8 @@ import pandas as pd
 from selfpref import paths
 from selfpref.files import atomic
 from selfpref.params import TASKS, Params
-from selfpref.report import gather, page, show
+from selfpref.plots import show
+from selfpref.report import gather, page
 from selfpref.report.cards import cards
 
 INDEX, JUDGES = "index.html", "judges"

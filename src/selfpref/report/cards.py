@@ -14,7 +14,7 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.params import Params
-from selfpref.report import show
+from selfpref.plots import show
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part
 from selfpref.tables.asked import ITEMS

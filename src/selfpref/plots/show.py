@@ -1,11 +1,15 @@
 """Tables as readers see them: intervals in one cell, names in words, numbers to sort by."""
 
+import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from IPython.display import HTML, display
+
+from selfpref.texts import visible
 
 # Columns whose short names need words; of the others `_` becomes a space.
 WORDS = {
@@ -90,6 +94,31 @@ def table(
         decimals = bool(number) and _decimals(whole[name])
         made.append(_column(shown, name, bounds[name], number=bool(number), decimals=decimals))
     return Table(heads, [list(row) for row in zip(*made, strict=True)])
+
+
+def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
+    """Display a frame in a notebook as `table` makes it; one without rows is not displayed.
+
+    Args:
+        frame: Any table of a study.
+        columns: As in `table`.
+    """
+    if frame.empty:
+        return
+
+    def row(cells: Sequence[str], kind: str) -> str:
+        sides = ("right" if number else "left" for _, number in made.heads)
+        marked = zip(cells, sides, strict=True)
+        inside = (
+            f'<{kind} style="text-align: {side}">{html.escape(visible(text))}</{kind}>'
+            for text, side in marked
+        )
+        return f"<tr>{''.join(inside)}</tr>"
+
+    made = table(frame, columns)
+    head = row([name for name, _ in made.heads], "th")
+    body = "\n".join(row([cell.text for cell in cells], "td") for cells in made.rows)
+    display(HTML(f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"))
 
 
 def _bounds(name: str, frame: pd.DataFrame) -> tuple[str, str] | None:
