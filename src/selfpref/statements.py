@@ -234,9 +234,11 @@ class Teller:
     def __init__(self, findings: Mapping[str, Statement], frames: Frames) -> None:
         self.findings, self.frames = findings, frames
 
-    def __call__(self, *keys: str) -> Markdown:
-        """The sentences of these keys, one after the other; several become a list."""
+    def __call__(self, *keys: str) -> Markdown | None:
+        """The sentences of these keys, one after the other; several become a list, none nothing."""
         told = [text for key in keys if (text := self.findings[key].said(self.frames))]
+        if not told:
+            return None
         return Markdown(told[0] if len(told) == 1 else "\n".join(f"- {text}" for text in told))
 
 

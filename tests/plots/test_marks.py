@@ -107,3 +107,22 @@ def test_long_labels_stay_in_the_picture_at_every_resolution():
             canvas.draw()
             (label,) = figure.axes[0].get_yticklabels()
             assert label.get_window_extent(canvas.get_renderer()).x0 > 0
+
+
+def test_a_message_stands_above_the_legend_in_a_narrow_figure_and_apart_from_its_marks():
+    told = "The judge that wrote the responses prefers them, and so do the others that did not"
+    for looks in (LOOKS, {"a": LOOKS["a"]}):
+        figure = forest(
+            ROWS, row="judge", label="bias", looks=looks, width=frame.COLUMN, message=told
+        )
+        frame.legend(figure)
+        with drawing():
+            FigureCanvasAgg(figure).draw()
+        texts = [one.get_title() for one in figure.legends] or [figure._suptitle]
+        (message,) = texts
+        assert message.get_text().replace("\n", " ") == told
+        box = message.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.width
+        below = [text for one in figure.legends for text in one.get_texts()] or figure.axes
+        assert all(box.y0 >= one.get_window_extent().y1 for one in below)

@@ -94,6 +94,8 @@ def forest(
     share_x: bool = True,
     hollow: str = "",
     note: str | None = None,
+    width: float = 0.0,
+    message: str = "",
 ) -> Figure:
     """A row an entry of a column, in each a mark with its interval for each series.
 
@@ -114,6 +116,8 @@ def forest(
         hollow: Why marks are hollow, for the legend.
         note: A column of texts for the right-hand side, the same in every series of a row; such as
             the number of pairs.
+        width: Of the figure in inches; without it a page, or less for a single panel without note.
+        message: What the figure shows, above its legend.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it.
@@ -138,7 +142,7 @@ def forest(
         columns,
         share_x=share_x,
         share_y=not rows_by_panel,
-        width=PAGE if note else 0.0,
+        width=width or (PAGE if note else 0.0),
     )
     beside = 0.058 * max(len(entry) for places in places_of for _, entry in places)
     beside *= columns if rows_by_panel else 1
@@ -165,7 +169,7 @@ def forest(
             _label(axes, places)
         if note and (rows_by_panel or axes is panels[-1]):
             _remark(axes, at[part.index], part[note])
-        ticks = max(3, min(8, int(2.0 * (PAGE - beside) / columns)))
+        ticks = max(3, min(8, int(2.0 * ((width or PAGE) - beside) / columns)))
         axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, steps=[1, 2, 2.5, 5, 10]))
         head(axes, str(name), columns, beside)
         if limits:
@@ -173,5 +177,5 @@ def forest(
     figure.supxlabel(label, fontsize=8)
     seen = {name: looks[name] for name in shown if several}
     announce(panels[0], seen, hollow=hollow if weak(rows[rows["value"].notna()]).any() else "")
-    legend(figure)
+    legend(figure, message=message)
     return figure

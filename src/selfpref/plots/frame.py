@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths in inches: a text column, one panel with row labels, a page.
-COLUMN, SINGLE, PAGE = 3.4, 5.2, 6.9
+COLUMN, SINGLE, PAGE = 3.35, 5.2, 6.9
 # Okabe and Ito's palette, told apart with any colour vision.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#767676"
@@ -163,9 +163,13 @@ def head(axes: Axes, title: str, columns: int, beside: float = 0.3) -> None:
     """
     figure = axes.get_figure()
     width = figure.get_figwidth() if isinstance(figure, Figure) else PAGE
-    # At 8 points a bold letter takes about 0.066 inches.
-    letters = int(((width - beside) / columns - 0.1) / 0.066)
-    axes.set_title("\n".join(textwrap.fill(one, letters) for one in title.split("\n")))
+    axes.set_title(wrapped(title, (width - beside) / columns - 0.1))
+
+
+def wrapped(text: str, width: float) -> str:
+    """A bold text of 8 points in lines of a width in inches; line breaks stay."""
+    # A letter takes about 0.066 inches.
+    return "\n".join(textwrap.fill(line, int(width / 0.066)) for line in text.split("\n"))
 
 
 def weak(rows: pd.DataFrame) -> pd.Series:
@@ -217,20 +221,25 @@ def mark(label: str, look: Look) -> Line2D:
 
 
 @style.context(STYLE)
-def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:
+def legend(figure: Figure, handles: Sequence[Line2D] = (), message: str = "") -> None:
     """The legend of all panels above them, each label once; none where nothing is labelled.
 
     Args:
         figure: Theirs; a legend that it has gives way.
         handles: Marks to show instead of those that the panels label.
+        message: What the figure shows, in bold above the legend; without it the former one's.
     """
     for former in list(figure.legends):
+        message = message or former.get_title().get_text()
         former.remove()
     found: dict[str, Artist] = {str(handle.get_label()): handle for handle in handles}
     for axes in () if found else figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
+    told = wrapped(message, figure.get_figwidth() - 0.15)
     if not found:
+        if told:
+            figure.suptitle(told, x=0.02, ha="left", size=8, weight="bold")
         return
     # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
     widths = [0.058 * len(label) + 0.5 for label in found]
@@ -238,4 +247,11 @@ def legend(figure: Figure, handles: Sequence[Line2D] = ()) -> None:
     columns = len(found) if sum(widths) <= room else max(1, int(room / max(widths)))
     # Lines of even length.
     columns = -(-len(found) // -(-len(found) // columns))
-    figure.legend(list(found.values()), list(found), loc="outside upper center", ncols=columns)
+    figure.legend(
+        *(list(found.values()), list(found)),
+        loc="outside upper center",
+        ncols=columns,
+        title=told,
+        title_fontproperties={"weight": "bold", "size": 8},
+        alignment="left" if told else "center",
+    )
