@@ -6,6 +6,7 @@ import pytest
 from selfpref.report.sections import of_source, without_empty
 
 SHOWN = nbformat.v4.new_output("stream", text="shown")
+NOT_DRAWN = nbformat.v4.new_output("display_data", metadata={"drawn": False})
 CELLS = [
     ("# Title", None),
     ("import x", []),
@@ -20,7 +21,7 @@ CELLS = [
     ("## Nothing at all", None),
     ("show()", []),
     ("### nor here", None),
-    ("show()", []),
+    ("show()", [NOT_DRAWN]),
     ("## The end", None),
 ]
 

@@ -60,6 +60,8 @@ def lines(
     limits: tuple[float, float] | None = None,
     share_x: bool = True,
     hollow: str = "",
+    width: float = 0.0,
+    message: str = "",
 ) -> Figure:
     """A line a series, a panel an entry of a column.
 
@@ -77,6 +79,8 @@ def lines(
         limits: Of the vertical axis.
         share_x: Whether panels have one horizontal axis.
         hollow: Why marks are hollow, for the legend.
+        width: Of the figure in inches; without it a page, or less for a single panel.
+        message: What the figure shows, above its legend.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it.
@@ -93,7 +97,7 @@ def lines(
         rows = rows.assign(**{x: rows[x].cat.codes})
     if quantity:
         kinds = order(rows[quantity])
-        figure = empty(PAGE, 1.65 * len(kinds) + 0.8)
+        figure = empty(width or PAGE, 1.65 * len(kinds) + 0.8)
         grid_of = figure.subplots(
             len(kinds), len(names), sharex="col" if share_x else False, sharey="row", squeeze=False
         )
@@ -102,7 +106,8 @@ def lines(
             one[0].set_ylabel(kind)
     else:
         kinds = [""]
-        figure, panels = grid([1.7] * len(names), wrap, share_x=share_x, share_y=True)
+        heights = [1.25 if width else 1.7] * len(names)
+        figure, panels = grid(heights, wrap, share_x=share_x, share_y=True, width=width)
         figure.supylabel(label[1], fontsize=8)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, (kind, name) in zip(panels, product(kinds, names), strict=True):
@@ -131,7 +136,7 @@ def lines(
         hollow=hollow if weak(rows).any() else "",
         joined=True,
     )
-    legend(figure)
+    legend(figure, message=message)
     return figure
 
 

@@ -207,7 +207,8 @@ class Gallery:
         """
         self.table(table, name)
         if figure is None:
-            display(Markdown(caption))
+            # A section that shows nothing else is left out (`selfpref.report.sections`).
+            display(Markdown(caption), metadata={"drawn": False})
             return
         self.figure(figure, name, caption)
         place = "/".join((*self.folder.parts[-2:], name))

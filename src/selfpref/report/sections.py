@@ -37,6 +37,11 @@ def _level(heading: str) -> int:
     return len(heading) - len(heading.lstrip("#"))
 
 
+def _shows(cell: nbformat.NotebookNode) -> bool:
+    """Whether code showed more than the reasons why pictures are not drawn."""
+    return any(output.get("metadata", {}).get("drawn", True) for output in cell.get("outputs", []))
+
+
 def _sections(cells: list[nbformat.NotebookNode], level: int) -> list[range]:
     """From each heading of a level to the next one of the same or a higher level."""
     levels = [_level(_heading(cell)) for cell in cells]
@@ -57,7 +62,7 @@ def without_empty(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for level in (2, 3):
         for section in _sections(cells, level):
             code = [cells[at] for at in section if cells[at].cell_type == "code"]
-            if code and not any(cell.outputs for cell in code) and section[0] not in gone:
+            if code and not any(map(_shows, code)) and section[0] not in gone:
                 gone |= {*section}
                 titles[section[0]] = _heading(cells[section[0]]).lstrip("# ")
     if titles:
