@@ -25,6 +25,8 @@ from selfpref.plots.frame import (
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
 STRIPE = "#F4F4F4"
+# How dark the interval of a hollow mark is.
+FADED = 0.4
 
 
 def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, str], int]:
@@ -73,7 +75,7 @@ def _remark(axes: Axes, at: pd.Series, notes: pd.Series) -> None:
     texts = notes.groupby(at).first()
     right = axes.secondary_yaxis("right")
     right.set_yticks(list(texts.index), list(texts))
-    right.tick_params(labelsize=7, labelcolor=GREY, length=0)
+    right.tick_params(labelsize=7, labelcolor="0.25", length=0)
     right.spines["right"].set_visible(False)
 
 
@@ -163,7 +165,10 @@ def forest(
             mine = part.index[part[series].eq(one)] if several else part.index
             drawn, here, color = part.loc[mine], (at + shifts)[mine], looks[one].color
             if "lo" in drawn:
-                axes.hlines(here, drawn["lo"], drawn["hi"], color=color, linewidth=1.1)
+                faint = weak(drawn)
+                for part_of, alpha in ((~faint, 1.0), (faint, FADED)):
+                    bounds = (drawn.loc[part_of, end] for end in ("lo", "hi"))
+                    axes.hlines(here[part_of], *bounds, color=color, linewidth=1.1, alpha=alpha)
             dots(axes, drawn["value"], here, looks[one], weak(drawn), 4.2)
         if rows_by_panel or not number % columns:
             _label(axes, places)

@@ -146,7 +146,7 @@ def test_responders_stand_in_the_order_of_their_bias_and_authors_are_marked():
     rows = towards(responder=["a", "gpt-4", "b"], eo=[0.1, 0.9, 0.4], own=[False, True, False])
     plate = draw.towards(rows, PARAMS)
     axes = plate.figure.axes[0]
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["gpt-4", "b", "a"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["GPT-4", "b", "a"]
     assert "120 cells' pairs" in plate.caption
 
 
@@ -154,8 +154,19 @@ def test_what_the_paper_says_stands_beside_each_model():
     rows = towards(responder=["llama", "koala"], eo=[-0.3, 0.2])
     plate = draw.without_a_self(rows, COUNTS, SIGNS, EXPECTED, PARAMS)
     names = [tick.get_text() for tick in plate.figure.axes[0].get_yticklabels()]
-    assert names == ["gpt-4", "koala", "llama"]
-    assert notes(plate.figure) == ["paper: the largest", "paper: positive", "paper: no judge"]
+    assert names == ["GPT-4", "koala", "llama"]
+    assert notes(plate.figure) == ["largest", "+", ""]
+
+
+def test_the_paper_has_the_same_signs_only_where_every_interval_leaves_out_0():
+    def message(lo, hi, **changed):
+        rows = towards(responder=["koala"], eo=[0.2]).assign(eo_lo=lo, eo_hi=hi, **changed)
+        plate = draw.without_a_self(rows, COUNTS, SIGNS, EXPECTED, PARAMS)
+        return plate.figure.legends[0].get_title().get_text()
+
+    assert message(0.1, 0.3).startswith("Without a self")
+    assert message(-0.1, 0.3) == message(-0.3, -0.1, eo=-0.2) == ""
+    assert message(0.1, 0.3, responder="other") == ""
 
 
 @pytest.mark.parametrize(

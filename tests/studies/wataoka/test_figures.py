@@ -182,7 +182,7 @@ def test_the_bias_stands_beside_both_human_counts_and_who_else():
     found = draw.bias(ENOUGH, PAPER, PARAMS)
     shown = texts(found.figure)
     assert "20 + 20" in shown
-    assert {"mean of the other judges", "another person in the judge's place"} <= {*shown}
+    assert {"other judges, in the mean", "another person"} <= {*shown}
     assert "8 pairs with two votes or more" in found.caption
     assert "none for k, j (too few votes)" in draw.bias(BIAS, PAPER, PARAMS).caption
     silent = ENOUGH.assign(eo_no_preference=None, no_preference_status="too few votes")
@@ -195,10 +195,23 @@ def test_captions_count_what_they_show():
     assert "other: 4 pairs of j, 0 dropped" in told
 
 
-def test_every_quantity_of_the_position_has_its_neutral_value():
-    figure = draw.position(POSITION, PARAMS).figure
-    lines = [next(line.get_xdata()[0] for line in axes.lines) for axes in figure.axes]
-    assert lines == [0.5, 0.0, 0.0]
+def test_the_position_is_one_rate_with_one_half_marked():
+    (axes,) = draw.position(POSITION, PARAMS).figure.axes
+    assert axes.lines[0].get_xdata()[0] == 0.5
+    one_order = POSITION.assign(n_both=0, reversal_rate=None)
+    assert draw.position(one_order, PARAMS).figure is None
+
+
+def test_a_figure_says_that_others_share_the_bias_only_where_they_do():
+    told = "Judges that wrote none of j's responses show most of its bias"
+
+    def message(**changed):
+        figure = draw.bias(ENOUGH.assign(**changed), PAPER, PARAMS).figure
+        return figure.legends[0].get_title().get_text().replace("\n", " ")
+
+    assert message() == told
+    assert message(eo_others=0.1) == message(eo_others_lo=-0.1) == ""
+    assert message(excess_few=True) == message(few=True) == message(eo_others=None) == ""
 
 
 def test_captions_name_the_interval_that_is_drawn():
@@ -211,8 +224,9 @@ def test_captions_name_the_interval_that_is_drawn():
 def test_what_no_judge_has_is_not_in_the_legend():
     alone = ENOUGH.assign(eo_others=None, excess=None)
     shown = texts(draw.bias(alone, PAPER, PARAMS).figure)
-    assert "mean of the other judges" not in shown
-    assert "20 + 20, no other judge" in shown
+    assert "other judges, in the mean" not in shown
+    assert "set: no other judge" in shown
+    assert "set" in texts(draw.bias(ENOUGH, PAPER, PARAMS).figure)
 
 
 def test_no_labels_overlap():

@@ -1,19 +1,28 @@
 """EO of every judge towards every responder, and the paper's own models with no self in it."""
 
+import numpy as np
 import pandas as pd
 
 from selfpref.params import Params
 from selfpref.plots.captions import caption, counted, labelled_by
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLUE, GREY, ORANGE, PURPLE, Look, long
+from selfpref.plots.frame import COLUMN, long
 from selfpref.plots.save import Plate, nothing
-from selfpref.statistics.bias import FEW
-from selfpref.studies.wataoka.draw import TITLES, WHY, titled
+from selfpref.studies.wataoka.draw.names import (
+    AUTHOR,
+    HOLLOW,
+    OTHERS,
+    PERSON,
+    TITLES,
+    WHY,
+    called,
+    titled,
+)
 
 # The paper's judge whose counts are printed.
 MODEL = "gpt-4"
 # What the paper's text says of a model's bias towards itself, by the sign in data/published.
-SAID = {1.0: "positive", 0.0: "close to 0", -1.0: "negative"}
+SAID = {1.0: "+", 0.0: "0", -1.0: "−"}
 
 
 def towards(rows: pd.DataFrame, params: Params) -> Plate:
@@ -38,15 +47,16 @@ def towards(rows: pd.DataFrame, params: Params) -> Plate:
     several = marks.groupby(["dataset", "responder", "series"])["judge"].transform("size").gt(1)
     marks.loc[several, ["lo", "hi"]] = float("nan")
     figure = forest(
-        titled(marks),
+        titled(marks).assign(responder=called(marks["responder"])),
         row="responder",
         panel="set",
         rows_by_panel=True,
         wrap=1,
-        label="EO towards the responses of each model (0: none)",
-        looks={other: Look(GREY), alone: Look(BLUE, "D")},
+        label="bias towards each model's responses (0: none)",
+        looks={other: OTHERS, alone: AUTHOR},
         limits=(-1.06, 1.06),
-        hollow=f"fewer than {FEW} pairs on one human side",
+        hollow=HOLLOW,
+        width=COLUMN,
     )
     told = caption(
         "Equal-opportunity bias of every judge towards every responder, responders by the mean of "
@@ -78,38 +88,48 @@ def without_a_self(
     if rows.empty:
         return nothing("no judge without responses of its own on Chatbot Arena", rows)
     arena = rows[rows["dataset"].eq("arena") & ~rows["own"]].sort_values("eo", ascending=False)
-    judge, itself = "GPT-4 judges, the model responds", "GPT-4 judges itself (paper's counts)"
+    itself, judge = "towards its own responses (paper's counts)", "towards another model's"
     of_itself = long(paper, {itself: "eo"}).assign(responder=paper["judge"], few=False)
     parts = [of_itself, long(arena, {judge: "eo"})]
-    looks = {itself: Look(ORANGE, "s"), judge: Look(BLUE)}
+    looks = {itself: AUTHOR, judge: OTHERS}
     for row, marker in zip(expected.itertuples(), ("v", "^", "<", ">"), strict=False):
-        title = TITLES.get(row.votes_of, row.votes_of).split(",")[0]
-        name = f"another person in GPT-4's place, votes as on {title}"
+        name = f"another person, votes alike as on {TITLES.get(row.votes_of, row.votes_of)}"
         found = long(expected[expected["votes_of"].eq(row.votes_of)], {name: "eo_without_self"})
         parts.append(found.assign(responder=MODEL, few=False))
-        looks[name] = Look(PURPLE, marker)
+        looks[name] = PERSON._replace(marker=marker)
     marks = pd.concat(parts, ignore_index=True)
-    said = "paper: " + marks["responder"].map(signs.set_index("judge")["sign"].map(SAID)).fillna(
-        "no judge"
-    )
+    said = marks["responder"].map(signs.set_index("judge")["sign"].map(SAID)).fillna("")
     figure = forest(
         marks.assign(
-            note=said.mask(marks["responder"].eq(MODEL), "paper: the largest"),
+            responder=called(marks["responder"]),
+            note=said.mask(marks["responder"].eq(MODEL), "largest"),
             hollow=marks["few"].astype(bool),
         ),
         row="responder",
-        label="EO towards the model's responses (0: none)",
+        label="GPT-4's bias (0: none); right: the paper's sign",
         looks=looks,
         note="note",
-        hollow=f"fewer than {FEW} pairs on one human side",
+        hollow=HOLLOW,
+        width=COLUMN,
+        message=_message(arena, signs),
     )
     told = caption(
-        "Equal-opportunity bias of GPT-4 towards the responses of models that are not GPT-4 "
-        f"({TITLES['arena']}). Above, GPT-4 towards its own, from the paper's counts, and another "
-        "person in its place, from Arena's votes and the agreement of others' votes on one pair. "
-        "On the right, what the paper's text says of each model's bias towards itself",
+        "Equal-opportunity bias of GPT-4 as a judge towards the responses of models that are not "
+        f"GPT-4 ({TITLES['arena']}). First row: GPT-4 towards its own, from the paper's counts, "
+        "and another person in its place, from Arena's votes and the agreement of others' votes on "
+        "one pair. On the right, the sign that the paper's text gives for the bias of each model "
+        "towards itself, when that model judges",
         counted(arena, "cells' pairs", why=WHY),
         params=params,
         of="questions",
     )
     return Plate(figure, arena, told)
+
+
+def _message(arena: pd.DataFrame, signs: pd.DataFrame) -> str:
+    """That GPT-4's bias towards each model has the paper's sign, where it has; else empty."""
+    rows = arena.merge(signs, left_on="responder", right_on="judge", suffixes=("", "_paper"))
+    apart = rows["eo_lo"].gt(0) | rows["eo_hi"].lt(0)
+    if len(rows) < len(signs) or not (apart & np.sign(rows["eo"]).eq(rows["sign"])).all():
+        return ""
+    return "Without a self, GPT-4's bias has the paper's sign for each model's self-preference"

@@ -5,17 +5,17 @@ import pandas as pd
 from selfpref.params import Params
 from selfpref.plots.captions import caption, wilson
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLUE, GREY, ORANGE, Look, long
+from selfpref.plots.frame import BLACK, COLUMN, ORANGE, PAGE, YELLOW, Look, long
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.wataoka.draw import TITLES
 from selfpref.studies.wataoka.draw.by_perplexity import LOST, NONE, by_bin, lost
+from selfpref.studies.wataoka.draw.names import called, titled
 from selfpref.studies.wataoka.measure.outside_reader import HUMAN
 
 READERS = {"outside": "perplexity to another reader", "own": "the judge's own perplexity"}
 FITS = {
-    "raw": ("all pairs as they are", Look(GREY)),
-    "responders": ("given who wrote the responses", Look(ORANGE, "s")),
-    "length": ("given who wrote them, and length", Look(BLUE, "D")),
+    "raw": ("all pairs as they are", Look(BLACK)),
+    "responders": ("given who wrote the two texts", Look(ORANGE, "s")),
+    "length": ("given who wrote them, and their length", Look(YELLOW, "^")),
 }
 
 
@@ -54,29 +54,39 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
     drawn = rows[rows["control"].isin(list(FITS)) & rows["slope"].notna()]
     people = drawn["who"].eq(HUMAN)
     drawn = drawn.assign(judges=~people).sort_values(["dataset", "judges", "who"], kind="stable")
-    several = drawn["dataset"].nunique() > 1
-    names = [
-        f"{row.who} ({TITLES.get(row.dataset, row.dataset).split(',')[0]})" if several else row.who
-        for row in drawn.itertuples()
-    ]
-    marks = long(drawn, {"": "slope"}, into="").assign(
-        name=names,
+    marks = titled(long(drawn, {"": "slope"}, into="")).assign(
+        who=lambda found: called(found["who"]),
         series=drawn["control"].map({key: name for key, (name, _) in FITS.items()}).to_numpy(),
         panel=drawn["reader"].map(READERS).to_numpy(),
     )
+    one = drawn["reader"].nunique() == 1
     figure = forest(
         marks,
-        row="name",
-        panel="panel",
+        row="who",
+        group="set",
+        panel=None if one else "panel",
         label="change in the share of wins a nat a token",
         looks=dict(FITS.values()),
+        width=COLUMN if one else PAGE,
+        message=_message(drawn),
     )
     raw = rows[rows["control"].eq("raw")]
     told = caption(
-        "Slopes of preference on the difference in log-perplexity. Below 0 the less predictable "
-        "response loses",
+        "How preference moves with the difference in log-perplexity to a reader: slopes, below 0 "
+        "where the less predictable response loses",
         f"{len(raw)} slopes of judges and people on {raw['n'].sum():g} pairs; "
         f"{raw['n_dropped'].sum():g} dropped ({LOST})",
         f"{params.bootstrap.level:.0%} intervals, errors clustered by question",
     )
     return Plate(figure, rows, told)
+
+
+def _message(rows: pd.DataFrame) -> str:
+    """That most of every slope is authorship, where it is; else empty."""
+    slopes = rows.pivot(index=["dataset", "who", "reader"], columns="control", values="slope")
+    if (
+        not {"raw", "responders"} <= {*slopes}
+        or slopes["raw"].abs().le(2 * slopes["responders"].abs()).any()
+    ):
+        return ""
+    return "Given who wrote the texts, less than half of every slope on perplexity is left"

@@ -45,6 +45,7 @@ from selfpref.studies.wataoka.measure.judged import (
 )
 from selfpref.studies.wataoka.measure.outside_reader import outside_reader, outside_win_rates
 from selfpref.studies.wataoka.measure.panel import by_panel
+from selfpref.studies.wataoka.measure.shown import pairs_of_one_judge
 from selfpref.studies.wataoka.measure.ties import (
     beside_the_paper,
     exclusions,
@@ -73,7 +74,7 @@ EXAMPLE = [
 # Which pair shows the bias best, in this order; True and greater first where not ascending.
 RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
 # What is also computed against the labels of a panel, where people did not vote.
-AGAINST_LABELS = ("bias", "bias_by_opponent", "excess", "bias_by_judge_and_responder")
+AGAINST_LABELS = ("bias", "bias_by_opponent", "excess", "bias_by_judge_and_responder", "pairs")
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"
 
@@ -95,10 +96,11 @@ def compute(
         texts), `responses`, `contents`, `paper_bias`, `paper_signs` and `checks`;
         `bias_by_judge_and_responder`, `agreement_with_human` and `wins_by_human`; `without_self`
         from Arena; from perplexities `win_rates_by_bin`, `slopes`, `log_perplexity`,
-        `outside_reader` and `outside_win_rates`; where the truth is known `planted`, `recovery`
-        and `oracle_agreement`. A data set without any pair left contributes no rows;
-        `fig1b_bias` keeps a judge whose pairs all dropped out, with their number. Where the
-        settings name a panel, its labels make a data set `<name> (panel)` in `AGAINST_LABELS`.
+        `outside_reader` and `outside_win_rates`; `pairs`, on which the chapter computes; where the
+        truth is known `planted`, `recovery` and `oracle_agreement`. A data set without any pair
+        left contributes no rows; `fig1b_bias` keeps a judge whose pairs all dropped out, with their
+        number. Where the settings name a panel, its labels make a data set `<name> (panel)` in
+        `AGAINST_LABELS`.
     """
     judged = [Judged(name, tables, settings) for name, tables in sorted(datasets.items())]
     panels = [one for one in map(by_panel, judged) if one is not None]
@@ -125,6 +127,7 @@ def compute(
         "log_perplexity": own_and_other,
         "outside_reader": outside_reader,
         "outside_win_rates": outside_win_rates,
+        "pairs": pairs_of_one_judge,
         "planted": injected_bias,
         "oracle_agreement": oracle_agreement,
     }

@@ -86,6 +86,21 @@ def sides(data: Judged) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
+def to_outsiders(data: Judged, rows: pd.DataFrame, judge: str) -> pd.Series:
+    """X of pairs to the data set's readers that are not the judge; NaN where none read both texts.
+
+    Args:
+        data: One data set.
+        rows: Pairs, with `item_id, first, second`.
+        judge: Who judges them.
+    """
+    values = response_perplexity(data.tables["perplexities"], "log-perplexity")
+    read = values[values["conditional"] & values["judge"].ne(judge)]
+    if read.empty:
+        return pd.Series(np.nan, index=rows.index)
+    return _difference(read.groupby(["item_id", "responder"])["value"].mean(), rows)
+
+
 def outside_reader(data: Judged) -> pd.DataFrame:
     """The slope b of each judge and of the people, by reader and by what is controlled for.
 
