@@ -5,7 +5,7 @@ PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z]*\).*/\1/p' params.yaml
 
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-# What `make test-servers` builds; no part of the project's own environment.
+# What `make test-servers` installs; no part of the project's own environment.
 SERVERS := $(CURDIR)/.cache/servers/venv
 PIP  := $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check
 
@@ -53,7 +53,7 @@ test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 test-model: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2  ## Ask a real model, SmolLM2-135M-Instruct, and run its example profiles (93 MB and 540 MB in the cache, once)
 	@SELFPREF_MODEL=1 python -m pytest -q -s tests/models/test_smollm2.py tests/pipeline/test_examples.py
 
-test-servers: $(VENV)/.dev $(VENV)/.models $(SERVERS)/.built  ## Compare with a real server (builds llama.cpp, ten minutes, once)
+test-servers: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2 $(SERVERS)/.installed  ## Compare with a real server, llama.cpp, on a small model and SmolLM2 (34 and 93 MB, once)
 	@SELFPREF_SERVERS=$(SERVERS)/bin/python python -m pytest -q -s tests/servers
 
 soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen minutes; SEED=1 draws the moments)
@@ -84,8 +84,8 @@ lock: $(VENV)/.dev  ## Write requirements/ and environment.yml anew from pyproje
 	$(PIP) uv
 	python tools/lock.py
 
-$(SERVERS)/.built: tests/servers/requirements.txt
-	@echo "Building llama-cpp-python from source (about ten minutes of one processor, once)"
+$(SERVERS)/.installed: tests/servers/requirements.txt
+	@echo "Installing llama.cpp's server (34 MB, once)"
 	@$(PYTHON) -m venv $(SERVERS)
 	@$(SERVERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@

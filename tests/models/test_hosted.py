@@ -17,7 +17,7 @@ pytest.importorskip("openai", reason="the extra `models` is not installed")
 
 from asking import to_choose, to_generate, to_score
 from conftest import REPOSITORY
-from scripted import TRANSIENT, ByModel, Scripted, share_of_a
+from scripted import TRANSIENT, ByModel, Scripted, by_rule, share_of_a
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
@@ -163,6 +163,24 @@ def test_with_prefill_the_verdict_is_the_next_token(store, kind):
     assert body["max_tokens"] == 1
     assert body.get("continue_final_message", False) == (kind == "vllm")
     assert found.mass == pytest.approx(0.9)
+
+
+def echoes(body):
+    """llama.cpp's reply of 2026: the prefill stands before it, and is none of its tokens."""
+    made = by_rule(body)
+    message = made["choices"][0]["message"]
+    message["content"] = body["messages"][-1]["content"] + message["content"]
+    return made
+
+
+def test_a_prefill_before_the_reply_is_no_part_of_it(store):
+    with Scripted(echoes) as server:
+        model, asked = hosted(server.url, server="llama.cpp"), prompts(3)
+        assert [found.mass for found in ask(store, model, asked)] == pytest.approx([0.9] * 3)
+        calls = Model(model, store, offline=False, title="")
+        (drawn,) = calls.ask(to_generate(asked[:1], max_tokens=9, temperature=0.7, seeds=[1]))
+    assert drawn.text in LABELS
+    assert drawn.status == "cut"
 
 
 def test_samples_are_calls_of_their_own(store):

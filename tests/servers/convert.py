@@ -1,11 +1,11 @@
 """A Llama folder of `transformers` as one GGUF file, for llama.cpp and for the tests of GGUF.
 
-    python convert.py FOLDER FILE
+    python convert.py FOLDER FILE [SPLIT]
 
 Runs in the environment of `make test-servers`, with gguf and safetensors. The tokenizer has to be
-byte-level BPE; by default it splits words as GPT-2 does. llama.cpp rotates neighbouring dimensions
-of a head where `transformers` rotates its halves, so that the rows of the query and key weights
-change places.
+byte-level BPE, split into words as SPLIT (`tokenizer.ggml.pre`) says; by default as GPT-2 does.
+llama.cpp rotates neighbouring dimensions of a head where `transformers` rotates its halves, so that
+the rows of the query and key weights change places.
 """
 
 import json
@@ -115,4 +115,4 @@ def write(
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), Path(sys.argv[2]))
+    write(Path(sys.argv[1]), Path(sys.argv[2]), split=(*sys.argv[3:], "gpt-2")[0])

@@ -139,16 +139,17 @@ class HostedModel:
 
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
+        prefill = call.prompt.prefill
         match call:
             case Score():
                 return reading.score(reply)
             case Choose():
-                prefill = call.prompt.prefill
                 marker = "" if self._continued(prefill) else prefill
                 found = reading.choice(reply, marker, call.labels, spaced=not prefill)
                 return found or Choice((), "unparsable")
             case Generate():
-                return reading.generation(reply, call.marker, call.labels)
+                given = prefill if self._continued(prefill) else ""
+                return reading.generation(reply, call.marker, call.labels, given)
 
     def cost(self, reply: Json) -> float | None:
         """What a raw reply cost, in USD, by the endpoint's own count of its tokens."""

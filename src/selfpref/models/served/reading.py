@@ -46,16 +46,30 @@ def outcome(request: Json, reply: Json) -> Status:
             "gives no token probabilities (logprobs); use `score_mode: sampled` or `text`"
         )
     last = body["messages"][-1]
-    if last["role"] == "assistant" and content.lstrip().startswith(last["content"]):
+    if last["role"] == "assistant" and _anew(body, choice, last["content"]):
         raise NotGivenError(
             f"does not continue the prefill {last['content']!r}; correct `server` of this model"
         )
     return "ok"
 
 
-def text(reply: Json) -> str:
-    """What the model wrote; empty where it wrote nothing."""
-    return texts.whole(reply["choices"][0]["message"].get("content") or "")
+def _anew(body: Json, choice: Json, prefill: str) -> bool:
+    """Whether a reply begins with the prefill once more.
+
+    llama.cpp puts the prefill before what the model wrote, in the content and not among the tokens.
+    Where it lists none, nobody can tell.
+    """
+    tokens = (choice.get("logprobs") or {}).get("content")
+    if tokens:
+        return b"".join(map(_spelt, tokens)).lstrip().startswith(prefill.encode())
+    content = choice["message"].get("content") or ""
+    return "continue_final_message" in body and content.lstrip().startswith(prefill)
+
+
+def text(reply: Json, prefill: str = "") -> str:
+    """What the model wrote, without a prefill before it; empty where it wrote nothing."""
+    content = reply["choices"][0]["message"].get("content") or ""
+    return texts.whole(content).removeprefix(prefill)
 
 
 def _spelt(entry: Json) -> bytes:
@@ -123,12 +137,11 @@ def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> l
     return list(sums.values())
 
 
-def generation(reply: Json, marker: str, labels: Sequence[str]) -> Text:
+def generation(reply: Json, marker: str, labels: Sequence[str], prefill: str = "") -> Text:
     """The text, and the probabilities of the labels after the last marker if labels are given."""
     cut = reply["choices"][0].get("finish_reason") == "length"
-    return Text(
-        text(reply), "cut" if cut else "ok", choice(reply, marker, labels) if labels else None
-    )
+    found = choice(reply, marker, labels) if labels else None
+    return Text(text(reply, prefill), "cut" if cut else "ok", found)
 
 
 def _likelihoods(reply: Json) -> list[float]:
