@@ -27,7 +27,7 @@ from selfpref.plots.frame import (
 
 
 def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look) -> None:
-    """A line with its band, from left to right; hollow marks stand beside it, each with a bar.
+    """A line with its band, from left to right; what is hollow or not joined has bars.
 
     Args:
         axes: Where to draw.
@@ -37,9 +37,10 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look) -> None:
     """
     rows = rows[rows["value"].notna()].sort_values(x)
     color, hollow = look.color, weak(rows)
-    firm, beside = rows[~hollow], rows[hollow]
+    firm, beside = rows[~hollow], rows[hollow | (look.dash == "none")]
     if "lo" in rows and rows["lo"].notna().any():
-        axes.fill_between(firm[x], firm["lo"], firm["hi"], color=color, alpha=0.14, linewidth=0)
+        if look.dash != "none":
+            axes.fill_between(firm[x], firm["lo"], firm["hi"], color=color, alpha=0.14, linewidth=0)
         axes.vlines(beside[x], beside["lo"], beside["hi"], color=color, linewidth=0.6, alpha=0.6)
     axes.plot(firm[x], firm["value"], linestyle=look.dash, color=color, linewidth=1.0)
     dots(axes, rows[x], rows["value"], look, hollow, 3.2)
@@ -59,6 +60,7 @@ def lines(
     reference: float | None = None,
     limits: tuple[float, float] | None = None,
     share_x: bool = True,
+    share_y: bool = True,
     hollow: str = "",
     width: float = 0.0,
     message: str = "",
@@ -78,6 +80,7 @@ def lines(
         reference: Where a thin horizontal line stands: a value that means none.
         limits: Of the vertical axis.
         share_x: Whether panels have one horizontal axis.
+        share_y: Whether panels have one vertical axis.
         hollow: Why marks are hollow, for the legend.
         width: Of the figure in inches; without it a page, or less for a single panel.
         message: What the figure shows, above its legend.
@@ -107,7 +110,7 @@ def lines(
     else:
         kinds = [""]
         heights = [1.25 if width else 1.7] * len(names)
-        figure, panels = grid(heights, wrap, share_x=share_x, share_y=True, width=width)
+        figure, panels = grid(heights, wrap, share_x=share_x, share_y=share_y, width=width)
         figure.supylabel(label[1], fontsize=8)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, (kind, name) in zip(panels, product(kinds, names), strict=True):

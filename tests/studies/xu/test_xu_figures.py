@@ -9,7 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from selfpref.studies.xu import draw
-from selfpref.studies.xu.draw import controls, flawed, looks, tasks
+from selfpref.studies.xu.draw import controls, flawed, looks, quality, tasks
 from selfpref.studies.xu.draw import texts as of_texts
 
 PARAMS = SimpleNamespace(
@@ -69,27 +69,31 @@ def test_a_mean_over_languages_is_flawed_if_one_language_is():
     assert cells == {("yor-en", "m", 1), ("average", "m", 1)}
 
 
+def test_flawed_steps_are_hollow_as_released_and_absent_when_corrected():
+    figure = draw.average(translation(), INTEGRITY, PARAMS).figure
+    columns = {axes.get_subplotspec().colspan.start: [] for axes in figure.axes}
+    for axes in figure.axes:
+        columns[axes.get_subplotspec().colspan.start].append(hollow(axes))
+    assert [axes.get_title("left") for axes in figure.axes[:2]] == ["as released", "corrected"]
+    assert columns == {0: [1, 1], 1: [0, 0]}
+
+
 @pytest.mark.parametrize(
-    "plate",
-    [draw.average, draw.by_language, partial(draw.skewness_by_language, tests=pd.DataFrame())],
+    "plate", [draw.by_model, partial(draw.skewness_by_model, tests=pd.DataFrame())]
 )
-def test_flawed_steps_are_hollow_as_released_and_absent_when_corrected(plate):
-    figure = plate(translation(), integrity=INTEGRITY, params=PARAMS).figure
-    # Panels stand in lines; the titles of a figure of two quantities are above the first.
-    titles = {axes.get_subplotspec().colspan.start: axes.get_title("left") for axes in figure.axes}
-    headed = [
-        (axes, axes.get_title("left") or titles[axes.get_subplotspec().colspan.start])
-        for axes in figure.axes
-    ]
-    released = [axes for axes, title in headed if "as released" in title]
-    corrected = [axes for axes, title in headed if "corrected" in title]
-    assert len(released) == len(corrected) > 0
-    assert [hollow(axes) for axes in released] == [1] * len(released)
-    assert [hollow(axes) for axes in corrected] == [0] * len(corrected)
+def test_each_model_has_a_panel_without_its_flawed_steps(plate):
+    plate = plate(translation(), params=PARAMS)
+    points = {
+        axes.get_title("left"): sum(len(line.get_xdata()) for line in axes.lines[1:2])
+        for axes in plate.figure.axes
+    }
+    # The first line of a panel is the one at 0, the second its language's.
+    assert points == {"k": 2, "m": 1}
+    assert "1 mismatched steps are left out" in plate.caption
 
 
 def test_the_papers_models_keep_their_marks():
-    assert looks(["gemini", "gpt-4"])["gpt-4"] == looks(["gpt-4"])["gpt-4"]
+    assert looks(["Gemini", "GPT-4"])["GPT-4"] == looks(["GPT-4"])["GPT-4"]
     marks = looks(["b", "a", "c"])
     assert len({look.color for look in marks.values()}) == 3
 
@@ -98,26 +102,24 @@ def test_the_papers_models_keep_their_marks():
     "plate",
     [
         partial(draw.average, integrity=INTEGRITY, params=PARAMS),
-        partial(draw.by_language, integrity=INTEGRITY, params=PARAMS),
-        partial(draw.skewness_by_language, tests=NOTHING, integrity=INTEGRITY, params=PARAMS),
-        partial(draw.perceived, second=NOTHING, human=NOTHING, integrity=INTEGRITY),
-        partial(draw.human, params=PARAMS),
-        partial(draw.size, integrity=INTEGRITY, params=PARAMS),
-        partial(draw.gains, params=PARAMS),
-        partial(tasks.commongen, table=NOTHING, integrity=INTEGRITY, params=PARAMS),
-        partial(tasks.commongen_bias, integrity=INTEGRITY, params=PARAMS),
+        partial(draw.by_model, params=PARAMS),
+        partial(draw.skewness_by_model, tests=NOTHING, params=PARAMS),
+        partial(draw.size, params=PARAMS),
+        partial(quality.perceived, human=NOTHING, gains=NOTHING, params=PARAMS),
+        partial(quality.human, params=PARAMS),
+        partial(quality.gains, params=PARAMS),
+        partial(tasks.commongen, table=NOTHING, params=PARAMS),
         partial(tasks.mathematics, params=PARAMS),
         partial(tasks.example_bias, skewness=NOTHING, params=PARAMS),
         partial(tasks.example_skewness, skewness=NOTHING, params=PARAMS),
         partial(controls.best_of_k, noise=NOTHING, params=PARAMS),
-        partial(controls.refined_by_noise, noise=NOTHING, integrity=INTEGRITY, params=PARAMS),
+        partial(controls.refined_by_noise, noise=NOTHING, params=PARAMS),
         partial(controls.paraphrase, params=PARAMS),
         controls.rescoring,
         controls.second_readings,
         partial(controls.matched, params=PARAMS),
         partial(controls.arms, params=PARAMS),
         partial(of_texts.format_accuracy, steps=(1,), printed=NOTHING),
-        of_texts.scale,
         of_texts.second_truth,
         of_texts.unusable,
         of_texts.fluency,
@@ -144,9 +146,9 @@ def test_a_panel_without_perplexities_says_so():
 
 
 def test_captions_count_what_they_show():
-    told = draw.by_language(translation(), INTEGRITY, PARAMS).caption
+    told = draw.average(translation(), INTEGRITY, PARAMS).caption
     assert "released: 32 scores with a truth; corrected: 24 scores" in told
-    assert "(1 steps)" in told
+    assert "Hollow: mismatched step, left out when corrected, so that the mean of m" in told
     assert "100 bootstrap resamples of sentences" in told
 
 
@@ -162,8 +164,8 @@ def test_defects_are_told_with_steps_and_counts():
     checks = {"truth_without_text": 0, "text_without_truth": 0, "self_decreased": [0, 35, 0]}
     told = of_texts.defects(audit, INTEGRITY.assign(**checks))
     assert "`m-scores` (7 records for 100 texts)" in told
-    assert "mismatched: k in commongen, step 0; m in yor-en, step 1" in told
-    assert "accept rule forbids (35 sentences): m in yor-en, step 1" in told
+    assert "mismatched: m in Yoruba → English, step 1; k in given words, step 0" in told
+    assert "accept rule forbids (35 sentences): m in Yoruba → English, step 1" in told
     assert "blocked: 3 rows in 1 files" in told
 
 
@@ -182,7 +184,7 @@ def test_asymmetric_steps_are_counted_without_repeats_and_other_tasks():
     tests = pd.DataFrame(cells | {"step": [0, 1, 2, 0], "convention": "corrected", "n": 8})
     tests = tests.assign(p=[0.001, 0.001, 0.5, 0.001], band_upper=0.4, repeated=False)
     tests.loc[1, "repeated"] = True
-    told = draw.skewness_by_language(translation(), tests, INTEGRITY, PARAMS).caption
+    told = draw.skewness_by_model(translation(), tests, PARAMS).caption
     assert "1 of 2 steps are asymmetric" in told
     assert "(1 steps repeat" in told
 
@@ -215,3 +217,31 @@ def test_pooled_gains_are_drawn_and_not_counted_twice():
     # Each row has its own number beside it.
     beside = [text for text in texts(plate.figure) if text in {"0", "17"}]
     assert set(beside) == {"17"}
+
+
+def steps(values, **cells):
+    """One model's bias by step, corrected, with the columns of two frames."""
+    rows = {"language": "yor-en", "model": "m", "convention": "corrected", "n": 8, "unusable": 0}
+    return pd.DataFrame({"step": range(len(values)), **rows, "bias": values, **cells})
+
+
+@pytest.mark.parametrize(("last", "told"), [(3.5, True), (2.0, False)])
+def test_noise_rises_nearly_as_much_is_said_where_it_does(last, told):
+    noise = steps([0.0, 0.0], scores=8, beyond=[np.nan, 0.5]).assign(noise_bias=[0.0, last])
+    noise = noise.assign(beyond_lo=-1.0, beyond_hi=1.0)
+    figure = controls.refined_by_noise(steps([0.0, 4.0]), noise, PARAMS).figure
+    shown = figure.legends[0].get_title().get_text().replace("\n", " ")
+    assert shown == ("Under this rule random scores rise about as much" if told else "")
+
+
+@pytest.mark.parametrize(("better", "told"), [(-0.5, True), (0.5, False)])
+def test_that_quality_does_not_rise_is_said_where_no_interval_lies_above_0(better, told):
+    rows = steps([6.0, 9.0], self_mean=[-3.0, -1.0], truth_mean=-9.0)
+    where = {"language": "yor-en", "model": "m", "convention": "corrected"}
+    gains = pd.DataFrame([where | {"self_change_lo": 1.0, "truth_change_lo": better}])
+    human = pd.DataFrame({"language": "yor-en", "model": "m", "step": [0, 1], "n": 8})
+    bounds = {"human_mean": -12.0, "human_mean_lo": -14.0, "human_mean_hi": -10.0}
+    plate = quality.perceived(rows, human.assign(**bounds), gains, PARAMS)
+    shown = plate.figure.legends[0].get_title().get_text()
+    assert shown == ("Self-scores rise, quality does not" if told else "")
+    assert "Stars: human MQM of the first 8 sentences" in plate.caption

@@ -12,7 +12,7 @@ from selfpref.studies.xu.findings import CLAIMS, FINDINGS
 from selfpref.studies.xu.measure import TABLES, compute, controls, readings, selection
 from selfpref.studies.xu.measure.grid import skewness, summary
 from selfpref.studies.xu.measure.rows import Settings
-from selfpref.studies.xu.measure.skewness import distance_skewness
+from selfpref.studies.xu.measure.skewness import distance_skewness, null_band
 
 SETTINGS = Settings(
     truth="bleurt-mqm",
@@ -473,3 +473,32 @@ def test_of_other_models_nothing_is_said(release):
         FINDINGS, ""
     )
     assert all(claim.row(others)["finding"] == "" for claim in CLAIMS)
+
+
+def test_the_sentences_give_every_chains_numbers(frames):
+    sentences = frames["sentences"].dropna()
+    gaps = sentences["said"] - sentences["truth"]
+    key = ["language", "model", "step"]
+    given = gaps.groupby([sentences[name] for name in key])
+    chains = frames["chains"].query("language != 'average'").set_index(key)
+    assert set(chains.index) == set(given.groups)
+    assert {language for language, *_ in chains.index} >= {"yor-en", "commongen"}
+    for cell, row in chains.iterrows():
+        assert row["bias"] == pytest.approx(given.get_group(cell).mean())
+        skewness = distance_skewness(given.get_group(cell).to_numpy())
+        assert row["dskew"] == pytest.approx(skewness)
+
+
+def test_the_made_up_example_hides_an_asymmetry_behind_a_bias_of_0(frames):
+    made = frames["examples"].query("figure == 2")
+    assert set(made["model"]) == {"made up"}
+    assert (made["said"] - made["truth"]).sum() == 0
+    assert made["said"].between(-25, 0).all()
+    assert made["dskew"].iloc[0] > null_band(len(made))[1]
+
+
+def test_peoples_means_and_the_noise_judge_have_intervals(frames):
+    human = frames["human_truth"]
+    assert human["human_mean"].between(human["human_mean_lo"], human["human_mean_hi"]).all()
+    noise = frames["refined_by_noise"].dropna(subset="noise_bias")
+    assert noise["noise_bias"].between(noise["noise_bias_lo"], noise["noise_bias_hi"]).mean() > 0.9

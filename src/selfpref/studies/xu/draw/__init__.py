@@ -1,40 +1,38 @@
 """The figures of Xu et al. (arXiv 2402.11436), from the frames of `selfpref.studies.xu.measure`.
 
 Each function takes frames and gives a plate: the picture, the numbers that it draws, the caption.
-`measure.compute` says which function fills which frame.
-Every number in a caption comes from the frame that the figure draws. Hollow marks are mismatched
-steps (the column `contaminated` of the frame `integrity`).
+`measure.compute` says which function fills which frame. Every number in a caption comes from the
+frame that the figure draws. Where a figure has one scoring, it is the corrected one; hollow marks
+are mismatched steps (the column `contaminated` of the frame `integrity`).
 """
 
 from collections.abc import Iterable
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from selfpref.params import Params
 from selfpref.plots import frame
-from selfpref.plots.captions import caption, interval
-from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, SKY, YELLOW, Look, long
+from selfpref.plots.captions import caption
+from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, SKY, Look, long
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
+from selfpref.studies.xu.draw.names import AVERAGE, PAPER, listed, named
 
-AVERAGE = "average"
 CONVENTIONS = {"released": "as released", "corrected": "corrected"}
-# The paper's models keep their looks in every figure.
-MODELS = ("gpt-4", "gpt-3.5-turbo", "gemini", "mistral_moe", "llama2-7b", "deepseek_moe")
-QUANTITIES = {"bias (points of MQM)": "bias", "distance skewness D": "dskew"}
-HOLLOW = "mismatched step, left out when corrected"
+BIAS = "bias (points of MQM)"
+QUANTITIES = {BIAS: "bias", "distance skewness D": "dskew"}
+HOLLOW = "mismatched step"
 STEP = "step of refinement"
 SENTENCES = "sentences"
-# The frames that `perceived` draws.
-PERCEIVED = ("translation", "second_truth", "human_truth")
+# What the model says, what the metric says, what people say: in every figure of scores.
+SELF, METRIC, PEOPLE = Look(BLUE), Look(ORANGE, "s"), Look(BLACK, "*", "none")
+NOISE = {"judge of pure noise": Look(GREY, "x", "--")}
 
 
 def looks(names: Iterable[str]) -> dict[str, Look]:
-    """Colour and marker of each model, the same in every figure of the paper's models."""
-    return frame.looks(names, MODELS)
+    """Colour and marker of each model by its name in words, the same in every figure."""
+    return frame.looks(names, PAPER)
 
 
 def only(rows: pd.DataFrame, **wanted: object) -> pd.DataFrame:
@@ -64,22 +62,22 @@ def flawed(rows: pd.DataFrame, integrity: pd.DataFrame) -> pd.Series:
 
 
 def scores(rows: pd.DataFrame) -> str:
-    """Scores, and what of them is unusable, under both conventions."""
+    """Scores, and what of them is unusable, under the scorings that are there."""
     told = [
         f"{name}: {part['n'].sum():g} scores with a truth"
         for name in CONVENTIONS
         if len(part := only(rows, convention=name))
     ]
-    unusable = only(rows, convention="released")["unusable"].sum()
+    unusable = only(rows, convention=rows["convention"].iloc[0])["unusable"].sum()
     return f"{'; '.join(told)}; {unusable:g} unusable replies"
 
 
-def by_convention(
-    rows: pd.DataFrame, seen: dict[str, Look], quantities: dict[str, str] = QUANTITIES
-) -> Figure:
-    """A line of panels a quantity, a column a convention, a line a model."""
+def _by_convention(rows: pd.DataFrame, seen: dict[str, Look]) -> Figure:
+    """A line of panels a quantity, a column a scoring, a line a model."""
+    rows = rows.assign(heading=rows["convention"].map(CONVENTIONS))
+    rows = rows.sort_values("convention", ascending=False, kind="stable")
     return lines(
-        long(_headed(rows), quantities, into="quantity"),
+        long(rows, QUANTITIES, into="quantity"),
         x="step",
         label=(STEP, ""),
         looks=seen,
@@ -91,14 +89,8 @@ def by_convention(
     )
 
 
-def _headed(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows by convention, with its name as `heading`."""
-    rows = rows.assign(heading=rows["convention"].map(CONVENTIONS))
-    return rows.sort_values("convention", ascending=False, kind="stable")
-
-
 def average(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
-    """Bias and D by step, averaged over the languages, under both conventions.
+    """Bias and D by step, averaged over the languages, under both scorings.
 
     Args:
         rows: The frame `translation` (`measure.grid.summary`).
@@ -106,45 +98,47 @@ def average(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plat
         params: With `bootstrap`.
     """
     mean = only(rows, language=AVERAGE)
+    languages = rows.loc[rows["language"].ne(AVERAGE), "language"].nunique()
+    if mean.empty:
+        # With one language there is nothing to average.
+        mean = rows if languages == 1 else mean
     if mean.empty:
         return nothing("no model with scores and truths in several languages", rows)
     mean = mean.assign(hollow=flawed(mean, integrity))
-    lacking = ", ".join(sorted(mean.loc[mean["hollow"], "model"].unique()))
-    languages = rows.loc[rows["language"].ne(AVERAGE), "language"].nunique()
+    lacking = listed(mean.loc[mean["hollow"], "model"])
     told = caption(
-        "Bias and D of each model by step, each the mean of the languages' values, not of pooled "
-        "rows",
+        "Bias and D of each model by step"
+        + (", each the mean of the languages' values, not of pooled rows" if languages > 1 else ""),
         f"{languages} languages, {scores(mean)}, over all steps",
-        lacking and f"Hollow: {HOLLOW}; the corrected mean of {lacking} lacks a language there",
+        lacking
+        and f"Hollow: {HOLLOW}, left out when corrected, so that the mean of {lacking} lacks a "
+        "language there",
         params=params,
         of=SENTENCES,
     )
-    return Plate(by_convention(mean, looks(mean["model"])), rows, told)
+    shown = named(mean)
+    return Plate(_by_convention(shown, looks(shown["model"])), rows, told)
 
 
-def by_language(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
-    """Bias by step, one column a language, the conventions one above the other.
+def by_model(rows: pd.DataFrame, params: Params) -> Plate:
+    """Bias by step, corrected: a panel a model, a line a language.
 
     Args:
         rows: The frame `translation`.
-        integrity: The frame `integrity`.
         params: With `bootstrap`.
     """
     columns = ["language", "model", "step", "convention", "bias", "bias_lo", "bias_hi", "n"]
     own = rows[rows["language"].ne(AVERAGE)]
     table = own.reindex(columns=[*columns, "unusable"])
-    return _by_language(own, table, integrity, params, "bias (points of MQM)")
+    return _by_model(own, table, params, BIAS)
 
 
-def skewness_by_language(
-    rows: pd.DataFrame, tests: pd.DataFrame, integrity: pd.DataFrame, params: Params
-) -> Plate:
-    """D by step as `by_language`, with the band of chance: D of as many normal values about 0.
+def skewness_by_model(rows: pd.DataFrame, tests: pd.DataFrame, params: Params) -> Plate:
+    """D by step as `by_model`, with the band of chance: D of as many normal values about 0.
 
     Args:
         rows: The frame `translation`.
         tests: The frame `skewness`.
-        integrity: The frame `integrity`.
         params: With `bootstrap`.
     """
     known = only(tests, convention="corrected")
@@ -159,198 +153,79 @@ def skewness_by_language(
         told = (
             f"Grey: where D of {widest['n']:g} values of a normal distribution about 0 lies with "
             f"probability {level:.0%} (up to {widest['band_upper']:.3f}). A bootstrap interval of "
-            "D never includes 0, so that the band, and signs drawn at random (in the table), are "
+            "D never includes 0, so the band, and signs drawn at random (in the table), are "
             f"the tests: by the latter {far} of {len(once)} steps are asymmetric, corrected and "
             f"each set of values once ({len(known) - len(once)} steps repeat those of an earlier "
             "one)"
         )
     own = rows[rows["language"].ne(AVERAGE)]
-    plate = _by_language(own, tests, integrity, params, "distance skewness D", told)
+    plate = _by_model(own, tests, params, "distance skewness D", told)
     if len(known) and plate.figure:
         for axes in plate.figure.axes:
             axes.axhspan(0, widest["band_upper"], color=GREY, alpha=0.25, linewidth=0)
     return plate
 
 
-def _by_language(
-    own: pd.DataFrame,
-    table: pd.DataFrame,
-    integrity: pd.DataFrame,
-    params: Params,
-    label: str,
-    more: str = "",
+def _by_model(
+    own: pd.DataFrame, table: pd.DataFrame, params: Params, label: str, more: str = ""
 ) -> Plate:
-    if own.empty:
+    shown = only(own, convention="corrected")
+    shown = named(shown[shown[QUANTITIES[label]].notna()]) if len(shown) else shown
+    if shown.empty:
         return nothing("no step with scores and truths", table)
-    shown = _headed(own.assign(hollow=flawed(own, integrity)))
-    shown = shown.sort_values(["convention", "language"], ascending=[False, True], kind="stable")
+    seen = frame.looks(shown["language"])
+    place = {name: at for at, name in enumerate(looks(shown["model"]))}
+    shown = shown.sort_values("model", key=lambda names: names.map(place), kind="stable")
     figure = lines(
-        long(
-            shown.assign(panel=shown["language"] + "\n" + shown["heading"]),
-            {label: QUANTITIES[label]},
-        ),
+        long(shown, {label: QUANTITIES[label]}),
         x="step",
         label=(STEP, label),
-        looks=looks(own["model"]),
-        series="model",
-        panel="panel",
-        wrap=own["language"].nunique(),
+        looks=seen,
+        series="language",
+        panel="model",
         reference=0,
-        share_x=False,
-        hollow=HOLLOW,
     )
-    count = int(only(shown, convention="released")["hollow"].sum())
-    largest = only(own, convention="released")["n"].max()
+    left = len(only(own, convention="corrected")) - len(shown)
     told = caption(
-        f"By language and step; {scores(own)}; at most {largest:g} a step",
-        f"Hollow: {HOLLOW} ({count} steps)",
-        interval(SENTENCES, params),
+        f"By model and language; {scores(only(own, convention='corrected'))}; at most "
+        f"{shown['n'].max():g} a step",
+        f"{left} mismatched steps are left out" if left else "",
         more,
+        params=params,
+        of=SENTENCES,
     )
     return Plate(figure, table, told)
 
 
-def size(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
-    """Bias and D by step for models that differ in size alone.
+def size(rows: pd.DataFrame, params: Params) -> Plate:
+    """Bias and D by step, corrected, for models that differ in size alone.
 
     Args:
-        rows: The frame `size`.
-        integrity: The frame `integrity`.
+        rows: The frame `size`, of ascending size.
         params: With `bootstrap`.
     """
-    if rows.empty:
+    shown = only(rows, convention="corrected")
+    shown = named(shown[shown["bias"].notna()]) if len(shown) else shown
+    if shown.empty:
         return nothing("no models that differ in size alone", rows)
     shades = (Look(SKY, "v"), Look(BLUE), Look(BLACK, "s"), Look(ORANGE, "D"))
-    models = list(dict.fromkeys(rows["model"]))
-    shown = rows.assign(hollow=flawed(rows, integrity))
-    figure = by_convention(shown, {name: shades[i % 4] for i, name in enumerate(models)})
-    told = caption(
-        f"{', '.join(models)} in {', '.join(sorted(set(rows['language'])))}; {scores(rows)}",
-        f"Hollow: {HOLLOW} ({int(shown['hollow'].sum()) // 2} steps)",
-        params=params,
-        of=SENTENCES,
-    )
-    return Plate(figure, rows, told)
-
-
-def perceived(
-    rows: pd.DataFrame, second: pd.DataFrame, human: pd.DataFrame, integrity: pd.DataFrame
-) -> Plate:
-    """What a model thinks of its texts by step, beside what they are.
-
-    Args:
-        rows: The frame `translation`, of one language.
-        second: The frame `second_truth`, of this language.
-        human: The frame `human_truth`, of this language.
-        integrity: The frame `integrity`.
-    """
-    if rows.empty:
-        return nothing("no step with scores and truths", rows)
-    shown = rows.assign(hollow=flawed(rows, integrity))
-    released = only(shown, convention="released")
-    seen = {
-        "self-score, as released": Look(BLUE),
-        "self-score, usable feedback only": Look(BLUE, "o", ":"),
-        "reference-metric score": Look(ORANGE, "s"),
-        "chrF, mapped": Look(GREY, "x", "--"),
-        "human MQM (first sentences)": Look(BLACK, "*", "none"),
-    }
-    columns = ("self_mean", "self_mean", "truth_mean", "chrf_mean", "human_mean")
-    parts = (
-        released,
-        only(shown, convention="corrected"),
-        released,
-        only(second, convention="released"),
-        human,
-    )
-    series = zip(seen, columns, parts, strict=True)
+    models = list(dict.fromkeys(shown["model"]))
     figure = lines(
-        pd.concat([long(part, {name: value}) for name, value, part in series if len(part)]),
+        long(shown, QUANTITIES, into="quantity").assign(panel=lambda all_: all_["quantity"]),
         x="step",
-        label=(STEP, "mean score (MQM, 0: no error)"),
-        looks=seen,
-        panel="model",
-        hollow="mismatched step",
+        label=(STEP, ""),
+        looks={name: shades[i % 4] for i, name in enumerate(models)},
+        series="model",
+        panel="panel",
+        reference=0,
+        share_y=False,
     )
+    left = len(only(rows, convention="corrected")) - len(shown)
     told = caption(
-        "Mean score that a model gives its own texts, and mean reference-metric scores; "
-        f"{scores(rows)}",
-        "Dotted: usable feedback only. Hollow: mismatched steps",
-        f"Stars: human MQM of the first {human['n'].max():g} sentences" if len(human) else "",
-    )
-    return Plate(figure, rows, told)
-
-
-def gains(rows: pd.DataFrame, params: Params) -> Plate:
-    """What refinement brought by its last step: to the self-score, and to the reference metric.
-
-    Args:
-        rows: The frame `gains`.
-        params: With `bootstrap`.
-    """
-    shown = rows[rows["language"].ne(AVERAGE)] if len(rows) else rows
-    if shown.empty:
-        return nothing("no chain of steps with a truth", rows)
-    shades = {"released": (BLUE, ORANGE), "corrected": (SKY, YELLOW)}
-    kinds = {"self-score": "self_change", "reference-metric score": "truth_change"}
-    seen = {
-        f"{kind}, {heading}": Look(shades[name][i], "oDsv"[2 * i + (name == "corrected")])
-        for i, kind in enumerate(kinds)
-        for name, heading in CONVENTIONS.items()
-    }
-    drawn = long(shown.sort_values(["language", "model"]), kinds, into="kind")
-    figure = forest(
-        drawn.assign(series=drawn["kind"] + ", " + drawn["convention"].map(CONVENTIONS)),
-        row="model",
-        group="language",
-        label="change since step 0 (points of MQM)",
-        looks=seen,
-    )
-    one = only(shown, convention="released")
-    told = caption(
-        f"Change from step 0 to the last step with a truth, {len(one)} chains as released",
-        f"The self-score rises in {int((one['self_change_lo'] > 0).sum())} of them with an "
-        "interval above 0; the reference-metric score rises in "
-        f"{int((one['truth_change_lo'] > 0).sum())}, falls in "
-        f"{int((one['truth_change_hi'] < 0).sum())}",
+        f"{', '.join(models)} in {listed(rows['language'])}; "
+        f"{scores(only(rows, convention='corrected'))}",
+        f"{left} mismatched steps are left out" if left else "",
         params=params,
         of=SENTENCES,
-    )
-    return Plate(figure, rows, told)
-
-
-def human(rows: pd.DataFrame, params: Params) -> Plate:
-    """The human study: bias and D against human MQM, with the printed bias.
-
-    Args:
-        rows: The frame `human`.
-        params: With `bootstrap`.
-    """
-    if rows.empty:
-        return nothing("no text with a human rating and an own score", rows)
-    named = rows.assign(
-        row=[f"{row.model}, step {row.step}" for row in rows.itertuples()],
-        note=[f"n = {n:g}" for n in rows["n"]],
-    )
-    parts = (
-        ("bias against human MQM (points)", 0.0, {"recomputed": "bias"}),
-        ("bias against human MQM (points)", 0.0, {"printed in the paper": "bias_published"}),
-        ("distance skewness D", np.nan, {"recomputed": "dskew"}),
-    )
-    figure = forest(
-        pd.concat([long(named, of).assign(panel=panel, none=none) for panel, none, of in parts]),
-        row="row",
-        label="",
-        looks={"recomputed": Look(BLUE), "printed in the paper": Look(ORANGE, "x")},
-        panel="panel",
-        share_x=False,
-        reference="none",
-        note="note",
-    )
-    told = caption(
-        "Self-scores, by the release's rule, against human MQM: bias and D",
-        f"{rows['n'].sum():g} texts, {rows['model'].nunique()} models",
-        interval(SENTENCES, params),
-        "Crosses: printed in the paper, by way of a sheet that quotes it",
     )
     return Plate(figure, rows, told)

@@ -3,77 +3,85 @@
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import beyond, caption, interval
+from selfpref.plots.captions import beyond, caption
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLUE, GREY, ORANGE, SCORINGS, SKY, YELLOW, Look, long
+from selfpref.plots.frame import BLUE, COLUMN, GREY, ORANGE, SCORINGS, SKY, YELLOW, Look, long
 from selfpref.plots.frame import looks as looks_of
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import AVERAGE, CONVENTIONS, SENTENCES, STEP, flawed, only, scores
+from selfpref.studies.xu.draw import BIAS, CONVENTIONS, NOISE, SENTENCES, STEP, looks, only, scores
+from selfpref.studies.xu.draw.names import AVERAGE, named
 from selfpref.studies.xu.measure.controls import POOLED
 
-BIAS = "bias (points of MQM)"
 # Released and corrected scores in one panel.
 SCORED = {CONVENTIONS[name]: look for name, look in SCORINGS.items()}
 JUDGE = "the judge"
 # Readings above which only first and last steps are drawn.
 MANY = 60
-NOISE = {"judge of pure noise": Look(GREY, "x", "--")}
 ONE = "one candidate at random"
+# Which part of a rise is nearly the whole.
+NEARLY = 0.8
 KEY = ["language", "model", "k", "convention"]
 
 
-def refined_by_noise(
-    rows: pd.DataFrame, noise: pd.DataFrame, integrity: pd.DataFrame, params: Params
-) -> Plate:
-    """Bias by step, beside that of a judge of pure noise under the same accept rule.
+def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) -> Plate:
+    """Bias by step, corrected, beside that of a judge of pure noise under the same accept rule.
 
     Args:
-        rows: The frame `translation`.
+        rows: The frame `translation`, or one of another task with its columns.
         noise: The frame `refined_by_noise`.
-        integrity: The frame `integrity`.
         params: With `bootstrap`.
     """
     held, null = only(rows, convention="corrected"), only(noise, convention="corrected")
     null = null[null["language"].isin(held["language"])] if len(held) else held
     if held.empty or null.empty:
         return nothing("no step with scores and truths", noise)
-    own = null[null["language"].ne(AVERAGE) & null["step"].eq(0)]
-    drawn_from = f"{own['scores'].sum():g} in all"
+    own = null[null["language"].ne(AVERAGE)]
+    drawn_from = f"{own.loc[own['step'].eq(0), 'scores'].sum():g} in all"
+    ends = own[own["beyond"].notna()].sort_values("step").groupby(["model", "language"]).tail(1)
+    below, above = beyond(ends, "beyond")
+    counted = scores(only(rows[rows["language"].ne(AVERAGE)], convention="corrected"))
     if held["language"].eq(AVERAGE).any():
         held, null = only(held, language=AVERAGE), only(null, language=AVERAGE)
-    last = null[null["beyond"].notna()].sort_values("step").groupby(["model", "language"]).tail(1)
-    below, above = beyond(last, "beyond")
+    # Where most steps are mismatched nothing measured is left to compare with noise.
+    held = held[held.groupby(["model", "language"])["bias"].transform("count").gt(1)]
+    null = null[null["model"].isin(held["model"])]
     told = caption(
         "Bias by step, corrected (the mean of the languages where there are several)",
         "Crosses: the same accept rule with scores drawn at random from those that the model gave "
         f"its first texts ({drawn_from}), and no text better or worse for it",
         f"At the last step the measured bias less the crosses has an interval above 0 in {above} "
-        f"of {len(last)}, below 0 in {below}",
-        scores(rows[rows["language"].ne(AVERAGE)]),
+        f"of {len(ends)} chains (a model and a language each), below 0 in {below}",
+        counted,
         params=params,
         of=SENTENCES,
     )
-    held = held.assign(hollow=flawed(held, integrity) & held["bias"].notna())
-    held = held.sort_values("language", kind="stable")
     seen = {"measured": Look(BLUE)} | NOISE
     drawn = [long(held, {"measured": "bias"}), long(null, {"judge of pure noise": "noise_bias"})]
-    shown = pd.concat(drawn, ignore_index=True)
-    if held["language"].eq(AVERAGE).all():
-        shown = shown.assign(panel=shown["model"])
-    else:
-        shown = shown.assign(panel=shown["model"] + ", " + shown["language"])
+    shown = named(pd.concat(drawn, ignore_index=True))
+    several = held["language"].nunique() > 1
+    shown["panel"] = shown["model"] + (", " + shown["language"] if several else "")
+    place = {name: at for at, name in enumerate(looks(shown["model"]))}
     figure = lines(
-        shown,
+        shown.sort_values("model", key=lambda names: names.map(place), kind="stable"),
         x="step",
-        label=(STEP, BIAS),
+        label=(STEP, "bias (share)" if held["language"].eq("commongen").all() else BIAS),
         looks=seen,
         panel="panel",
         wrap=3,
         reference=0,
-        hollow="mismatched step",
+        width=COLUMN,
+        message=_message(shown[shown["value"].notna()]),
     )
     return Plate(figure, noise, told)
+
+
+def _message(rows: pd.DataFrame) -> str:
+    """That noise rises nearly as much, where it does so for every model that is drawn."""
+    ends = rows.sort_values("step").groupby(["series", "panel"])["value"].agg(["first", "last"])
+    rise = (ends["last"] - ends["first"]).unstack("series")
+    alike = rise["judge of pure noise"].ge(NEARLY * rise["measured"]) & rise["measured"].gt(0)
+    return "Under this rule random scores rise about as much" if alike.all() else ""
 
 
 def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) -> Plate:
@@ -84,40 +92,38 @@ def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) -> Plate:
         noise: The frame `best_of_noise`.
         params: With `bootstrap`.
     """
-    known = rows[rows["n"].gt(0)] if len(rows) else rows
+    one = only(rows, convention="corrected")
+    known = one[one["n"].gt(0)] if len(one) else one
     if known.empty:
         return nothing("no best-of-k choice with readable scores", rows)
-    named = known.assign(series="best of k, " + known["convention"].map(CONVENTIONS))
+    best = "the model's own choice"
     null = only(noise, convention="corrected").rename(columns={"candidate_mean": "drawn"})
-    null = null.merge(only(known, convention="corrected")[[*KEY, "truth_mean"]], on=KEY)
+    null = null.merge(known[[*KEY, "truth_mean"]], on=KEY)
     shown = pd.concat(
         [
-            named.assign(value=named["bias"], lo=named["bias_lo"], hi=named["bias_hi"]),
+            long(known, {best: "bias"}),
             long(null, {"judge of pure noise": "noise_bias"}),
             null.assign(series=ONE, value=null["drawn"] - null["truth_mean"]),
         ],
         ignore_index=True,
     )
     figure = lines(
-        shown.assign(k=pd.Categorical(shown["k"], sorted(set(shown["k"])), ordered=True)),
+        named(shown).assign(k=pd.Categorical(shown["k"], sorted(set(shown["k"])), ordered=True)),
         x="k",
         label=("candidates k", BIAS),
-        looks={f"best of k, {name}": look for name, look in SCORED.items()}
-        | NOISE
-        | {ONE: Look(YELLOW, "P", ":")},
+        looks={best: Look(BLUE)} | NOISE | {ONE: Look(YELLOW, "P", ":")},
         panel="model",
         wrap=3,
         reference=0,
     )
-    one = only(rows, convention="corrected")
-    bare = ", ".join(f"{row.model} k={row.k}" for row in only(one, n=0).itertuples())
+    bare = ", ".join(f"{row.model} k={row.k}" for row in named(only(one, n=0)).itertuples())
     below, above = beyond(one[one["beyond"].notna()], "beyond")
     told = caption(
-        "Bias of the candidate that a model scores highest among k of its own; " + scores(rows),
+        "Bias of the candidate that a model scores highest among k of its own; " + scores(one),
         bare and f"Not readable, and not drawn: {bare}",
         "Crosses: the greatest of k scores drawn at random from those that the model gave the "
         f"candidates of this k ({null['scores'].sum():g} in all), whatever their text; plus signs: "
-        "the mean of these scores. Both corrected, against the truth of the chosen texts",
+        "the mean of these scores. Both against the truth of the chosen texts",
         f"The model's choice less the crosses has an interval above 0 in {above} of "
         f"{int(one['beyond'].notna().sum())}, below 0 in {below}",
         params=params,
@@ -136,7 +142,7 @@ def arms(rows: pd.DataFrame, params: Params) -> Plate:
     shown = only(rows, convention="released")
     if shown.empty:
         return nothing("no refinement under a second condition", rows)
-    shown = shown.sort_values(["language", "model"], kind="stable")
+    shown = named(shown).sort_values(["language", "model"], kind="stable")
     figure = lines(
         long(shown.assign(panel=shown["model"] + ", " + shown["language"]), {"": "bias"}),
         x="step",
@@ -171,7 +177,7 @@ def rescoring(rows: pd.DataFrame) -> Plate:
     cells = zip(known["language"], known["model"], strict=True)
     figure = forest(
         long(
-            known.assign(
+            named(known).assign(
                 note=[f"{again.get(cell, 0):g}" for cell in cells],
                 scored=known["convention"].map(CONVENTIONS),
             ),
@@ -212,7 +218,7 @@ def second_readings(rows: pd.DataFrame) -> Plate:
     names = [
         f"{row.judge} on {row.model}{_aside(str(row.condition))}, step {row.step}"
         f"{', again' if row.repeat else ''}"
-        for row in drawn.itertuples()
+        for row in named(drawn).itertuples()
     ]
     drawn = drawn.assign(row=names)
     # A judge that reads one text under two variants has a row for each.
@@ -255,46 +261,33 @@ def _aside(condition: str) -> str:
 
 
 def matched(rows: pd.DataFrame, params: Params) -> Plate:
-    """Own texts against others' texts that are equally good.
+    """Own texts against others' texts that are equally good, corrected.
 
     Args:
         rows: The frame `matched`.
         params: With `bootstrap`.
     """
-    if rows.empty:
+    shown = only(rows, convention="corrected")
+    if shown.empty:
         return nothing("no judge that read its own texts and others'", rows)
-    kinds = {"matched": "matched", "not matched": "difference"}
-    controls = {"none": "against the reference metric"}
-    drawn = long(rows.sort_values(["judge", "control"], kind="stable"), kinds, into="kind")
-    drawn = drawn.assign(
-        row=[
-            f"{row.judge}, {controls.get(row.control, f'against {row.control}')}"
-            for row in drawn.itertuples()
-        ],
-        series=drawn["kind"] + ", " + drawn["convention"].map(CONVENTIONS),
-    )
+    kinds = {"against texts as good": "matched", "against all texts": "difference"}
+    drawn = long(named(shown.replace({"control": {"none": ""}})), kinds)
+    drawn = drawn.sort_values(["judge", "control"], kind="stable")
+    control = drawn["control"].map(lambda name: name and f", controlled by {name}")
     figure = forest(
-        drawn,
+        drawn.assign(row=drawn["judge"] + control),
         row="row",
-        label="over-rating of own texts, beyond others' as good (points)",
-        looks={
-            f"{kind}, {name}": Look(look.color, look.marker if kind == "matched" else "|")
-            for kind in kinds
-            for name, look in SCORED.items()
-        },
+        label="over-rating of own texts, beyond that of others' (points)",
+        looks=dict(zip(kinds, (Look(BLUE), Look(GREY, "|")), strict=True)),
     )
-    one = only(rows, convention="released", control="none")
-    counted = [
-        f"{name} {beyond(part, 'matched')[1]} of {len(part)}"
-        for name in CONVENTIONS
-        if len(part := only(rows, convention=name))
-    ]
+    one = only(shown, control="none")
     told = caption(
-        f"Texts before refinement: {one['n_own'].sum():g} own, {one['n_others'].sum():g} of "
-        "others, within bins of the reference-metric score, weighted by the own texts",
-        "With another judge as control the gaps are to its scores of the same texts, a difference "
+        f"Texts before refinement, corrected: {one['n_own'].sum():g} own, "
+        f"{one['n_others'].sum():g} of others. As good: within bins of the reference-metric score, "
+        "weighted by the own texts",
+        "Controlled by another judge: the gaps are to its scores of the same texts, a difference "
         "in differences",
-        f"Intervals above 0: {', '.join(counted)}",
+        f"Intervals above 0: {beyond(shown, 'matched')[1]} of {len(shown)}",
         params=params,
         of=SENTENCES,
     )
@@ -308,39 +301,30 @@ def paraphrase(rows: pd.DataFrame, params: Params) -> Plate:
         rows: The frame `style`.
         params: With `bootstrap`.
     """
-    if rows.empty:
+    shown = only(rows, convention="corrected")
+    if shown.empty:
         return nothing("no translator's text that judges have paraphrased", rows)
-    shown = rows.sort_values(["system", "judge"], kind="stable")
     panels = {
         "the judge's score": "self_mean",
         "reference-metric score": "truth_mean",
         "bias": "bias",
     }
-    drawn = long(
-        shown.assign(
-            row=shown["judge"] + " on " + shown["system"],
-            series=shown["text"] + ", " + shown["convention"].map(CONVENTIONS),
-        ),
-        panels,
-        into="panel",
-    )
+    shown = named(shown.sort_values(["system", "judge"], kind="stable"))
+    drawn = long(shown.assign(row=shown["judge"] + " on " + shown["system"]), panels, into="panel")
     figure = forest(
         drawn.assign(none=drawn["panel"].map({"bias": 0.0})),
         row="row",
         label="points of MQM",
-        looks={
-            "translation, as released": Look(ORANGE, "s"),
-            "translation, corrected": Look(YELLOW, "D"),
-            "paraphrase, as released": Look(BLUE),
-            "paraphrase, corrected": Look(SKY, "v"),
-        },
+        looks={"translation": Look(SKY, "v"), "paraphrase": Look(BLUE)},
+        series="text",
         panel="panel",
         share_x=False,
         reference="none",
     )
     told = caption(
         "A translator's text scored by a judge, and the judge's own paraphrase of it scored by the "
-        f"same judge; {scores(rows)}",
-        interval(SENTENCES, params),
+        f"same judge; {scores(shown)}",
+        params=params,
+        of=SENTENCES,
     )
     return Plate(figure, rows, told)

@@ -6,95 +6,45 @@ from matplotlib import style
 from matplotlib.axes import Axes
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption
-from selfpref.plots.frame import BLUE, GREY, ORANGE, PAGE, SINGLE, STYLE, Look, empty, legend, long
+from selfpref.plots.captions import caption, wilson
+from selfpref.plots.frame import BLUE, GREY, ORANGE, PAGE, SINGLE, STYLE, empty, legend, long
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import (
-    HOLLOW,
-    SENTENCES,
-    STEP,
-    by_convention,
-    flawed,
-    looks,
-    only,
-    scores,
-)
+from selfpref.studies.xu.draw import METRIC, SELF, SENTENCES, STEP, only, scores
+from selfpref.studies.xu.draw.names import listed, named
 
 
-def commongen(
-    rows: pd.DataFrame, table: pd.DataFrame, integrity: pd.DataFrame, params: Params
-) -> Plate:
+def commongen(rows: pd.DataFrame, table: pd.DataFrame, params: Params) -> Plate:
     """Constrained generation: share of sentences said to hold every concept, and share that do.
 
     Args:
         rows: The frame `commongen_intervals`.
         table: The frame `commongen`.
-        integrity: The frame `integrity`.
         params: With `bootstrap` and `xu`.
     """
-    if rows.empty:
+    corrected = only(rows, convention="corrected", matcher=params.xu.matcher)
+    shown = named(corrected[corrected["bias"].notna()]) if len(corrected) else corrected
+    if shown.empty:
         return nothing("no sentence with given concepts", table)
-    shown = _of_commongen(rows, integrity)
-    seen = {
-        "says all covered, as released": Look(BLUE),
-        "says all covered, usable feedback only": Look(BLUE, "o", ":"),
-        "all there, as word or lemma": Look(ORANGE, "s"),
-        "all there, as word": Look(GREY, "x", "--"),
-    }
-    kinds = (
-        ("predicted", "released", "lemma"),
-        ("predicted", "corrected", "lemma"),
-        ("true", "released", "lemma"),
-        ("true", "released", "surface"),
-    )
+    kinds = {"says that all are there": "predicted", "all are there": "true"}
     figure = lines(
-        pd.concat(
-            [
-                long(only(shown, convention=name, matcher=matcher), {label: value})
-                for label, (value, name, matcher) in zip(seen, kinds, strict=True)
-            ]
-        ),
+        long(shown, kinds),
         x="step",
         label=(STEP, "share of sentences"),
-        looks=seen,
+        looks=dict(zip(kinds, (SELF, METRIC), strict=True)),
         panel="model",
-        wrap=3,
         limits=(-0.04, 1.04),
-        hollow=HOLLOW,
     )
-    return Plate(figure, table, _told_of_commongen(rows, params))
-
-
-def commongen_bias(rows: pd.DataFrame, integrity: pd.DataFrame, params: Params) -> Plate:
-    """Bias and D of constrained generation by step, under both conventions.
-
-    Args:
-        rows: The frame `commongen_intervals`.
-        integrity: The frame `integrity`.
-        params: With `bootstrap` and `xu`.
-    """
-    one = only(rows, matcher=params.xu.matcher)
-    if one.empty:
-        return nothing("no sentence with given concepts", rows)
-    quantities = {"bias (share of sentences)": "bias", "distance skewness D": "dskew"}
-    figure = by_convention(_of_commongen(one, integrity), looks(one["model"]), quantities)
-    return Plate(figure, rows, _told_of_commongen(rows, params))
-
-
-def _of_commongen(rows: pd.DataFrame, integrity: pd.DataFrame) -> pd.DataFrame:
-    rows = rows.assign(language="commongen")
-    return rows.assign(hollow=flawed(rows, integrity))
-
-
-def _told_of_commongen(rows: pd.DataFrame, params: Params) -> str:
-    one = only(rows, matcher=params.xu.matcher)
-    return caption(
-        f"Constrained generation: {one['model'].nunique()} models; {scores(one)}",
-        "True: every concept is a word of the sentence, or the lemma of one by simplemma's "
+    left = set(corrected["model"]) - set(corrected.loc[corrected["bias"].notna(), "model"])
+    told = caption(
+        f"Sentences from given words: {shown['model'].nunique()} models; {scores(shown)}",
+        (left and f"{listed(left)}: texts and feedback do not belong together, and are left out")
+        or "",
+        "There: every concept is a word of the sentence, or the lemma of one by simplemma's "
         "dictionary, which knows no part of speech",
-        f"Hollow: {HOLLOW}",
+        wilson("sentences", params),
     )
+    return Plate(figure, table, told)
 
 
 def mathematics(rows: pd.DataFrame, params: Params) -> Plate:
@@ -106,7 +56,7 @@ def mathematics(rows: pd.DataFrame, params: Params) -> Plate:
     """
     if rows.empty:
         return nothing("no problem with a boxed answer: the release of the paper has none", rows)
-    seen = {"says that it is correct": Look(BLUE), "is correct": Look(ORANGE, "s")}
+    seen = {"says that it is correct": SELF, "is correct": METRIC}
     figure = lines(
         long(
             rows.assign(panel=rows["model"] + "\n" + rows["condition"]),
@@ -161,7 +111,7 @@ def example_bias(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params) -> 
 
 @style.context(STYLE)
 def example_skewness(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params) -> Plate:
-    """Fig. 2 of the paper, from real sentences: a bias of about 0 that hides an asymmetry.
+    """Fig. 2 of the paper, from made-up scores: a bias of 0 that hides an asymmetry.
 
     Args:
         rows: The frame `examples`, of figure 2.
@@ -169,12 +119,11 @@ def example_skewness(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params)
         params: With `bootstrap`.
     """
     if rows.empty:
-        return nothing("no step whose bias is about 0", rows)
-    figure = empty(SINGLE, 2.4)
+        return nothing("no scores to show", rows)
+    figure = empty(SINGLE, 2.2)
     left, right = figure.subplots(1, 2, sharey=True)
     _gaps(left, rows)
-    gaps = rows["truth"] - rows["said"]
-    _gaps(right, rows.assign(said=gaps, truth=0.0, bias=-rows["bias"]))
+    _gaps(right, rows.assign(said=rows["truth"], truth=rows["said"]))
     left.set_title("gaps as they are")
     right.set_title("mirrored at 0")
     right.set_ylabel("")
@@ -191,7 +140,12 @@ def _gaps(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _told_of_example(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params) -> str:
-    row, n = rows.iloc[0], len(rows)
+    row, n = named(rows).iloc[0], len(rows)
+    whose = (
+        f"{n} made-up sentences"
+        if row["model"] == row["language"]
+        else f"{n} sentences of {row['model']}, {row['language']}, step {row['step']}"
+    )
     bands = skewness.loc[skewness["n"].eq(n), "band_upper"]
     chance = (
         f" (normal values of this n stay below {bands.iloc[0]:.3f} with probability "
@@ -199,7 +153,4 @@ def _told_of_example(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params)
         if len(bands)
         else ""
     )
-    return caption(
-        f"{n} sentences of {row['model']}, {row['language']}, step {row['step']}: bias "
-        f"{row['bias']:.2f} (orange line), D {row['dskew']:.3f}{chance}"
-    )
+    return caption(f"{whose}: bias {row['bias']:.2f} (orange line), D {row['dskew']:.3f}{chance}")

@@ -21,7 +21,8 @@ from selfpref.plots.frame import (
 )
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import AVERAGE, SENTENCES, STEP, looks, only, scores
+from selfpref.studies.xu.draw import SENTENCES, STEP, looks, only, scores
+from selfpref.studies.xu.draw.names import AVERAGE, named
 
 DEFECTS = {
     "contaminated": "mismatched",
@@ -41,11 +42,10 @@ def rows_used(translation: pd.DataFrame, audit: pd.DataFrame, params: Params) ->
     left = audit.loc[audit["finding"].str.startswith("left out"), "file"].nunique()
     read = audit["file"].nunique() - left
     return caption(
-        f"Data source `{params.profile}`",
         f"Files read: {read}, left out: {left}" if len(audit) else "",
         f"Translation: {own['model'].nunique()} models, {own['language'].nunique()} languages, "
         f"{scores(own)}",
-        f"Reference-metric score: `{params.xu.truth}`; gamma {params.xu.gamma:g}",
+        f"Reference metric: {params.xu.truth}; centre of D: {params.xu.gamma:g}",
         interval(SENTENCES, params),
     )
 
@@ -65,7 +65,7 @@ def defects(audit: pd.DataFrame, integrity: pd.DataFrame) -> str:
         part = integrity[integrity[column].astype(int).gt(0)]
         cells = "; ".join(
             f"{model} in {language}{f' ({condition})' if condition else ''}, {_ranges(steps)}"
-            for (condition, language, model), steps in part.groupby(
+            for (condition, language, model), steps in named(part).groupby(
                 ["condition", "language", "model"]
             )["step"]
         )
@@ -87,28 +87,6 @@ def _ranges(steps: pd.Series) -> str:
     return f"step{'s' if len(ordered) > 1 else ''} {', '.join(told)}"
 
 
-def scale(rows: pd.DataFrame) -> Plate:
-    """The recovered map from BLEURT to the scale of MQM.
-
-    Args:
-        rows: The frame `scale`.
-    """
-    if rows.empty:
-        return nothing("no text with BLEURT and its map", rows)
-    figure = lines(
-        rows.assign(series="map", value=rows["mqm"]),
-        x="bleurt",
-        label=("BLEURT-20", "on the scale of MQM"),
-        looks={"map": Look(BLUE, "")},
-    )
-    told = caption(
-        f"Recovered from {rows['pairs'].iloc[0]:g} pairs of a raw and a mapped score, "
-        f"{rows['values'].iloc[0]:g} different raw values: each has one mapped value, and the map "
-        "never falls. Steps of the human scale show as plateaus"
-    )
-    return Plate(figure, rows, told)
-
-
 @style.context(STYLE)
 def second_truth(rows: pd.DataFrame) -> Plate:
     """Bias and D against chrF beside those against BLEURT, one mark a step.
@@ -117,7 +95,7 @@ def second_truth(rows: pd.DataFrame) -> Plate:
         rows: The frame `second_truth`.
     """
     shown = only(rows, convention="released")
-    shown = shown[shown["bias"].notna()] if len(shown) else shown
+    shown = named(shown[shown["bias"].notna()]) if len(shown) else shown
     if shown.empty:
         return nothing("no text with a reference and a true score", rows)
     figure = empty(PAGE, 3.3)
@@ -158,7 +136,7 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
     count = here.loc[here["language"].ne(AVERAGE), "n"].sum()
     if here["language"].eq(AVERAGE).any():
         here = only(here, language=AVERAGE)
-    here = here.sort_values(["model", "step"], ignore_index=True)
+    here = named(here).sort_values(["model", "step"], ignore_index=True)
     seen = {
         "well formed": ("well_formed", Look(BLUE)),
         "well formed but for a last line cut off": ("but_for_cut", Look(GREEN, "D")),
@@ -201,7 +179,7 @@ def unusable(rows: pd.DataFrame) -> Plate:
         rows: The frame `integrity`.
     """
     columns = ["condition", "language", "model", "step", "n", "unusable", "blocked_texts"]
-    table, shown = rows.reindex(columns=columns), only(rows, condition="")
+    table, shown = rows.reindex(columns=columns), named(only(rows, condition=""))
     if shown.empty:
         return nothing("no feedback", table)
     figure = lines(
@@ -211,7 +189,7 @@ def unusable(rows: pd.DataFrame) -> Plate:
         looks=looks(shown["model"]),
         series="model",
         panel="language",
-        wrap=5,
+        wrap=3,
         share_x=False,
     )
     told = caption(
@@ -228,7 +206,7 @@ def fluency(rows: pd.DataFrame) -> Plate:
     Args:
         rows: The frame `fluency`.
     """
-    shown = only(rows, condition="")
+    shown = named(only(rows, condition=""))
     if shown.empty:
         return nothing("no refined text", rows)
     quantities = {"words a text": "words", "distinct pairs of words": "distinct_2"}

@@ -4,7 +4,9 @@ The sentences are of the paper's models by name: where these are not among the d
 synthetic testbed, nothing is said. Where nothing else is said, scores are the corrected ones.
 """
 
-from selfpref.studies.xu.findings.chapter import FINDINGS
+from selfpref.studies.xu.findings import appendix, chapter
 from selfpref.studies.xu.findings.claims import CLAIMS
 
 __all__ = ["CLAIMS", "FINDINGS"]
+
+FINDINGS = chapter.FINDINGS | appendix.FINDINGS

@@ -1,6 +1,7 @@
 """What became of the paper's claims."""
 
 from selfpref.statements import Claim, value
+from selfpref.studies.xu.findings import appendix, chapter
 from selfpref.studies.xu.findings.cells import (
     AVERAGE,
     BEST,
@@ -10,7 +11,6 @@ from selfpref.studies.xu.findings.cells import (
     CORRECTED,
     FORMAT,
     GAINS,
-    GAP,
     HUMAN,
     HUMAN_HOLDS,
     HUMAN_TEXT,
@@ -26,52 +26,21 @@ from selfpref.studies.xu.findings.cells import (
     SIZE_TEXT,
     STYLE,
     WHERE,
-    WORDS,
     above,
-    against_people,
     below,
-    chains_of,
     counted,
-    covered,
     mean,
-    open_models,
     style_bias,
     text_mean,
     texts,
     turning,
 )
-from selfpref.studies.xu.findings.chapter import FINDINGS
 
 CLAIMS: list[Claim] = [
     Claim(
-        "Before refinement the mean over four languages is {gpt4:.2f} for GPT-4, which includes 0, "
-        "and {gemini:.2f} for Gemini, which under-rates itself; it is above 0 for GPT-3.5, "
-        "{gpt35:.2f}, Mixtral, {mixtral:.2f}, DeepSeek, {deepseek:.2f}, and Llama2-7B, "
-        "{llama:.2f}. Against professional raters ({n:.0f} Yoruba sentences for each model) "
-        "GPT-4's is {people:.2f} and Gemini's {gemini_people:.2f}: on the same texts BLEURT, "
-        "mapped, lies {least:.1f} to {most:.1f} points above the raters",
-        {
-            "gpt4": mean("translation", "bias", "gpt-4", 0),
-            "gemini": mean("translation", "bias", "gemini", 0),
-            "gpt35": mean("translation", "bias", "gpt-3.5-turbo", 0),
-            "mixtral": mean("translation", "bias", "mistral_moe", 0),
-            "deepseek": mean("translation", "bias", "deepseek_moe", 0),
-            "llama": mean("translation", "bias", "llama2-7b", 0),
-            "people": against_people("bias", "gpt-4", 0),
-            "gemini_people": against_people("bias", "gemini", 0),
-            "n": HUMAN["n"],
-            "n_most": HUMAN["n_most"],
-            **GAP,
-        },
-        {
-            "includes 0": lambda n: not n.gpt4.excludes(0),
-            "under-rates": lambda n: below(n.gemini),
-            "above 0": lambda n: (
-                above(n.gpt35) and above(n.mixtral) and above(n.deepseek) and above(n.llama)
-            ),
-            "each": HUMAN_HOLDS["each"],
-            "above the raters": lambda n: n.least > 0,
-        },
+        chapter.FINDINGS["start"].text.removesuffix("."),
+        chapter.FINDINGS["start"].cells,
+        chapter.FINDINGS["start"].holds,
         claim="Self-bias is found in every model examined.",
         place=WHERE,
         test="Bias at step 0 against BLEURT on the scale of MQM, and against human MQM.",
@@ -90,25 +59,9 @@ CLAIMS: list[Claim] = [
         figure="refined_by_noise",
     ),
     Claim(
-        "In ten steps bias rises from {first:.2f} to {last:.2f} of the sentences for GPT-4, and "
-        "stays below that of the noise judge ({gpt4:+.2f}); GPT-3.5's lies above it "
-        "({gpt35:+.2f}) and Gemini's difference ({gemini:+.2f}) includes 0. The feedback of the "
-        "open models repeats the instruction, and their texts never change",
-        {
-            "gpt4": WORDS["gpt4"],
-            "gpt35": WORDS["gpt35"],
-            "gemini": WORDS["gemini"],
-            "first": covered("bias", "gpt-4", 0),
-            "last": covered("bias", "gpt-4", LAST),
-            "edited": counted("rescoring", lambda rows: open_models(rows)["edited"].sum()),
-        },
-        {
-            "rises": lambda n: n.last > n.first,
-            "below": lambda n: below(n.gpt4),
-            "above": lambda n: above(n.gpt35),
-            "includes 0": lambda n: not n.gemini.excludes(0),
-            "never": lambda n: n.edited == 0,
-        },
+        chapter.FINDINGS["given_words"].text.removesuffix("."),
+        chapter.FINDINGS["given_words"].cells,
+        chapter.FINDINGS["given_words"].holds,
         claim="Self-refinement amplifies the self-bias of sentences from given words.",
         place=WHERE,
         test="Says “all covered” against holds every word or lemma, beside a judge of pure noise.",
@@ -136,22 +89,9 @@ CLAIMS: list[Claim] = [
         figure="",
     ),
     Claim(
-        "D rises by {gpt4:.2f} for GPT-4 and {mixtral:.2f} for Mixtral, and does not rise for "
-        "Gemini ({gemini:+.2f}), whose bias comes from below 0: D has no sign. Of {chains:.0f} "
-        "chains it rises in {up:.0f} and falls in {down:.0f}, with intervals that exclude 0",
-        {
-            "gemini": mean("change", "dskew_change", "gemini"),
-            "gpt4": mean("change", "dskew_change", "gpt-4"),
-            "mixtral": mean("change", "dskew_change", "mistral_moe"),
-            "chains": GAINS["chains"],
-            "up": counted("gains", lambda rows: chains_of(rows)["dskew_change_lo"].gt(0).sum()),
-            "down": counted("gains", lambda rows: chains_of(rows)["dskew_change_hi"].lt(0).sum()),
-        },
-        {
-            "D rises": lambda n: above(n.gpt4) and above(n.mixtral),
-            "does not rise": lambda n: not above(n.gemini),
-            "falls": lambda n: n.down > 0,
-        },
+        chapter.FINDINGS["skewness"].text.removesuffix("."),
+        chapter.FINDINGS["skewness"].cells,
+        chapter.FINDINGS["skewness"].holds,
         claim="Distance skewness rises along the steps, for every model.",
         place="figure of translation",
         test="Change of D from step 0 to step 5, the mean of the languages, and in each chain.",
@@ -232,9 +172,9 @@ CLAIMS: list[Claim] = [
         figure="arms",
     ),
     Claim(
-        FINDINGS["best_of_k"].text.removesuffix("."),
+        chapter.FINDINGS["best_of_k"].text.removesuffix("."),
         BEST,
-        FINDINGS["best_of_k"].holds,
+        chapter.FINDINGS["best_of_k"].holds,
         claim="Choosing the best of k by one's own score amplifies self-bias, too.",
         place="figure of the best of k, by way of a sheet",
         test="The score of the choice beside that of a judge of pure noise, which draws from the "
@@ -260,8 +200,8 @@ CLAIMS: list[Claim] = [
             "gpt35_text": text_mean("gpt-3.5-turbo"),
             "mixtral_text": text_mean("mistral_moe"),
             "deepseek_text": text_mean("deepseek_moe"),
-            "matched": FINDINGS["matched"].cells["gpt4"],
-            "matched_gpt35": FINDINGS["matched"].cells["gpt35"],
+            "matched": chapter.FINDINGS["matched"].cells["gpt4"],
+            "matched_gpt35": chapter.FINDINGS["matched"].cells["gpt35"],
         },
         {
             "lower": lambda n: (
@@ -337,9 +277,9 @@ CLAIMS: list[Claim] = [
         figure="style",
     ),
     Claim(
-        FINDINGS["format"].text.removesuffix("."),
+        appendix.FINDINGS["format"].text.removesuffix("."),
         FORMAT,
-        FINDINGS["format"].holds,
+        appendix.FINDINGS["format"].holds,
         claim="Nearly all feedback keeps to the format asked for.",
         place="table of format accuracy, steps 1 and 5, by way of a sheet",
         test="A declared grammar, and the share from which a score can be read at all.",

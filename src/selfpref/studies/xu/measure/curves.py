@@ -1,7 +1,7 @@
 """The paper's other tables: changes along the steps, people, shares, sizes, and two examples."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,9 +29,13 @@ HUMAN = [
     *("human_change", "human_change_lo", "human_change_hi", "noise_bias"),
 ]
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
+CHAINS = [
+    *("language", "model", "step", "convention", "self_mean", "truth_mean", "bias", "dskew", "n")
+]
 EXPECTED = ["condition", "language", "model", "step", "texts", "draws"]
-# Points of MQM within which a mean counts as none.
-NEAR = 0.5
+# Gaps in points of MQM, and how many sentences have each; all true scores are the middle one.
+MADE_UP = ((-2.0, 80), (8.0, 20))
+MIDDLE = -12.5
 MODELS = {"condition": "condition", "responder": "model"}
 # What is said, and what is.
 SIDES = ("self", "truth")
@@ -279,12 +283,48 @@ def _larger_less_smaller(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame
     return pd.DataFrame(found, columns=[*columns, "difference_lo", "difference_hi"])
 
 
+def sentences(rows: pd.DataFrame) -> pd.DataFrame:
+    """Self-score and truth of every sentence, corrected: what bias and D are computed from.
+
+    Args:
+        rows: As `rated` returns them.
+
+    Returns:
+        `language, model, step, sentence, said, truth` of every text refined by the paper's rule;
+        NaN where feedback or truth is missing.
+    """
+    names = {"responder": "model", "cluster": "sentence"}
+    columns = ["language", "responder", "step", "cluster", "said", "truth"]
+    own = read_as(paper_chains(rows), "corrected")
+    return own[columns].rename(columns=names).reset_index(drop=True)
+
+
+def chains(
+    translation: pd.DataFrame, words: pd.DataFrame, sums: pd.DataFrame, settings: Settings
+) -> pd.DataFrame:
+    """Means, bias and D of every task by step, corrected: what `sentences` give.
+
+    Args:
+        translation: The frame of this name.
+        words: `commongen`.
+        sums: `mathematics`.
+        settings: The matcher.
+    """
+    words = words[words["matcher"].eq(settings.matcher)]
+    sums = sums[sums["condition"].eq("plain")].assign(convention="corrected")
+    shares = {"predicted": "self_mean", "true": "truth_mean"}
+    parts = [translation, words.rename(columns=shares), sums.rename(columns=shares)]
+    table = pd.concat([part.reindex(columns=CHAINS) for part in parts if len(part)] or parts)
+    table = table[table["convention"].eq("corrected") & table["n"].gt(0)]
+    return table.reindex(columns=CHAINS).reset_index(drop=True)
+
+
 def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Rows for the paper's two schematic figures: the scores of single sentences, no texts.
 
-    Figure 1: the human study's cell with the greatest bias at step 0. Figure 2: of the cells whose
-    mean lies within half a point of gamma, the one with the greatest D, so that a bias of 0 is
-    drawn beside an asymmetry that it hides.
+    Figure 1: the human study's cell with the greatest bias at step 0. Figure 2 is made up
+    (`MADE_UP`): most texts are under-rated a little, a few over-rated by much, so that a bias of 0
+    hides an asymmetry. No released step shows it: where the bias is about 0, D is that of chance.
 
     Returns:
         `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
@@ -292,27 +332,31 @@ def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.
     own = read_as(paper_chains(rows, "mqm"), "released")
     people = own.assign(truth=truth_of(own, truths, "human-mqm"))
     people = people[people["step"].eq(0) & people["truth"].notna()]
-    biased = _greatest(people, settings, lambda bias, skew: bias).assign(figure=1)
-    level = _greatest(own, settings, lambda bias, skew: skew if abs(bias) <= NEAR else None)
-    found = pd.concat([biased, level.assign(figure=2)], ignore_index=True)
+    biased = _most_biased(people, settings).assign(figure=1)
+    gaps = np.concatenate([np.full(count, gap) for gap, count in MADE_UP])
+    made = pd.DataFrame({"said": MIDDLE + gaps, "truth": MIDDLE}).assign(
+        figure=2,
+        language="made up",
+        responder="made up",
+        step=0,
+        cluster=[f"made up/{i}" for i in range(1, len(gaps) + 1)],
+        bias=gaps.mean(),
+        dskew=float(distance_skewness(gaps, settings.gamma)),
+    )
+    found = pd.concat([part for part in (biased, made) if len(part)], ignore_index=True)
     names = {"responder": "model", "cluster": "sentence"}
     columns = ["figure", "language", "responder", "step", "cluster", "said", "truth"]
     columns += ["bias", "dskew"]
     return found.reindex(columns=columns).rename(columns=names)
 
 
-def _greatest(
-    rows: pd.DataFrame, settings: Settings, rank: Callable[[float, float], float | None]
-) -> pd.DataFrame:
-    """The rows of the cell whose bias and D rank first; None is no candidate."""
-    best, found = -np.inf, rows.iloc[:0]
+def _most_biased(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The rows of the cell with the greatest bias."""
+    cells = []
     for _, part in rows.groupby(["language", "responder", "step"]):
         held = part[part["said"].notna() & part["truth"].notna()]
         gaps = (held["said"] - held["truth"]).to_numpy()
-        if not len(gaps):
-            continue
-        bias, skew = float(gaps.mean()), float(distance_skewness(gaps, settings.gamma))
-        placed = rank(bias - settings.gamma, skew)
-        if placed is not None and placed > best:
-            best, found = placed, held.assign(bias=bias, dskew=skew)
-    return found
+        if len(gaps):
+            skew = float(distance_skewness(gaps, settings.gamma))
+            cells.append(held.assign(bias=gaps.mean(), dskew=skew))
+    return max(cells, key=lambda cell: cell["bias"].iloc[0], default=rows.iloc[:0])

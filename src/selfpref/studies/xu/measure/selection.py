@@ -34,6 +34,7 @@ BEST_KEY = ["language", "model", "k", "convention"]
 STEP_KEY = ["language", "model", "step", "convention"]
 _BEST = ["candidate_mean", "noise_score", "noise_bias", "scores"]
 _BEYOND = ["beyond", "beyond_lo", "beyond_hi"]
+_BOUNDS = ["noise_bias_lo", "noise_bias_hi"]
 
 
 def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -178,7 +179,7 @@ def _own_less_noise(levels: Floats, counts: Floats, own: Floats, k: int, weights
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Refinement of translations and of sentences from given words, judged by pure noise.
+    """Refinement judged by pure noise, of every task.
 
     The accept rule is the paper's. Scores are drawn from those that the model gave its first texts;
     the true score stays what it is at step 0, since nothing is learned about any text.
@@ -189,20 +190,20 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
     Returns:
         `language` (and `average`, where a model has all languages of the study), `model, step,
-        convention, noise_score, noise_bias, scores`, and `beyond` with its bounds: the measured
-        bias less the noise judge's; NaN at step 0, and where none was measured.
+        convention, noise_score, noise_bias` with its bounds, `scores`, and `beyond` with its
+        bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
+        measured.
     """
-    found = [pd.DataFrame(columns=[*STEP_KEY, "noise_score", "noise_bias", "scores", *_BEYOND])]
-    for task in ("mqm", "coverage"):
+    columns = [*STEP_KEY, "noise_score", "noise_bias", "scores", *_BEYOND, *_BOUNDS]
+    found = [pd.DataFrame(columns=columns)]
+    for task in ("mqm", "coverage", "correctness"):
         own = paper_chains(rows, task)
         languages = own["language"].nunique()
         for convention in CONVENTIONS:
             for model, part in read_as(own, convention).groupby("responder"):
                 table = _refined(part, settings, languages, str(model))
                 found.append(table.assign(model=model, convention=convention))
-    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)[
-        list(found[0])
-    ]
+    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)[columns]
 
 
 class _Chain(NamedTuple):
@@ -274,9 +275,8 @@ def _refined(rows: pd.DataFrame, settings: Settings, languages: int, model: str)
         for step, at in whole
     ]
     table = pd.concat([table, pd.DataFrame(means)], ignore_index=True)
-    beyond = pd.DataFrame([more.columns("beyond") for more in made[2::3]], columns=_BEYOND)
-    return table.assign(
-        noise_score=[score.value for score in made[::3]],
-        noise_bias=[bias.value for bias in made[1::3]],
-        **beyond,
+    noise = pd.DataFrame(
+        [bias.columns("noise_bias") for bias in made[1::3]], columns=["noise_bias", *_BOUNDS]
     )
+    beyond = pd.DataFrame([more.columns("beyond") for more in made[2::3]], columns=_BEYOND)
+    return table.assign(noise_score=[score.value for score in made[::3]], **noise, **beyond)

@@ -173,24 +173,22 @@ def _distinct(lines: list[list[str]] | list[list[tuple[str, str]]]) -> float:
     return len(set(every)) / len(every) if every else np.nan
 
 
-def human_truth(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
+def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """Mean human MQM by step beside the truth used here, on the same sentences.
 
     Returns:
-        `language, model, step, human_mean, truth_mean, n, correlation` (over sentences).
+        `language, model, step, human_mean` with its bounds, `truth_mean, n, correlation` (over
+        sentences).
     """
     own = paper_chains(rows)
     own = own.assign(human=truth_of(own, truths, "human-mqm"))
     own = own[own["human"].notna() & own["truth"].notna()]
-    found = [
-        dict(zip(("language", "model", "step"), cell, strict=True))
-        | {
-            "human_mean": part["human"].mean(),
-            "truth_mean": part["truth"].mean(),
-            "n": len(part),
-            "correlation": part["human"].corr(part["truth"]),
-        }
-        for cell, part in own.groupby(["language", "responder", "step"])
-    ]
+    found: list[dict[str, object]] = []
+    for (language, model, step), part in own.groupby(["language", "responder", "step"]):
+        names = ("human truth", str(language), str(model), str(step))
+        mean = settings.intervals.mean(part["human"], part["cluster"], *names)
+        row: dict[str, object] = {"language": language, "model": model, "step": step}
+        row |= mean.columns("human_mean") | {"truth_mean": part["truth"].mean(), "n": len(part)}
+        found.append(row | {"correlation": part["human"].corr(part["truth"])})
     columns = ["language", "model", "step", "human_mean", "truth_mean", "n", "correlation"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(found, columns=[*columns, "human_mean_lo", "human_mean_hi"])
