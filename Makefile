@@ -37,7 +37,7 @@ demo: $(VENV)/.pipeline $(VENV)/.models  ## Two models, twenty prompts and a fig
 	@dvc repro chapter@wataoka-demo; status=$$?; selfpref use $(PROFILE); exit $$status
 	@echo "open figures/demo/wataoka/fig1b_bias.svg, or report/demo/wataoka.html"
 
-report: $(INSTALLED)  ## Write report/<profile>/index.html anew from what is there (`make repro` does so at its end)
+report: $(INSTALLED)  ## Write the book, report/<profile>/book, anew from what is there (`make repro` does so at its end)
 	@selfpref use $(PROFILE)
 	@selfpref report
 

@@ -91,10 +91,15 @@ def test_a_chapter_says_what_its_data_hold():
     assert say("higher", "higher").data.count("- 0.90") == 2
 
 
-def test_a_chapter_shows_the_claims_that_its_data_can_be_asked_about():
+def test_a_chapter_shows_the_claims_that_its_data_can_be_asked_about(monkeypatch):
+    shown = []
+    monkeypatch.setattr("selfpref.plots.show.display", shown.append)
+    monkeypatch.setattr("selfpref.statements.display", shown.append)
     more = {"claim": "c", "place": "p", "test": "t", "verdict": "holds", "figure": ""}
     claim = Claim(HIGHER.text, HIGHER.cells, HIGHER.holds, **more)
-    shown = claimed([claim, claim], FRAMES).data.splitlines()
-    assert len(shown) == 4
-    assert shown[2].count("0.90 [0.80, 0.95]") == 1
-    assert claimed([claim], {"bias": BIAS.iloc[:0]}).data.startswith("None of the claims")
+    claimed([claim, claim], FRAMES)
+    claimed([claim], {"bias": BIAS.iloc[:0]})
+    table, none = (one.data for one in shown)
+    assert table.count("<tr>") == 3
+    assert table.count("0.90 [0.80, 0.95]") == 2
+    assert none.startswith("None of the claims")

@@ -67,6 +67,11 @@ def published_file(study: str) -> Path:
     return root() / "data" / "published" / f"{study}.csv"
 
 
+def claims_file() -> Path:
+    """The papers' claims beside what came out on the released data."""
+    return root() / "data" / "claims.csv"
+
+
 def judge_prompts_file() -> Path:
     """The list that pins the prompts of FastChat's judges."""
     return root() / "src" / "selfpref" / "prompts" / "judge-prompts.csv"

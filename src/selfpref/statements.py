@@ -13,7 +13,9 @@ from types import SimpleNamespace
 from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
-from IPython.display import Markdown
+from IPython.display import Markdown, display
+
+from selfpref.plots.show import shown
 
 Frames = Mapping[str, pd.DataFrame]
 Verdict = Literal["holds", "holds with a control", "not identifiable", "does not hold"]
@@ -242,16 +244,24 @@ class Teller:
         return Markdown(told[0] if len(told) == 1 else "\n".join(f"- {text}" for text in told))
 
 
-def claimed(claims: Sequence[Claim], frames: Frames) -> Markdown:
-    """The claims that the data can be asked about: claim, place, test, finding, verdict.
+def claimed(claims: Sequence[Claim], frames: Frames) -> None:
+    """Display the claims that the data can be asked about: claim and place, verdict, finding.
 
     Args:
         claims: Of a study.
         frames: What they speak of.
     """
-    columns = ["claim", "place", "test", "finding", "verdict"]
-    rows = pd.DataFrame([claim.row(frames) for claim in claims], columns=columns)
-    told = rows[rows["finding"].ne("")].fillna("")
-    if told.empty:
-        return Markdown("None of the claims is about these data.")
-    return Markdown(told.to_markdown(index=False, disable_numparse=True))
+    rows = [claim.row(frames) for claim in claims]
+    told = [
+        {
+            "the paper's claim": f"{row['claim']} ({row['place']})",
+            "verdict": row["verdict"] or "",
+            "what came out": row["finding"],
+        }
+        for row in rows
+        if row["finding"]
+    ]
+    if told:
+        shown(pd.DataFrame(told))
+    else:
+        display(Markdown("None of the claims is about these data."))

@@ -38,7 +38,7 @@ def test_an_example_runs_from_items_to_its_report(example):
     assert ASKED[study] <= stages
     assert {f"metrics@{study}-{study}", f"chapter@{study}-{study}", f"report@{study}"} <= stages
     assert clone.stale() == set()
-    assert (clone.folder / f"report/{study}/index.html").is_file()
+    assert (clone.folder / f"report/{study}/book/index.html").is_file()
     assert "smollm2" in (clone.folder / f"report/{study}/{study}.html").read_text()
 
 

@@ -113,7 +113,8 @@ def test_a_judge_reads_its_own_pairs(reproduced):
 
 def test_its_card_has_what_needs_no_vote(reproduced):
     clone, *_ = reproduced
-    card = (clone.folder / "report/live/judges/mine.html").read_text()
+    page = (clone.folder / "report/live/judges.md").read_text()
+    card = page[page.index("## mine") :].partition("\n## ")[0]
     assert "Position" in card
     assert "Perplexity" in card
     beyond = clone.table("figures/live/beyond/beyond.csv").set_index(["judge", "gold", "statistic"])

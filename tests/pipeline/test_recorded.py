@@ -1,5 +1,6 @@
 """The recorded profile end to end: one run, what DVC finds stale after a change, and runs again."""
 
+import html
 import json
 import re
 import shutil
@@ -117,10 +118,11 @@ def test_beyond_the_papers_every_judge_stands_and_a_gap_has_its_reason(recorded)
 )
 def test_released_texts_stay_out_of_git(recorded, study, texts):
     shown = set(re.findall(r"\?\? (.+)", recorded.shown()))
-    assert {f"report/recorded/{study}.ipynb", f"report/recorded/{study}.html"} <= shown
+    names = (f"{study}.ipynb", f"{study}.html", f"{study}_appendix.ipynb", f"{study}_appendix.html")
+    assert {f"report/recorded/{name}" for name in names} <= shown
     drivers = re.compile(r"report/recorded/.*-(items|metrics)")
     assert not any("fig1a_example" in name or drivers.match(name) for name in shown)
-    tops = (f"report/recorded/{study}.", f"figures/recorded/{study}/")
+    tops = (f"report/recorded/{study}", "report/recorded/judges.md", f"figures/recorded/{study}/")
     of_study = [name for name in shown if name.startswith(tops)]
     assert len(of_study) > 20
     for name in of_study:
@@ -139,18 +141,25 @@ def test_the_chapter_of_panickssery_tells_the_defects(recorded):
     assert "4 store the position bias as the score of both questions" in chapter
 
 
-def test_the_report_leads_to_the_chapters_and_to_each_judge(recorded):
+def test_the_book_leads_to_the_chapters_and_tells_of_each_judge(recorded):
     folder = recorded.folder / "report/recorded"
-    index = (folder / "index.html").read_text()
-    assert 'href="wataoka.html#fig1b_bias"' in index
-    assert "fig1a" not in index
-    cards = {path.stem for path in (folder / "judges").iterdir()}
-    tunes = {name for name in (*GPT, *CONTROLS, *LLAMA) if "_ft_" in name}
-    assert cards == tunes | {
+    index = (folder / "book/index.html").read_text()
+    assert {'href="wataoka.html"', 'href="xu_appendix.html"'} <= set(
+        re.findall(r'href="\S+"', index)
+    )
+    text = (folder / "judges.md").read_text()
+    assert "fig1a" not in index + text
+    told = {html.unescape(name) for name in re.findall("^## (.+)$", text, re.MULTILINE)}
+    folded = {html.unescape(name) for name in re.findall("<summary>(.+)</summary>", text)}
+    assert told == {
         *("gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b", "bard", "my-judge", "gemini"),
         *("claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini", "o1-preview", "llama"),
+        "Fine-tuned evaluators",
     }
-    assert "report/recorded/judges/gpt-4.html" in recorded.shown()
+    assert {name for name in (*GPT, *CONTROLS, *LLAMA) if "_ft_" in name} <= folded
+    shown = recorded.shown()
+    assert "report/recorded/judges.md" in shown
+    assert "report/recorded/book" not in shown
 
 
 # What a change makes stale, and nothing else.

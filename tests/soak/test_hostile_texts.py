@@ -71,9 +71,11 @@ def test_a_hostile_text_is_shown_as_text(tmp_path):
     assert done.returncode == 0, done.stderr + done.stdout
     folder = clone.folder / "figures/recorded/wataoka"
     pictures = list(folder.glob("*.svg"))
-    pages = list(clone.folder.glob("report/recorded/*.html"))
+    pages = list(clone.folder.glob("report/recorded/**/*.html"))
     assert len(pictures) >= 6
-    assert {"beyond.html", "wataoka.html", "index.html"} <= {page.name for page in pages}
+    assert {"beyond.html", "wataoka.html", "index.html", "judges.html"} <= {
+        page.name for page in pages
+    }
     for picture in pictures:
         ElementTree.parse(picture)
         assert "<script>" not in picture.read_text()

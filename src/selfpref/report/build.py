@@ -1,21 +1,45 @@
-"""Write the report of a profile: the index and the judges' cards."""
+"""Write what a reader of a profile opens: the judges' page and the book."""
 
 import re
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import groupby
 from pathlib import Path
 from platform import python_version
-from typing import Any
 
 import pandas as pd
 
 from selfpref import paths
-from selfpref.files import atomic
+from selfpref.files import write_text
 from selfpref.params import TASKS, Params
 from selfpref.plots import show
-from selfpref.report import gather, page
-from selfpref.report.cards import cards
+from selfpref.report import book, gather, page
+from selfpref.report.book import TESTBED
+from selfpref.report.cards import Card, cards
+from selfpref.report.chapters import figure, label, shown
+from selfpref.report.facts import Fact
+from selfpref.report.gather import Study
+from selfpref.studies.claims import PAPERS
 
-INDEX, JUDGES = "index.html", "judges"
+BOOK, JUDGES = "book", "judges.md"
+# Figures of the first page: each stands for what a study found, in the order of the studies.
+HEADLINES = {
+    "wataoka": ("without_a_self", "fig1b_bias", "outside_reader_slopes"),
+    "panickssery": ("fig1_recognition_vs_preference", "controls"),
+    "xu": ("refined_by_noise", "perceived"),
+    "livebench": ("position",),
+    "beyond": ("power",),
+}
+VERDICTS = {
+    "holds": "hold",
+    "holds with a control": "hold with a control",
+    "not identifiable": "cannot be told from something else or lack their data",
+    "does not hold": "do not hold",
+}
+# What a study's table calls the whole of its languages.
+OVER_ALL = {"xu": "average"}
+# HTML in Markdown ends at an empty line.
+BLANK = re.compile(r"<(details|table)>.*?</\1>", re.DOTALL)
 SOURCES = {
     "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
     "them was taught to prefer is known, so every measure can be held against the truth. No "
@@ -62,26 +86,107 @@ def _sources(params: Params) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["data set", "study", "reader", "pinned in"])
 
 
-def build(params: Params) -> Path:
-    """Write the whole report and return its index; without figures it says how to get them."""
-    folder = paths.report_dir(params.profile)
-    studies = gather.studies(params.profile, [*params.studies, "beyond"])
-    made = cards(params, studies)
-    shared: dict[str, Any] = {"profile": params.profile, "table": show.table}
-    with atomic(folder / JUDGES) as scratch:
-        scratch.mkdir()
-        for card in made:
-            page.write(scratch / card.file, "card.html.j2", card=card, **shared)
-    page.write(
-        folder / INDEX,
-        "index.html.j2",
+def _overview(found: Sequence[Card]) -> dict[str, show.Table]:
+    """For each study what it measures of all judges that nobody tuned, a row a judge and data set.
+
+    Of several languages only what holds over all of them.
+    """
+    rows: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
+    for card in found:
+        for fact in card.main:
+            if card.finetuned or (fact.study in OVER_ALL and fact.data != OVER_ALL[fact.study]):
+                continue
+            who = {"judge": card.name, "data": fact.data}
+            row = rows.setdefault(fact.study, {}).setdefault((card.name, fact.data), who)
+            row[f"{fact.measure} ({fact.null:.2g})"] = fact.text
+    order = sorted(rows, key=lambda study: [*PAPERS, study].index(study))
+    return {study: show.table(pd.DataFrame([*rows[study].values()])) for study in order}
+
+
+def _said(card: Card) -> list[tuple[str, list[Fact]]]:
+    """A judge's numbers by study and data set."""
+    return [
+        (f"{PAPERS.get(study, study).partition(',')[0]}, {data}", list(facts))
+        for (study, data), facts in groupby(card.main, lambda fact: (fact.study, fact.data))
+    ]
+
+
+def _compared(studies: Sequence[Study]) -> show.Table:
+    """Of every table that sets printed numbers beside recomputed ones: how far they are apart."""
+    rows = [
+        {
+            "study": study.key,
+            "table": one.title,
+            "numbers": int(one.frame["difference"].count()),
+            "largest difference": one.frame["difference"].abs().max(),
+        }
+        for study in studies
+        for one in study.outputs
+        if one.frame is not None and "difference" in one.frame and "recomputed" in one.frame
+    ]
+    return show.table(pd.DataFrame(rows))
+
+
+def _pictures(study: Study) -> set[str]:
+    """The labels of the pictures that a study's chapter or appendix shows."""
+    found = {
+        shown(output)
+        for made in study.pages
+        for cell in made.notebook.cells
+        for output in cell.get("outputs", [])
+    }
+    return {label(study.key, name) for name in found - {""}}
+
+
+def _index(params: Params, studies: Sequence[Study]) -> str:
+    claims = paths.claims_file()
+    lead = [
+        (study, one)
+        for study in studies
+        for name in HEADLINES.get(study.key, ())
+        for one in study.figures
+        if one.name == name and one.file("svg").is_file()
+    ]
+    return page.text(
+        "index.md.j2",
+        profile=params.profile,
         studies=studies,
-        cards=made,
         source=SOURCES[params.profile],
+        chapters={study.key: study.key for study in studies if study.pages},
+        claims=pd.read_csv(claims) if claims.is_file() else pd.DataFrame(),
+        words=VERDICTS,
+        lead=[figure(one, study.key, one.caption, name=f"first-{one.name}") for study, one in lead],
+        compared=_compared(studies),
+        testbed=(paths.root() / TESTBED).is_dir(),
         params=params,
         seeds=", ".join(map(str, params.lab.seeds)),
         datasets=_sources(params),
+        table=show.table,
         versions=_versions(models=bool(params.models)),
-        **shared,
     )
-    return folder / INDEX
+
+
+def build(params: Params) -> Path:
+    """Write the judges' page and the book, and return its first page.
+
+    Without figures the first page says how to get them.
+    """
+    folder = paths.report_dir(params.profile)
+    known = {study: number for number, study in enumerate(PAPERS)}
+    wanted = sorted([*params.studies, "beyond"], key=lambda study: known.get(study, -1))
+    studies = gather.studies(params.profile, wanted)
+    made = cards(params, studies)
+    judges = page.text(
+        "judges.md.j2",
+        profile=params.profile,
+        cards=made,
+        overview=_overview(made),
+        titles={study.key: study.pages[0].title if study.pages else study.key for study in studies},
+        said=_said,
+    )
+    judges = BLANK.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), judges)
+    write_text(folder / JUDGES, judges)
+    drawn = set[str]().union(*map(_pictures, studies))
+    outputs = page.text("outputs.md.j2", studies=studies, label=label, shown=drawn)
+    pages = {"index": _index(params, studies), "judges": judges, "outputs": outputs}
+    return book.build(studies, pages, folder / BOOK)

@@ -1,20 +1,18 @@
-"""A judge's card: all that a profile's tables know of one judge, on one page.
+"""A judge's card: all that a profile's tables know of one judge.
 
 A judge is whoever has verdicts, ratings or likelihoods in the tables. Its rows are found by name in
 every table of every study; the well-known tables stand in order of topic with the columns that
 matter, those of a study that is unknown here stand whole, and of the rest the card names the files.
 """
 
-import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
-from selfpref import paths
 from selfpref.params import Params
 from selfpref.plots import show
+from selfpref.report.facts import Fact, facts
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part
 from selfpref.tables.asked import ITEMS
@@ -60,8 +58,9 @@ class Card:
     Attributes:
         name: As most studies call it.
         names: As the studies call it.
-        file: The page's file name.
         facts: What it is, by term.
+        finetuned: Whether a study tuned it, so that it is no judge that anyone has.
+        main: What the studies measure of it, one number a row.
         studies: Keys of the studies that know it.
         topics: Sections by topic; a topic without rows is empty.
         work: What it did, by study and table, with every status.
@@ -70,39 +69,31 @@ class Card:
 
     name: str
     names: list[str]
-    file: str
     facts: dict[str, str]
+    finetuned: bool
+    main: list[Fact]
     studies: list[str]
     topics: dict[str, list[Section]]
     work: show.Table
     others: list[tuple[str, str, str, int]]
 
 
-def work(params: Params, studies: Sequence[str]) -> pd.DataFrame:
+def work(found: Mapping[Key, pd.DataFrame]) -> pd.DataFrame:
     """What every judge was asked, and what came of it.
 
     Args:
-        params: The whole parameters.
-        studies: Keys of studies that read tables of their own.
+        found: The studies' tables; `asked` is written by a study's appendix.
 
     Returns:
         One row a judge, study, table, task and status, with n; the table `responses` counts what
         a judge wrote itself.
     """
-    files = {study: paths.metrics_dir(params.profile, study) / "asked.parquet" for study in studies}
-    found = {study: pd.read_parquet(path) for study, path in files.items() if path.is_file()}
-    made = pd.concat([pd.DataFrame(columns=ASKED), *(f.assign(study=s) for s, f in found.items())])
+    asked = [frame.assign(study=study) for (study, name), frame in found.items() if name == "asked"]
+    made = pd.concat([pd.DataFrame(columns=ASKED), *asked])
     # Who only writes, or only reads, judges nothing.
     others = made["table"].isin(["responses", "perplexities", ITEMS])
     judges = set(made.loc[~others, "judge"]) - set(NOBODY)
     return made.loc[made["judge"].isin(judges), ASKED].sort_values(ASKED, ignore_index=True)
-
-
-def _file(name: str) -> str:
-    """A file name for any judge; what is no plain name gets a digest behind it."""
-    plain = re.sub(r"[^A-Za-z0-9._-]", "-", name)[:60].lstrip(".")
-    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{plain}.html" if plain == name else f"{plain}-{digest}.html"
 
 
 def _by_judge(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -186,8 +177,8 @@ def cards(params: Params, studies: Sequence[Study]) -> list[Card]:
         params: The whole parameters.
         studies: As `gather.studies` returns them.
     """
-    done = work(params, [study.key for study in studies if study.key in params.studies])
     found = frames(studies)
+    done = work(found)
     tables = {key: _by_judge(frame) for key, frame in found.items()}
     known = {str(name) for name in done["judge"]}
     made = []
@@ -199,6 +190,7 @@ def cards(params: Params, studies: Sequence[Study]) -> list[Card]:
             for topic, parts in TOPICS.items()
         }
         whole, others = _rest(own)
+        evaluator = own.get(("panickssery", "evaluators"))
         for key, rows in whole.items():
             topics.setdefault(key[0].capitalize(), []).append(_section(key, rows, found[key]))
         asked = done[done["judge"].isin(names)]
@@ -207,8 +199,9 @@ def cards(params: Params, studies: Sequence[Study]) -> list[Card]:
             Card(
                 name,
                 names,
-                _file(name),
-                _facts(params, names, own.get(("panickssery", "evaluators"))),
+                _facts(params, names, evaluator),
+                evaluator is not None and evaluator["variant"].ne("base").all(),
+                facts(own),
                 [study.key for study in studies if study.key in in_studies],
                 topics,
                 show.table(asked.drop(columns="judge")),

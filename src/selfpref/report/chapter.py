@@ -12,6 +12,7 @@ from nbconvert.exporters.html import HTMLExporter
 from traitlets import default
 
 from selfpref.report import page
+from selfpref.report.gather import heading
 
 
 class _Body(HTMLExporter):  # type: ignore[misc]
@@ -27,14 +28,6 @@ class _Body(HTMLExporter):  # type: ignore[misc]
         yield "markdown2html", page.markdown
 
 
-def title(notebook: nbformat.NotebookNode) -> str:
-    """The first heading."""
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("# "):
-            return str(cell.source.partition("\n")[0].removeprefix("# "))
-    return "Notebook"
-
-
 def write(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Write the page of an executed notebook.
 
@@ -44,4 +37,4 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> None:
     """
     exporter = _Body(extra_template_basedirs=[str(page.TEMPLATES)])
     body, _ = exporter.from_notebook_node(notebook)
-    page.write(path, "chapter.html.j2", title=title(notebook), body=body)
+    page.write(path, "chapter.html.j2", title=heading(notebook), body=body)

@@ -1,7 +1,7 @@
-"""Pages: one template family, which needs no network, no fonts and no other file.
+"""Pages: a chapter on its own, which needs no network and no other file, and the book's Markdown.
 
 Every text on a page may come from a model, so it is hostile: templates escape all of it, characters
-that no one could see are made visible, and the page's own policy lets the browser run only the
+that no one could see are made visible, and a chapter's own policy lets the browser run only the
 script that stands in `table.js` and load pictures only from the disk.
 """
 
@@ -37,14 +37,27 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     script = (TEMPLATES / "table.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment.globals.update(
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"), script=script, digest=digest
     )
-    environment.filters["markdown"] = markdown
+    environment.filters["inert"] = inert
+    environment.filters["one_line"] = one_line
     return environment
+
+
+def inert(text: str) -> str:
+    """A text that neither Markdown nor HTML reads as more than that."""
+    plain = (one if one.isalnum() or one in " .,:-/%" else f"&#{ord(one)};" for one in text)
+    return "".join(plain)
+
+
+def one_line(text: object) -> str:
+    """A text without line breaks: an empty line ends HTML in Markdown."""
+    return " ".join(str(text).split("\n"))
 
 
 def write(path: Path, template: str, **values: Any) -> None:
@@ -55,4 +68,9 @@ def write(path: Path, template: str, **values: Any) -> None:
         template: A file of `templates/`.
         values: What it shows.
     """
-    write_text(path, visible(_environment().get_template(template).render(**values)))
+    write_text(path, text(template, **values))
+
+
+def text(template: str, **values: Any) -> str:
+    """A filled template; as `write` writes it."""
+    return visible(_environment().get_template(template).render(**values))
