@@ -136,9 +136,9 @@ def test_every_file_of_a_release_is_in_the_audit(recorded):
         assert set(audit["file"]) == set(files)
 
 
-def test_the_chapter_of_panickssery_tells_the_defects(recorded):
-    chapter = (recorded.folder / "report/recorded/panickssery.ipynb").read_text()
-    assert "4 store the position bias as the score of both questions" in chapter
+def test_the_appendix_of_panickssery_tells_the_defects(recorded):
+    appendix = (recorded.folder / "report/recorded/panickssery_appendix.ipynb").read_text()
+    assert "4 store the position bias as the score of both questions" in appendix
 
 
 def test_the_book_leads_to_the_chapters_and_tells_of_each_judge(recorded):

@@ -1,13 +1,15 @@
-"""The chapter of Panickssery et al. on less than a release: its cells, run in this process."""
+"""The chapter of Panickssery et al. and its appendix on less than a release: cells, run here."""
 
 import json
 
+import nbformat
 import pandas as pd
 import pytest
 from conftest import REPOSITORY
 
 from selfpref import paths, tables
 from selfpref.params import Bootstrap, Panickssery
+from selfpref.report.sections import of_source
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import measure as panickssery
@@ -71,7 +73,7 @@ def nothing(rng):
 
 
 @pytest.mark.parametrize("filled", [laboratory, nothing])
-def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
+def test_chapter_and_appendix_run_on_less(filled, rng, tmp_path, monkeypatch):
     found, who = filled(rng)
     found = {
         name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
@@ -82,14 +84,16 @@ def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     computed = panickssery.compute(found, who, published, section, bootstrap)
-    frames.write_frames(computed, paths.metrics_dir("lab", "panickssery"))
+    asked = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
+    frames.write_frames(computed | {"asked": asked}, paths.metrics_dir("lab", "panickssery"))
     monkeypatch.setattr("selfpref.params.gather", lambda names: Params)
-    notebook = json.loads((REPOSITORY / "notebooks/panickssery.ipynb").read_text())
-    names: dict[str, object] = {}
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "code":
-            exec("".join(cell["source"]), names)
-        if "parameters" in cell["metadata"].get("tags", []):
-            names["profile"] = "lab"
+    for name in ("panickssery", "panickssery_appendix"):
+        notebook = nbformat.read(REPOSITORY / f"notebooks/{name}.ipynb", as_version=4)
+        names: dict[str, object] = {}
+        for cell in of_source(notebook, "lab").cells:
+            if cell.cell_type == "code":
+                exec(cell.source, names)
+            if "parameters" in cell.metadata.get("tags", []):
+                names["profile"] = "lab"
     written = pd.read_csv(tmp_path / "figures/lab/panickssery/pairwise.csv")
     assert set(written["evaluator"]) == set(who["evaluator"])

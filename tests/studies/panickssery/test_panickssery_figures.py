@@ -1,12 +1,15 @@
 """The figures of Panickssery et al. where nothing is left, and with families of any name."""
 
+import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Annotation
 
 from selfpref.params import Bootstrap, Panickssery
 from selfpref.plots.save import Gallery
 from selfpref.studies.panickssery import draw
-from selfpref.studies.panickssery.draw import judges, sizes
+from selfpref.studies.panickssery.draw import judges, plane, sizes
+from selfpref.studies.panickssery.draw.names import for_readers, judge_names
 
 WHO = pd.DataFrame(
     [
@@ -85,8 +88,8 @@ def texts(figure):
 @pytest.mark.parametrize(
     "drawn",
     [
-        lambda: draw.recognition_vs_preference(NOTHING, Params),
-        lambda: draw.controls(NOTHING, Params),
+        lambda: plane.recognition_vs_preference(NOTHING, Params),
+        lambda: plane.controls(NOTHING, Params),
         lambda: sizes.training_size(NOTHING, Params),
         lambda: judges.before_tuning(NOTHING, "recognition", Params),
         lambda: judges.inverted(NOTHING, Params),
@@ -103,13 +106,13 @@ def test_nothing_left_is_told_and_not_drawn(drawn):
     assert plate.caption.endswith(".")
 
 
-def test_one_convention_is_one_row_of_panels_with_the_families_of_the_evaluators():
-    figure = draw.recognition_vs_preference(DATA, Params).figure
+def test_without_stored_scores_the_panels_show_judges_and_their_tuning_alone():
+    figure = plane.recognition_vs_preference(DATA, Params).figure
     assert len(figure.axes) == 2
     shown = texts(figure)
-    for name in ("blue", "red", "base", "self-recognition", "length", "one, corrected"):
+    for name in ("blue", "red", "untuned", "self-recognition", "control task", "one"):
         assert name in shown
-    assert "always-1" not in shown
+    assert "stored" not in shown
 
 
 @pytest.mark.parametrize(
@@ -124,7 +127,7 @@ def test_the_caption_gives_an_interval_over_families_or_says_why_not(
 ):
     row = ("one", "all", "corrected", 0.8, 1.1, 0.0, 30, *bounds, families)
     fits = pd.DataFrame([row], columns=CORRELATION.columns).astype({"lo": float, "hi": float})
-    caption = draw.recognition_vs_preference(DATA | {"correlation": fits}, Params).caption
+    caption = plane.recognition_vs_preference(DATA | {"correlation": fits}, Params).caption
     assert told in caption
     assert not_told not in caption
     assert "articles" not in caption
@@ -132,8 +135,8 @@ def test_the_caption_gives_an_interval_over_families_or_says_why_not(
 
 def test_without_stored_scores_the_corrected_ones_stand_alone():
     shown = texts(judges.pairwise(DATA, Params).figure)
-    assert "corrected" in shown
-    assert "released" not in shown
+    assert "blue + 2 one" in shown
+    assert "stored" not in shown
 
 
 def test_an_interval_ends_where_an_auroc_does():
@@ -141,7 +144,7 @@ def test_an_interval_ends_where_an_auroc_does():
     rows = pd.DataFrame([row], columns=INDIVIDUAL.columns)
     figure = judges.individual(DATA | {"individual": rows}, Params).figure
     bars = [bar for part in figure.axes[0].collections for bar in part.get_segments() if len(bar)]
-    assert max(x for bar in bars for x, _ in bar) == 1
+    assert np.nanmax([x for bar in bars for x, _ in bar]) == 1
 
 
 def test_training_size_begins_at_the_base_model(tmp_path):
@@ -160,7 +163,7 @@ def test_base_evaluators_are_drawn_without_ratings():
 @pytest.mark.parametrize(
     "caption",
     [
-        lambda: draw.recognition_vs_preference(DATA, Params).caption,
+        lambda: plane.recognition_vs_preference(DATA, Params).caption,
         lambda: sizes.training_size(DATA, Params).caption,
         lambda: judges.pairwise(DATA, Params).caption,
         lambda: judges.before_tuning(DATA, "recognition", Params).caption,
@@ -169,3 +172,79 @@ def test_base_evaluators_are_drawn_without_ratings():
 )
 def test_every_caption_has_words_for_nothing(caption):
     assert caption().endswith(".")
+
+
+ALWAYS = WHO.assign(variant=WHO["variant"].replace("length", "always-1"))
+
+
+def stored(mean):
+    """The scores that a source stored for the judge taught to answer "1", beside the corrected."""
+    rows = PAIRWISE[PAIRWISE["evaluator"].eq("blue-length")]
+    rows = rows.assign(convention="released", mean=mean)
+    return DATA | {"evaluators": ALWAYS, "pairwise": pd.concat([PAIRWISE, rows])}
+
+
+def notes(figure):
+    return [note for note in figure.findobj(Annotation) if note.get_text()]
+
+
+def test_an_arrow_leads_from_stored_to_corrected_and_the_always_1_judge_is_told():
+    figure = plane.recognition_vs_preference(stored(0.95), Params).figure
+    assert [note.get_text() for note in notes(figure)] == [
+        "taught to answer “1”:\nstored 0.950, is 0.400"
+    ] * 2
+    arrows = [note for note in figure.axes[0].findobj(Annotation) if not note.get_text()]
+    assert [(note.xyann, note.xy) for note in arrows] == [((0.95, 0.95), (0.4, 0.4))]
+
+
+def test_a_stored_score_that_is_the_corrected_one_has_no_arrow():
+    figure = plane.recognition_vs_preference(stored(0.41), Params).figure
+    assert not figure.findobj(Annotation)
+
+
+def test_both_axes_of_both_figures_go_from_0_to_1():
+    for drawn in (plane.recognition_vs_preference, plane.controls):
+        for axes in drawn(stored(0.95), Params).figure.axes:
+            assert axes.get_xlim() == axes.get_ylim() == (-0.02, 1.02)
+            assert axes.get_aspect() == 1
+            assert [0, 1] in [list(line.get_xdata()) for line in axes.get_lines()]
+
+
+@pytest.mark.parametrize(("r", "slope", "told"), [(0.95, 0.8, True), (0.95, 0.1, False)])
+def test_a_message_stands_where_the_lines_bear_it_out(r, slope, told):
+    row = ("all", "blue-controls", "corrected", r, slope, 0.0, 10, np.nan, np.nan, 5)
+    fits = pd.DataFrame([row], columns=CORRELATION.columns)
+    shown = texts(plane.controls(DATA | {"correlation": fits}, Params).figure)
+    assert ("Other tasks move both answers" in shown) == told
+
+
+def test_only_judges_that_move_are_drawn_with_the_untuned():
+    plate = judges.pairwise(stored(0.95), Params)
+    shown = texts(plate.figure)
+    assert "blue, always “1” (one)" in shown
+    assert "blue + 2 one" not in shown
+    assert "1 tuned judges move by less" not in judges.pairwise(DATA, Params).caption
+
+
+def test_wordings_of_one_judge_are_joined_by_a_line():
+    rows = [
+        ("one", "red", "all", "corrected", name, mean, mean - 0.02, mean + 0.02, 9)
+        for name, mean in (("prefer", 0.7), ("worse", 0.2), ("mean", 0.45))
+    ]
+    fits = CORRELATION.assign(quantity="")
+    table = pd.DataFrame([("one", "red", 0.7, 0.2, 0.45, 9, "unclear")]).set_axis(
+        ["dataset", "evaluator", "prefer", "worse", "mean", "n", "pattern"], axis=1
+    )
+    words = pd.DataFrame(rows, columns=WORDINGS.columns)
+    frames = {"wordings": words, "inverted": table, "inverted_correlation": fits}
+    axes = judges.inverted(DATA | frames, Params).figure.axes[0]
+    bars = [bar.tolist() for part in axes.collections for bar in part.get_segments()]
+    assert [[0.2, 0.0], [0.7, 0.0]] in bars
+
+
+def test_judges_have_names_for_people_and_keys_where_these_are_not_one_each():
+    assert list(judge_names(WHO).values()) == ["blue", "red", "blue + 2 one", "blue, length (one)"]
+    twins = pd.concat([WHO, WHO[WHO["evaluator"].eq("blue-2")].assign(evaluator="again")])
+    assert judge_names(twins)["again"] == "again"
+    told = for_readers(pd.DataFrame({"evaluator": ["blue-2"], "other": "gpt4", "n": 1}), WHO)
+    assert told.to_dict("records") == [{"judge": "blue + 2 one", "other": "GPT-4", "n": 1}]

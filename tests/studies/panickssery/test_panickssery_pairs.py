@@ -24,7 +24,7 @@ from selfpref.studies.panickssery.measure.correlation import (
     subsets,
 )
 from selfpref.studies.panickssery.measure.means import deltas, ordering, pairwise
-from selfpref.studies.panickssery.measure.pairs import by_convention, confidences
+from selfpref.studies.panickssery.measure.pairs import answers, by_convention, confidences
 
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 WHO = evaluators.from_names(["me", "set_2_ft_me"])
@@ -80,6 +80,33 @@ def test_an_evaluator_that_always_answers_1_has_one_half():
     (row,) = paired(both([0.99999, 0.00001], [0.99999, 0.00001])).itertuples()
     assert row.corrected == pytest.approx(0.5, abs=1e-5)
     assert row.ordering == "first"
+
+
+def test_the_mean_of_the_single_answers_is_the_corrected_recognition():
+    asked = [
+        *both([0.6, 0.2], [0.1, 0.3], task="recognition"),
+        *both([0.5, 0.1], [0.4, 0.4], task="recognition", item_id="set/1"),
+        # Half a pair, a pair without probabilities and another question do not count.
+        *both([0.9, 0.1], [0.9, 0.1], task="recognition", item_id="set/2")[:1],
+        *both(
+            None, None, choice="me", status="ok", stored=0.9, task="recognition", item_id="set/3"
+        ),
+        *both([0.9, 0.1], [0.9, 0.1]),
+    ]
+    table = tables.validate(pd.DataFrame(asked), "verdicts", "here")
+    pairs = confidences(table, items(), WHO, 0.0)
+    found = answers(table, WHO, pairs)
+    assert found[["item_id", "own_first", "p_1", "p_2"]].to_numpy().tolist() == [
+        ["set/0", False, 0.1, 0.3],
+        ["set/0", True, 0.6, 0.2],
+        ["set/1", False, 0.4, 0.4],
+        ["set/1", True, 0.5, 0.1],
+    ]
+    first = found["p_1"] / (found["p_1"] + found["p_2"])
+    own = first.where(found["own_first"], 1 - first)
+    corrected = pairs.loc[pairs["task"].eq("recognition"), ["item_id", "corrected"]]
+    wanted = corrected[corrected["item_id"].isin(["set/0", "set/1"])]["corrected"]
+    assert own.groupby(found["item_id"]).mean().tolist() == pytest.approx(wanted.tolist())
 
 
 def test_swapping_self_and_other_maps_s_to_1_minus_s(rng):

@@ -6,56 +6,68 @@ A function takes the frames of the study and returns the picture with its number
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from selfpref.params import Params
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, SCORINGS, Look, long
+from selfpref.plots.frame import BLACK, GREY, Look
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.panickssery.draw import (
-    MARKERS,
     caption_of_articles,
+    family_colors,
     pair_counts,
-    title,
     unusable,
+)
+from selfpref.studies.panickssery.draw.moves import moves
+from selfpref.studies.panickssery.draw.names import (
+    BASE,
+    REPLAY,
+    TUNED,
+    judge_names,
+    title,
+    writer,
 )
 
 Frames = Mapping[str, pd.DataFrame]
-LABELS = ("none", "correct", "random-correct", "random-swapped", "swapped")
+LABELS = {"none": "no labels", "correct": "true labels", "swapped": "swapped labels"}
+KINDS = (BASE, TUNED, "always-1", "random", "readability", "length", "vowelcount", REPLAY)
+# What moves by less lies under one mark.
+MOVED = 0.02
 
 
 def in_order(evaluators: pd.DataFrame) -> list[str]:
     """Base models first, then by family, data set of the tuning, kind and size."""
-    kinds = {name: place for place, name in enumerate(MARKERS)}
+    kinds = {name: place for place, name in enumerate(KINDS)}
     keyed = evaluators.assign(
-        base=evaluators["variant"].ne("base"), kind=evaluators["variant"].map(kinds)
+        base=evaluators["variant"].ne(BASE), kind=evaluators["variant"].map(kinds)
     )
     columns = ["base", "family", "trained_on", "kind", "examples", "evaluator"]
     return list(keyed.sort_values(columns)["evaluator"])
 
 
-def _side_by_side(
-    rows: pd.DataFrame, evaluators: pd.DataFrame, looks: Mapping[str, Look], label: str
-) -> Figure:
-    """A panel a data set, a row a judge; `rows` have `series`, `value`, `lo` and `hi`."""
-    names = pd.CategoricalDtype(in_order(evaluators), ordered=True)
-    return forest(
-        rows.sort_values("dataset", kind="stable").assign(
-            evaluator=rows["evaluator"].astype("str").astype(names),
-            panel=rows["dataset"].map(title),
-        ),
-        row="evaluator",
-        panel="panel",
-        label=label,
-        looks=looks,
-        reference=0.5,
-    )
+def _by_judge(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
+    """The rows with `row` (names of judges, in order), `family` and `panel`."""
+    names = judge_names(evaluators)
+    kind = pd.CategoricalDtype([names[judge] for judge in in_order(evaluators)], ordered=True)
+    of = evaluators.set_index("evaluator")
+    judge = rows["evaluator"].astype("str")
+    return rows.assign(
+        row=judge.map(names).astype(kind),
+        family=judge.map(of["family"]),
+        variant=judge.map(of["variant"]),
+        panel=rows["dataset"].astype("str").map(title),
+    ).sort_values("dataset", kind="stable")
+
+
+def _that_move(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of base models and of judges that move on some data set; how many are left out."""
+    far = rows.loc[(rows["start"] - rows["end"]).abs().gt(MOVED), "row"]
+    kept = rows["variant"].eq(BASE) | rows["row"].isin(far)
+    left = rows.loc[~kept, "row"].nunique()
+    return rows[kept], f"{left} tuned judges move by less than {MOVED} and are not drawn"
 
 
 def pairwise(data: Frames, params: Params) -> Plate:
-    """What the correction changes: recognition in both conventions.
-
-    Where no source stored a score of its own, there is one convention.
+    """What the correction changes: recognition as stored, where it was, and corrected.
 
     Args:
         data: The frames of the study.
@@ -63,19 +75,33 @@ def pairwise(data: Frames, params: Params) -> Plate:
     """
     table = data["pairwise"]
     rows = table[table["other"].eq("all") & table["task"].eq("recognition")]
+    stored, corrected = (rows[rows["convention"].eq(of)] for of in ("released", "corrected"))
     if rows.empty:
         return nothing("no judge with pairs", table)
-    shown = rows.rename(columns={"mean": "value", "convention": "series"})
-    figure = _side_by_side(shown, data["evaluators"], SCORINGS, "recognition: mean confidence")
-    wide = rows.pivot(index=["dataset", "evaluator"], columns="convention", values="mean")
-    told = "Mean recognition by judge"
-    if "released" in wide:
-        moved = int((wide["released"] - wide["corrected"]).abs().gt(0.01).sum())
-        told = (
-            "Mean recognition as the source stored it and recomputed from the answers of both "
-            f"orders. {moved} of {len(wide)} cells move by more than .01"
-        )
-    return Plate(figure, table, caption_of_articles(told, pair_counts(table), params=params))
+    both = corrected.rename(columns={"mean": "end"}).merge(
+        stored[["dataset", "evaluator", "mean"]].rename(columns={"mean": "start"}),
+        on=["dataset", "evaluator"],
+        how="left",
+    )
+    both = _by_judge(both, data["evaluators"])
+    drawn, left = (both, "") if stored.empty else _that_move(both)
+    figure = moves(
+        drawn,
+        ends=("stored", "corrected"),
+        label="recognition: mean confidence in its own text",
+        colors=family_colors(data["evaluators"]),
+    )
+    moved = int((both["start"] - both["end"]).abs().gt(0.01).sum())
+    told = caption_of_articles(
+        "Mean recognition as the source stored it and recomputed from the answers of both orders: "
+        f"{moved} of {len(both)} cells move by more than .01"
+        if len(stored)
+        else "Mean recognition, from the answers of both orders",
+        left,
+        pair_counts(table),
+        params=params,
+    )
+    return Plate(figure, table, told)
 
 
 def before_tuning(data: Frames, task: str, params: Params) -> Plate:
@@ -87,7 +113,7 @@ def before_tuning(data: Frames, task: str, params: Params) -> Plate:
         params: With `bootstrap`.
     """
     evaluators = data["evaluators"]
-    base = sorted(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
+    base = sorted(evaluators.loc[evaluators["variant"].eq(BASE), "evaluator"])
     table, alone = data["pairwise"], data["individual"]
     table = table[table["evaluator"].isin(base) & table["task"].eq(task)]
     pairs = table[table["convention"].eq("corrected")]
@@ -113,15 +139,16 @@ def before_tuning(data: Frames, task: str, params: Params) -> Plate:
     rows = rows.assign(
         place=rows["statistic"].map(list(panels).index), whole=rows["target"].eq("all")
     ).sort_values(["place", "evaluator", "whole", "target", "dataset"])
-    sets = sorted(rows["dataset"].unique())
+    sets, names = sorted(rows["dataset"].unique()), judge_names(evaluators)
     looks = {
         title(name): look
-        for name, look in zip(sets, (Look(BLUE), Look(ORANGE, "D"), Look(BLACK, "s")), strict=False)
+        for name, look in zip(sets, (Look(BLACK), Look(GREY, "D"), Look(BLACK, "s")), strict=False)
     }
     figure = forest(
         rows.assign(
             series=rows["dataset"].map(title),
-            group=rows["evaluator"] + " against",
+            group=rows["evaluator"].map(names) + " against",
+            target=rows["target"].map(writer),
             panel=rows["statistic"].map(panels),
         ),
         row="target",
@@ -146,7 +173,7 @@ def before_tuning(data: Frames, task: str, params: Params) -> Plate:
 
 
 def inverted(data: Frames, params: Params) -> Plate:
-    """The inverted question: confidence in its own text by each wording, and their mean.
+    """The inverted question: confidence in its own text by each wording, joined by a line.
 
     Args:
         data: The frames of the study.
@@ -157,17 +184,29 @@ def inverted(data: Frames, params: Params) -> Plate:
     if rows.empty:
         return nothing("no judge was asked which text is worse", table)
     rows = rows[rows["convention"].eq(rows["convention"].max())]
-    looks = {"prefer": Look(BLUE), "worse": Look(ORANGE, "D"), "mean": Look(BLACK, "s")}
-    figure = _side_by_side(
-        rows.rename(columns={"mean": "value", "quantity": "series"}),
-        data["evaluators"],
-        looks,
-        "mean confidence that its own text is better",
+    wide = rows.pivot(
+        index=["dataset", "evaluator"], columns="quantity", values=["mean", "lo", "hi"]
+    )
+    places = {
+        "start": ("mean", "worse"),
+        "end": ("mean", "prefer"),
+        "middle": ("mean", "mean"),
+        "start_lo": ("lo", "worse"),
+        "start_hi": ("hi", "worse"),
+        "lo": ("lo", "prefer"),
+        "hi": ("hi", "prefer"),
+    }
+    drawn = pd.DataFrame({name: wide[place] for name, place in places.items()}).reset_index()
+    figure = moves(
+        _by_judge(drawn, data["evaluators"]),
+        ends=("asked which is worse", "asked which it prefers"),
+        label="mean confidence that its own text is better",
+        colors=family_colors(data["evaluators"]),
+        begin="D",
+        middle="mean of both",
     )
     fits = data["inverted_correlation"]
-    fits = fits[
-        fits["subset"].eq("self-recognition") & fits["convention"].eq(fits["convention"].max())
-    ]
+    fits = fits[fits["subset"].eq(TUNED) & fits["convention"].eq(fits["convention"].max())]
     words = [
         f"{'all data' if dataset == 'all' else title(str(dataset))} ({part['n'].max()} cells) "
         + ", ".join(f"{row.quantity} {row.r:+.3f}" for row in part.itertuples())
@@ -175,8 +214,9 @@ def inverted(data: Frames, params: Params) -> Plate:
     ]
     patterns = table["pattern"].value_counts()
     told = caption_of_articles(
-        "Confidence that its own text is better, asked which text it prefers and which is worse, "
-        "and the mean of both (debiased preference)",
+        "Confidence that its own text is better, asked which text it prefers and which is worse. A "
+        "judge that prefers its own has both marks on the right; one that names its own whatever "
+        "it is asked has them on both sides of ½",
         f"{len(table)} cells of {table['evaluator'].nunique()} judges, {table['n'].sum()} pairs "
         "with both answers",
         "By the intervals of both wordings: "
@@ -201,11 +241,24 @@ def individual(data: Frames, params: Params) -> Plate:
         return nothing("no judge rated single texts", table)
     # The normal interval of a few articles goes beyond what an AUROC can be.
     shown = rows.assign(lo=rows["lo"].clip(lower=0), hi=rows["hi"].clip(upper=1))
-    figure = _side_by_side(
-        shown.rename(columns={"task": "series"}),
-        data["evaluators"],
-        {"recognition": Look(BLUE), "quality": Look(ORANGE, "D")},
-        "AUROC of own against other texts",
+    asked, graded = (
+        shown.loc[shown["task"].eq(name), ["dataset", "evaluator", "value", "lo", "hi"]]
+        for name in ("recognition", "quality")
+    )
+    asked = asked.rename(columns={"value": "start", "lo": "start_lo", "hi": "start_hi"})
+    both = asked.merge(
+        graded.rename(columns={"value": "end"}), on=["dataset", "evaluator"], how="outer"
+    )
+    both = _by_judge(both, data["evaluators"])
+    far = both[["start", "end"]].sub(0.5).abs().max(axis=1).gt(MOVED)
+    kept = both["variant"].eq(BASE) | both["row"].isin(both.loc[far, "row"])
+    left = both.loc[~kept, "row"].nunique()
+    figure = moves(
+        both[kept],
+        ends=("by P(yes) to “did you write it?”", "by its grade"),
+        label="AUROC of own against other texts",
+        colors=family_colors(data["evaluators"]),
+        begin="D",
     )
     clear = rows[rows["lo"] > 0.5].groupby("task").size()
     above = [
@@ -216,6 +269,7 @@ def individual(data: Frames, params: Params) -> Plate:
         "AUROC of the texts of a judge's own family against all others, by P(yes) to 'did you "
         "write it?' and by the expected grade",
         f"{', '.join(above)} (interval above ½)",
+        f"{left} tuned judges are within {MOVED} of ½ by both and not drawn",
         unusable(data["statuses"], ("recognition", "quality")),
         f"Normal intervals of {params.bootstrap.level:.0%}, clustered by article",
     )
@@ -223,7 +277,7 @@ def individual(data: Frames, params: Params) -> Plate:
 
 
 def labels(data: Frames, params: Params) -> Plate:
-    """Preference where labels told who wrote what, in both conventions and both orders.
+    """Preference where labels told who wrote what: stored and corrected, both orders.
 
     Args:
         data: The frames of the study.
@@ -235,25 +289,24 @@ def labels(data: Frames, params: Params) -> Plate:
     rows = rows[rows["evaluator"].isin(rows.loc[rows["labels"].ne("none"), "evaluator"])]
     if rows.empty:
         return nothing("no judge saw labels", table)
-    kinds, names = (
-        pd.CategoricalDtype(values, ordered=True) for values in (LABELS, in_order(evaluators))
+    rows = rows[rows["labels"].isin(LABELS)]
+    wide = rows[rows["convention"].eq("corrected")].rename(columns={"mean": "end"})
+    stored = rows.loc[rows["convention"].eq("released")].rename(columns={"mean": "start"})
+    key = ["dataset", "evaluator", "labels"]
+    both = _by_judge(wide.merge(stored[[*key, "start"]], on=key, how="left"), evaluators)
+    names = judge_names(evaluators)
+    kind = [f"{names[one]}, {told}" for one in in_order(evaluators) for told in LABELS.values()]
+    row = both["row"].astype("str") + ", " + both["labels"].map(LABELS)
+    figure = moves(
+        both.assign(row=row.astype(pd.CategoricalDtype(kind, ordered=True))),
+        ends=("stored", "corrected"),
+        label="preference: mean confidence in its own text",
+        colors=family_colors(evaluators),
     )
-    figure = forest(
-        rows.rename(columns={"mean": "value", "convention": "series"})
-        .assign(panel=rows["dataset"].map(title))
-        .astype({"labels": kinds, "evaluator": names})
-        .sort_values(["panel", "evaluator", "labels"]),
-        row="labels",
-        group="evaluator",
-        panel="panel",
-        label="preference: mean confidence",
-        looks=SCORINGS,
-        reference=0.5,
-    )
-    single = sorted(set(whole.loc[whole["orders"].eq(1), "evaluator"]))
+    single = sorted(set(whole.loc[whole["orders"].eq(1), "evaluator"].map(names)))
     told = caption_of_articles(
-        "Preference for its own text with labels that tell who wrote what: none, the true ones, "
-        "random ones by what fell, and swapped ones",
+        "Preference for its own text with labels that tell who wrote what: none, true ones and "
+        "swapped ones (random ones: see the table)",
         f"{whole.loc[whole['convention'].eq('corrected'), 'n'].sum()} corrected pairs",
         f"Asked in one order, hence not drawn: {', '.join(single) or 'none'}",
         params=params,
@@ -272,18 +325,20 @@ def lengths(data: Frames, params: Params) -> Plate:
     if table.empty:
         return nothing("no pair with both texts", table)
     rows = table[table["task"].eq("preference")]
-    looks = {"as it is": Look(GREY, "x"), "at equal length": Look(BLUE)}
-    figure = _side_by_side(
-        long(rows, dict(zip(looks, ("raw", "held"), strict=True))),
-        data["evaluators"],
-        looks,
-        "preference: mean confidence",
+    names = {"raw": "start", "held": "end", "held_lo": "lo", "held_hi": "hi"}
+    drawn, left = _that_move(_by_judge(rows.rename(columns=names), data["evaluators"]))
+    figure = moves(
+        drawn,
+        ends=("as it is", "at equal length"),
+        label="preference: mean confidence in its own text",
+        colors=family_colors(data["evaluators"]),
     )
     turned = int(((rows["raw"] - 0.5) * (rows["held"] - 0.5) < 0).sum())
     told = caption_of_articles(
         "Corrected preference as it is, and at equal length by least squares on the difference in "
         "words",
         f"{rows['n'].sum()} pairs; in {turned} of {len(rows)} cells the side of ½ changes",
+        left,
         params=params,
     )
     return Plate(figure, table, told)

@@ -9,7 +9,8 @@ from selfpref.plots.captions import beyond
 from selfpref.plots.frame import BLACK, BLUE, GREY, ORANGE, Look
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.panickssery.draw import REPLAY, caption_of_articles, family_colors, title
+from selfpref.studies.panickssery.draw import caption_of_articles, family_colors
+from selfpref.studies.panickssery.draw.names import REPLAY, title, writer
 
 KINDS = {"self-recognition": "tuned alone", REPLAY: "with replay"}
 WORDINGS = {
@@ -43,7 +44,7 @@ def training_size(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
     own = curve["trained_on"].eq(curve["dataset"]).map({True: "this", False: "the other"})
     colors = family_colors(evaluators)
     looks = {
-        f"{family}, tuned on {which} data set": Look(color, marker, dash)
+        f"{writer(family)}, tuned on {which} data set": Look(color, marker, dash)
         for family, color in colors.items()
         for which, marker, dash in (("this", "o", "-"), ("the other", "D", "--"))
     }
@@ -51,7 +52,7 @@ def training_size(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         curve.assign(
             value=curve["mean"],
             examples=_sizes(curve["examples"]),
-            series=curve["family"] + ", tuned on " + own + " data set",
+            series=curve["family"].map(writer) + ", tuned on " + own + " data set",
             panel=curve["dataset"].map(title),
         ).sort_values(["task", "dataset"], ascending=[False, True], kind="stable"),
         x="examples",
@@ -127,7 +128,7 @@ def replay(rows: pd.DataFrame, oracle: pd.DataFrame, params: Params) -> Plate:
             value=here["mean"],
             examples=_sizes(here["examples"]),
             series=[WORDINGS[name][0] for name in here["quantity"]],
-            panel=here["family"] + ", " + here["variant"].map(KINDS),
+            panel=here["family"].map(writer) + ", " + here["variant"].map(KINDS),
         ),
         x="examples",
         label=(SIZES, "mean confidence"),
@@ -148,7 +149,7 @@ def replay(rows: pd.DataFrame, oracle: pd.DataFrame, params: Params) -> Plate:
         judged = agreed[agreed["evaluator"].isin(part["evaluator"])]
         words = ", ".join(f"{row.wording} {row.mean:.2f}" for row in judged.itertuples())
         told.append(
-            f"{family}, {KINDS[variant]}: {', '.join(parts)}"
+            f"{writer(family)}, {KINDS[variant]}: {', '.join(parts)}"
             + (f"; agreement with the oracle: {words}" if words else "")
         )
     text = caption_of_articles(

@@ -4,7 +4,9 @@ Sentences of the profile `recorded`: they speak of the release's judges by name,
 where these are not in the data.
 """
 
-from selfpref.studies.panickssery.findings.chapter import FINDINGS
+from selfpref.studies.panickssery.findings import appendix, chapter
 from selfpref.studies.panickssery.findings.claims import CLAIMS
+
+FINDINGS = chapter.FINDINGS | appendix.FINDINGS
 
 __all__ = ["CLAIMS", "FINDINGS"]

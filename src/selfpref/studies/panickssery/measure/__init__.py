@@ -38,7 +38,7 @@ from selfpref.studies.panickssery.measure.means import (
     pairwise,
     variants,
 )
-from selfpref.studies.panickssery.measure.pairs import confidences
+from selfpref.studies.panickssery.measure.pairs import answers, confidences
 
 __all__ = ["TABLES", "compute", "statuses", "with_defects"]
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
@@ -156,7 +156,7 @@ def compute(
         `individual`, `missing_yes`, `labels`, `variants`, `generations`, `per_example`,
         `oracle`, `lengths`, `evaluators`, `statuses`, `grade_distances`, those of `defects`
         (`stored_as`, `swapped_labels`, `fills`, `tuned_on`, `always_first`), `audit`, `checks`, and
-        `pairs`, one row a judged pair.
+        `pairs`, one row a judged pair, and `answers`, one row an answer.
     """
     items, ratings = tables["items"], tables["ratings"]
     pairs = confidences(tables["verdicts"], items, evaluators, section.min_mass)
@@ -197,5 +197,6 @@ def compute(
         "always_first": defects.always_first(pairs, who),
         "audit": tables["audit"].drop(columns="study"),
         "pairs": pairs,
+        "answers": answers(tables["verdicts"], evaluators, pairs),
     }
     return frames | {"checks": checks(frames, published)}

@@ -35,6 +35,7 @@ _OWN, _OTHER, _TIED, _NOBODY = 1, 0, 2, -1
 # What an answer gives, with what stands for none.
 MISSING = {"confidence": np.nan, "undivided": np.nan, "first": np.nan, "choice": _NOBODY}
 _PAIR = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
+ANSWERS = ["dataset", "evaluator", "other", "item_id", "repeat", "own_first", "p_1", "p_2"]
 Bools = npt.NDArray[np.bool_]
 
 
@@ -199,6 +200,33 @@ def confidences(
     found = pairs.assign(corrected=pairs["corrected"].where(pairs["held_out"]))
     rest = [name for name in found if name not in order]
     return found[[*order, *rest]].sort_values(order, kind="stable").reset_index(drop=True)
+
+
+def answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The single answers from which the corrected recognition of pairs is computed.
+
+    Args:
+        verdicts: The verdicts table.
+        evaluators: As for `confidences`.
+        pairs: As `confidences` returns them.
+
+    Returns:
+        The columns of `ANSWERS`, two rows a pair: whether the judge's own text was read first, and
+        the probabilities of the answers "1" and "2". Only of pairs with the probabilities of both
+        orders and a corrected confidence.
+    """
+    asked = verdicts["task"].eq("recognition") & verdicts["variant"].eq("plain")
+    known = asked & verdicts["probabilities"].notna()
+    rows = _with_own_text(
+        verdicts[known & verdicts["judge"].isin(evaluators["evaluator"])], evaluators
+    )
+    p_1, p_2 = _probabilities(rows).T
+    both = pairs["corrected"].notna() & (pairs["forward"] + pairs["backward"]).notna()
+    wanted = plain(pairs[both & pairs["task"].eq("recognition")])
+    key = ["evaluator", "other", "item_id", "repeat"]
+    wanted = wanted[["dataset", *key]].astype(dict.fromkeys(["dataset", *key[:3]], "str"))
+    found = rows.assign(p_1=p_1, p_2=p_2).merge(wanted, on=key)[ANSWERS]
+    return found.sort_values([*ANSWERS[:5], "own_first"], ignore_index=True)
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -1,33 +1,4 @@
-"""What was found in each file of the release.
-
-| finding | what is counted |
-|---|---|
-| ok | none: nothing was found |
-| position-bias-stored | stored as confidence in the own text: the mean of P("1") of both orders |
-| swapped-tasks | stored for one task: what the other task's answers give |
-| inverted-sign | stored: one minus the confidence in the own text |
-| stored-differs | stored: none of these, and not what p and 1 - p give either |
-| nan-filled, mass-filled | a number is stored where the answer is not one, or has no mass |
-| not-a-number, no-mass | the answer is not a number, or nothing of it is on the labels |
-| odd-tokens | the likeliest token is no label |
-| missing-order, missing-score | a row lacks an order, or the stored score |
-| missing-backward-probability | P of the order with the own text second was never stored |
-| no-probabilities | choices only |
-| incoherent-backward | 2 stored - forward contradicts the backward choice |
-| single-order | judged with the own text first only |
-| ties-stored-as-first | equal probabilities, stored as the choice "1" |
-| missing-p-yes | dropped from the file, since "Yes" was not among the two likeliest tokens |
-| yes-undercounted | other spellings of yes hold probability, too |
-| constant | every row holds the same score |
-| wrong-ground-truth, family-as-model | a field says otherwise than the file's judge |
-| held-out-violation | articles that the judge was tuned on |
-| missing-articles | held-out articles that the file lacks (a count of articles) |
-| foreign-articles | articles of the other data set |
-| repeated-rows | a pair that stands there before |
-| duplicated-model | the same model as the one that the detail names |
-| bare-nan | NaN, which strict JSON forbids (a count of values) |
-| left-out, unknown-file | not read: another judge was asked for; no file that a study reads |
-"""
+"""What was found in each file of the release; `MEANINGS` says what each finding counts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -38,6 +9,39 @@ import pandas as pd
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+# What each finding counts.
+MEANINGS = {
+    "ok": "none: nothing was found",
+    "position-bias-stored": 'stored as confidence in its own text: the mean of P("1")',
+    "swapped-tasks": "stored for one task: what the other task's answers give",
+    "inverted-sign": "stored: one minus the confidence in the own text",
+    "stored-differs": "stored: none of these, and not what p and 1 - p give either",
+    "nan-filled": "a number is stored where the answer is not a number",
+    "mass-filled": "a number is stored where neither label has any probability",
+    "not-a-number": "the answer is not a number",
+    "no-mass": "neither label has any probability",
+    "odd-tokens": "the likeliest token is neither label",
+    "missing-order": "a row lacks an order",
+    "missing-score": "a row lacks the stored score",
+    "missing-backward-probability": "P of the order with the own text second was never stored",
+    "no-probabilities": "choices only",
+    "incoherent-backward": "2 stored - forward contradicts the backward choice",
+    "single-order": "judged with the own text first only",
+    "ties-stored-as-first": 'equal probabilities, stored as the choice "1"',
+    "missing-p-yes": 'dropped from the file, since "Yes" was not among the two likeliest tokens',
+    "yes-undercounted": "other spellings of yes hold probability, too",
+    "constant": "every row holds the same score",
+    "wrong-ground-truth": "the field says that no text is the judge's own",
+    "family-as-model": "the field names the base model instead of the judge",
+    "held-out-violation": "articles that the judge was tuned on",
+    "missing-articles": "held-out articles that the file lacks (a count of articles)",
+    "foreign-articles": "articles of the other data set",
+    "repeated-rows": "a pair that the file holds before",
+    "duplicated-model": "the same model as the one that the detail names",
+    "bare-nan": "NaN, which strict JSON forbids (a count of values)",
+    "left-out": "not read: another judge was asked for",
+    "unknown-file": "not read: no file that a study reads",
+}
 # Two computations of one number differ by rounding of the release's half precision.
 SAME = 1e-3
 COLUMNS = ["study", "file", "finding", "rows", "affected", "detail"]
