@@ -160,3 +160,14 @@ def test_a_fit_that_does_not_settle_gives_no_coefficient(rng):
     effects, found = own_texts(pairs, resamples=20)
     assert not effects
     assert found.empty
+
+
+def test_judges_whose_scales_sum_to_zero_have_no_fit():
+    """One prefers `a` in all its three pairs, the other one `b` in its only one."""
+    columns = ["judge", "score", "cluster"]
+    pairs = pd.DataFrame([("j", 1.0, n) for n in "123"] + [("k", 0.0, "1")], columns=columns)
+    products = Products.of(pairs.assign(first="a", second="b", human=0.5))
+    with np.errstate(all="raise"):
+        scale, judged, _ = scaled.fitted(products.total[None], products.own, np.ones(2))
+    assert np.isnan(scale).all()
+    assert np.isnan(judged[0, :, :2]).all()

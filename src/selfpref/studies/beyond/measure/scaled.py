@@ -158,9 +158,9 @@ def _turns(left: Floats, right: Floats, scale: Floats) -> tuple[Floats, Floats, 
         size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, effects), effects)
         towards = np.einsum("bjk,bk->bj", right, effects)
         scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
-        # Scales that sum to 0 cannot have a mean of 1: there is no fit.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = scale / scale.mean(axis=1, keepdims=True)
+        # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
+        mean = scale.mean(axis=1, keepdims=True)
+        scale = np.divide(scale, mean, out=np.full_like(scale, np.nan), where=mean != 0)
     return effects, scale, np.abs(scale - before).max(axis=1)
 
 
