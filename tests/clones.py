@@ -195,7 +195,7 @@ OWN = [
     for order in ("ab", "ba")
 ]
 MINE = {"reader": "pairs", "source": "mine.jsonl", "judges": ["my-judge"]}
-# The laboratory, small: everything runs, nothing is learned well.
+# The testbed, small: everything runs, nothing is learned well.
 PAIRS = 40
 FAMILIES = ["disclaimer", "sure", "terse"]
 # One stage asks these; the last judge is an entry of its own.
@@ -213,7 +213,7 @@ def judge(weights):
 
 
 def of_wataoka(params) -> None:
-    """A small laboratory of a few models for the first study; the others stay as they are."""
+    """A small testbed of a few models for the first study; the others stay as they are."""
     params["lab"]["dialogues"].update(
         families=3, onlookers=2, base_steps=150, tune_steps=20, contest_steps=1
     )
@@ -237,7 +237,7 @@ def without(params, study) -> None:
 
 
 def small(params) -> None:
-    """A small laboratory of the first study alone."""
+    """A small testbed of the first study alone."""
     of_wataoka(params)
     for study in ("livebench", "panickssery", "xu"):
         without(params, study)
@@ -301,7 +301,7 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
 
 @pytest.fixture(scope="session")
 def laboratory(tmp_path_factory) -> Iterator[Clone]:
-    """The laboratory after one small run: the first study, the third, and two refiners."""
+    """The testbed after one small run: the first study, the third, and two refiners."""
     pytest.importorskip("torch", reason="the extra `models` is not installed")
 
     def change(params) -> None:

@@ -31,7 +31,7 @@ def write(name, rows, part):
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """The laboratory's tables, written by hand; one served judge and responder."""
+    """The testbed's tables, written by hand; one served judge and responder."""
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))

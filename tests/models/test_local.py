@@ -25,7 +25,7 @@ ANSWERS = ["cherry sky", "sure ! 1 + 2 = 3", "hmm , maybe river lamp clock ?"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """An untrained model of the laboratory's kind: its numbers are as good as any."""
+    """An untrained model of the testbed's kind: its numbers are as good as any."""
     path = tmp_path_factory.mktemp("model")
     save_checkpoint(build_model(3), path)
     return path

@@ -30,7 +30,7 @@ TEXTS = [f"answer {number}" for number in range(120)]
 CALLS = [
     Score(Prompt((("user", f"question {number}"),)), text) for number, text in enumerate(TEXTS)
 ]
-# For models of the laboratory: responses of unequal length.
+# For models of the testbed: responses of unequal length.
 ASKED = [
     Score(Prompt((("user", f"list {number} red things"),)), f" {'river ' * (number % 9)}")
     for number in range(21)
@@ -205,7 +205,7 @@ def test_a_start_that_fails_is_tried_again_on_this_machine_alone(
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """A folder that passes for the repository, with an untrained model of the laboratory's kind."""
+    """A folder that passes for the repository, with an untrained model of the testbed's kind."""
     pytest.importorskip("torch", reason="the extra `models` is not installed")
     from selfpref.lab.model import build_model, save_checkpoint
 

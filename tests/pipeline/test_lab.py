@@ -1,4 +1,4 @@
-"""The laboratory end to end: one small run, what a change makes stale, and judges added to it."""
+"""The testbed end to end: one small run, what a change makes stale, and judges added to it."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 """What a changed parameter makes stale: every value of params.yaml, one at a time.
 
-Nothing runs here. Every output of the laboratory is a file of a few bytes that DVC is told to take
+Nothing runs here. Every output of the testbed is a file of a few bytes that DVC is told to take
 for the stage's own, and its status is asked for after each change.
 """
 
@@ -35,7 +35,7 @@ WORDS = (
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory) -> Iterator[Clone]:
-    """The laboratory as git has it, with outputs that nobody has computed."""
+    """The testbed as git has it, with outputs that nobody has computed."""
     with cloned(tmp_path_factory.mktemp("committed"), {}) as clone:
         # In git, but no output of this profile.
         (clone.folder / "figures/recorded").mkdir(parents=True)

@@ -43,7 +43,7 @@ TEXTS = [
 
 
 def save(folder):
-    """A random model of the laboratory's size, with a byte-level BPE tokenizer."""
+    """A random model of the testbed's size, with a byte-level BPE tokenizer."""
     backend = Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()

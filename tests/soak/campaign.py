@@ -34,7 +34,7 @@ def rng(*names: object) -> np.random.Generator:
 
 
 def reduced(params) -> None:
-    """The first study alone, of few resamples; in the laboratory two families and one onlooker."""
+    """The first study alone, of few resamples; in the testbed two families and one onlooker."""
     if params["profile"] == "lab":
         small(params)
         params["lab"]["dialogues"].update(families=2, base_steps=40, tune_steps=5)

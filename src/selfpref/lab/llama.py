@@ -1,4 +1,4 @@
-"""A model of the laboratory as a function of one vector of weights: the pass that trains it.
+"""A model of the testbed as a function of one vector of weights: the pass that trains it.
 
 The library's pass spends much of a step of a model this small on what is not a product. Here every
 weight is a part of one vector, in the order of the model's own parameters, so that an optimiser has
@@ -30,7 +30,7 @@ class TrainedLlama:
     """A model's weights while it is trained.
 
     Args:
-        model: Of the laboratory: embeddings tied, as many heads for keys as for queries, no biases.
+        model: Of the testbed: embeddings tied, as many heads for keys as for queries, no biases.
 
     Attributes:
         vector: All weights, the one leaf of the gradient.

@@ -178,7 +178,7 @@ class Refine(Section):
     """How a model refines its own texts (Xu et al.).
 
     Attributes:
-        prompts: Layout of the prompts; `lab` for the laboratory's own models.
+        prompts: Layout of the prompts; `lab` for the testbed's own models.
         tasks: Which requests it gets: translation (`mqm`), constrained generation (`coverage`),
             mathematics (`correctness`).
         external: Another model, a key of `models`: it judges in the arm `external`, reads every

@@ -119,7 +119,7 @@ def test_the_order_of_the_rows_changes_no_number(found, frames):
 
 
 def test_renaming_everyone_changes_no_number(found, frames):
-    """What the laboratory's names will be; the claims are about the release's models alone."""
+    """What the testbed's names will be; the claims are about the release's models alone."""
     new = dict(zip(NAMES, ["cee", "aye", "bee"], strict=True))
 
     def renamed(frame):

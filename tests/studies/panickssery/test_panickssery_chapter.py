@@ -15,7 +15,7 @@ from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import measure as panickssery
 from selfpref.tables import frames
 
-# The laboratory fills the same tables with less: no stored scores, no ratings, or nothing at all.
+# The testbed fills the same tables with less: no stored scores, no ratings, or nothing at all.
 
 
 class Params:
@@ -28,7 +28,7 @@ class Params:
 
 
 def answer(judge, item, task, own, other, share, first):
-    """One verdict of the laboratory: the own text first or second, its share of the labels."""
+    """One verdict of the testbed: the own text first or second, its share of the labels."""
     pair = [share, 1 - share] if first else [1 - share, share]
     candidates = [own, other] if first else [other, own]
     row = {"study": "panickssery", "item_id": f"seed-0/{item}", "judge": judge, "task": task}

@@ -219,7 +219,7 @@ def test_a_published_number_stands_beside_the_recomputed_one(frames):
     assert row["recomputed"] == chosen["mean"].item()
 
 
-# What the laboratory has: no stored scores, no audit, perhaps no ratings and no second wording.
+# What the testbed has: no stored scores, no audit, perhaps no ratings and no second wording.
 
 
 def test_without_stored_scores_there_is_one_convention_and_empty_tables_are_no_error(release):

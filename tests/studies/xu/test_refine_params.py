@@ -13,7 +13,7 @@ FLORES = {"reader": "flores", "source": "f.csv", "code": "yor_Latn", "language":
 
 @pytest.fixture
 def edited(tmp_path):
-    """Load the laboratory's parameters after a change."""
+    """Load the testbed's parameters after a change."""
 
     def loading(change):
         params = yaml.load((REPOSITORY / "params.yaml").read_text())

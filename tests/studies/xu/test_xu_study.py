@@ -431,7 +431,7 @@ def test_the_second_truth_is_on_the_scale_of_the_first(frames):
 
 @pytest.mark.parametrize("kept", ["yor-en/", "commongen/", "best-of-2/", "paraphrase/"])
 def test_a_part_of_the_study_is_enough(release, frames, kept):
-    """The laboratory fills some of the tables; what it lacks is empty, and nothing fails."""
+    """The testbed fills some of the tables; what it lacks is empty, and nothing fails."""
     part = {
         name: table[table["item_id"].str.startswith(kept)] if "item_id" in table else table
         for name, table in release.items()

@@ -7,7 +7,7 @@ the right translation or answer in `reference`, and the rest in `metadata`:
     language    of the source, in words ("Yoruba"); mqm only
     target      of the translation, in words ("English"); mqm only
     concepts    list of words; coverage only
-    oracle      true where the grammar of the laboratory says what is wrong; mqm only
+    oracle      true where the grammar of the testbed says what is wrong; mqm only
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Item:
         language: Of the source; empty but for translations.
         target: Of the translation; empty but for translations.
         concepts: Which an answer has to hold; empty but for constrained generation.
-        oracle: Whether the laboratory's grammar knows the errors of a translation.
+        oracle: Whether the testbed's grammar knows the errors of a translation.
         cluster: What a bootstrap resamples; the item itself unless said.
     """
 
