@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from selfpref.params import Params
+from selfpref.plots.captions import signed
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLACK, GREY, Look
 from selfpref.plots.save import Plate, nothing
@@ -17,10 +18,9 @@ from selfpref.studies.panickssery.draw import (
     pair_counts,
     unusable,
 )
-from selfpref.studies.panickssery.draw.moves import moves
+from selfpref.studies.panickssery.draw.moves import MOVED, by_judge, in_order, moves, that_move
 from selfpref.studies.panickssery.draw.names import (
     BASE,
-    REPLAY,
     TUNED,
     judge_names,
     title,
@@ -29,41 +29,6 @@ from selfpref.studies.panickssery.draw.names import (
 
 Frames = Mapping[str, pd.DataFrame]
 LABELS = {"none": "no labels", "correct": "true labels", "swapped": "swapped labels"}
-KINDS = (BASE, TUNED, "always-1", "random", "readability", "length", "vowelcount", REPLAY)
-# What moves by less lies under one mark.
-MOVED = 0.02
-
-
-def in_order(evaluators: pd.DataFrame) -> list[str]:
-    """Base models first, then by family, data set of the tuning, kind and size."""
-    kinds = {name: place for place, name in enumerate(KINDS)}
-    keyed = evaluators.assign(
-        base=evaluators["variant"].ne(BASE), kind=evaluators["variant"].map(kinds)
-    )
-    columns = ["base", "family", "trained_on", "kind", "examples", "evaluator"]
-    return list(keyed.sort_values(columns)["evaluator"])
-
-
-def _by_judge(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """The rows with `row` (names of judges, in order), `family` and `panel`."""
-    names = judge_names(evaluators)
-    kind = pd.CategoricalDtype([names[judge] for judge in in_order(evaluators)], ordered=True)
-    of = evaluators.set_index("evaluator")
-    judge = rows["evaluator"].astype("str")
-    return rows.assign(
-        row=judge.map(names).astype(kind),
-        family=judge.map(of["family"]),
-        variant=judge.map(of["variant"]),
-        panel=rows["dataset"].astype("str").map(title),
-    ).sort_values("dataset", kind="stable")
-
-
-def _that_move(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The rows of base models and of judges that move on some data set; how many are left out."""
-    far = rows.loc[(rows["start"] - rows["end"]).abs().gt(MOVED), "row"]
-    kept = rows["variant"].eq(BASE) | rows["row"].isin(far)
-    left = rows.loc[~kept, "row"].nunique()
-    return rows[kept], f"{left} tuned judges move by less than {MOVED} and are not drawn"
 
 
 def pairwise(data: Frames, params: Params) -> Plate:
@@ -83,8 +48,8 @@ def pairwise(data: Frames, params: Params) -> Plate:
         on=["dataset", "evaluator"],
         how="left",
     )
-    both = _by_judge(both, data["evaluators"])
-    drawn, left = (both, "") if stored.empty else _that_move(both)
+    both = by_judge(both, data["evaluators"])
+    drawn, left = (both, "") if stored.empty else that_move(both)
     figure = moves(
         drawn,
         ends=("stored", "corrected"),
@@ -94,7 +59,7 @@ def pairwise(data: Frames, params: Params) -> Plate:
     moved = int((both["start"] - both["end"]).abs().gt(0.01).sum())
     told = caption_of_articles(
         "Mean recognition as the source stored it and recomputed from the answers of both orders: "
-        f"{moved} of {len(both)} cells move by more than .01"
+        f"{moved} of {len(both)} means move by more than .01"
         if len(stored)
         else "Mean recognition, from the answers of both orders",
         left,
@@ -162,7 +127,7 @@ def before_tuning(data: Frames, task: str, params: Params) -> Plate:
     asked = "P(yes) to 'did you write it?'" if task == "recognition" else "the expected grade"
     n = pairs.loc[pairs["other"].eq("all"), "n"].sum()
     told = caption_of_articles(
-        "The judges before any tuning, by other source",
+        "The judges before any tuning, by the generator of the other text",
         f"Left: corrected {task} in pairs, {n} pairs",
         f"Middle and right: one summary at a time ({asked}), as the mean of own / (own + other) "
         "over articles, and as the AUROC of own against other texts",
@@ -198,18 +163,19 @@ def inverted(data: Frames, params: Params) -> Plate:
     }
     drawn = pd.DataFrame({name: wide[place] for name, place in places.items()}).reset_index()
     figure = moves(
-        _by_judge(drawn, data["evaluators"]),
+        by_judge(drawn, data["evaluators"]),
         ends=("asked which is worse", "asked which it prefers"),
         label="mean confidence that its own text is better",
         colors=family_colors(data["evaluators"]),
         begin="D",
         middle="mean of both",
+        message=_turned(table, data["evaluators"]),
     )
     fits = data["inverted_correlation"]
     fits = fits[fits["subset"].eq(TUNED) & fits["convention"].eq(fits["convention"].max())]
     words = [
-        f"{'all data' if dataset == 'all' else title(str(dataset))} ({part['n'].max()} cells) "
-        + ", ".join(f"{row.quantity} {row.r:+.3f}" for row in part.itertuples())
+        f"{'all data' if dataset == 'all' else title(str(dataset))} ({part['n'].max()} cases) "
+        + ", ".join(f"{row.quantity} {signed(row.r, 3)}" for row in part.itertuples())
         for dataset, part in fits.groupby("dataset", sort=False)
     ]
     patterns = table["pattern"].value_counts()
@@ -217,8 +183,7 @@ def inverted(data: Frames, params: Params) -> Plate:
         "Confidence that its own text is better, asked which text it prefers and which is worse. A "
         "judge that prefers its own has both marks on the right; one that names its own whatever "
         "it is asked has them on both sides of ½",
-        f"{len(table)} cells of {table['evaluator'].nunique()} judges, {table['n'].sum()} pairs "
-        "with both answers",
+        f"n = {len(table)} (judges and data sets), {table['n'].sum()} pairs with both answers",
         "By the intervals of both wordings: "
         + ", ".join(f"{pattern} {n}" for pattern, n in sorted(patterns.items())),
         "Correlation with recognition over the judges tuned on self-recognition: "
@@ -226,6 +191,14 @@ def inverted(data: Frames, params: Params) -> Plate:
         params=params,
     )
     return Plate(figure, table, told)
+
+
+def _turned(table: pd.DataFrame, evaluators: pd.DataFrame) -> str:
+    """What most judges tuned on self-recognition do, if they do; nothing where there are none."""
+    tuned = evaluators.loc[evaluators["variant"].eq(TUNED), "evaluator"]
+    own = table.loc[table["evaluator"].isin(tuned), "pattern"].eq("names its own")
+    told = "Most judges tuned on self-recognition name their own text as better and as worse"
+    return told if own.mean() > 0.5 else ""
 
 
 def individual(data: Frames, params: Params) -> Plate:
@@ -249,7 +222,7 @@ def individual(data: Frames, params: Params) -> Plate:
     both = asked.merge(
         graded.rename(columns={"value": "end"}), on=["dataset", "evaluator"], how="outer"
     )
-    both = _by_judge(both, data["evaluators"])
+    both = by_judge(both, data["evaluators"])
     far = both[["start", "end"]].sub(0.5).abs().max(axis=1).gt(MOVED)
     kept = both["variant"].eq(BASE) | both["row"].isin(both.loc[far, "row"])
     left = both.loc[~kept, "row"].nunique()
@@ -262,14 +235,14 @@ def individual(data: Frames, params: Params) -> Plate:
     )
     clear = rows[rows["lo"] > 0.5].groupby("task").size()
     above = [
-        f"{task}: own above others in {clear.get(task, 0)} of {len(part)} cells"
+        f"{task}: own above others in {clear.get(task, 0)} of {len(part)} cases"
         for task, part in rows.groupby("task")
     ]
     told = caption_of_articles(
         "AUROC of the texts of a judge's own family against all others, by P(yes) to 'did you "
         "write it?' and by the expected grade",
         f"{', '.join(above)} (interval above ½)",
-        f"{left} tuned judges are within {MOVED} of ½ by both and not drawn",
+        f"{left} tuned judges within {MOVED} of ½ by both are not drawn" if left else "",
         unusable(data["statuses"], ("recognition", "quality")),
         f"Normal intervals of {params.bootstrap.level:.0%}, clustered by article",
     )
@@ -293,7 +266,7 @@ def labels(data: Frames, params: Params) -> Plate:
     wide = rows[rows["convention"].eq("corrected")].rename(columns={"mean": "end"})
     stored = rows.loc[rows["convention"].eq("released")].rename(columns={"mean": "start"})
     key = ["dataset", "evaluator", "labels"]
-    both = _by_judge(wide.merge(stored[[*key, "start"]], on=key, how="left"), evaluators)
+    both = by_judge(wide.merge(stored[[*key, "start"]], on=key, how="left"), evaluators)
     names = judge_names(evaluators)
     kind = [f"{names[one]}, {told}" for one in in_order(evaluators) for told in LABELS.values()]
     row = both["row"].astype("str") + ", " + both["labels"].map(LABELS)
@@ -326,7 +299,7 @@ def lengths(data: Frames, params: Params) -> Plate:
         return nothing("no pair with both texts", table)
     rows = table[table["task"].eq("preference")]
     names = {"raw": "start", "held": "end", "held_lo": "lo", "held_hi": "hi"}
-    drawn, left = _that_move(_by_judge(rows.rename(columns=names), data["evaluators"]))
+    drawn, left = that_move(by_judge(rows.rename(columns=names), data["evaluators"]))
     figure = moves(
         drawn,
         ends=("as it is", "at equal length"),
@@ -337,7 +310,7 @@ def lengths(data: Frames, params: Params) -> Plate:
     told = caption_of_articles(
         "Corrected preference as it is, and at equal length by least squares on the difference in "
         "words",
-        f"{rows['n'].sum()} pairs; in {turned} of {len(rows)} cells the side of ½ changes",
+        f"{rows['n'].sum()} pairs; in {turned} of {len(rows)} cases the side of ½ changes",
         left,
         params=params,
     )

@@ -10,10 +10,47 @@ from matplotlib import style
 from matplotlib.figure import Figure
 
 from selfpref.plots.frame import GREY, PAGE, STYLE, Look, grid, head, legend, mark, order
-from selfpref.studies.panickssery.draw.names import writer
+from selfpref.studies.panickssery.draw.names import BASE, REPLAY, TUNED, judge_names, title, writer
 
+KINDS = (BASE, TUNED, "always-1", "random", "readability", "length", "vowelcount", REPLAY)
+# What moves by less lies under one mark.
+MOVED = 0.02
+# Inches.
 ROW = 0.17
 BEGIN, END = "x", "o"
+
+
+def in_order(evaluators: pd.DataFrame) -> list[str]:
+    """Base models first, then by family, data set of the tuning, kind and size."""
+    kinds = {name: place for place, name in enumerate(KINDS)}
+    keyed = evaluators.assign(
+        base=evaluators["variant"].ne(BASE), kind=evaluators["variant"].map(kinds)
+    )
+    columns = ["base", "family", "trained_on", "kind", "examples", "evaluator"]
+    return list(keyed.sort_values(columns)["evaluator"])
+
+
+def by_judge(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
+    """The rows with `row` (names of judges, in order), `family` and `panel`."""
+    names = judge_names(evaluators)
+    kind = pd.CategoricalDtype([names[judge] for judge in in_order(evaluators)], ordered=True)
+    of = evaluators.set_index("evaluator")
+    judge = rows["evaluator"].astype("str")
+    return rows.assign(
+        row=judge.map(names).astype(kind),
+        family=judge.map(of["family"]),
+        variant=judge.map(of["variant"]),
+        panel=rows["dataset"].astype("str").map(title),
+    ).sort_values("dataset", kind="stable")
+
+
+def that_move(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of base models and of judges that move on some data set; how many are left out."""
+    far = rows.loc[(rows["start"] - rows["end"]).abs().gt(MOVED), "row"]
+    kept = rows["variant"].eq(BASE) | rows["row"].isin(far)
+    left = rows.loc[~kept, "row"].nunique()
+    told = f"{left} tuned judges that move by less than {MOVED} are not drawn"
+    return rows[kept], told if left else ""
 
 
 @style.context(STYLE)

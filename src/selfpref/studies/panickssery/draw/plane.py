@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption
+from selfpref.plots.captions import caption, signed
 from selfpref.plots.frame import BLACK, COLUMN, GREY, STYLE, Look, empty, head, legend, mark
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.panickssery.draw import QUESTIONS, family_colors, pair_counts
@@ -171,19 +171,23 @@ def recognition_vs_preference(
     sure = fits.loc[fits["convention"].eq("corrected"), "lo"].gt(0)
     rises = "Preference rises with recognition" if len(sure) and sure.all() else ""
     legend(figure, _handles(rows, colors, moved=moved), message=rises)
-    line = "with the least-squares line of the corrected means and its band"
-    arrows = "arrows from the stored scores to the corrected ones, " if moved else ""
-    n = rows["evaluator"].nunique()
-    told = caption_of_families(
-        f"Mean preference on mean recognition, one mark a judge ({n} judges), {arrows}{line}; "
-        "dotted: equal values",
-        *_fitted(fits),
-        RELATED,
-        pair_counts(pairwise),
-        NO_BAND if fits["lo"].isna().any() else "",
-        params=params if fits["lo"].notna().any() else None,
+    shown = "Mean preference on mean recognition, one mark a judge"
+    shown += "; arrows lead from the stored scores to the corrected ones" if moved else ""
+    shown += (
+        "; with the least-squares line of the corrected means and its band" if len(fits) else ""
     )
-    return Plate(figure, rows, told)
+    return Plate(
+        figure,
+        rows,
+        caption_of_families(
+            f"{shown}; dotted: equal values",
+            *_fitted(fits),
+            pair_counts(pairwise[pairwise["evaluator"].isin(evaluators["evaluator"])]),
+            RELATED if evaluators["variant"].ne(BASE).any() else "",
+            NO_BAND if fits["lo"].isna().any() else "",
+            params=params if fits["lo"].notna().any() else None,
+        ),
+    )
 
 
 def _fitted(fits: pd.DataFrame) -> list[str]:
@@ -192,12 +196,12 @@ def _fitted(fits: pd.DataFrame) -> list[str]:
     told = [
         f"{title(str(dataset))}: "
         + "; ".join(
-            f"{words[row.convention]} {_r(row)}, slope {row.slope:.2f}"
+            f"{words[row.convention]} {_r(row)}, slope {signed(row.slope)}"
             for row in part.sort_values("convention").itertuples()
         )
         for dataset, part in fits.groupby("dataset")
     ]
-    return told or ["No line"]
+    return told
 
 
 def _rs(fits: pd.DataFrame) -> str:
@@ -221,8 +225,8 @@ def _handles(rows: pd.DataFrame, colors: Mapping[str, str], *, moved: bool) -> l
 
 def _r(row: Any) -> str:
     """The correlation, with its interval where it has one."""
-    interval = f" [{row.lo:.3f}, {row.hi:.3f}]" if row.lo == row.lo else ""
-    return f"r = {row.r:.3f}{interval}"
+    interval = f" [{signed(row.lo, 3)}, {signed(row.hi, 3)}]" if row.lo == row.lo else ""
+    return f"r = {signed(row.r, 3)}{interval}"
 
 
 def _name(axes: Axes, rows: pd.DataFrame) -> None:

@@ -72,8 +72,8 @@ def training_size(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
     told = caption_of_articles(
         "Corrected mean confidence by number of self-recognition examples; 0 is the base model",
         "Against its base on the same held-out articles, the fine-tuned judge is higher in "
-        f"{above} of {len(cells)} cells (interval above 0), lower in {below}; n = "
-        f"{cells['n'].min():g} to {cells['n'].max():g} pairs a cell",
+        f"{above} of {len(cells)} cases (interval above 0), lower in {below}; "
+        f"{cells['n'].min():g} to {cells['n'].max():g} pairs each",
         params=params,
     )
     return Plate(figure, table, told)

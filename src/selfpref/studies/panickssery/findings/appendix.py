@@ -176,9 +176,13 @@ FINDINGS: dict[str, Statement] = {
         },
     ),
     "one left out": Statement(
-        "Without any one judge the corrected correlation over all data stays above {least:.3f}.",
-        {"least": value("leave_one_out", "r_min", **fit("all", "all"))},
-        {"stays above": lambda n: n.least > 0.9},
+        "Without any one judge the corrected correlation stays above {xsum:.3f} on XSum and above "
+        "{cnn:.3f} on CNN/DailyMail.",
+        {
+            "xsum": value("leave_one_out", "r_min", **fit("xsum", "all")),
+            "cnn": value("leave_one_out", "r_min", **fit("cnn", "all")),
+        },
+        {"stays above": lambda n: min(n.xsum, n.cnn) > 0.9},
     ),
     "fig7": Statement(
         "The judges tuned on self-recognition are {families:.0f} families, too few for an "
