@@ -151,9 +151,9 @@ def beyond(rows: pd.DataFrame, value: str = "", at: float = 0.0) -> tuple[int, i
 
 
 def signed(value: float, digits: int = 2) -> str:
-    """A number with the sign that typography gives it.
+    """A number with the sign that typography gives it; what rounds to 0 has none.
 
-    >>> signed(-0.5)
-    '−0.50'
+    >>> signed(-0.5), signed(-0.001)
+    ('−0.50', '0.00')
     """
-    return f"{value:.{digits}f}".replace("-", "−")
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")

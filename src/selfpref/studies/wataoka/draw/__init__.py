@@ -3,6 +3,7 @@
 from selfpref.studies.wataoka.draw.bias import bias, by_opponent
 from selfpref.studies.wataoka.draw.counts import confusion, demographic_parity
 from selfpref.studies.wataoka.draw.example import example
+from selfpref.studies.wataoka.draw.names import readable
 from selfpref.studies.wataoka.draw.position import led_by_position, position
 from selfpref.studies.wataoka.draw.tables import (
     another_person,
@@ -22,5 +23,6 @@ __all__ = [
     "excess_signs",
     "led_by_position",
     "position",
+    "readable",
     "rows_used",
 ]

@@ -18,6 +18,7 @@ from selfpref.studies.wataoka.draw.names import (
     WHY,
     called,
     none_left,
+    readable,
     sides,
     titled,
 )
@@ -48,7 +49,8 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         for label, (column, _) in SERIES.items()
         if column in rows and rows[column].notna().any()
     }
-    ordered = rows.sort_values(["dataset", "eo"], ascending=[True, False], kind="stable")
+    some = rows[rows["n"].gt(0)]
+    ordered = some.sort_values(["dataset", "eo"], ascending=[True, False], kind="stable")
     shown = pd.concat([long(paper, {itself: "eo"}), long(ordered, drawn)], ignore_index=True)
     alone = rows.groupby("dataset")["eo_others"].transform(lambda values: values.isna().all())
     lone = shown["dataset"].isin(set(rows.loc[alone, "dataset"]))
@@ -73,7 +75,7 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         "Equal-opportunity bias of each judge towards its own responses, and the mean bias of the "
         "other judges towards the same responses",
-        counted(rows, "pairs", why=WHY),
+        counted(readable(rows), "pairs", why=WHY),
         f"On the right: {SIDES}",
         _two_votes(rows),
         labelled_by(rows),

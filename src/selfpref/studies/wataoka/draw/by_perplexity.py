@@ -1,19 +1,21 @@
 """Figs. 3 to 6 of Wataoka et al., and what the testbed injects, from their frames."""
 
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import beyond, caption, wilson
+from selfpref.plots.captions import beyond, caption, signed, wilson
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, Look, legend, long
+from selfpref.plots.frame import GREY, Look, legend, long
 from selfpref.plots.lines import lines, scatter
 from selfpref.plots.save import Plate, nothing
 from selfpref.statistics.bias import FEW
+from selfpref.studies.wataoka.draw.names import AUTHOR, ORACLE, OTHERS, PERSON, TITLES, called
 
-WHO = {"judge": Look(BLUE), "human": Look(ORANGE, "s")}
+WHO = {"judge": AUTHOR, "people": PERSON}
 PAIRS = {"own": "own response in the pair (A)", "other": "pairs of others"}
 NONE = "no judged pair with both perplexities"
 FITS = {"slope": "raw", "controlled": "controlling for quality"}
@@ -23,11 +25,14 @@ LOST = "a tie, a status, no vote or no perplexity"
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the judge's name, and its data set's where there are several, as `name`."""
     several = rows["dataset"].nunique() > 1
-    name = rows["judge"] + (" (" + rows["dataset"] + ")" if several else "")
-    return rows.assign(name=name)
+    names = [
+        f"{judge} ({TITLES.get(dataset, dataset)})" if several else judge
+        for judge, dataset in zip(called(rows["judge"]), rows["dataset"], strict=True)
+    ]
+    return rows.assign(name=names)
 
 
-def by_bin(rows: pd.DataFrame, series: str, label: str, looks: dict[str, Look] = WHO) -> Plate:
+def by_bin(rows: pd.DataFrame, series: str, label: str, looks: Mapping[str, Look] = WHO) -> Plate:
     """One panel a judge: win rate of A by bin of the difference in perplexity.
 
     Args:
@@ -36,8 +41,9 @@ def by_bin(rows: pd.DataFrame, series: str, label: str, looks: dict[str, Look] =
         label: Of the horizontal axis.
         looks: The lines.
     """
+    drawn = _named(long(rows, {"": "win_rate"}, into="")).assign(who=called(rows["who"]))
     figure = lines(
-        _named(long(rows, {"": "win_rate"}, into="")).assign(hollow=rows["n"].lt(FEW).to_numpy()),
+        drawn.assign(hollow=rows["n"].lt(FEW).to_numpy()),
         x="x",
         series=series,
         looks=looks,
@@ -100,7 +106,7 @@ def own_vs_other(rows: pd.DataFrame, params: Params) -> Plate:
         lost(rows),
         wilson("prompts", params),
     )
-    looks = dict(zip(PAIRS.values(), (Look(GREEN, "D"), Look(BLUE)), strict=True))
+    looks = dict(zip(PAIRS.values(), (AUTHOR, OTHERS), strict=True))
     drawn = split.assign(series=split["pairs"].map(PAIRS))
     return by_bin(drawn, "series", _own(params), looks)._replace(table=split, caption=told)
 
@@ -116,7 +122,9 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
     if every.empty:
         return nothing(NONE, rows)
     figure = forest(
-        _named(long(every, {name: fit for fit, name in FITS.items()}, into="fit")),
+        _named(long(every, {name: fit for fit, name in FITS.items()}, into="fit")).assign(
+            who=lambda drawn: called(drawn["who"])
+        ),
         row="name",
         series="who",
         looks=WHO,
@@ -143,7 +151,7 @@ def log_perplexity(rows: pd.DataFrame, params: Params) -> Plate:
     known = rows[rows["conditional"] & rows["own"].notna()] if len(rows) else rows
     if known.empty:
         return nothing("no judge with the perplexity of a response of its own", rows)
-    looks = {"own text, own judge": Look(ORANGE), "other": Look(BLUE, "s")}
+    looks = {"its own texts, read by itself": AUTHOR, "others' texts, or other readers": OTHERS}
     views = {
         "judge": "a judge reads its own and others' texts",
         "text": "a responder's texts, read by itself and by others",
@@ -198,13 +206,14 @@ def planted_vs_measured(rows: pd.DataFrame, recovery: pd.DataFrame, params: Para
         x="planted",
         y="bias",
         label=("injected bias (the rule that made the labels)", "EO bias on the same pairs"),
-        looks={measured[0]: Look(BLUE), oracle[0]: Look(BLACK, "x")},
+        looks={measured[0]: AUTHOR, oracle[0]: ORACLE},
     )
     (axes,) = figure.axes
     axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label="measured = injected", zorder=1)
     legend(figure)
     recovered = "; ".join(
-        f"{row.quantity}: r = {row.r:.2f} [{row.lo:.2f}, {row.hi:.2f}]"
+        f"{row.quantity.replace('planted', 'injected')}: r = {signed(row.r)} "
+        f"[{signed(row.lo)}, {signed(row.hi)}]"
         for row in recovery.itertuples()
     )
     told = caption(
@@ -217,7 +226,7 @@ def planted_vs_measured(rows: pd.DataFrame, recovery: pd.DataFrame, params: Para
 
 
 def slope_comparison(rows: pd.DataFrame) -> str:
-    """How many judges follow perplexity more steeply than the human, by kind of pair."""
+    """How many judges follow perplexity more steeply than people, by kind of pair."""
     gaps = rows[rows["who"].eq("judge - human")]
     kinds = {
         "all": "all pairs",
@@ -227,11 +236,13 @@ def slope_comparison(rows: pd.DataFrame) -> str:
     lines_of = []
     for (pairs, kind), (fit, heading) in product(kinds.items(), FITS.items()):
         gap = gaps[gaps["pairs"].eq(pairs)]
+        if gap.empty:
+            continue
         steeper, flatter = beyond(gap, fit)
         lines_of.append(
-            f"- {kind}, {heading}: of {len(gap)} judges, {steeper} fall more steeply with "
-            f"perplexity than the human, {flatter} less steeply, "
-            f"{len(gap) - steeper - flatter} cannot be told apart."
+            f"- {kind}, {heading}: with {steeper} of {len(gap)} judges wins fall more steeply "
+            f"with perplexity than with people, with {flatter} less steeply; no measurable "
+            f"difference: {len(gap) - steeper - flatter}."
         )
     return "\n".join(lines_of)
 

@@ -16,6 +16,7 @@ from selfpref.studies.wataoka.draw.names import (
     WHY,
     called,
     none_left,
+    readable,
     titled,
 )
 
@@ -59,13 +60,13 @@ def confusion(rows: pd.DataFrame, paper: pd.DataFrame) -> Plate:
         text="text",
         panel="panel",
         limits=(0, 1),
-        label=("judge prefers", "human prefers"),
+        label=("judge prefers", "people prefer"),
         height=0.5,
     )
     told = caption(
-        "Human against judge on the pairs with the judge's own response; count and share of the "
-        f"row; above, the EO bias with its interval, or too few pairs ({HOLLOW})",
-        counted(rows, "pairs", why=WHY),
+        "People against the judge on the pairs with the judge's own response; count and share of "
+        f"the row; above, the EO bias with its interval, or too few pairs ({HOLLOW})",
+        counted(readable(rows), "pairs", why=WHY),
         labelled_by(rows),
         "First: the counts that the paper prints",
     )
@@ -82,7 +83,7 @@ def demographic_parity(rows: pd.DataFrame, params: Params) -> Plate:
     rows = rows.reindex(columns=[*rows.columns.union(EVERY, sort=False)])
     if rows.empty or not rows[["n_decisive", "n_every"]].gt(0).any(axis=None):
         return nothing("no judge decides a pair with a response of its own", rows)
-    looks = {"decisive rows only": AUTHOR, "human ties included": Look(SKY, "s")}
+    looks = {"decisive rows only": AUTHOR, "people's ties included": Look(SKY, "s")}
     columns = dict(zip(looks, ("dp_decisive", "dp_with_ties"), strict=True))
     some = rows["n_every"].notna()
     if some.any():
@@ -97,12 +98,13 @@ def demographic_parity(rows: pd.DataFrame, params: Params) -> Plate:
         looks=looks,
         note="note",
     )
+    named = readable(rows)
     told = caption(
         "Demographic parity in both readings",
-        f"Decisive rows: {counted(rows, 'pairs', n='n_decisive', dropped='n_dropped_decisive')}",
-        f"Human ties included: "
-        f"{counted(rows, 'pairs', n='n_with_ties', dropped='n_dropped_with_ties')}",
-        f"Every pair: {counted(rows[some], 'pairs', n='n_every', dropped='n_dropped_every')}"
+        f"Decisive rows: {counted(named, 'pairs', n='n_decisive', dropped='n_dropped_decisive')}",
+        f"People's ties included: "
+        f"{counted(named, 'pairs', n='n_with_ties', dropped='n_dropped_with_ties')}",
+        f"Every pair: {counted(named[some], 'pairs', n='n_every', dropped='n_dropped_every')}"
         if some.any()
         else "",
         "Printed: in the paper for the judge of this name on Chatbot Arena",

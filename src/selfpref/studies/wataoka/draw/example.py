@@ -19,7 +19,7 @@ def example(rows: pd.DataFrame) -> Plate:
     """
     if rows.empty:
         return nothing(
-            "no pair with released texts has a judge for its own response and the human against",
+            "no pair with released texts has a judge for its own response and people against",
             rows,
         )
     row = rows.iloc[0]

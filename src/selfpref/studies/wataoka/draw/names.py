@@ -14,6 +14,7 @@ TITLES = {
     "arena": "Chatbot Arena",
     "chatbot-arena": "Arena (paper)",
     # As the profile of real models names them.
+    "arena-read": "Chatbot Arena",
     "mt-bench-read": "MT-Bench",
     "vicuna-80": "Vicuna-80",
 }
@@ -56,6 +57,15 @@ def called(names: Iterable[str]) -> list[str]:
     ['GPT-4', 'mine']
     """
     return [MODELS.get(name, name) for name in names]
+
+
+def readable(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with data sets and models by the names that readers know."""
+    models = {
+        name: called(rows[name]) for name in ("judge", "responder", "opponent") if name in rows
+    }
+    sets = {"dataset": titled(rows)["set"]} if "dataset" in rows else {}
+    return rows.assign(**models, **sets)
 
 
 def sides(rows: pd.DataFrame) -> list[str]:

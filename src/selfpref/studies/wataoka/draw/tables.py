@@ -4,7 +4,7 @@ import pandas as pd
 
 from selfpref.params import Params
 from selfpref.plots.captions import counted, interval, signed
-from selfpref.studies.wataoka.draw.names import WHY
+from selfpref.studies.wataoka.draw.names import WHY, readable
 from selfpref.tables.asked import NO_TABLE
 
 
@@ -29,12 +29,13 @@ def rows_used(
         else ""
     )
     texts, cut = responses["n"].sum(), responses["cut_off"].sum()
+    own = counted(readable(bias), "pairs", why=WHY)
     return (
-        f"Profile `{params.profile}`. Human ties: {use.human_ties}; judge ties: {use.judge_ties} "
-        f"({use.judge_tie}); "
-        f"turns: {use.turns}; threshold: {use.threshold:g}. Own pairs with a human vote: "
-        f"{counted(bias, 'pairs', why=WHY)}. {panel}Responses: {texts:g}, of them {cut:g} cut off "
-        f"at their limit. {interval('prompts', params)}.{missing}"
+        f"Pairs with the judge's own response and a vote: {own}. "
+        f"{panel}Responses: {texts:g}, of them {cut:g} cut off at their limit. Settings of the "
+        f"profile `{params.profile}`: people's ties {use.human_ties}, the judge's ties "
+        f"{use.judge_ties} ({use.judge_tie}), turns {use.turns}, threshold {use.threshold:g}. "
+        f"{interval('prompts', params)}.{missing}"
     )
 
 
@@ -56,8 +57,9 @@ def another_person(rows: pd.DataFrame) -> pd.DataFrame:
     """For readers: another person in the judge's place, and the judge against the same votes.
 
     Args:
-        rows: The frame `fig1b_bias`.
+        rows: The frame `fig1b_bias`; judges whose pairs have too few votes are left out.
     """
+    rows = readable(rows[rows["no_preference_status"].eq("ok")])
     return pd.DataFrame(
         {
             "data set": rows["dataset"],
@@ -66,7 +68,6 @@ def another_person(rows: pd.DataFrame) -> pd.DataFrame:
             "judge, single votes": _bounded(rows, "eo_one_vote"),
             "difference": _bounded(rows, "beyond_no_preference"),
             "pairs with two votes": rows["n_two_votes"],
-            "status": rows["no_preference_status"],
         }
     )
 
@@ -79,6 +80,7 @@ def excess_by_variant(rows: pd.DataFrame) -> pd.DataFrame:
     """
     if rows.empty:
         return rows
+    rows = readable(rows)
     least = zip(rows["n_human_own_least"], rows["n_human_other_least"], strict=True)
     sides = zip(rows["n_human_own"], rows["n_human_other"], strict=True)
     return pd.DataFrame(
@@ -103,7 +105,7 @@ def excess_signs(rows: pd.DataFrame) -> str:
     if rows.empty:
         return "No second judge read the same responses: there is no excess."
     lines = []
-    for (dataset, judge), part in rows.groupby(["dataset", "judge"]):
+    for (dataset, judge), part in readable(rows).groupby(["dataset", "judge"]):
         enough = part[~part["few"]]
         values = [
             f"{row.variant} {signed(row.excess)} [{signed(row.excess_lo)}, {signed(row.excess_hi)}]"
