@@ -48,7 +48,10 @@ MODELS = pd.DataFrame(
 CHECKS = pd.DataFrame(
     columns=["item", "category", "task", "judge", "responder", "published", "difference"]
 )
-SCORES = pd.DataFrame(columns=["category", "judge", "responder", "mean", "n"])
+SCORES = pd.DataFrame(
+    [("c", judge, responder, 10.5, 200) for judge in NAMES for responder in NAMES],
+    columns=["category", "judge", "responder", "mean", "n"],
+)
 EMPTY = pd.DataFrame()
 
 
@@ -83,6 +86,7 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         gallery.figure(dots(SHARES, tasks=False).figure, "dots", "a caption")
         gallery.figure(controls.excess(EXCESS, PARAMS).figure, "excess", "a caption")
         gallery.figure(draw.matrices(SHARES, SCORES, MODELS).figure, "heatmap", "a caption")
+        gallery.figure(draw.overview(SHARES, VOTES, OUTCOMES, MODELS).figure, "all", "a caption")
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
 
@@ -94,8 +98,10 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         partial(dots, none(SHARES), tasks=True),
         partial(controls.excess, none(EXCESS), PARAMS),
         partial(controls.objective, EMPTY, EMPTY, MODELS, PARAMS),
-        partial(draw.matrices, none(SHARES), SCORES, MODELS),
+        partial(draw.overview, none(SHARES), none(VOTES), OUTCOMES, MODELS),
+        partial(draw.matrices, SHARES, none(SCORES), MODELS),
         partial(controls.position, EMPTY, MODELS, PARAMS),
+        partial(controls.position_by_category, EMPTY, MODELS, PARAMS),
         partial(controls.by_orders, EMPTY, PARAMS),
     ],
 )
@@ -115,18 +121,49 @@ def test_captions_count_verdicts_and_name_the_variants():
     told = dots(SHARES, tasks=False).caption
     assert "600 verdicts of 3 judges" in told
     assert "x is x in c; x-thinking in d" in told
-    assert "by category: x 1 of 1" in controls.excess(EXCESS, PARAMS).caption
+    for tasks in (False, True):
+        plate = controls.excess(EXCESS, PARAMS, tasks=tasks)
+        assert "adjustment: x 1 of 1, y 1 of 1" in plate.caption
+        assert len(plate.table) == len(EXCESS)
+
+
+def test_the_overview_shows_every_judge_and_the_first_vote_of_a_category():
+    plate = draw.overview(SHARES, VOTES, OUTCOMES, MODELS)
+    labels = [label.get_text() for label in plate.figure.axes[0].get_yticklabels()]
+    judges = [f"c: {name}, n=200" for name in NAMES]
+    assert labels == [*judges, "c: vote, as released"]
+    assert set(plate.table["task"]) == {"all"}
+
+
+POSITION = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
 
 
 def test_few_choices_are_hollow_and_the_caption_names_the_variants():
-    columns = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
-    rows = [("all", "x", "first position", 0.5, 0.4, 0.6, n, 200, 1 / 3) for n in (200,)]
+    rows = [("all", "x", "first position", 0.5, 0.4, 0.6, 200, 200, 1 / 3)]
     few = [("c", "x", "first position", 1.0, 0.2, 1.0, 2, 8, 1 / 3)]
-    many, both = (pd.DataFrame(part, columns=columns) for part in (rows, rows + few))
-    plate = controls.position(both, MODELS, PARAMS)
+    many, both = (pd.DataFrame(part, columns=POSITION) for part in (rows, rows + few))
+    plate = controls.position_by_category(both, MODELS, PARAMS)
     assert "fewer than 10 choices" in texts(plate.figure)
-    assert "fewer than 10 choices" not in texts(controls.position(many, MODELS, PARAMS).figure)
+    alone = controls.position_by_category(many, MODELS, PARAMS)
+    assert "fewer than 10 choices" not in texts(alone.figure)
     assert "x is x in c; x-thinking in d" in plate.caption
+    # Over all categories there are enough.
+    assert "Hollow" not in controls.position(both, MODELS, PARAMS).caption
+    scarce = many.assign(n=2)
+    assert "Hollow: fewer than 10 choices" in controls.position(scarce, MODELS, PARAMS).caption
+
+
+@pytest.mark.parametrize(("lo", "n", "told"), [(0.6, 20, True), (0.4, 20, False), (0.6, 2, False)])
+def test_a_leaning_to_the_first_of_copies_is_said_where_every_interval_says_so(lo, n, told):
+    rows = [
+        ("all", "x", "earliest of 2 copies", 0.8, 0.7, 0.9, 20, 10, 0.5),
+        ("all", "y", "earliest of 2 copies", 0.7, lo, 0.9, n, 10, 0.5),
+        ("all", "y", "first position", 0.3, 0.2, 0.4, 20, 10, 1 / 3),
+    ]
+    figure = controls.position(pd.DataFrame(rows, columns=POSITION), MODELS, PARAMS).figure
+    shown = texts(figure)
+    # What rests on few choices is not counted.
+    assert ("Judges favour the first of identical responses" in shown) == (told or n < 10)
 
 
 @pytest.mark.parametrize("number", [2, 3, 7])

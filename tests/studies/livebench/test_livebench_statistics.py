@@ -23,6 +23,7 @@ from selfpref.studies.livebench.measure.votes import (
     agreement,
     fleiss,
     majority_votes,
+    tie_breaks,
 )
 
 SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(300, seed=1))
@@ -136,6 +137,19 @@ def test_a_failing_tie_breaker_is_a_counted_outcome():
     assert (shares["share"] == 0).all()
     assert (shares["undecided"] == 1).all()
     assert ends.query("rule == 'released'")["outcome"].tolist() == ["tie-breaker failed"]
+
+
+def test_the_calls_of_the_tie_breaker_tell_what_was_shown_chosen_and_credited():
+    shown = ["y", "z", "x"]
+    calls = [
+        verdict("c/0", "breaker", "y", shown, "tie-break"),
+        verdict("c/0", "breaker", "x", shown, "tie-break-released"),
+        verdict("c/1", "breaker", None, shown, "tie-break", status="refused"),
+    ]
+    found = tie_breaks(panel(calls)).set_index("item_id")
+    assert found["shown"].map(list).tolist() == [shown, shown]
+    assert found.loc["c/0", ["judge", "chosen", "credited"]].tolist() == ["breaker", "y", "x"]
+    assert found.loc["c/1", ["chosen", "credited"]].isna().all()
 
 
 def test_the_excess_is_own_minus_others_on_the_same_rows():

@@ -5,17 +5,19 @@
 Whom judges choose, and their totals, are drawn here; the tests of self-preference in `controls`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 from matplotlib import style
+from matplotlib.axes import Axes
 
 from selfpref.params import Params
 from selfpref.plots.captions import caption, wilson
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLACK, GREY, PAGE, STYLE, Look, empty, legend, looks
+from selfpref.plots.frame import BLACK, GREY, PAGE, STYLE, Look, empty, legend
 from selfpref.plots.heatmap import heatmap
 from selfpref.plots.save import Plate, nothing
+from selfpref.studies.livebench.draw.names import ITSELF, MODELS, looks, named, titled
 
 ALL = "all"
 # What rows are clustered by, and bootstrap intervals resample.
@@ -26,12 +28,6 @@ RULES = {
     "corrected": "vote, index corrected",
     "two-of-three": "majority only",
 }
-ITSELF = "the responder itself"
-
-
-def titled(name: str) -> str:
-    """A category's name in words."""
-    return name.replace("_", " ")
 
 
 def _verdicts(shares: pd.DataFrame, outcomes: pd.DataFrame) -> str:
@@ -50,22 +46,23 @@ def variants(models: pd.DataFrame) -> str:
     """Names that stand for more than one model."""
     told = []
     for responder, part in models.groupby("responder", sort=True):
-        kinds = part.groupby("model")["category"].agg(lambda names: ", ".join(sorted(names)))
+        kinds = part.groupby("model")["category"].agg(
+            lambda names: ", ".join(map(titled, sorted(names)))
+        )
         if len(kinds) > 1:
             which = (f"{model.rpartition('/')[2]} in {where}" for model, where in kinds.items())
-            told.append(f"{responder} is {'; '.join(which)}")
+            told.append(f"{MODELS.get(responder, responder)} is {'; '.join(which)}")
     return ". ".join(told)
 
 
 def data(items: pd.DataFrame, outcomes: pd.DataFrame, models: pd.DataFrame, params: Params) -> str:
     """How much data there is."""
     if items.empty:
-        return f"Profile `{params.profile}`: no items."
+        return "No items."
     whole = items[items["task"].eq(ALL)]
-    parts = ", ".join(f"{row.category} {row.items}" for row in whole.itertuples())
+    parts = ", ".join(f"{titled(row.category)} {row.items}" for row in whole.itertuples())
     judged = outcomes[outcomes["task"].eq(ALL)]
     return caption(
-        f"Profile `{params.profile}`",
         f"{whole['items'].sum()} questions ({parts}) in {whole['clusters'].sum()} clusters; "
         f"{whole['keyed'].sum()} have a usable answer key",
         f"{judged['n'].sum()} choices; {whole['failed'].sum()} ratings have no total",
@@ -74,7 +71,10 @@ def data(items: pd.DataFrame, outcomes: pd.DataFrame, models: pd.DataFrame, para
     )
 
 
-def _bars(shares: pd.DataFrame, votes: pd.DataFrame) -> Iterator[tuple[float, str, pd.DataFrame]]:
+Bar = tuple[float, str, pd.DataFrame]
+
+
+def _bars(shares: pd.DataFrame, votes: pd.DataFrame) -> Iterator[Bar]:
     """Height, label and shares of each bar: every judge, as a whole and by task, then the votes."""
     at = 0.0
     for task in [ALL, *sorted(set(shares["task"]) - {ALL})]:
@@ -89,7 +89,78 @@ def _bars(shares: pd.DataFrame, votes: pd.DataFrame) -> Iterator[tuple[float, st
             at += 1
 
 
+def _by_category(shares: pd.DataFrame, votes: pd.DataFrame) -> Iterator[Bar]:
+    """As `_bars`: of each category every judge as a whole, and the first of the votes."""
+    at = 0.0
+    for category, part in shares[shares["task"].eq(ALL)].groupby("category", sort=True):
+        for judge, bar in part.groupby("judge", sort=True):
+            yield at, f"{category}: {judge}, n={bar['n'].iloc[0]}", bar
+            at += 1
+        cast = votes[votes["category"].eq(category)]
+        for rule in [name for name in RULES if cast["rule"].eq(name).any()][:1]:
+            yield at, f"{category}: {RULES[rule]}", cast[cast["rule"].eq(rule)]
+            at += 1
+        at += 0.5
+
+
 @style.context(STYLE)
+def _stacked(bars: list[Bar], responders: Iterable[str]) -> Axes:
+    """Stacked bars with every percentage printed; what is left is a tie or undecided."""
+    seen = looks(pd.Series([*responders]))
+    bottom = bars[-1][0] + 1
+    figure = empty(PAGE, 0.19 * bottom + 0.85)
+    axes = figure.subplots()
+
+    def stretch(at: float, start: float, share: float, color: str, edge: str | None = None) -> None:
+        axes.barh(at, share, left=start, height=0.78, color=color, edgecolor=edge, linewidth=0.5)
+        # The number of a narrow stretch at an edge stays inside the axes.
+        middle = min(max(start + share / 2, 1.6), 98.4)
+        axes.text(middle, at, f"{share:.1f}", ha="center", va="center", fontsize=6.5)
+
+    for at, _, bar in bars:
+        start = 0.0
+        shares = 100 * bar.set_index("responder")["share"].reindex(seen).dropna()
+        for name, share in shares.items():
+            if share > 0:
+                stretch(at, start, share, f"{seen[name].color}8C")
+            start += share
+        if start < 99.95:
+            stretch(at, start, 100 - start, "white", GREY)
+    axes.set_yticks([at for at, *_ in bars], [label for _, label, _ in bars])
+    axes.set(ylim=(bottom - 0.4, -0.6), xlim=(0, 100))
+    axes.set_xlabel("responses chosen, % of rows (white: tie or undecided)")
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", labelsize=7)
+    for name, look in seen.items():
+        axes.barh(0, 0, color=f"{look.color}8C", label=name)
+    legend(figure)
+    return axes
+
+
+def overview(
+    shares: pd.DataFrame, votes: pd.DataFrame, outcomes: pd.DataFrame, models: pd.DataFrame
+) -> Plate:
+    """Whom each judge chose in each category, and whom the vote chose.
+
+    Args:
+        shares: The frame `preference_shares`.
+        votes: The frame `majority_vote`.
+        outcomes: The frame of this name.
+        models: The frame of this name.
+    """
+    table = shares[shares["task"].eq(ALL)]
+    if table.empty or not table["n"].gt(0).any():
+        return nothing("no judge chose a response", table)
+    bars = [*_by_category(named(shares), named(votes))]
+    axes = _stacked(bars, named(shares)["responder"])
+    told = caption(
+        "Whom each judge chose in each category, and the majority vote",
+        _verdicts(shares, outcomes),
+        variants(models),
+    )
+    return Plate(axes.figure.get_figure(root=True), table, told)
+
+
 def released(
     shares: pd.DataFrame,
     votes: pd.DataFrame,
@@ -108,53 +179,28 @@ def released(
         models: The frame of this name.
         category: Which category.
     """
-    part, cast, printed, ended, named = (
+    part, cast, printed, ended, whose = (
         frame[frame["category"].eq(category)] for frame in (shares, votes, checks, outcomes, models)
     )
     key = ["category", "task", "judge", "responder"]
     given = printed[printed["item"].eq("share")][[*key, "published"]]
     table = part.merge(given, on=key, how="left")
     if part.empty or not part["n"].gt(0).any():
-        return nothing(f"no judge chose a response in {category}", table)
-    seen = looks(set(part["responder"]))
-    bars = list(_bars(part, cast))
-    bottom = bars[-1][0] + 1
-    figure = empty(PAGE, 0.19 * bottom + 0.75)
-    axes = figure.subplots()
-
-    def stretch(at: float, start: float, share: float, color: str, edge: str | None = None) -> None:
-        axes.barh(at, share, left=start, height=0.78, color=color, edgecolor=edge, linewidth=0.5)
-        # The number of a narrow stretch at an edge stays inside the axes.
-        middle = min(max(start + share / 2, 1.6), 98.4)
-        axes.text(middle, at, f"{share:.1f}", ha="center", va="center", fontsize=6.5)
-
-    for at, _, bar in bars:
-        start = 0.0
-        for name, share in zip(bar["responder"], 100 * bar["share"], strict=True):
-            if share > 0:
-                stretch(at, start, share, f"{seen[name].color}8C")
-            start += share
-        if start < 99.95:
-            stretch(at, start, 100 - start, "white", GREY)
-    axes.set_yticks([at for at, *_ in bars], [label for _, label, _ in bars])
-    axes.set(ylim=(bottom - 0.4, -0.6), xlim=(0, 100), title=titled(category))
-    axes.set_xlabel("responses chosen, % of rows (white: tie or undecided)")
-    axes.grid(visible=False)
-    axes.tick_params(axis="y", labelsize=7)
-    for name, look in seen.items():
-        axes.barh(0, 0, color=f"{look.color}8C", label=name)
-    legend(figure)
+        return nothing(f"no judge chose a response in {titled(category)}", table)
+    axes = _stacked([*_bars(named(part), named(cast))], named(part)["responder"])
+    axes.set_title(titled(category))
     compared = (
         f"The release prints {len(printed)} of these percentages, rounded to a tenth; the largest "
         f"difference is {printed['difference'].abs().max():.2f} points"
     )
     told = caption(
-        f"Whom each judge chose in {category}, as a whole and by task, and the majority vote",
+        f"Whom each judge chose in {titled(category)}, as a whole and by task, and the majority "
+        "vote",
         _verdicts(part, ended),
         compared if len(printed) else "",
-        f"Models: {'; '.join(named['responder'] + ': ' + named['model'])}" if len(named) else "",
+        f"Models: {'; '.join(whose['responder'] + ': ' + whose['model'])}" if len(whose) else "",
     )
-    return Plate(figure, table, told)
+    return Plate(axes.figure.get_figure(root=True), table, told)
 
 
 def preference_shares(
@@ -180,7 +226,8 @@ def preference_shares(
     shown = kept if tasks else kept[kept["task"].eq(ALL)]
     if shown.empty or not shown["n"].gt(0).any():
         return nothing("no judge chose a response", kept)
-    judges = {f"judge {name}": look for name, look in looks(set(shown["judge"])).items()}
+    shown, votes = named(shown), named(votes)
+    judges = {f"judge {name}": look for name, look in looks(shown["judge"]).items()}
     rules = {RULES["released"]: Look(BLACK, "|"), RULES["corrected"]: Look(GREY, "|")}
     counts = shown.groupby(["category", "task"])["n"].max()
     own = shown["judge"].eq(shown["responder"])
@@ -189,7 +236,7 @@ def preference_shares(
         cast = votes.assign(task=ALL, series=votes["rule"].map(RULES))
         marks = pd.concat([marks, cast[cast["series"].isin(rules)]])
     marks["panel"] = [
-        f"{task if tasks else titled(category)}, n={counts[category, task]}"
+        f"{task if tasks else category}, n={counts[category, task]}"
         for category, task in zip(marks["category"], marks["task"], strict=True)
     ]
     figure = forest(
@@ -213,7 +260,7 @@ def preference_shares(
 
 @style.context(STYLE)
 def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -> Plate:
-    """Judge by responder: how often chosen, and the mean rubric total, one column a category.
+    """Mean rubric total by judge and responder, one panel a category.
 
     Args:
         shares: The frame `preference_shares`.
@@ -224,36 +271,30 @@ def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -
     whole = shares[shares["task"].eq(ALL)]
     totals = scores.reindex(columns=[*key, "mean", "n"])
     table = whole[[*key, "share"]].merge(totals[[*key, "mean"]], how="left")
-    if whole.empty or not whole["n"].gt(0).any():
-        return nothing("no judge chose a response", table)
+    if not totals["mean"].notna().any():
+        return nothing("no judge gave a total", table)
     # Totals saturate near 11: their shades begin at 8.5, or at a lower mean.
-    low = min(8.5, totals["mean"].min()) if len(totals) else 8.5
-    chosen = whole.assign(value=whole["share"], text=whole["share"].map("{:.2f}".format))
+    low = min(8.5, totals["mean"].min())
     rated = totals.assign(
         value=totals["mean"].sub(low) / (11 - low), text=totals["mean"].map("{:.1f}".format)
     )
-    parts = {"share chosen": chosen, "mean total": rated}
-    cells = pd.concat(part.sort_values(key).assign(kind=what) for what, part in parts.items())
-    cells["panel"] = cells["category"].map(titled) + "\n" + cells["kind"]
+    cells = named(rated.sort_values(key))
     figure = heatmap(
         cells,
         row="judge",
         column="responder",
         text="text",
-        panel="panel",
-        wrap=whole["category"].nunique(),
+        panel="category",
+        wrap=cells["category"].nunique(),
         limits=(0, 1),
         label=("responder", "judge"),
         height=0.35,
     )
     for axes in figure.axes:
         axes.tick_params(axis="x", rotation=90)
-    cell = f", {scores['n'].min()} to {scores['n'].max()} a cell" if len(scores) else ""
-    verdicts = whole.drop_duplicates(["category", "judge"])["n"].sum()
     told = caption(
-        f"Above: share chosen, {verdicts} verdicts",
-        f"Below: mean rubric total of 11, shaded from {low:.1f}; {totals['n'].sum():g} ratings"
-        f"{cell}",
+        f"Mean rubric total of 11, shaded from {low:.1f} to 11; {totals['n'].sum():g} ratings, "
+        f"{totals['n'].min()} to {totals['n'].max()} a cell",
         variants(models),
     )
     return Plate(figure, table, told)

@@ -1,13 +1,15 @@
-"""The LiveBench study's controls: excess over other judges, position, answer keys."""
+"""The LiveBench study's controls: position, excess over other judges, answer keys."""
 
 import pandas as pd
 
 from selfpref.params import Params
 from selfpref.plots.captions import caption, interval, wilson
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
+from selfpref.plots.frame import BLACK, BLUE, COLUMN, GREY, Look, long
+from selfpref.plots.frame import looks as looks_of
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.livebench.draw import ALL, CLUSTERS, titled, variants
+from selfpref.studies.livebench.draw import ALL, CLUSTERS, variants
+from selfpref.studies.livebench.draw.names import looks, named
 
 ALPHA = 0.05
 KINDS = {"harmful": "own is worse", "neutral": "as good as best", "legitimate": "own is best"}
@@ -17,46 +19,44 @@ QUANTITIES = {
     "excess over the others": "excess",
     "chose what it read first": "first",
 }
+COPIES = "earliest of"
+READS = {
+    "first position": "first of all responses",
+    "earliest of 2 copies": "first of 2 identical",
+    "earliest of 3 copies": "first of 3 identical",
+    "changed with the order": "changes with the order",
+}
 
 
-def excess(rows: pd.DataFrame, params: Params) -> Plate:
-    """Each judge's excess of choosing itself, by category and by task; hollow unless Holm rejects.
+def excess(rows: pd.DataFrame, params: Params, *, tasks: bool = False) -> Plate:
+    """Each judge's excess of choosing itself, by category or by task; hollow unless Holm rejects.
 
     Args:
         rows: The frame `excess`.
         params: With `bootstrap`.
+        tasks: By task instead of by category.
     """
-    if rows.empty or not rows["excess"].notna().any():
+    shown = rows[rows["task"].ne(ALL).eq(tasks) & rows["excess"].notna()] if len(rows) else rows
+    if shown.empty:
         return nothing("no judge with a response of its own and a second judge", rows)
-    whole = rows["task"].eq(ALL)
-    names = rows["task"].mask(whole, rows["category"].map(titled))
-    scope = whole.map({True: "by category", False: "by task"})
-    shown = rows.assign(
-        name=names, scope=scope, value=rows["excess"], hollow=rows["p_holm"].ge(ALPHA)
-    )
+    shown = named(shown.sort_values(["category", "task"], kind="stable"))
+    shown = shown.assign(value=shown["excess"], hollow=shown["p_holm"].ge(ALPHA))
     figure = forest(
-        shown.sort_values(["scope", "category", "task"]),
-        row="name",
-        panel="scope",
-        wrap=2,
-        rows_by_panel=True,
+        shown,
+        row="task" if tasks else "category",
+        group="category" if tasks else None,
         series="judge",
-        looks=looks(set(rows["judge"])),
+        looks=looks(shown["judge"]),
         hollow="not significant (Holm)",
         label="own share minus the other judges' mean share of the same responses",
     )
-    counts = shown.groupby(["scope", "judge"])["hollow"].agg(
-        lambda weak: f"{(~weak).sum()} of {len(weak)}"
-    )
-    found = [
-        f"{name}: {', '.join(f'{judge} {count}' for judge, count in part.droplevel(0).items())}"
-        for name, part in counts.groupby("scope")
-    ]
+    clear = shown.groupby("judge")["hollow"].agg(lambda weak: f"{(~weak).sum()} of {len(weak)}")
     told = caption(
-        "How much more often a judge chooses itself than the other judges choose it on the same "
-        f"{rows.loc[whole, 'n'].max()} or fewer rows of a category",
-        f"Different from 0 at 5 % after Holm's adjustment, {'; '.join(found)}",
-        "Families: all categories and judges; the tasks of each judge",
+        "How much more often a judge chooses itself than the other judges choose it, on "
+        f"{shown['n'].min()} to {shown['n'].max()} rows of a {'task' if tasks else 'category'}",
+        "Different from 0 at 5 % after Holm's adjustment: "
+        + ", ".join(f"{judge} {count}" for judge, count in clear.items()),
+        f"Families: {'the tasks of each judge' if tasks else 'all categories and judges'}",
         "p by random signs of the clusters' sums",
         params=params,
         of=CLUSTERS,
@@ -65,7 +65,63 @@ def excess(rows: pd.DataFrame, params: Params) -> Plate:
 
 
 def position(rows: pd.DataFrame, models: pd.DataFrame, params: Params) -> Plate:
-    """Choices by position in the prompt: the first candidate, and the earliest of identical ones.
+    """Choices by position over all categories: the first candidate, the first of identical ones.
+
+    Args:
+        rows: The frame `position`.
+        models: The frame of this name.
+        params: With `bootstrap` and `livebench`.
+    """
+    whole = rows[rows["category"].eq(ALL)] if len(rows) else rows
+    if whole.empty:
+        return nothing("no choice whose order of presentation is known", rows)
+    few = params.livebench.few
+    # What depends on the position alone comes first.
+    shown = named(whole).assign(
+        value=whole["share"],
+        hollow=whole["n"].lt(few),
+        later=~whole["quantity"].str.startswith(COPIES),
+        panel=whole["quantity"].map(lambda name: READS.get(name, name)),
+    )
+    figure = forest(
+        shown.sort_values(["later", "quantity", "judge"], kind="stable"),
+        row="judge",
+        panel="panel",
+        looks={"": Look(BLUE)},
+        reference="chance",
+        limits=(-0.03, 1.03),
+        label="share of choices (grey: by chance)",
+        width=COLUMN,
+        message=_message(shown[~shown["later"] & ~shown["hollow"]]),
+    )
+    parts = [
+        f"{READS.get(name, name)}: {part['n'].sum()} choices on {part['items'].max()} items"
+        for name, part in whole.groupby("quantity", sort=True)
+    ]
+    told = caption(
+        "How often each judge takes the response that it reads first, among identical ones and "
+        "among all" + _hollow(shown, few),
+        "; ".join(parts),
+        "Identical: the same word for word; only their position tells them apart",
+        variants(models),
+        wilson(CLUSTERS, params),
+    )
+    return Plate(figure, rows, told)
+
+
+def _hollow(rows: pd.DataFrame, few: int) -> str:
+    return f". Hollow: fewer than {few} choices" if rows["hollow"].any() else ""
+
+
+def _message(copies: pd.DataFrame) -> str:
+    """That judges take the first of identical responses, where all of their intervals say so."""
+    if copies.empty or not copies["lo"].gt(copies["chance"]).all():
+        return ""
+    return "Judges favour the first of identical responses"
+
+
+def position_by_category(rows: pd.DataFrame, models: pd.DataFrame, params: Params) -> Plate:
+    """As `position`, by category, a colour a judge.
 
     Args:
         rows: The frame `position`.
@@ -75,34 +131,26 @@ def position(rows: pd.DataFrame, models: pd.DataFrame, params: Params) -> Plate:
     if rows.empty:
         return nothing("no choice whose order of presentation is known", rows)
     few = params.livebench.few
-    shown = rows.assign(
+    shown = named(rows).assign(
         value=rows["share"],
-        name=rows["category"].map(titled),
         hollow=rows["n"].lt(few),
-        later=~rows["quantity"].str.startswith("first"),
+        later=~rows["quantity"].str.startswith(COPIES),
         part=rows["category"].ne(ALL),
+        panel=rows["quantity"].map(lambda name: READS.get(name, name)),
     )
     figure = forest(
         shown.sort_values(["later", "quantity", "part", "category"]),
-        row="name",
-        panel="quantity",
+        row="category",
+        panel="panel",
         series="judge",
-        looks=looks(set(rows["judge"])),
+        looks=looks(shown["judge"]),
         reference="chance",
         limits=(-0.03, 1.03),
         hollow=f"fewer than {few} choices",
         label="share of choices (grey: by chance)",
     )
-    whole = rows[rows["category"].eq(ALL)].groupby("quantity", sort=True)
-    parts = [
-        f"{quantity}: {part['n'].sum()} choices on {part['items'].max()} items"
-        for quantity, part in whole
-    ]
     told = caption(
-        "How choices depend on the position in the prompt",
-        "; ".join(parts),
-        "Grey: by chance",
-        "Copies say word for word the same; only their position tells them apart",
+        "How often each judge takes the response that it reads first, by category",
         variants(models),
         wilson(CLUSTERS, params),
     )
@@ -119,11 +167,11 @@ def by_orders(rows: pd.DataFrame, params: Params) -> Plate:
     if rows.empty:
         return nothing("every item was read in one order only", rows)
     figure = forest(
-        long(rows, QUANTITIES, into="quantity"),
+        long(named(rows), QUANTITIES, into="quantity"),
         row="judge",
         panel="quantity",
         series="orders",
-        looks=looks(rows["orders"].unique()),
+        looks=looks_of(rows["orders"].unique()),
         label="share of items, difference of shares, share of choices",
     )
     told = caption(
@@ -137,7 +185,12 @@ def by_orders(rows: pd.DataFrame, params: Params) -> Plate:
 
 
 def objective(
-    rows: pd.DataFrame, items: pd.DataFrame, models: pd.DataFrame, params: Params
+    rows: pd.DataFrame,
+    items: pd.DataFrame,
+    models: pd.DataFrame,
+    params: Params,
+    *,
+    categories: bool = False,
 ) -> Plate:
     """How often a judge chooses itself where its response is worse, as good or best by the key.
 
@@ -146,12 +199,14 @@ def objective(
         items: The frame of this name.
         models: The frame of this name.
         params: With `bootstrap` and `livebench`.
+        categories: By category and by both readings of the key, not over all and by the strict one.
     """
     if rows.empty or not rows["n"].gt(0).any():
         return nothing("no item with objective scores for all responses", rows)
     few, margin = params.livebench.few, params.livebench.margin
     itself, others = "the judge itself", "the other judges, same rows"
-    ordered = rows.assign(part=rows["category"].ne(ALL), name=rows["category"].map(titled))
+    kept = rows if categories else rows[rows["category"].eq(ALL) & rows["scoring"].eq("strict")]
+    ordered = named(kept).assign(part=kept["category"].ne(ALL))
     ordered = ordered.sort_values(["scoring", "judge", "part", "category"])
     shown = pd.concat(
         [
@@ -163,13 +218,15 @@ def objective(
             for place, (kind, title) in enumerate(KINDS.items())
         ]
     )
+    if not categories:
+        shown["panel"] = shown["panel"].str.partition("\n")[2]
     figure = forest(
         shown.sort_values(["scoring", "kind"], kind="stable"),
-        row="name",
-        group="judge",
+        row="category" if categories else "judge",
+        group="judge" if categories else None,
         panel="panel",
         wrap=6,
-        looks={itself: Look(ORANGE, "D"), others: Look(GREY, "o")},
+        looks={itself: Look(BLACK, "*"), others: Look(GREY, "o")},
         reference=None,
         limits=(-0.06, 1.06),
         hollow=f"fewer than {few} rows",
@@ -180,8 +237,8 @@ def objective(
         "How often a judge chooses itself where, by the answer key, its own response is worse than "
         "the best other, as good, or better than all; and how often the other judges choose the "
         "same response on the same rows",
-        f"{rows['n'].max()} items; {whole['items'].sum() - whole['keyed'].sum()} without a usable "
-        f"key dropped. Hollow: fewer than {few} rows. Equal: within {margin:g}",
+        f"{kept['n'].max()} items; {whole['items'].sum() - whole['keyed'].sum()} without a usable "
+        f"key dropped. Equal: within {margin:g}",
         variants(models),
         wilson(CLUSTERS, params),
     )

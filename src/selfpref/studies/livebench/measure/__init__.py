@@ -20,7 +20,12 @@ from selfpref.studies.livebench.measure.preferences import (
 )
 from selfpref.studies.livebench.measure.ratings import score_ranks, scores, stated_totals
 from selfpref.studies.livebench.measure.self_preference import excess, objective, true_scores
-from selfpref.studies.livebench.measure.votes import VOTES, agreement, majority_votes
+from selfpref.studies.livebench.measure.votes import (
+    VOTES,
+    agreement,
+    majority_votes,
+    tie_breaks,
+)
 
 __all__ = ["TABLES", "Settings", "compute"]
 
@@ -78,6 +83,8 @@ def compute(
         "models": models(panel),
         "preference_shares": preference_shares(panel),
         "outcomes": outcomes(panel),
+        "choices": panel.choices,
+        "tie_breaks": tie_breaks(panel),
         "majority_vote": votes[VOTES],
         "vote_intervals": votes,
         "vote_outcomes": ends,

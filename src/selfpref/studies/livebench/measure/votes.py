@@ -77,6 +77,23 @@ def _calls(panel: Panel, variant: str) -> dict[str, list[str | None]]:
     return calls
 
 
+def tie_breaks(panel: Panel) -> pd.DataFrame:
+    """The tie-breaker's calls: what it read, what it chose, and whom the release credited.
+
+    Returns:
+        `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
+        the verdict failed) and `credited` (missing but in a release that has its own reading).
+    """
+    key = ["category", "item_id", "judge"]
+    usable = panel.verdicts["status"].eq("ok")
+    rows = panel.verdicts.assign(choice=panel.verdicts["choice"].where(usable))
+    calls, credited = (rows[rows["variant"].eq(variant)] for variant in (BREAK, RELEASED))
+    table = calls.rename(columns={"candidates": "shown", "choice": "chosen"})
+    credited = credited.rename(columns={"choice": "credited"})[[*key, "credited"]]
+    table = table[[*key, "shown", "chosen"]].merge(credited, on=key, how="left")
+    return table.sort_values(key, ignore_index=True)
+
+
 def _ended(votes: pd.DataFrame, calls: Mapping[str, list[str | None]]) -> pd.DataFrame:
     """`winner` and `outcome` of every item's vote: items in rows, one column a judge."""
     ended = [

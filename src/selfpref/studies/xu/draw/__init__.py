@@ -63,13 +63,13 @@ def flawed(rows: pd.DataFrame, integrity: pd.DataFrame) -> pd.Series:
 
 def scores(rows: pd.DataFrame) -> str:
     """Scores, and what of them is unusable, under the scorings that are there."""
-    told = [
-        f"{name}: {part['n'].sum():g} scores with a truth"
-        for name in CONVENTIONS
-        if len(part := only(rows, convention=name))
-    ]
-    unusable = only(rows, convention=rows["convention"].iloc[0])["unusable"].sum()
-    return f"{'; '.join(told)}; {unusable:g} unusable replies"
+    told: list[str] = []
+    unusable = 0
+    for name in reversed(CONVENTIONS):
+        if len(part := only(rows, convention=name)):
+            told.insert(0, f"{name}: {part['n'].sum():g} scores with a truth")
+            unusable = part["unusable"].sum()
+    return "; ".join([*told, f"{unusable:g} unusable replies"])
 
 
 def _by_convention(rows: pd.DataFrame, seen: dict[str, Look]) -> Figure:

@@ -44,7 +44,9 @@ def rows_used(translation: pd.DataFrame, audit: pd.DataFrame, params: Params) ->
     return caption(
         f"Files read: {read}, left out: {left}" if len(audit) else "",
         f"Translation: {own['model'].nunique()} models, {own['language'].nunique()} languages, "
-        f"{scores(own)}",
+        f"{scores(own)}"
+        if len(own)
+        else "",
         f"Reference metric: {params.xu.truth}; centre of D: {params.xu.gamma:g}",
         interval(SENTENCES, params),
     )
