@@ -52,8 +52,7 @@ FINDINGS: dict[str, Statement] = {
     ),
     "line": Statement(
         "Over all judges preference rises with recognition: r = {xsum:.3f} on XSum and {cnn:.3f} "
-        "on CNN/DailyMail. With the stored scores r is {xsum_stored:.3f} and {cnn_stored:.3f}. "
-        "Intervals resample families of judges (base model and training), not articles.",
+        "on CNN/DailyMail. With the stored scores r is {xsum_stored:.3f} and {cnn_stored:.3f}.",
         {
             "xsum": estimate("correlation", "r", **fit("xsum", "all")),
             "cnn": estimate("correlation", "r", **fit("cnn", "all")),
