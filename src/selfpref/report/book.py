@@ -39,6 +39,7 @@ CONFIGURATION: Mapping[str, Any] = {
         "use_download_button": False,
         "use_fullscreen_button": False,
         "navbar_persistent": [],
+        "footer_content_items": [],
     },
     "html_static_path": [str(page.TEMPLATES / "book")],
     "html_css_files": ["book.css"],

@@ -157,7 +157,7 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
     if len(printed):
         figure.axes[0].axvspan(
             *(printed["published"].min(), printed["published"].max()),
-            color=GREY, alpha=0.2, linewidth=0, label="range printed, by way of a sheet",
+            color=GREY, alpha=0.2, linewidth=0, label="range printed, quoted second-hand",
         )  # fmt: skip
         legend(figure)
     told = caption(

@@ -95,7 +95,7 @@ FINDINGS: dict[str, Statement] = {
         {"rises": lambda n: n.last > n.first},
     ),
     "human_printed": Statement(
-        "What a sheet quotes from the paper's table is met to the last digit printed: of "
+        "What is quoted second-hand from the paper's table is met to the last digit printed: of "
         "{values:.0f} values the farthest is {apart:.2f} off.",
         {
             "values": counted("checks", len, item="human"),
@@ -187,8 +187,8 @@ FINDINGS: dict[str, Statement] = {
         {"lower": lambda n: n.first < n.second},
     ),
     "format": Statement(
-        "The printed range, {least_printed:.2f} to {greatest_printed:.2f} by way of a sheet, does "
-        "not come out: by the grammar declared here it is {least:.3f} to {greatest:.3f}. Of "
+        "The printed range, {least_printed:.2f} to {greatest_printed:.2f}, quoted second-hand, "
+        "does not come out: by the grammar declared here it is {least:.3f} to {greatest:.3f}. Of "
         "Gemini's feedback at step 5 a score can be read from {gemini:.2f}, whatever the grammar.",
         FORMAT,
         {
