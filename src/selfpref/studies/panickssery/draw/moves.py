@@ -15,6 +15,8 @@ from selfpref.studies.panickssery.draw.names import BASE, REPLAY, TUNED, judge_n
 KINDS = (BASE, TUNED, "always-1", "random", "readability", "length", "vowelcount", REPLAY)
 # What moves by less lies under one mark.
 MOVED = 0.02
+# Axes reach at least as far to both sides of ½.
+LEAST = 0.1
 # Inches.
 ROW = 0.17
 BEGIN, END = "x", "o"
@@ -98,6 +100,8 @@ def moves(
             axes.plot(here["end"], places, END, color=color, ms=4)
             if middle:
                 axes.plot(here["middle"], places, "|", color=color, ms=8, mew=1.4)
+        low, high = axes.get_xlim()
+        axes.set_xlim(min(low, 0.5 - LEAST), max(high, 0.5 + LEAST))
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         head(axes, panel, len(panels), 0.058 * max(map(len, names)))

@@ -270,17 +270,15 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         here, line, fit = (table[table["dataset"].eq(dataset)] for table in (drawn, lines, fits))
         here = here[here["family"].eq(family)]
         _plane(axes, f"{writer(family)}, {short(dataset)}", len(sets))
-        slopes = []
-        for kind, (color, dash) in LINES.items():
+        for row, (kind, (color, dash)) in enumerate(LINES.items()):
             mine = f"{family}-{kind}"
             _line(axes, line[line["subset"].eq(mine)], color, dash)
-            slopes += list(fit.loc[fit["subset"].eq(mine), "slope"])
+            for slope in fit.loc[fit["subset"].eq(mine), "slope"]:
+                axes.text(0.02, 0.98 - 0.11 * row, f"slope {signed(slope)}", color=color,
+                          transform=axes.transAxes, va="top", fontsize=SMALL)  # fmt: skip
         control = _kinds(here).eq("control task")
         _marks(axes, here, control.map({True: BLACK, False: GREY}), 3.6)
         _name(axes, here[control])
-        if len(slopes) == len(LINES):
-            told = "slope\n● {:.2f}\n▲ {:.2f}".format(*slopes)
-            axes.text(0.99, 0.03, told, transform=axes.transAxes, ha="right", fontsize=SMALL)
     figure.supxlabel("recognition: mean confidence", fontsize=8)
     figure.supylabel("preference: mean confidence", fontsize=8)
     kinds = zip(("self-recognition", "control task"), LINES.values(), strict=True)

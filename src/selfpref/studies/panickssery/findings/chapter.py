@@ -87,16 +87,16 @@ FINDINGS: dict[str, Statement] = {
         {"favours": lambda n: n.xsum.lo > 0.5 and n.cnn.lo > 0.5},
     ),
     "names its own": Statement(
-        "GPT-3.5 tuned on self-recognition (all {all:.0f} cases of a judge and data set are of it) "
-        "names its own text whatever it is asked in {own:.0f} of them: in all {xsum_all:.0f} on "
-        "XSum, where untuned GPT-3.5 already {untuned_xsum}, and in {cnn:.0f} of {cnn_all:.0f} on "
+        "In {own:.0f} of {all:.0f} cases (a judge and a data set, all of GPT-3.5) a judge tuned on "
+        "self-recognition names its own text whatever it is asked: in all {xsum_all:.0f} on XSum, "
+        "where untuned GPT-3.5 already {untuned_xsum}, and in {cnn:.0f} of {cnn_all:.0f} on "
         "CNN/DailyMail, where it {untuned_cnn}. Of the others {other:.0f} name the other text; "
         "unclear: {unclear:.0f}. None favours its own under both wordings ({favour:.0f}). But a "
         "model that names the same text whatever it is asked shows neither a preference nor its "
         "absence.",
         ASKED_BOTH_WAYS,
         {
-            "all of it": lambda n: n.gpt35 == n.all,
+            "all of GPT-3.5": lambda n: n.gpt35 == n.all,
             "all on XSum": lambda n: n.xsum == n.xsum_all and n.own == n.xsum + n.cnn,
             "already": lambda n: n.untuned_xsum == NAMES_OWN,
             "the others": lambda n: n.own + n.other + n.unclear == n.all,
