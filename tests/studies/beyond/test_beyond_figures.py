@@ -7,8 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from selfpref.plots.frame import COLUMN
 from selfpref.plots.save import Gallery
 from selfpref.studies.beyond import MEAN, OTHER_WRITER, OTHERS, POOLED, draw
+from selfpref.studies.beyond.draw.mitigations import PATH, changed
+from selfpref.studies.beyond.draw.mitigations import RULES as DRAWN
+from selfpref.studies.beyond.draw.names import NAMES, RATES
+from selfpref.studies.beyond.draw.placebo import OWN_TEXT
 from selfpref.studies.beyond.measure.mitigations import EFFECTS, MEASURES, RULES
 from selfpref.studies.beyond.measure.scaled import EACH, ONE
 from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
@@ -39,8 +44,15 @@ ROWS = pd.DataFrame(
         row("wataoka", POOLED, "human", "regression", 0.1),
         row("livebench", "j", "key-strict", "harmful", 0.4),
         row("livebench", "j", "other judges", "gold_gap", 1.5, unit="rubric points"),
+        row("xu", "gpt-4", "human-mqm", "gold_gap", 8.0, unit="MQM points"),
+        row("xu", "lucky", "human-mqm", "gold_gap", 9.0, unit="MQM points", n=1),
         row("panickssery", "gpt4", "none", "equal_length", 0.1),
         row("panickssery", "gpt4", "none", "demographic_parity", 0.3),
+        row("panickssery", "gpt35", "none", "demographic_parity", 0.2),
+        row("panickssery", "xsum_500_ft_gpt35", "none", "demographic_parity", 0.6),
+        row("panickssery", "xsum_10_ft_gpt35", "none", "demographic_parity", 0.4),
+        row("panickssery", "xsum_length_ft_gpt35", "none", "demographic_parity", 0.1),
+        row("panickssery", "cnn_always_1_ft_gpt35", "none", "demographic_parity", 1.0, n=1),
     ],
     columns=LONG,
 )
@@ -72,9 +84,10 @@ SCALES = pd.DataFrame(
     {"dataset": "set", "gold": "human", "judge": ["j", "k"], "scale": [0.8, 1.2], "n": 60}
 )
 NEEDED = pd.DataFrame(
-    {"study": "wataoka", "dataset": "set", "judge": "j", "gold": "human", "statistic": "excess"}
-    | {"bias": bias, "pairs": round(4 / bias**2), "prompts": 9, "n": 50, "effect": 1.2}
-    | {"few": False}
+    {"study": "wataoka", "dataset": "set", "judge": judge, "gold": "human"}
+    | {"statistic": "equal_opportunity", "bias": bias, "pairs": round(4 / bias**2), "prompts": 9}
+    | {"n": n, "effect": 1.2, "few": False}
+    for judge, n in (("j", 50), ("k", 500))
     for bias in (0.05, 0.1, 0.2)
 )
 RECOVERED = pd.DataFrame(
@@ -83,6 +96,9 @@ RECOVERED = pd.DataFrame(
 )
 PLATES = {
     "statistics": (lambda rows: draw.statistics(rows, "wataoka", PARAMS), ROWS),
+    "rates": (lambda rows: draw.rates(rows, "livebench", PARAMS), ROWS),
+    "rubric": (lambda rows: draw.ratings(rows, PARAMS, rubric=True), ROWS),
+    "controls": (lambda rows: draw.preferences(rows, PARAMS, controls=True), ROWS),
     "placebo": (lambda rows: draw.placebo(rows, SCALES, PARAMS), PLACEBO),
     **{
         name: (partial(plate, params=PARAMS), rows)
@@ -129,13 +145,13 @@ def test_the_forest_has_a_panel_a_statistic_and_a_row_a_judge():
     figure = draw.statistics(ROWS, "wataoka", PARAMS).figure
     # The pooled row belongs to no judge, the excess has no value.
     assert [axes.get_title(loc="left") for axes in figure.axes if axes.axison] == [
-        draw.NAMES[name] for name in ("demographic_parity", "gold_gap")
+        NAMES[name] for name in ("demographic_parity", "gold_gap")
     ]
     assert [tick.get_text() for tick in figure.axes[0].get_yticklabels()] == ["j", "k"]
     assert "gold: oracle" in words(figure)
-    assert tuple(draw.NAMES) == STATISTICS
-    assert set(draw.MARKERS) == {*RULES, OTHERS}
-    assert set(draw.RULES) == {rule for effect, rule, _ in EFFECTS if effect != OTHER_WRITER}
+    assert tuple(NAMES) == STATISTICS
+    assert set(DRAWN) == {*RULES, OTHERS}
+    assert set(DRAWN) > {rule for effect, rule, _ in EFFECTS if effect != OTHER_WRITER}
     assert "too few" not in words(figure)
 
 
@@ -147,7 +163,7 @@ def test_a_row_that_is_too_few_is_hollow_and_the_legend_says_so():
 def test_placebos_stand_beside_own_texts_with_a_panel_a_model():
     plate = draw.placebo(PLACEBO, SCALES, PARAMS)
     told = words(plate.figure)
-    assert all(word in told for word in (ONE, EACH, draw.OWN_TEXT, "text of writer", "scale 0.80"))
+    assert all(word in told for word in (ONE, EACH, OWN_TEXT, "text of writer", "scale 0.80"))
     assert "4 without an own text (placebos) and 2 with one" in plate.caption
 
 
@@ -162,12 +178,84 @@ def test_captions_count_rows_dropped_missing_and_values_without_variation():
 
 
 def test_only_changes_beyond_their_interval_are_told():
-    told = draw.changed(CHANGED).splitlines()
+    told = changed(CHANGED).splitlines()
     assert len(told) == len(EFFECTS)
     assert all("EO rises for 0 and falls for 2 of 2 judges" in line for line in told)
-    unsure = draw.changed(CHANGED.assign(change_hi=0.1))
+    unsure = changed(CHANGED.assign(change_hi=0.1))
     assert "EO rises for 0 and falls for 0 of 2 judges" in unsure
 
 
 def test_where_no_rule_could_be_tried_nothing_is_told():
-    assert draw.changed(pd.DataFrame()) == ""
+    assert changed(pd.DataFrame()) == ""
+
+
+def rows_of(figure):
+    return [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+
+
+def test_rates_stand_apart_each_with_the_line_of_a_judge_that_follows_gold():
+    rates = [row("livebench", "j", "key-strict", name, 0.4) for name in RATES]
+    figure = draw.rates(pd.DataFrame(rates, columns=LONG), "livebench", PARAMS).figure
+    lines = [axes.lines[0].get_xdata()[0] for axes in figure.axes]
+    assert lines == [0.0, 0.5, 1.0]
+    assert "harmful: where it is worse" in words(figure)
+    # The other picture has none of them.
+    both = draw.statistics(pd.concat([ROWS, pd.DataFrame(rates)]), "livebench", PARAMS)
+    assert both.figure is None
+
+
+def test_small_and_large_preferences_share_one_axis():
+    axes = draw.statistics(ROWS, "wataoka", PARAMS).figure.axes
+    assert {one.get_xscale() for one in axes if one.axison} == {"symlog"}
+    assert len({one.get_xlim() for one in axes if one.axison}) == 1
+
+
+def test_preferences_go_by_family_and_number_and_a_single_pair_is_not_drawn():
+    plate = draw.preferences(ROWS, PARAMS)
+    assert rows_of(plate.figure) == ["GPT-3.5", "GPT-3.5 + 10 XSum", "GPT-3.5 + 500 XSum", "GPT-4"]
+    assert len(plate.table) == ROWS["study"].eq("panickssery").sum()
+    controls = draw.preferences(ROWS, PARAMS, controls=True)
+    assert rows_of(controls.figure) == ["GPT-3.5, length (XSum)"]
+    assert "1 value from one pair, not drawn" in controls.caption
+    assert len(controls.table) == 2
+
+
+def test_scores_of_one_row_are_not_drawn_and_rubrics_have_a_picture_of_their_own():
+    plate, rubric = (draw.ratings(ROWS, PARAMS, rubric=rubric) for rubric in (False, True))
+    assert rows_of(plate.figure) == ["GPT-4"]
+    assert "1 from one row, not drawn" in plate.caption
+    assert len(plate.table) == 3
+    assert rows_of(rubric.figure) == ["j"]
+    assert rubric.table["unit"].eq("rubric points").all()
+
+
+def test_arrows_go_from_the_others_alone_to_the_panel_with_the_judge():
+    figure = draw.mitigations(RULED, PARAMS).figure
+    for axes in figure.axes[:2]:
+        ends = [(tuple(one.xyann), tuple(one.xy)) for one in axes.texts]
+        assert len(ends) == len(PATH) - 1
+        (_, first), (second, _) = ends
+        assert first == second
+
+
+def test_what_a_judge_has_stands_against_what_it_needs():
+    figure = draw.power(NEEDED, PARAMS).figure
+    told = words(figure).replace("\n", " ")
+    assert "1 of 2 judges has the pairs that a bias of 0.1 takes" in told
+    assert all(text in told for text in ("50 of 400", "500 of 400", "have", "need"))
+    assert figure.get_figwidth() == COLUMN
+    none = words(draw.power(NEEDED[NEEDED["judge"].eq("j")], PARAMS).figure).replace("\n", " ")
+    assert "None of 1 judges has the pairs" in none
+
+
+def test_a_message_is_there_only_where_the_data_say_so():
+    message = "Own texts (orange) gain no more"
+    larger = PLACEBO.assign(effect=PLACEBO["own"] * 0.2 + 0.01)
+    smaller = PLACEBO.assign(effect=0.2 - PLACEBO["own"] * 0.1)
+    assert message not in words(draw.placebo(larger, SCALES, PARAMS).figure)
+    assert message in words(draw.placebo(smaller, SCALES, PARAMS).figure)
+    message = "Averaging makes bias larger"
+    rises = CHANGED["measure"].eq("size")
+    grown = CHANGED.assign(change_lo=CHANGED["change_lo"].mask(rises, 0.1))
+    assert message not in words(draw.changes(CHANGED, PARAMS).figure)
+    assert message in words(draw.changes(grown, PARAMS).figure)

@@ -125,7 +125,7 @@ FINDINGS = {
     ),
     "one_scale": Statement(
         "With one scale for all judges the regression gives GPT-4 {own:.3f} for its own texts on "
-        "Vicuna-80. But vicuna-13b's coefficient for GPT-4's texts is larger in size, "
+        "Vicuna-80. But Vicuna-13b's coefficient for GPT-4's texts is larger in size, "
         "{vicuna:.3f}, and of the {placebos:.0f} coefficients without an own text {excluding:.0f} "
         "have intervals that exclude 0, more than one in twenty.",
         {
@@ -147,7 +147,7 @@ FINDINGS = {
         {"no larger": lambda n: n.one_own <= n.one and n.each_own <= n.each},
     ),
     "scales": Statement(
-        "GPT-4 has the largest scale, {gpt4:.2f}, and vicuna-13b the smallest, {vicuna:.2f} (the "
+        "GPT-4 has the largest scale, {gpt4:.2f}, and Vicuna-13b the smallest, {vicuna:.2f} (the "
         "mean of the judges is 1).",
         {
             **{

@@ -1,0 +1,67 @@
+"""The term of an own text beside the same term of every other text."""
+
+import pandas as pd
+
+from selfpref.params import Params
+from selfpref.plots.captions import caption
+from selfpref.plots.forest import forest
+from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
+from selfpref.plots.save import Plate, nothing
+from selfpref.studies.beyond.draw.names import HOLLOW, SOURCE, called, titled
+
+OWN_TEXT = "its own text"
+
+
+def _message(rows: pd.DataFrame) -> str:
+    """What the figure shows, if in every model own texts have no more than placebos in size."""
+    sizes = rows["effect"].abs().groupby([rows["model"], rows["own"]]).mean().unstack()
+    if True in sizes and False in sizes and (sizes[True] <= sizes[False]).all():
+        return "Own texts (orange) gain no more than texts of others (grey)"
+    return ""
+
+
+def placebo(rows: pd.DataFrame, scales: pd.DataFrame, params: Params) -> Plate:
+    """The term of an own text beside the same term of every other text: one panel a model.
+
+    Args:
+        rows: The frame `placebo`.
+        scales: The frame `scales`.
+        params: With `bootstrap` and `profile`.
+    """
+    if rows.empty:
+        return nothing("no data set with several judges of the same responses", rows)
+    of = scales[scales["gold"].eq("human")].set_index(["dataset", "judge"])["scale"]
+    keys = pd.MultiIndex.from_frame(rows[["dataset", "judge"]])
+    drawn = long(rows, {"": "effect"}, into="of").assign(
+        series=("text of " + rows["responder"].map(called)).mask(rows["own"], OWN_TEXT).to_numpy(),
+        note=[f"scale {scale:.2f}" for scale in of.reindex(keys)],
+        hollow=rows["few"].to_numpy(),
+        set=rows["dataset"].map(titled).to_numpy(),
+    )
+    drawn = drawn.assign(judge=drawn["judge"].map(called))
+    others = sorted(set(drawn["series"]) - {OWN_TEXT})
+    greys = {
+        name: Look(GREY, look.marker) for name, look in looks(others, first=[OWN_TEXT]).items()
+    }
+    figure = forest(
+        drawn.sort_values(["set", "judge"], kind="stable"),
+        row="judge",
+        group="set",
+        panel="model",
+        label="coefficient: score beyond what the model expects of this judge",
+        looks={OWN_TEXT: Look(ORANGE, "D"), **greys},
+        note="note",
+        hollow=HOLLOW,
+        message=_message(rows),
+    )
+    own = rows.groupby("model")["own"].agg(["sum", "size"]).max()
+    told = caption(
+        "Coefficients of one judge and one responder at a time in a model of the judges' scores "
+        f"with responder and human vote (profile `{params.profile}`)",
+        f"{own['size'] - own['sum']} without an own text (placebos) and {own['sum']} with one, "
+        "with one scale for all judges and with a scale for each",
+        f"At least {rows['n'].min()} pairs each",
+        f"{params.bootstrap.level:.0%} intervals, robust to clusters of prompts",
+        SOURCE,
+    )
+    return Plate(figure, rows, told)

@@ -1,0 +1,146 @@
+"""Every statistic of every judge, the rates, and which of them follow an injected preference."""
+
+import pandas as pd
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+
+from selfpref.params import Params
+from selfpref.plots.captions import caption, counted, unvaried
+from selfpref.plots.forest import forest
+from selfpref.plots.save import Plate, nothing
+from selfpref.studies.beyond import POOLED
+from selfpref.studies.beyond.draw.names import (
+    GOLDS,
+    HOLLOW,
+    RATES,
+    SOURCE,
+    called,
+    described,
+    titled,
+)
+
+# What the rates say already: neutral minus one half.
+DERIVED = "equal_quality"
+INTERVALS = (
+    "Intervals of coefficients are robust to clusters of prompts, those of shares Wilson's; both "
+    "take prompts for clusters, as the bootstrap does"
+)
+# The axis is linear up to here, and logarithmic beyond: small and large preferences on one scale.
+LINEAR = 0.3
+TICKS = {-1.0: "−1", -0.3: "−.3", 0.0: "0", 0.3: ".3", 1.0: "1"}
+
+
+def _widest(shown: pd.DataFrame) -> str:
+    """Counts of each judge's statistic with the most rows and with the most dropped."""
+    known = shown[shown["n"].gt(0)]
+    known = known.assign(dataset=known["dataset"].map(titled), judge=known["judge"].map(called))
+    widest = known.groupby(["dataset", "judge"])[["n", "dropped"]].max().reset_index()
+    return counted(widest, "own sets", dropped="dropped", why="by the strictest statistics")
+
+
+def _of(rows: pd.DataFrame, study: str) -> pd.DataFrame:
+    """A study's values of judges' choices."""
+    mine = rows["study"].eq(study) & rows["unit"].eq("probability")
+    return rows[mine & rows["judge"].ne(POOLED)]
+
+
+def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
+    """Every statistic of every judge of a study that has gold labels: one panel a statistic.
+
+    Args:
+        rows: The frame `beyond`.
+        study: Whose judges.
+        params: With `bootstrap` and `profile`.
+    """
+    table, shown = rows[rows["study"].eq(study)], _of(rows, study)
+    shown = shown[~shown["statistic"].isin([*RATES, DERIVED])]
+    if not shown["n"].gt(0).any():
+        return nothing("no judge with a choice among responses, one of them its own", table)
+    known = set(shown.loc[shown["n"].gt(0), "statistic"])
+    figure = forest(
+        described(shown[shown["statistic"].isin(known)]),
+        row="judge",
+        group="set",
+        panel="name",
+        wrap=4,
+        label="preference for its own responses (0: none; linear up to ±.3, then logarithmic)",
+        looks=GOLDS,
+        limits=(-1.15, 1.15),
+        hollow=HOLLOW,
+    )
+    for axes in figure.axes:
+        axes.set_xscale("symlog", linthresh=LINEAR, linscale=1.0)
+        axes.xaxis.set_major_locator(FixedLocator(list(TICKS)))
+        axes.xaxis.set_major_formatter(FixedFormatter(list(TICKS.values())))
+        axes.xaxis.set_minor_locator(NullLocator())
+    told = caption(
+        f"Each judge's preference for its own responses, by statistic (profile `{params.profile}`)",
+        _widest(shown),
+        f"{int(shown['n'].eq(0).sum())} values do not exist and are not drawn (reasons in "
+        "`beyond.csv`)",
+        unvaried(shown.assign(judge=shown["judge"].map(called))),
+        INTERVALS,
+        SOURCE,
+        params=params,
+    )
+    return Plate(figure, table, told)
+
+
+def rates(rows: pd.DataFrame, study: str, params: Params) -> Plate:
+    """How often a judge chooses its own where that is worse, as good, better.
+
+    Args:
+        rows: The frame `beyond`.
+        study: Whose judges.
+        params: With `profile`.
+    """
+    table = rows[rows["study"].eq(study) & rows["statistic"].isin(RATES)]
+    shown = table[table["n"].gt(0)]
+    if shown.empty:
+        return nothing("no gold label for a judge's own responses", table)
+    worth = {"harmful": "where it is worse", "neutral": "as good", "legitimate": "better"}
+    drawn = described(shown)
+    figure = forest(
+        drawn.assign(panel=[f"{name}: {worth[name]}" for name in drawn["statistic"]]),
+        row="judge",
+        group="set",
+        panel="panel",
+        label="how often the judge chooses its own response (grey line: a judge that follows gold)",
+        looks=GOLDS,
+        reference="neutral",
+        limits=(-0.03, 1.03),
+        hollow=HOLLOW,
+    )
+    told = caption(
+        "Share of sets in which a judge chooses its own response, by what the gold label says of "
+        f"it (profile `{params.profile}`)",
+        f"From {shown['n'].min():g} to {shown['n'].max():g} sets a mark",
+        f"{params.bootstrap.level:.0%} Wilson intervals, rows clustered by prompts",
+        SOURCE,
+    )
+    return Plate(figure, table, told)
+
+
+def recovery(rows: pd.DataFrame, params: Params) -> Plate:
+    """How each statistic correlates with the preference that was injected.
+
+    Args:
+        rows: The frame `recovery`.
+        params: With `bootstrap` and `profile`.
+    """
+    if rows.empty:
+        return nothing(
+            "nothing was injected in this profile: only the testbed knows the truth", rows
+        )
+    figure = forest(
+        described(rows.rename(columns={"r": "value"}).assign(few=False)),
+        row="name",
+        label="correlation with the injected bonus, over judges",
+        looks=GOLDS,
+    )
+    told = caption(
+        f"Correlation of each statistic with the injected bonus over {rows['n'].min()} to "
+        f"{rows['n'].max()} judges (profile `{params.profile}`)",
+        f"{params.bootstrap.level:.0%} intervals after Fisher, of judges",
+        SOURCE,
+    )
+    return Plate(figure, rows, told)
