@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 
 from selfpref.params import Params
 from selfpref.plots.captions import caption, wilson
-from selfpref.plots.frame import BLUE, GREY, ORANGE, PAGE, SINGLE, STYLE, empty, legend, long
+from selfpref.plots.frame import BLACK, BLUE, GREY, PAGE, SINGLE, STYLE, empty, legend, long
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import METRIC, SELF, SENTENCES, STEP, only, scores
+from selfpref.studies.xu.draw import METRIC, PEOPLE, SELF, SENTENCES, STEP, only, scores
 from selfpref.studies.xu.draw.names import listed, named
 
 
@@ -99,8 +99,8 @@ def example_bias(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params) -> 
     ordered = rows.sort_values(["truth", "said"], ignore_index=True)
     at = np.arange(len(ordered))
     left.vlines(at, ordered["truth"], ordered["said"], color=GREY, linewidth=0.8)
-    left.plot(at, ordered["said"], "o", color=BLUE, markersize=3.2, label="the model's self-score")
-    left.plot(at, ordered["truth"], "s", color=ORANGE, markersize=3.2, label="human score")
+    for column, look, label in (("said", SELF, "self-score"), ("truth", PEOPLE, "human raters")):
+        left.plot(at, ordered[column], look.marker, c=look.color, ms=3.4, label=label)
     left.set_xlabel("sentence, ordered by the human score")
     left.set_ylabel("MQM (0: no error)")
     left.grid(visible=True, axis="y")
@@ -134,7 +134,7 @@ def _gaps(axes: Axes, rows: pd.DataFrame) -> None:
     edges = np.arange(-26.25, 27, 2.5).tolist()
     axes.hist(rows["said"] - rows["truth"], bins=edges, color=BLUE, alpha=0.75)
     axes.axvline(0, color=GREY, linewidth=0.8)
-    axes.axvline(rows["bias"].iloc[0], color=ORANGE, linewidth=1.4)
+    axes.axvline(rows["bias"].iloc[0], color=BLACK, linewidth=1.4, linestyle="--")
     axes.set_xlabel("self-score minus true score")
     axes.set_ylabel("sentences")
 
@@ -153,4 +153,4 @@ def _told_of_example(rows: pd.DataFrame, skewness: pd.DataFrame, params: Params)
         if len(bands)
         else ""
     )
-    return caption(f"{whose}: bias {row['bias']:.2f} (orange line), D {row['dskew']:.3f}{chance}")
+    return caption(f"{whose}: bias {row['bias']:.2f} (dashed), D {row['dskew']:.3f}{chance}")

@@ -115,7 +115,7 @@ def turning(rows: pd.DataFrame) -> pd.DataFrame:
     """The biases of GPT-4 and Gemini towards translations, with those of paraphrases as `_after`.
 
     Args:
-        rows: Of one convention.
+        rows: Of one scoring.
     """
     rows = rows[rows["judge"].isin(["gpt-4", "gemini"])].set_index(["system", "judge"])
     before, after = (rows[rows["text"].eq(text)] for text in ("translation", "paraphrase"))

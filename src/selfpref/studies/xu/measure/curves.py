@@ -264,7 +264,7 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: Settings) -> pd.Dat
 
 
 def _larger_less_smaller(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """What each model's bias is above the next smaller one's, by language, step and convention."""
+    """What each model's bias is above the next smaller one's, by language, step and scoring."""
     found = []
     for convention in CONVENTIONS:
         read = read_as(rows, convention)

@@ -92,7 +92,7 @@ class Grid:
             `QUANTITIES`, each `[cells, batch]`; NaN where a cell has nothing. `said` and `truth`
             are means over what enters the bias; in a cell without truth, over all scores.
         """
-        # Chains converge, and most cells are the same under both conventions.
+        # Chains converge, and most cells are the same under both scorings.
         rows, which = _distinct(np.concatenate([self.said, self.truth], axis=1))
         said, truth = np.split(rows, 2, axis=1)
         gaps = said - truth
@@ -279,19 +279,19 @@ def by_group(
     by: Mapping[str, str],
     conventions: Sequence[Convention] = CONVENTIONS,
 ) -> pd.DataFrame:
-    """A table of every group of rows, under every convention.
+    """A table of every group of rows, under every scoring.
 
     Args:
         table: `summary` or `skewness`.
         rows: As `rated` returns them.
         settings: Handed on.
-        names: Of the random stream, before those of the group; conventions share a stream, and
+        names: Of the random stream, before those of the group; scorings share a stream, and
             with it their resamples.
         by: What makes a group: columns, and what they are called in the table.
         conventions: Which.
 
     Returns:
-        The table's columns, those of the group and `convention`; one convention after the other;
+        The table's columns, those of the group and `convention`; one scoring after the other;
         empty without rows.
     """
     wanted = [*by, *KEY[1:], "cluster", "item_id", "said", "truth", "status"]

@@ -96,7 +96,7 @@ def cross_judge(rows: pd.DataFrame, second: pd.DataFrame, settings: Settings) ->
                 truth=read["truth"].mask(other), own_said=read["own_said"].mask(other)
             )
         for values, part in read[[*READING, *_READ]].groupby(READING):
-            # Most readings are the same under both conventions.
+            # Most readings are the same under both scorings.
             if values not in last or not part.equals(parts[last[values]][1]):
                 last[values] = len(parts)
                 parts.append((values, part))

@@ -1,10 +1,10 @@
 """The rated texts of the study, one row a rating, with what is known of their quality.
 
 A judge's score has three names on its way to a figure: `score` and `stored` as the reader found it,
-`said` once a convention has chosen between the two (`read_as`), and the mean of `said` is the
+`said` once a scoring has chosen between the two (`read_as`), and the mean of `said` is the
 column `self_mean`. What it is compared with is `truth`, one metric of the truths table.
 
-Two conventions stand beside each other throughout:
+Two scorings appear beside each other throughout (the column `convention`):
 
 - `released`: the score by the source's own rule (`stored`), to which whatever it does not find in
   the feedback is perfect; a source without such a rule has the score itself;
@@ -201,7 +201,7 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
-    """The rows under one convention: `said` is the judge's score, `truth` what it is held against.
+    """The rows under one scoring: `said` is the judge's score, `truth` what it is held against.
 
     Args:
         rows: As `rated` returns them.

@@ -84,7 +84,7 @@ def _offered(truths: pd.DataFrame) -> pd.DataFrame:
 
 
 def _both_conventions(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows without scores stand under both conventions, with n = 0."""
+    """Rows without scores appear under both scorings, with n = 0."""
     bare = table[table["convention"].isna()]
     filled = [bare.assign(convention=name, n=0, unusable=0) for name in CONVENTIONS]
     return pd.concat([table[table["convention"].notna()], *filled], ignore_index=True).astype(
@@ -251,7 +251,7 @@ def _chain(rows: pd.DataFrame, first: pd.DataFrame, names: list[str]) -> _Chain:
 
 
 def _refined(rows: pd.DataFrame, settings: Settings, languages: int, model: str) -> pd.DataFrame:
-    """One model under one convention: a row a language and step, then the means over languages."""
+    """One model under one scoring: a row a language and step, then the means over languages."""
     names = sorted(set(rows["cluster"]))
     chains_of, keys = [], []
     for language, part in rows.groupby("language"):

@@ -1,4 +1,4 @@
-"""The texts themselves: format of feedback, a second truth, length and diversity."""
+"""The texts themselves: format, another reference metric, length and diversity."""
 
 import itertools
 import re
