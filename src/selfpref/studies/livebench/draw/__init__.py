@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 from matplotlib import style
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from selfpref.params import Params
 from selfpref.plots.captions import caption, wilson
@@ -104,7 +104,7 @@ def _by_category(shares: pd.DataFrame, votes: pd.DataFrame) -> Iterator[Bar]:
 
 
 @style.context(STYLE)
-def _stacked(bars: list[Bar], responders: Iterable[str]) -> Axes:
+def _stacked(bars: list[Bar], responders: Iterable[str], title: str = "") -> Figure:
     """Stacked bars with every percentage printed; what is left is a tie or undecided."""
     seen = looks(pd.Series([*responders]))
     bottom = bars[-1][0] + 1
@@ -127,14 +127,14 @@ def _stacked(bars: list[Bar], responders: Iterable[str]) -> Axes:
         if start < 99.95:
             stretch(at, start, 100 - start, "white", GREY)
     axes.set_yticks([at for at, *_ in bars], [label for _, label, _ in bars])
-    axes.set(ylim=(bottom - 0.4, -0.6), xlim=(0, 100))
+    axes.set(ylim=(bottom - 0.4, -0.6), xlim=(0, 100), title=title)
     axes.set_xlabel("responses chosen, % of rows (white: tie or undecided)")
     axes.grid(visible=False)
     axes.tick_params(axis="y", labelsize=7)
     for name, look in seen.items():
         axes.barh(0, 0, color=f"{look.color}8C", label=name)
     legend(figure)
-    return axes
+    return figure
 
 
 def overview(
@@ -152,13 +152,13 @@ def overview(
     if table.empty or not table["n"].gt(0).any():
         return nothing("no judge chose a response", table)
     bars = [*_by_category(named(shares), named(votes))]
-    axes = _stacked(bars, named(shares)["responder"])
+    figure = _stacked(bars, named(shares)["responder"])
     told = caption(
         "Whom each judge chose in each category, and the majority vote",
         _verdicts(shares, outcomes),
         variants(models),
     )
-    return Plate(axes.figure.get_figure(root=True), table, told)
+    return Plate(figure, table, told)
 
 
 def released(
@@ -187,8 +187,8 @@ def released(
     table = part.merge(given, on=key, how="left")
     if part.empty or not part["n"].gt(0).any():
         return nothing(f"no judge chose a response in {titled(category)}", table)
-    axes = _stacked([*_bars(named(part), named(cast))], named(part)["responder"])
-    axes.set_title(titled(category))
+    bars = [*_bars(named(part), named(cast))]
+    figure = _stacked(bars, named(part)["responder"], titled(category))
     compared = (
         f"The release prints {len(printed)} of these percentages, rounded to a tenth; the largest "
         f"difference is {printed['difference'].abs().max():.2f} points"
@@ -200,7 +200,7 @@ def released(
         compared if len(printed) else "",
         f"Models: {'; '.join(whose['responder'] + ': ' + whose['model'])}" if len(whose) else "",
     )
-    return Plate(axes.figure.get_figure(root=True), table, told)
+    return Plate(figure, table, told)
 
 
 def preference_shares(
