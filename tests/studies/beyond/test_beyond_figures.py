@@ -248,6 +248,16 @@ def test_what_a_judge_has_stands_against_what_it_needs():
     assert "None of 1 judges has the pairs" in none
 
 
+def test_judges_whose_measures_have_opposite_signs_are_counted():
+    told = "1 of 2 judges favours its own responses by one measure and those of others by another"
+    assert told not in words(draw.statistics(ROWS, "wataoka", PARAMS).figure).replace("\n", " ")
+    against = pd.DataFrame([row("wataoka", "j", "none", "equal_length", -0.2)], columns=LONG)
+    for few, wanted in ((False, True), (True, False)):
+        rows = pd.concat([ROWS, against.assign(few=few)])
+        drawn = words(draw.statistics(rows, "wataoka", PARAMS).figure).replace("\n", " ")
+        assert (told in drawn) == wanted
+
+
 def test_a_message_is_there_only_where_the_data_say_so():
     message = "Own texts (orange) gain no more"
     larger = PLACEBO.assign(effect=PLACEBO["own"] * 0.2 + 0.01)

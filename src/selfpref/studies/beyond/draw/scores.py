@@ -108,7 +108,8 @@ def preferences(rows: pd.DataFrame, params: Params, *, controls: bool = False) -
     mine = table[of_kind[table.index]]
     shown = mine[mine["n"].gt(1)]
     if shown.empty:
-        return nothing("the study of Panickssery et al. is not in this profile", table)
+        who = "judge that its name calls a control" if controls else "judge of own summaries"
+        return nothing(f"no {who} in this profile", table)
     kinds = zip(shown["statistic"], shown["gold"], strict=True)
     drawn = shown.assign(
         panel=[PREFERENCES.get(kind) for kind in kinds],

@@ -43,6 +43,20 @@ def _of(rows: pd.DataFrame, study: str) -> pd.DataFrame:
     return rows[mine & rows["judge"].ne(POOLED)]
 
 
+def _message(shown: pd.DataFrame) -> str:
+    """For how many judges two statistics have opposite signs, beyond their intervals."""
+    firm = shown[shown["n"].gt(0) & ~shown["few"].astype(bool)]
+    judges = firm.groupby(["dataset", "judge"])
+    opposite = int((judges["lo"].max().gt(0) & judges["hi"].min().lt(0)).sum())
+    if not opposite:
+        return ""
+    who = "judges favours its" if opposite == 1 else "judges favour their"
+    return (
+        f"{opposite} of {judges.ngroups} {who} own responses by one measure and those of others by "
+        "another"
+    )
+
+
 def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
     """Every statistic of every judge of a study that has gold labels: one panel a statistic.
 
@@ -66,6 +80,7 @@ def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
         looks=GOLDS,
         limits=(-1.15, 1.15),
         hollow=HOLLOW,
+        message=_message(shown),
     )
     for axes in figure.axes:
         axes.set_xscale("symlog", linthresh=LINEAR, linscale=1.0)
@@ -138,8 +153,8 @@ def recovery(rows: pd.DataFrame, params: Params) -> Plate:
         looks=GOLDS,
     )
     told = caption(
-        f"Correlation of each statistic with the injected bonus over {rows['n'].min()} to "
-        f"{rows['n'].max()} judges (profile `{params.profile}`)",
+        f"Correlation of each statistic with the injected bonus over at least {rows['n'].min()} "
+        f"judges (profile `{params.profile}`)",
         f"{params.bootstrap.level:.0%} intervals after Fisher, of judges",
         SOURCE,
     )
