@@ -8,7 +8,8 @@ import pytest
 from conftest import PUBLISHED, SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
-from selfpref.studies.wataoka.measure import compute, quoted
+from selfpref.studies.wataoka.measure import compute
+from selfpref.studies.wataoka.measure.example import quoted
 from selfpref.studies.wataoka.read import mt_bench, vicuna80
 
 # As the issue and every reader of the figure's table were promised them.

@@ -8,6 +8,7 @@ from selfpref import paths, tables
 from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.wataoka import STUDY, measure
+from selfpref.studies.wataoka.measure.example import quoted
 from selfpref.studies.wataoka.measure.judged import COLUMNS, Settings
 from selfpref.tables.asked import asked
 from selfpref.tables.frames import Headline, nested
@@ -19,7 +20,7 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     found = measure.compute(load(params, COLUMNS), published, settings(params))
     if len(example := found["example"]):
         quotes = (_of_items(params, name, example["item_id"]) for name in ("items", "responses"))
-        found["example"] = measure.quoted(example, *quotes)
+        found["example"] = quoted(example, *quotes)
     audit = STUDY.read(params.profile, "audit").drop(columns="study")
     return {**found, "asked": asked(STUDY, params), "audit": audit}
 

@@ -3,8 +3,9 @@
 Each data set is judged on its own: its judges, its responders, its clusters. A judge's own
 responses are those of the responder of the same name. `compute` names each frame and the function
 that fills it. `judged` holds the judged pairs, EO, DP, excess and position; `by_perplexity` Figs. 3
-to 6; `ties` what is left undecided; `injected` what the synthetic testbed knows. Here are the
-agreement with people, the example of Fig. 1a, and what has been printed.
+to 6; `ties` what is left undecided; `injected` what the synthetic testbed knows; `shown` the
+pairs on which the chapter computes; `example` Fig. 1a. Here are the agreement with people and what
+has been printed.
 
 *Agreement* is counted vote by vote (Zheng et al. 2023, Table 5): every annotator's vote on a pair
 is compared with the judge's outcome of that pair, so a pair with three votes counts three times.
@@ -24,13 +25,14 @@ from selfpref.statistics.bias import (
     equal_opportunity_interval,
     whole_counts,
 )
-from selfpref.statistics.scores import PAIR, oriented_votes, pairs_with, turn
+from selfpref.statistics.scores import PAIR, oriented_votes, turn
 from selfpref.studies.wataoka.measure.by_perplexity import own_and_other, slopes, win_rates_by_bin
 from selfpref.studies.wataoka.measure.by_responder import (
     agreement_with_human,
     bias_by_judge_and_responder,
     wins_by_human,
 )
+from selfpref.studies.wataoka.measure.example import RANKED, example
 from selfpref.studies.wataoka.measure.injected import injected_bias, oracle_agreement, recovery
 from selfpref.studies.wataoka.measure.judged import (
     AGAINST_VOTES,
@@ -45,7 +47,7 @@ from selfpref.studies.wataoka.measure.judged import (
 )
 from selfpref.studies.wataoka.measure.outside_reader import outside_reader, outside_win_rates
 from selfpref.studies.wataoka.measure.panel import by_panel
-from selfpref.studies.wataoka.measure.shown import pairs_of_one_judge
+from selfpref.studies.wataoka.measure.shown import COLUMNS, pairs_of_one_judge
 from selfpref.studies.wataoka.measure.ties import (
     beside_the_paper,
     exclusions,
@@ -67,12 +69,6 @@ BIAS = [
     *(f"{name}{bound}" for name in AGAINST_VOTES for bound in ("", *BOUNDS)),
     *("n_two_votes", "no_preference_status"),
 ]
-EXAMPLE = [
-    *("dataset", "item_id", "judge", "opponent", "score", "margin"),
-    *("opponent_agrees_with_human", "length"),
-]
-# Which pair shows the bias best, in this order; True and greater first where not ascending.
-RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
 # What is also computed against the labels of a panel, where people did not vote.
 AGAINST_LABELS = ("bias", "bias_by_opponent", "excess", "bias_by_judge_and_responder", "pairs")
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
@@ -92,8 +88,8 @@ def compute(
 
     Returns:
         `fig1b_bias`, `table2_demographic_parity`, `bias_by_opponent`, `excess`, `position`,
-        `judge_ties`, `exclusions`, `agreement`, `win_rates`, `example` (Fig. 1a; `quoted` adds its
-        texts), `responses`, `contents`, `paper_bias`, `paper_signs` and `checks`;
+        `judge_ties`, `exclusions`, `agreement`, `win_rates`, `example` (Fig. 1a; `example.quoted`
+        adds its texts), `responses`, `contents`, `paper_bias`, `paper_signs` and `checks`;
         `bias_by_judge_and_responder`, `agreement_with_human` and `wins_by_human`; `without_self`
         from Arena; from perplexities `win_rates_by_bin`, `slopes`, `log_perplexity`,
         `outside_reader` and `outside_win_rates`; `pairs`, on which the chapter computes; where the
@@ -142,6 +138,7 @@ def compute(
     if len(table2 := frames["table2_demographic_parity"]):
         printed = published[published["item"].eq("table2")].set_index("judge")["value"]
         table2["published"] = table2["judge"].map(printed).astype(float)
+    frames["pairs"] = frames["pairs"].reindex(columns=COLUMNS)
     frames["recovery"] = recovery(judged)
     frames["paper_bias"] = paper_bias(published, settings)
     frames["paper_signs"] = paper_signs(published)
@@ -249,59 +246,6 @@ def win_rates(pairs: pd.DataFrame) -> pd.DataFrame:
         .groupby(["judge", "responder"])
         .agg(n=("score", "size"), win_rate=("score", "mean"), human_win_rate=("human", "mean"))
         .reset_index()
-    )
-
-
-def example(data: Judged) -> pd.DataFrame:
-    """Candidates for Fig. 1a: a judge prefers its own response, the human majority the other.
-
-    The rule: both texts are released; pairs whose opponent, as a judge, sides with the human come
-    first (as in the paper's example), then the clearest human majority, then the shortest texts.
-
-    Returns:
-        At most one row.
-    """
-    texts = data.tables["responses"].query("step == 0 and sample == 0")
-    length = texts.set_index(["item_id", "responder"])["length"]
-    found = [pd.DataFrame()]
-    for judge in data.judges:
-        rows = pairs_with(data.pairs, judge)
-        sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)]
-        own = rows[rows["judge"].eq(judge) & rows["human"].eq(0) & rows["decision"].eq(1)]
-        mine, other = (
-            length.reindex(pd.MultiIndex.from_frame(own[["item_id", side]]))
-            for side in ("judge", "opponent")
-        )
-        witnesses = pd.MultiIndex.from_frame(sided[["item_id", "opponent"]])
-        found.append(
-            own.assign(
-                dataset=data.name,
-                opponent_agrees_with_human=other.index.isin(witnesses),
-                length=mine.to_numpy() + other.to_numpy(),
-            )
-        )
-    frame = pd.concat(found)
-    if frame.empty or frame["length"].isna().all():
-        return pd.DataFrame()
-    frame = frame[EXAMPLE].dropna(subset="length").astype({"length": int})
-    order = RANKED | dict.fromkeys(("item_id", "judge", "opponent"), True)
-    return frame.sort_values([*order], ascending=[*order.values()]).head(1)
-
-
-def quoted(example: pd.DataFrame, items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
-    """The example with its prompt and both texts.
-
-    Args:
-        example: As `compute` returns it.
-        items: The items table, the example's item at least.
-        responses: The responses table, those to this item at least.
-    """
-    texts = responses.query("step == 0 and sample == 0").set_index(["item_id", "responder"])["text"]
-    messages = items.set_index("item_id")["messages"]
-    return example.assign(
-        prompt=["\n\n".join(m["content"] for m in messages[item]) for item in example["item_id"]],
-        own_text=[texts[row.item_id, row.judge] for row in example.itertuples()],
-        other_text=[texts[row.item_id, row.opponent] for row in example.itertuples()],
     )
 
 
