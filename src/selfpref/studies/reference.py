@@ -18,6 +18,8 @@ wataoka, livebench, panickssery, xu, beyond = (
     for study in ("wataoka", "livebench", "panickssery", "xu", "beyond")
 )
 
+READ = partial(wataoka, number="preference a nat")
+
 WATAOKA = {
     "recovery": Statement(
         "Over {seeds:.0f} seeds of eight models each, measured bias follows the injected one: "
@@ -75,6 +77,30 @@ WATAOKA = {
             "flat_other": wataoka(number="flatter", pairs="other"),
         },
         {},
+    ),
+    "readers": Statement(
+        "Given who wrote the responses and how long they are, the more predictable one wins, "
+        "whoever reads: one nat a token more changes a judge's wins by {own:.2f} in its own "
+        "reading and by {outside:.2f} in the mean reading of the other models, and the wins with "
+        "people, the oracle, by {people:.2f}. Given people's vote too, {vote:.2f} and "
+        "{outside_vote:.2f} are left. The slope on others' reading is at least as steep as on the "
+        "judge's own: such a slope does not show that a judge follows its own perplexity.",
+        {
+            "own": READ(reader="own", control="length"),
+            "outside": READ(reader="outside", control="length"),
+            "people": wataoka(number="people's preference a nat", control="length"),
+            "vote": READ(reader="own", control="vote"),
+            "outside_vote": READ(reader="outside", control="vote"),
+        },
+        {
+            "more predictable one wins": lambda n: (
+                n.own.hi < 0 and n.outside.hi < 0 and n.people.hi < 0
+            ),
+            "left": lambda n: n.vote.hi < 0 and n.outside_vote.hi < 0,
+            "at least as steep": lambda n: (
+                n.outside.hi <= n.own.lo and n.outside_vote.hi <= n.vote.lo
+            ),
+        },
     ),
 }
 
