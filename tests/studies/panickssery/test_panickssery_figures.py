@@ -226,6 +226,20 @@ def test_only_judges_that_move_are_drawn_with_the_untuned():
     assert "1 tuned judges move by less" not in judges.pairwise(DATA, Params).caption
 
 
+def test_every_mark_of_every_panel_lies_within_its_axes():
+    rows = PAIRWISE[PAIRWISE["evaluator"].eq("blue-length") & PAIRWISE["dataset"].eq("two")]
+    data = stored(0.95) | {}
+    low = rows.assign(convention="released", mean=0.05)
+    ours = data["pairwise"]
+    ours = ours[ours["convention"].eq("corrected") | ours["dataset"].eq("one")]
+    figure = judges.pairwise(data | {"pairwise": pd.concat([ours, low])}, Params).figure
+    for axes in figure.axes:
+        left, right = axes.get_xlim()
+        marks = [x for line in axes.get_lines() for x in line.get_xdata()]
+        assert left <= np.nanmin(marks) <= 0.95 <= right
+        assert left < 0.05
+
+
 def test_wordings_of_one_judge_are_joined_by_a_line():
     rows = [
         ("one", "red", "all", "corrected", name, mean, mean - 0.02, mean + 0.02, 9)

@@ -13,6 +13,7 @@ from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import read as panickssery
+from selfpref.studies.panickssery.read.audit import MEANINGS
 
 SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
 KEYS = ("a", "b", "c")
@@ -68,6 +69,7 @@ def of(verdicts, **chosen):
 
 
 def findings(audit, ending):
+    assert {*audit["finding"]} <= MEANINGS.keys()
     rows = audit[audit["file"].str.endswith(ending)]
     return rows.set_index("finding")["affected"].to_dict()
 

@@ -250,7 +250,7 @@ def individual(data: Frames, params: Params) -> Plate:
 
 
 def labels(data: Frames, params: Params) -> Plate:
-    """Preference where labels told who wrote what: stored and corrected, both orders.
+    """Preference where labels name the generators: stored and corrected, both orders.
 
     Args:
         data: The frames of the study.

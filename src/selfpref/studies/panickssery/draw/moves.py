@@ -100,11 +100,11 @@ def moves(
             axes.plot(here["end"], places, END, color=color, ms=4)
             if middle:
                 axes.plot(here["middle"], places, "|", color=color, ms=8, mew=1.4)
-        low, high = axes.get_xlim()
-        axes.set_xlim(min(low, 0.5 - LEAST), max(high, 0.5 + LEAST))
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
         head(axes, panel, len(panels), 0.058 * max(map(len, names)))
+    low, high = axes_of[0].get_xlim()
+    axes_of[0].set_xlim(min(low, 0.5 - LEAST), max(high, 0.5 + LEAST))
     figure.supxlabel(label, fontsize=8)
     shown = [name for name in colors if rows["family"].eq(name).any()]
     shapes = dict(zip(ends, (begin, END), strict=True))

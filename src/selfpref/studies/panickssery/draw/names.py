@@ -15,6 +15,8 @@ WRITERS = {
     "all": "all others",
 }
 TASKS = {"always-1": "always “1”", "random": "random answers", "vowelcount": "vowels"}
+# Of the judges of one base model; `measure.correlation.subsets`.
+SUBSETS = ("self-recognition", "controls", "replay")
 BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"
 
 
@@ -36,6 +38,16 @@ def writer(name: str) -> str:
 def task(variant: str) -> str:
     """What a control was tuned to answer."""
     return TASKS.get(variant, variant)
+
+
+def subset(name: str) -> str:
+    """Which judges a line is of.
+
+    >>> subset("gpt35-self-recognition"), subset("controls")
+    ('GPT-3.5, self-recognition', 'controls')
+    """
+    kind = next((kind for kind in SUBSETS if name.endswith(f"-{kind}")), "")
+    return f"{writer(name.removesuffix(f'-{kind}'))}, {kind}" if kind else name
 
 
 def judge_names(evaluators: pd.DataFrame) -> dict[str, str]:
@@ -63,13 +75,14 @@ def for_readers(frame: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     """A table with names for people, and `judge` for `evaluator`.
 
     Args:
-        frame: With some of `dataset`, `evaluator`, `other`, `target`, `family` and `JUDGES`.
+        frame: With some of `dataset`, `evaluator`, `other`, `target`, `family`, `subset` and
+            those of `JUDGES`.
         evaluators: The frame `evaluators`.
     """
     names = judge_names(evaluators)
     words: dict[str, Callable[[str], str]] = dict.fromkeys(("other", "target", "family"), writer)
     words |= dict.fromkeys(("evaluator", *JUDGES), lambda judge: names.get(judge, judge))
-    words["dataset"] = short
+    words |= {"dataset": short, "subset": subset}
     told = {name: frame[name].astype("str").map(words[name]) for name in words if name in frame}
     return frame.assign(**told).rename(columns={"evaluator": "judge", "dataset": "data set"})
 

@@ -19,7 +19,16 @@ from selfpref.plots.captions import caption, signed
 from selfpref.plots.frame import BLACK, COLUMN, GREY, STYLE, Look, empty, head, legend, mark
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.panickssery.draw import QUESTIONS, family_colors, pair_counts
-from selfpref.studies.panickssery.draw.names import BASE, REPLAY, TUNED, short, task, title, writer
+from selfpref.studies.panickssery.draw.names import (
+    BASE,
+    REPLAY,
+    TUNED,
+    short,
+    subset,
+    task,
+    title,
+    writer,
+)
 from selfpref.studies.panickssery.measure.correlation import FAMILIES
 
 SHAPES = {"untuned": "*", "self-recognition": "o", "control task": "^", "with replay": "X"}
@@ -101,7 +110,7 @@ def _arrows(
 ) -> None:
     """From each judge's stored scores to its corrected ones, where they lie apart.
 
-    Where it leads far from those of a judge taught to answer "1", both numbers are told.
+    Where they lie far apart for a judge taught to answer "1", a note gives both numbers.
     """
     both = rows.merge(stored[["evaluator", *QUESTIONS]], on="evaluator", suffixes=("", "_stored"))
     for row in both.itertuples():
@@ -296,7 +305,7 @@ def _of_controls(fits: pd.DataFrame, off_line: pd.DataFrame) -> str:
     """The caption: both lines of each base model, and the control that lies farthest off."""
     every = fits["dataset"].eq("all")
     told = "; ".join(
-        f"{_subset(row.subset)}: {_r(row)}, slope {row.slope:.2f}, n = {row.n}"
+        f"{subset(row.subset)}: {_r(row)}, slope {row.slope:.2f}, n = {row.n}"
         for row in fits[every if every.any() else ~every].itertuples()
     )
     off = off_line.assign(off=off_line["off"].abs())
@@ -312,9 +321,3 @@ def _of_controls(fits: pd.DataFrame, off_line: pd.DataFrame) -> str:
         RELATED,
         NO_BAND,
     )
-
-
-def _subset(name: str) -> str:
-    """Whose line it is: `gpt35-controls` are the controls of GPT-3.5."""
-    family, _, kind = name.partition("-")
-    return f"{writer(family)}, {kind}"
