@@ -4,6 +4,7 @@ A function takes the frames of the study and returns the picture with its number
 """
 
 from collections.abc import Mapping
+from itertools import product
 
 import pandas as pd
 
@@ -23,6 +24,7 @@ from selfpref.studies.panickssery.draw.names import (
     BASE,
     TUNED,
     judge_names,
+    short,
     title,
     writer,
 )
@@ -182,7 +184,7 @@ def inverted(data: Frames, params: Params) -> Plate:
     told = caption_of_articles(
         "Confidence that its own text is better, asked which text it prefers and which is worse. A "
         "judge that prefers its own has both marks on the right; one that names its own whatever "
-        "it is asked has them on both sides of ½",
+        "it is asked has the dot on the right and the diamond on the left",
         f"n = {len(table)} (judges and data sets), {table['n'].sum()} pairs with both answers",
         "By the intervals of both wordings: "
         + ", ".join(f"{pattern} {n}" for pattern, n in sorted(patterns.items())),
@@ -267,11 +269,13 @@ def labels(data: Frames, params: Params) -> Plate:
     stored = rows.loc[rows["convention"].eq("released")].rename(columns={"mean": "start"})
     key = ["dataset", "evaluator", "labels"]
     both = by_judge(wide.merge(stored[[*key, "start"]], on=key, how="left"), evaluators)
-    names = judge_names(evaluators)
-    kind = [f"{names[one]}, {told}" for one in in_order(evaluators) for told in LABELS.values()]
-    row = both["row"].astype("str") + ", " + both["labels"].map(LABELS)
+    names, sets = judge_names(evaluators), sorted(both["dataset"].unique())
+    every = product(in_order(evaluators), sets, LABELS.values())
+    kind = [f"{names[one]} on {short(of)}, {words}" for one, of, words in every]
+    row = both["row"].astype("str") + " on " + both["dataset"].map(short) + ", "
+    row += both["labels"].map(LABELS)
     figure = moves(
-        both.assign(row=row.astype(pd.CategoricalDtype(kind, ordered=True))),
+        both.assign(row=row.astype(pd.CategoricalDtype(kind, ordered=True)), panel=""),
         ends=("stored", "corrected"),
         label="preference: mean confidence in its own text",
         colors=family_colors(evaluators),
