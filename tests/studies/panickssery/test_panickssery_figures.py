@@ -262,3 +262,20 @@ def test_judges_have_names_for_people_and_keys_where_these_are_not_one_each():
     assert judge_names(twins)["again"] == "again"
     told = for_readers(pd.DataFrame({"evaluator": ["blue-2"], "other": "gpt4", "n": 1}), WHO)
     assert told.to_dict("records") == [{"judge": "blue + 2 one", "other": "GPT-4", "n": 1}]
+
+
+def test_labels_have_a_row_each_where_they_were_shown_and_random_ones_none():
+    rows = [
+        (dataset, name, "all", labels, scoring, mean, mean, mean, 9, 2)
+        for dataset, name in (("one", "red"), ("two", "red"), ("two", "blue-2"))
+        for labels in ("none", "correct", "swapped", "random-swapped")
+        for scoring, mean in (("released", 0.3), ("corrected", 0.7))
+    ]
+    table = pd.DataFrame(rows, columns=LABELS.columns)
+    (axes,) = judges.labels(DATA | {"labels": table}, Params).figure.axes
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert names == [
+        f"{name}, {labels} labels"
+        for name in ("red on one", "red on two", "blue + 2 one on two")
+        for labels in ("no", "true", "swapped")
+    ]
