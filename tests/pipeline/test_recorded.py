@@ -56,7 +56,8 @@ TABLES = {
     "xu": (*FIGURES["xu"], "fig2_skewness", "size"),
     "beyond": (
         *("beyond", "beyond_wide", "forest_pairs", "forest_contests", "ratings", "preferences"),
-        *("recovery", "mitigations", "mitigation_changes", "power"),
+        *("rates_pairs", "rates_contests", "ratings_rubric", "preferences_controls"),
+        *("placebo", "scales", "recovery", "mitigations", "mitigation_changes", "power"),
     ),
 }
 WATAOKA = "figures/recorded/wataoka"
