@@ -245,3 +245,17 @@ def test_that_quality_does_not_rise_is_said_where_no_interval_lies_above_0(bette
     shown = plate.figure.legends[0].get_title().get_text()
     assert shown == ("Self-scores rise, quality does not" if told else "")
     assert "Stars: human MQM of the first 8 sentences" in plate.caption
+
+
+def test_sentences_of_mismatched_steps_are_hollow_where_nothing_else_is_left():
+    cells = {"model": "k", "step": [0, 1], "matcher": "lemma", "n": 8, "unusable": 0}
+    shares = {"predicted": [0.5, 0.9], "true": 0.2, "bias": [0.3, 0.7]}
+    seen = pd.DataFrame(cells | shares | {"convention": "released"})
+    left = pd.DataFrame(cells | {"predicted": [0.5, 0.9], "convention": "corrected"})
+    left = left.assign(true=np.nan, bias=np.nan)
+    other = seen.assign(model="m", convention="corrected")
+    (axes,) = tasks.commongen(pd.concat([seen, left]), seen, PARAMS).figure.axes
+    assert hollow(axes) == 4
+    plate = tasks.commongen(pd.concat([seen, left, other]), seen, PARAMS)
+    assert [hollow(axes) for axes in plate.figure.axes] == [0]
+    assert "k: every step is mismatched" in plate.caption

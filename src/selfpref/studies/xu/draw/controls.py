@@ -65,7 +65,7 @@ def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) ->
     figure = lines(
         shown.sort_values("model", key=lambda names: names.map(place), kind="stable"),
         x="step",
-        label=(STEP, "bias (share)" if held["language"].eq("commongen").all() else BIAS),
+        label=(STEP, "bias (share)" if "matcher" in held else BIAS),
         looks=seen,
         panel="panel",
         wrap=3,

@@ -10,7 +10,7 @@ from selfpref.plots.captions import caption, wilson
 from selfpref.plots.frame import BLACK, BLUE, GREY, PAGE, SINGLE, STYLE, empty, legend, long
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import METRIC, PEOPLE, SELF, SENTENCES, STEP, only, scores
+from selfpref.studies.xu.draw import HOLLOW, METRIC, PEOPLE, SELF, SENTENCES, STEP, only, scores
 from selfpref.studies.xu.draw.names import listed, named
 
 
@@ -22,7 +22,11 @@ def commongen(rows: pd.DataFrame, table: pd.DataFrame, params: Params) -> Plate:
         table: The frame `commongen`.
         params: With `bootstrap` and `xu`.
     """
-    corrected = only(rows, convention="corrected", matcher=params.xu.matcher)
+    one = only(rows, matcher=params.xu.matcher)
+    corrected = only(one, convention="corrected")
+    if len(one) and corrected["bias"].isna().all():
+        # Every step is mismatched: all that is left to see is what was scored.
+        corrected = only(one, convention="released").assign(hollow=True)
     shown = named(corrected[corrected["bias"].notna()]) if len(corrected) else corrected
     if shown.empty:
         return nothing("no sentence with given concepts", table)
@@ -34,12 +38,12 @@ def commongen(rows: pd.DataFrame, table: pd.DataFrame, params: Params) -> Plate:
         looks=dict(zip(kinds, (SELF, METRIC), strict=True)),
         panel="model",
         limits=(-0.04, 1.04),
+        hollow=HOLLOW,
     )
     left = set(corrected["model"]) - set(corrected.loc[corrected["bias"].notna(), "model"])
     told = caption(
-        f"Sentences from given words: {shown['model'].nunique()} models; {scores(shown)}",
-        (left and f"{listed(left)}: texts and feedback do not belong together, and are left out")
-        or "",
+        f"Sentences from given words, {listed(shown['model'])}; {scores(shown)}",
+        f"{listed(left)}: every step is mismatched, and left out" if left else "",
         "There: every concept is a word of the sentence, or the lemma of one by simplemma's "
         "dictionary, which knows no part of speech",
         wilson("sentences", params),
