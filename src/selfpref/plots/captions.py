@@ -80,7 +80,8 @@ def counted(
         return f"no {unit}"
     parts = []
     for dataset, part in rows.groupby("dataset"):
-        whose = part[who].iloc[0] if len(part) == 1 else f"{part[who].nunique()} {who}s"
+        several = part[who].nunique()
+        whose = part[who].iloc[0] if several == 1 else f"{several} {who}s"
         parts.append(
             f"{dataset}: {part[n].sum():g} {unit} of {whose}, {part[dropped].sum():g} dropped"
         )

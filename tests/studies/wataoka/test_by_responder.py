@@ -147,7 +147,7 @@ def test_responders_stand_in_the_order_of_their_bias_and_authors_are_marked():
     plate = draw.towards(rows, PARAMS)
     axes = plate.figure.axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["GPT-4", "b", "a"]
-    assert "120 cells' pairs" in plate.caption
+    assert "120 pairs, counted for either response, of GPT-4" in plate.caption
 
 
 def test_what_the_paper_says_stands_beside_each_model():

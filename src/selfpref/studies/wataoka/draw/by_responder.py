@@ -62,7 +62,7 @@ def towards(rows: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         "Equal-opportunity bias of every judge towards every responder, responders by the mean of "
         "their judges",
-        counted(readable(rows), "cells' pairs", why=WHY),
+        counted(readable(rows), "pairs, counted for either response,", why=WHY),
         labelled_by(rows),
         params=params,
     )
@@ -120,7 +120,7 @@ def without_a_self(
         "and another person in its place, from Arena's votes and the agreement of others' votes on "
         "one pair. On the right, the sign that the paper's text gives for the bias of each model "
         "towards itself, when that model judges",
-        counted(readable(arena), "cells' pairs", why=WHY),
+        counted(readable(arena), "pairs, counted for either response,", why=WHY),
         params=params,
         of="questions",
     )
