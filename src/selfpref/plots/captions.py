@@ -158,3 +158,13 @@ def signed(value: float, digits: int = 2) -> str:
     ('−0.50', '0.00')
     """
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def span(counts: "pd.Series[int]") -> str:
+    """The least and the greatest count, once where they are equal.
+
+    >>> span(pd.Series([50, 50])), span(pd.Series([3, 10]))
+    ('50', '3 to 10')
+    """
+    least, greatest = counts.min(), counts.max()
+    return f"{least:g}" if least == greatest else f"{least:g} to {greatest:g}"

@@ -119,7 +119,7 @@ def test_what_is_told_without_a_figure_can_be_empty():
 
 def test_captions_count_verdicts_and_name_the_variants():
     told = dots(SHARES, tasks=False).caption
-    assert "600 verdicts of 3 judges" in told
+    assert "600 verdicts of 3 judges (x, y, z)" in told
     assert "x is x in c; x-thinking in d" in told
     for tasks in (False, True):
         plate = controls.excess(EXCESS, PARAMS, tasks=tasks)

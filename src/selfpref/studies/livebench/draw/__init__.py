@@ -12,7 +12,7 @@ from matplotlib import style
 from matplotlib.figure import Figure
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption, wilson
+from selfpref.plots.captions import caption, span, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLACK, GREY, PAGE, STYLE, Look, empty, legend
 from selfpref.plots.heatmap import heatmap
@@ -35,10 +35,11 @@ def _verdicts(shares: pd.DataFrame, outcomes: pd.DataFrame) -> str:
     one = shares.drop_duplicates(["category", "task", "judge"])
     whole = outcomes[outcomes["task"].eq(ALL)].groupby("outcome")["n"].sum()
     lost = int(whole.drop(["chosen", "tie", "unstable"], errors="ignore").sum())
+    judges = ", ".join(sorted(set(named(one)["judge"])))
     return (
-        f"{one.loc[one['task'].eq(ALL), 'n'].sum()} verdicts of {one['judge'].nunique()} judges, "
-        f"{whole.get('tie', 0)} of them ties, {whole.get('unstable', 0)} ties because the orders "
-        f"disagree; {lost} without a verdict dropped"
+        f"{one.loc[one['task'].eq(ALL), 'n'].sum()} verdicts of {one['judge'].nunique()} judges "
+        f"({judges}), {whole.get('tie', 0)} of them ties, {whole.get('unstable', 0)} ties because "
+        f"the orders disagree; {lost} without a verdict dropped"
     )
 
 
@@ -294,7 +295,7 @@ def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -
         axes.tick_params(axis="x", rotation=90)
     told = caption(
         f"Mean rubric total of 11, shaded from {low:.1f} to 11; {totals['n'].sum():g} ratings, "
-        f"{totals['n'].min()} to {totals['n'].max()} a cell",
+        f"{span(totals['n'])} a cell",
         variants(models),
     )
     return Plate(figure, table, told)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption, interval, wilson
+from selfpref.plots.captions import caption, interval, span, wilson
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLACK, BLUE, COLUMN, GREY, Look, long
 from selfpref.plots.frame import looks as looks_of
@@ -53,7 +53,7 @@ def excess(rows: pd.DataFrame, params: Params, *, tasks: bool = False) -> Plate:
     clear = shown.groupby("judge")["hollow"].agg(lambda weak: f"{(~weak).sum()} of {len(weak)}")
     told = caption(
         "How much more often a judge chooses itself than the other judges choose it, on "
-        f"{shown['n'].min()} to {shown['n'].max()} rows of a {'task' if tasks else 'category'}",
+        f"{span(shown['n'])} rows of a {'task' if tasks else 'category'}",
         "Different from 0 at 5 % after Holm's adjustment: "
         + ", ".join(f"{judge} {count}" for judge, count in clear.items()),
         f"Families: {'the tasks of each judge' if tasks else 'all categories and judges'}",
@@ -176,7 +176,7 @@ def by_orders(rows: pd.DataFrame, params: Params) -> Plate:
     )
     told = caption(
         "The same judges by one drawn order an item, and by all orders: a choice counts if it "
-        f"survives them. {rows['n'].min()} to {rows['n'].max()} items a judge",
+        f"survives them. {span(rows['n'])} items a judge",
         "A judge that picks what it reads first chooses itself by one order as often as by "
         "chance, and by all orders never",
         f"Shares: {wilson(CLUSTERS, params)}; excess: {interval(CLUSTERS, params)}",

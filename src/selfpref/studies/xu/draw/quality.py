@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import beyond, caption, interval
+from selfpref.plots.captions import beyond, caption, interval, span
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLUE, COLUMN, SKY, Look, long
 from selfpref.plots.lines import lines
@@ -135,8 +135,8 @@ def human(rows: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         "Self-scores, by the release's rule, against human MQM: bias and D before and after "
         "refinement",
-        f"{rows['n'].sum():g} texts of {rows['model'].nunique()} models, {rows['n'].min():g} to "
-        f"{rows['n'].max():g} a model and step",
+        f"{rows['n'].sum():g} texts of {rows['model'].nunique()} models, {span(rows['n'])} a model "
+        "and step",
         interval(SENTENCES, params),
         f"Crosses: the bias of a judge of pure noise at step {max(ends)}, by the same accept rule",
     )
