@@ -223,7 +223,7 @@ def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(rep
     address = server.url.partition("//")[2].partition("/")[0]
     for path in (clone.folder / "report/paper").rglob("*"):
         if path.is_file():
-            assert address not in path.read_text(), path
+            assert address.encode() not in path.read_bytes(), path
 
 
 PAPER = {
