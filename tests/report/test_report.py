@@ -207,7 +207,7 @@ def section(made, name):
 
 def test_a_judge_is_told_in_a_sentence_and_all_its_numbers_follow(made):
     fair = section(made, "fair")
-    assert "bias towards its own responses 0.25 [0.10, 0.95] (above 0)" in fair
+    assert "Wataoka et al., d: bias towards its own responses 0.25 [0.10, 0.95]." in fair
     assert "novel, weights" in fair
     # What the picture draws is told already.
     assert "novel, tried" not in fair
@@ -315,7 +315,7 @@ def test_an_interval_is_one_cell_and_a_gap_is_empty():
     table = show.table(frame)
     assert [head for head, _ in table.heads] == ["x", "n"]
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["0.500 [0.250, 1.000]", "3"],
+        ["0.50 [0.25, 1.00]", "3"],
         ["", "4"],
     ]
 
@@ -325,9 +325,21 @@ def test_a_value_of_too_few_pairs_is_not_quoted():
     own = {"excess": [0.1, 0.2], "excess_few": [True, None], "n": [40, 6]}
     rows = show.table(pd.DataFrame(bounded | own), ["eo", "excess", "n"]).rows
     assert [[cell.text for cell in row] for row in rows] == [
-        ["0.500 [0.200, 0.800]", "too few", "40"],
-        ["too few", "0.200", "6"],
+        ["0.50 [0.20, 0.80]", "too few", "40"],
+        ["too few", "0.20", "6"],
     ]
+
+
+def test_a_number_has_two_decimals_and_a_small_one_three():
+    frame = pd.DataFrame(
+        {"x": [-0.5, 0.0251, 0.04], "x_lo": [-1.5, -0.01, -0.3], "x_hi": [0.2] * 3}
+    )
+    frame.loc[1, "x_hi"] = 0.0631
+    told = [row[0].text for row in show.table(frame.assign(n=[1, 2, 3])).rows]
+    minus = "\N{MINUS SIGN}"
+    assert told[0] == f"{minus}0.50 [{minus}1.50, 0.20]"
+    assert told[1] == f"0.025 [{minus}0.010, 0.063]"
+    assert told[2] == f"0.04 [{minus}0.30, 0.20]"
 
 
 def test_a_small_negative_number_is_no_negative_zero():

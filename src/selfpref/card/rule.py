@@ -88,8 +88,10 @@ def answer(
     beyond = statistics.loc["beyond_no_preference"]
     if beyond["n"] and np.isfinite(beyond["lo"]):
         alone = regression["reason"] == ALONE
-        more = "a second judge" if alone else "more judges, or more responders,"
-        return _by_people(judge, beyond, person, sharper, f"{more} of the same items would tell")
+        more = (
+            "three more judges, who also respond to" if alone else "more judges, or responders, of"
+        )
+        return _by_people(judge, beyond, person, sharper, f"{more} the same items, would tell")
     return Answer(
         judge, None, f"{regression['reason']}, and {beyond['reason']}; give one or the other"
     )

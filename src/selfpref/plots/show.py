@@ -4,7 +4,6 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 from IPython.display import HTML, display
@@ -19,6 +18,8 @@ WORDS = {
     "dskew_change": "distance skewness change",
     "p_holm": "p (Holm)",
 }
+
+SMALL, GREAT = 0.1, 100
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,15 @@ class Table:
     rows: list[list[Cell]]
 
 
-def _rounded(value: float) -> str:
-    places = 3 if abs(value) < 100 else 1
+def _places(*values: float) -> int:
+    """Decimals of a number and its bounds: two, of small ones three, of great ones one."""
+    size = max(map(abs, values))
+    return 3 if size < SMALL else 2 if size < GREAT else 1
+
+
+def _rounded(value: float, places: int) -> str:
     # Without the sum a small negative number would be -0.000.
-    return f"{round(value, places) + 0.0:.{places}f}"
+    return f"{round(value, places) + 0.0:.{places}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _missing(value: object) -> bool:
@@ -58,7 +64,9 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else _rounded(value)
+        if value.is_integer() and abs(value) < 1e15:
+            return _rounded(value, 0)
+        return _rounded(value, _places(value))
     return str(value)
 
 
@@ -145,20 +153,22 @@ def _column(
     number: bool,
     decimals: bool,
 ) -> list[Cell]:
-    def shown(value: Any, *, decimals: bool) -> str:
-        return "" if _missing(value) else _rounded(value) if decimals else _text(value)
-
     if not number:
         return [Cell(_text(value)) for value in frame[name]]
     few = _few(name, bounds, frame)
     cells = []
     for position, value in enumerate(frame[name]):
-        text = shown(value, decimals=decimals)
-        if text and few[position]:
+        if _missing(value):
+            cells.append(Cell(""))
+            continue
+        if few[position]:
             cells.append(Cell("too few"))
             continue
-        if text and bounds:
-            low, high = (shown(frame[edge].iloc[position], decimals=True) for edge in bounds)
-            text += f" [{low}, {high}]" if low and high else ""
-        cells.append(Cell(text, str(value) if text else ""))
+        edges = [frame[edge].iloc[position] for edge in bounds or ()]
+        edges = [] if any(map(_missing, edges)) else edges
+        places = _places(value, *edges) if decimals or edges else 0
+        text = _rounded(value, places) if decimals else _text(value)
+        if edges:
+            text += f" [{', '.join(_rounded(edge, places) for edge in edges)}]"
+        cells.append(Cell(text, str(value)))
     return cells

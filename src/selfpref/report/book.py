@@ -90,6 +90,8 @@ def build(studies: Sequence[Study], pages: Mapping[str, str], folder: Path) -> P
         _copy(studies, sources)
         for name, text in pages.items():
             (sources / f"{name}.md").write_text(text, encoding="utf-8")
+        if paths.claims_file().is_file():
+            shutil.copy(paths.claims_file(), sources)
         if (testbed := paths.root() / TESTBED).is_dir():
             shutil.copytree(testbed, sources / "testbed")
         complaints = io.StringIO()

@@ -38,6 +38,22 @@ VERDICTS = {
 }
 # What a study's table calls the whole of its languages.
 OVER_ALL = {"xu": "average"}
+SHORT = {
+    "wataoka": "Wataoka et al.",
+    "panickssery": "Panickssery et al.",
+    "xu": "Xu et al.",
+    "livebench": "LiveBench",
+}
+NOTES = {
+    "wataoka": "Equal-opportunity bias; pairs on which people prefer its own response + the other "
+    "one. A judge without self-preference is not at 0: compare with another person's and with the "
+    "other judges'. Only the regression takes out how noisily each judge errs.",
+    "panickssery": "Confidence over both orders, corrected; 0.5 is neither.",
+    "xu": "Points of MQM, mean of the languages. Selection alone makes a rise: a judge of noise "
+    "under the same rule has one as well.",
+    "livebench": "By category. Where a judge's own response always stands in one place, as that of "
+    "o3-mini in the release, self and place cannot be told apart.",
+}
 # HTML in Markdown ends at an empty line.
 BLANK = re.compile(r"<(details|table)>.*?</\1>", re.DOTALL)
 SOURCES = {
@@ -98,7 +114,10 @@ def _overview(found: Sequence[Card]) -> dict[str, show.Table]:
                 continue
             who = {"judge": card.name, "data": fact.data}
             row = rows.setdefault(fact.study, {}).setdefault((card.name, fact.data), who)
-            row[f"{fact.measure} ({fact.null:.2g})"] = fact.text
+            if fact.pairs:
+                row.setdefault("pairs", fact.pairs)
+            null = "" if fact.null is None else f" ({fact.null:.2g})"
+            row[f"{fact.measure}{null}"] = fact.text
     order = sorted(rows, key=lambda study: [*PAPERS, study].index(study))
     return {study: show.table(pd.DataFrame([*rows[study].values()])) for study in order}
 
@@ -106,7 +125,7 @@ def _overview(found: Sequence[Card]) -> dict[str, show.Table]:
 def _said(card: Card) -> list[tuple[str, list[Fact]]]:
     """A judge's numbers by study and data set."""
     return [
-        (f"{PAPERS.get(study, study).partition(',')[0]}, {data}", list(facts))
+        (f"{SHORT.get(study, study)}, {data}", list(facts))
         for (study, data), facts in groupby(card.main, lambda fact: (fact.study, fact.data))
     ]
 
@@ -155,7 +174,11 @@ def _index(params: Params, studies: Sequence[Study]) -> str:
         chapters={study.key: study.key for study in studies if study.pages},
         claims=pd.read_csv(claims) if claims.is_file() else pd.DataFrame(),
         words=VERDICTS,
-        lead=[figure(one, study.key, one.caption, name=f"first-{one.name}") for study, one in lead],
+        lead=[
+            (figure(one, study.key, one.caption, name=f"first-{one.name}"), study.pages[0])
+            for study, one in lead
+            if study.pages
+        ],
         compared=_compared(studies),
         testbed=(paths.root() / TESTBED).is_dir(),
         params=params,
@@ -183,6 +206,7 @@ def build(params: Params) -> Path:
         overview=_overview(made),
         titles={study.key: study.pages[0].title if study.pages else study.key for study in studies},
         said=_said,
+        notes=NOTES,
     )
     judges = BLANK.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), judges)
     write_text(folder / JUDGES, judges)

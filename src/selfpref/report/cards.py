@@ -12,7 +12,7 @@ import pandas as pd
 
 from selfpref.params import Params
 from selfpref.plots import show
-from selfpref.report.facts import Fact, facts
+from selfpref.report.facts import Fact, answers, facts
 from selfpref.report.gather import Study, frames, titled
 from selfpref.report.topics import KNOWN, PLACED, TOPICS, Part
 from selfpref.tables.asked import ITEMS
@@ -60,6 +60,7 @@ class Card:
         names: As the studies call it.
         facts: What it is, by term.
         finetuned: Whether a study tuned it, so that it is no judge that anyone has.
+        answers: What `selfpref measure` says of it, a sentence for each set of pairs.
         main: What the studies measure of it, one number a row.
         studies: Keys of the studies that know it.
         topics: Sections by topic; a topic without rows is empty.
@@ -71,6 +72,7 @@ class Card:
     names: list[str]
     facts: dict[str, str]
     finetuned: bool
+    answers: list[str]
     main: list[Fact]
     studies: list[str]
     topics: dict[str, list[Section]]
@@ -201,6 +203,7 @@ def cards(params: Params, studies: Sequence[Study]) -> list[Card]:
                 names,
                 _facts(params, names, evaluator),
                 evaluator is not None and evaluator["variant"].ne("base").all(),
+                answers(name, own),
                 facts(own),
                 [study.key for study in studies if study.key in in_studies],
                 topics,

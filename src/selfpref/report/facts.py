@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from selfpref.card.rule import MATTERS, answer
 from selfpref.statements import Estimate, Number
+from selfpref.studies.beyond.measure.scaled import EACH
+
+NO_PLACEBO = pd.DataFrame(columns=["dataset", "model"])
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,9 @@ class Fact:
         data: Which data set, language or category.
         measure: What is measured.
         value: With its interval, where there is one.
-        null: The value of a judge without self-preference, or without a preference for a place.
+        null: The value where there is no difference; None where a judge without self-preference
+            has no fixed value.
+        pairs: What it rests on: pairs on either human side, or how many there are.
         few: Whether fewer than ten pairs of a side are behind it, too few to quote.
     """
 
@@ -26,7 +32,8 @@ class Fact:
     data: str
     measure: str
     value: Estimate | Number
-    null: float
+    null: float | None
+    pairs: str = ""
     few: bool = False
 
     @property
@@ -34,16 +41,19 @@ class Fact:
         """Where the interval lies."""
         if self.few:
             return "too few pairs"
-        if not isinstance(self.value, Estimate):
+        if self.null is None or not isinstance(self.value, Estimate):
             return ""
         if not self.value.excludes(self.null):
             return f"includes {self.null:.2g}"
-        return "above" if self.value.lo > self.null else "below"
+        return f"{'above' if self.value.lo > self.null else 'below'} {self.null:.2g}"
 
     @property
     def text(self) -> str:
         """The number as it is printed."""
-        return "too few pairs" if self.few else f"{self.value:.2f}"
+        if self.few:
+            return "too few pairs"
+        # A small negative number would be -0.00.
+        return f"{self.value:.2f}".replace("\N{MINUS SIGN}0.00", "0.00")
 
 
 @dataclass(frozen=True)
@@ -55,22 +65,37 @@ class _Kind:
     data: str
     column: str
     measure: str
-    null: float | str
+    null: float | str | None
     where: tuple[tuple[str, str], ...] = ()
 
 
 KINDS = (
-    _Kind("wataoka", "fig1b_bias", "dataset", "eo", "bias towards its own responses", 0),
+    _Kind("wataoka", "fig1b_bias", "dataset", "eo", "bias towards its own responses", None),
     _Kind(
-        "wataoka", "fig1b_bias", "dataset", "eo_others", "other judges' towards the same ones", 0
+        "wataoka",
+        "fig1b_bias",
+        "dataset",
+        "eo_no_preference",
+        "another person's in its place",
+        None,
     ),
-    _Kind("wataoka", "fig1b_bias", "dataset", "excess", "its bias beyond the other judges'", 0),
+    _Kind("wataoka", "fig1b_bias", "dataset", "eo_others", "other judges'", None),
+    _Kind("wataoka", "fig1b_bias", "dataset", "excess", "beyond the other judges", 0),
+    _Kind(
+        "beyond",
+        "beyond",
+        "dataset",
+        "value",
+        "in a regression with a scale for each judge",
+        0,
+        (("study", "wataoka"), ("gold", "human"), ("statistic", "regression_scaled")),
+    ),
     _Kind(
         "wataoka",
         "position",
         "dataset",
         "first_share",
-        "verdicts for the response read first",
+        "verdicts for what is read first",
         0.5,
         (("pairs", "all"),),
     ),
@@ -97,7 +122,7 @@ KINDS = (
         "position",
         "category",
         "share",
-        "choices of the response read first",
+        "choices of what is read first",
         "chance",
         (("quantity", "first position"),),
     ),
@@ -106,7 +131,7 @@ KINDS = (
         "excess",
         "category",
         "excess",
-        "choices of its own response beyond the other judges'",
+        "choices of its own beyond the other judges'",
         0,
         (("task", "all"),),
     ),
@@ -115,7 +140,16 @@ KINDS = (
         "gains",
         "language",
         "bias_change",
-        "change of its self-bias over the steps, in points",
+        "change of its self-bias from the first to the last step",
+        0,
+        (("convention", "corrected"),),
+    ),
+    _Kind(
+        "xu",
+        "refined_by_noise",
+        "language",
+        "beyond",
+        "its self-bias at the last step beyond that of a judge of noise",
         0,
         (("convention", "corrected"),),
     ),
@@ -125,6 +159,8 @@ KINDS = (
 def _rows(kind: _Kind, frame: pd.DataFrame) -> Iterator[Fact]:
     for column, wanted in kind.where:
         frame = frame[frame[column].eq(wanted)]
+    if "step" in frame:
+        frame = frame[frame["step"].eq(frame.groupby(kind.data)["step"].transform("max"))]
     bounds = (f"{kind.column}_lo", f"{kind.column}_hi")
     edges = bounds if bounds[0] in frame else ("lo", "hi")
     # A bias says which of its estimates rest on too few pairs; `few` is the judge's own counts.
@@ -133,8 +169,12 @@ def _rows(kind: _Kind, frame: pd.DataFrame) -> Iterator[Fact]:
         number, low, high = (Number(row.get(name, math.nan)) for name in (kind.column, *edges))
         value = number if math.isnan(low) else Estimate(number, low, high)
         null = float(row[kind.null]) if isinstance(kind.null, str) else kind.null
+        counts = [row.get(name, math.nan) for name in ("n_human_own", "n_human_other", "n")]
+        known = [f"{count:g}" for count in counts if not math.isnan(count)]
+        pairs = " + ".join(known[:2]) if len(known) > 2 else "".join(known[-1:])
         data = str(row[kind.data])
-        yield Fact(kind.study, data, kind.measure, value, null, row.get(few) is True)
+        study = kind.where[0][1] if kind.study == "beyond" else kind.study
+        yield Fact(study, data, kind.measure, value, null, pairs, row.get(few) is True)
 
 
 def facts(own: Mapping[tuple[str, str], pd.DataFrame]) -> list[Fact]:
@@ -151,3 +191,32 @@ def facts(own: Mapping[tuple[str, str], pd.DataFrame]) -> list[Fact]:
     ]
     studies = list(dict.fromkeys(kind.study for kind in KINDS))
     return sorted(found, key=lambda fact: (studies.index(fact.study), fact.data))
+
+
+def answers(judge: str, own: Mapping[tuple[str, str], pd.DataFrame]) -> list[str]:
+    """What `selfpref measure` says of a judge of pairs, a sentence for each data set.
+
+    Not where the answer needs single votes, which the tables of the figures do not hold.
+
+    Args:
+        judge: How it is called.
+        own: Its rows of every table, by study and table.
+    """
+    statistics, bias = own.get(("beyond", "beyond")), own.get(("wataoka", "fig1b_bias"))
+    if statistics is None or bias is None:
+        return []
+    statistics = statistics.query("study == 'wataoka' and gold == 'human'")
+    placebo = own.get(("beyond", "placebo"), NO_PLACEBO)
+    placebo = placebo[placebo["model"].eq(EACH)]
+    told = []
+    for dataset in bias["dataset"]:
+        rows = statistics[statistics["dataset"].eq(dataset)].set_index("statistic")
+        if "equal_opportunity" not in rows.index:
+            continue
+        of_set = placebo[placebo["dataset"].eq(dataset)]
+        found = answer(judge, rows, of_set, math.nan, math.nan)
+        votes = rows.loc["beyond_no_preference"]
+        by_votes = not rows.loc["regression_scaled", "n"] and votes["n"] and votes["hi"] < MATTERS
+        if not by_votes:
+            told.append(f"On {dataset}: {found.verdict}, because {found.because}.")
+    return told
