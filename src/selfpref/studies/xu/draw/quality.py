@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import beyond, caption, interval, span
+from selfpref.plots.captions import beyond, caption, interval, signed, span
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLUE, COLUMN, SKY, Look, long
 from selfpref.plots.lines import lines
@@ -132,6 +132,7 @@ def human(rows: pd.DataFrame, params: Params) -> Plate:
         share_x=False,
         reference="none",
     )
+    least, most = (signed(end) for end in (last["self_mean"].min(), last["self_mean"].max()))
     told = caption(
         "Self-scores, by the release's rule, against human MQM: bias and D before and after "
         "refinement",
@@ -139,5 +140,6 @@ def human(rows: pd.DataFrame, params: Params) -> Plate:
         "and step",
         interval(SENTENCES, params),
         f"Crosses: the bias of a judge of pure noise at step {max(ends)}, by the same accept rule",
+        f"Mean self-score at step {max(ends)}: {least} to {most}, of 0 at most",
     )
     return Plate(figure, rows, told)

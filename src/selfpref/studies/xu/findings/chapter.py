@@ -1,6 +1,6 @@
 """The sentences of the chapter about the released data, by key."""
 
-from selfpref.statements import Statement, estimate
+from selfpref.statements import Statement, estimate, value
 from selfpref.studies.xu.findings.cells import (
     BEST,
     BEYOND,
@@ -13,6 +13,7 @@ from selfpref.studies.xu.findings.cells import (
     HUMAN_HOLDS,
     HUMAN_TEXT,
     LAST,
+    NEAR_TOP,
     NOISE_OF_PEOPLE,
     NOISE_OF_PEOPLE_HOLDS,
     NOISE_OF_PEOPLE_TEXT,
@@ -55,9 +56,39 @@ FINDINGS: dict[str, Statement] = {
         {"none": lambda n: not (above(n.gpt4) or above(n.gpt35) or above(n.gemini))},
     ),
     "human_noise": Statement(
-        NOISE_OF_PEOPLE_TEXT + " ({n:.0f} Yoruba sentences for each).",
+        NOISE_OF_PEOPLE_TEXT + " ({n:.0f} Yoruba sentences of each).",
         {**NOISE_OF_PEOPLE, **HUMAN},
-        {**NOISE_OF_PEOPLE_HOLDS, "for each": HUMAN_HOLDS["each"]},
+        {**NOISE_OF_PEOPLE_HOLDS, "of each": HUMAN_HOLDS["each"]},
+    ),
+    "human_ceiling": Statement(
+        "At the top of the scale the bias of any judge is minus the raters' mean. That of noise at "
+        "step 10 is {gpt4_noise:.2f}, {gpt35_noise:.2f} and {gemini_noise:.2f}, and the raters "
+        "scored the first texts {gpt4:.2f}, {gpt35:.2f} and {gemini:.2f} (GPT-4, GPT-3.5, Gemini). "
+        "Before this ceiling models differ from noise. At step 1, against BLEURT and over the "
+        "languages, the bias lies above that of noise for Mixtral ({mixtral_first:+.2f}) and "
+        "Gemini ({gemini_first:+.2f}), and below it for GPT-4 ({gpt4_first:+.2f}).",
+        {
+            **{
+                name: NOISE_OF_PEOPLE[name]
+                for name in ("gpt4_noise", "gpt35_noise", "gemini_noise")
+            },
+            "gpt4": value("human", "human_mean", model="gpt-4", step=0),
+            "gpt35": value("human", "human_mean", model="gpt-3.5-turbo", step=0),
+            "gemini": value("human", "human_mean", model="gemini", step=0),
+            **{name: BEYOND[name] for name in ("mixtral_first", "gemini_first", "gpt4_first")},
+        },
+        {
+            "minus the raters' mean": lambda n: (
+                max(
+                    abs(n.gpt4_noise + n.gpt4),
+                    abs(n.gpt35_noise + n.gpt35),
+                    abs(n.gemini_noise + n.gemini),
+                )
+                < NEAR_TOP
+            ),
+            "above": lambda n: above(n.mixtral_first) and above(n.gemini_first),
+            "below": lambda n: below(n.gpt4_first),
+        },
     ),
     "human_gap": Statement(
         "On the same texts BLEURT, mapped, lies {least:.1f} to {most:.1f} points above the human "
