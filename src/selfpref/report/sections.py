@@ -67,7 +67,7 @@ def without_empty(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 titles[section[0]] = _heading(cells[section[0]]).lstrip("# ")
     if titles:
         named = "; ".join(titles[at] for at in sorted(titles))
-        text = f"*Left out, since these data have nothing to show there: {named}.*"
+        text = f"*Left out, since these data have nothing to show there: {named}*"
         left = [cell for at, cell in enumerate(cells) if at not in gone]
         notebook.cells = [*left, nbformat.v4.new_markdown_cell(text, id="left-out")]
     return notebook
