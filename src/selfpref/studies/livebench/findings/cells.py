@@ -16,6 +16,7 @@ from selfpref.studies.livebench.measure.panel import ALL
 from selfpref.studies.livebench.measure.preferences import FIRST
 
 O3, CLAUDE, GEMINI = "o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"
+PAIR = "earliest of 2 copies"
 Counted = Callable[[Frames], float]
 
 
@@ -135,19 +136,40 @@ def found(finding: str, column: str = "affected", file: str = "") -> Counted:
     return count
 
 
-def copies(judge: str, number: int, column: str = "share") -> Address | Address:
-    """The share of choices for the earliest of so many copies, over all categories."""
-    where = {"category": ALL, "judge": judge, "quantity": f"earliest of {number} copies"}
-    return (
-        estimate("position", column, **where)
-        if column == "share"
-        else value("position", column, **where)
+def place(judge: str, quantity: str, column: str = "share", category: str = ALL) -> Address:
+    """A number of a judge's choices by position; a share with its interval."""
+    where = {"category": category, "judge": judge, "quantity": quantity}
+    return (estimate if column == "share" else value)("position", column, **where)
+
+
+def pairs_of_copies(frames: Frames) -> "pd.Series[int]":
+    """In how many choices o3-mini took one of two identical responses, by category, most first."""
+    rows = having(frames["position"], judge=O3)
+    rows = rows[rows["category"].ne(ALL)]
+    counts = rows[rows["quantity"].eq(PAIR)].set_index("category")["n"]
+    return counts.reindex(rows["category"].unique(), fill_value=0).sort_values(
+        ascending=False, kind="stable"
     )
 
 
-def rate(judge: str, column: str) -> Address:
-    """A rate by the strict reading of the key, over all categories."""
-    return value("objective", column, category=ALL, scoring="strict", judge=judge)
+def with_copies(frames: Frames) -> str:
+    """The categories of these choices, each with its count."""
+    counts = pairs_of_copies(frames)
+    return ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in counts[counts > 0].items())
+
+
+def without_copies(frames: Frames) -> str:
+    """The categories that have none of them."""
+    counts = pairs_of_copies(frames)
+    return " or ".join(name.replace("_", " ") for name in counts.index[counts.eq(0)])
+
+
+def rate(judge: str, column: str, scoring: str = "strict") -> Address:
+    """A number of choices by the key, over all categories; a judge's own rate with its interval."""
+    where = {"category": ALL, "scoring": scoring, "judge": judge}
+    return (value if column.startswith(("n_", "others_")) else estimate)(
+        "objective", column, **where
+    )
 
 
 def saturated(frames: Frames) -> "pd.Series[float]":

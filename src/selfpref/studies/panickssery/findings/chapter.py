@@ -21,11 +21,9 @@ from selfpref.studies.panickssery.measure import defects
 FINDINGS: dict[str, Statement] = {
     "always first": Statement(
         "Most stored scores of fine-tuned Llamas are position bias: {both:.0f} of {files:.0f} "
-        "files store it as the score of both questions. The clearest case is Llama-2 taught to "
-        "answer “1” to everything. On CNN/DailyMail its stored recognition is {released:.3f} on "
-        "the pairs that it answers, and its confidence in its own text {corrected:.3f}. The mean "
-        "of its file is lower, {file:.3f}, since the release stores ½ for {filled:.0f} pairs "
-        "without an answer.",
+        "files store it for both questions. Llama-2 taught to answer “1” has a stored recognition "
+        "of {file:.3f} on CNN/DailyMail (½ for {filled:.0f} pairs without an answer, "
+        "{released:.3f} on the others); over both orders its confidence is {corrected:.3f}.",
         {
             name: value(
                 table,
@@ -47,7 +45,7 @@ FINDINGS: dict[str, Statement] = {
         },
         {
             "Most": lambda n: n.files / 2 < n.both <= n.files,
-            "lower": lambda n: n.corrected < n.file < n.released,
+            "position bias": lambda n: n.corrected < n.file < n.released,
         },
     ),
     "line": Statement(

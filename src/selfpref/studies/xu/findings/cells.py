@@ -267,10 +267,9 @@ NOISE_OF_PEOPLE: Mapping[str, Cell] = {
     "gemini_self": value("human", "self_mean", model="gemini", step=LAST),
 }
 NOISE_OF_PEOPLE_TEXT = (
-    "A judge of pure noise under the same accept rule reaches about as much: {gpt4_noise:.2f}, "
-    "{gpt35_noise:.2f} and {gemini_noise:.2f}. But all scores end near the top of the scale "
-    "({gpt4_self:.2f}, {gpt35_self:.2f}, {gemini_self:.2f}), so this match tells nothing of the "
-    "models"
+    "A judge of pure noise under the same rule reaches about as much, {gpt4_noise:.2f}, "
+    "{gpt35_noise:.2f} and {gemini_noise:.2f}, but all self-scores end near the top of the scale "
+    "({gpt4_self:.2f}, {gpt35_self:.2f}, {gemini_self:.2f}): this match tells nothing of the models"
 )
 NOISE_OF_PEOPLE_HOLDS: Mapping[str, Callable[[Any], bool]] = {
     "about as much": lambda n: (

@@ -56,7 +56,7 @@ FINDINGS: dict[str, Statement] = {
         {"none": lambda n: not (above(n.gpt4) or above(n.gpt35) or above(n.gemini))},
     ),
     "human_noise": Statement(
-        NOISE_OF_PEOPLE_TEXT + " ({n:.0f} Yoruba sentences of each).",
+        NOISE_OF_PEOPLE_TEXT + " ({n:.0f} sentences of each).",
         {**NOISE_OF_PEOPLE, **HUMAN},
         {**NOISE_OF_PEOPLE_HOLDS, "of each": HUMAN_HOLDS["each"]},
     ),
