@@ -94,7 +94,6 @@ FINDINGS: dict[str, Statement] = {
             "gap": at_first_place,
         },
         {
-            "no two": lambda n: n.nowhere != "",
             "not predict": lambda n: n.copies.lo > 0.5 > n.first.hi,
             "nor alike": lambda n: n.low.hi < n.high.lo,
             "always": lambda n: n.gap == 0,
