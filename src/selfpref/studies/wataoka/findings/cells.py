@@ -59,20 +59,6 @@ def common_few(rows: pd.DataFrame) -> int:
     return int((rows["variant"].eq("common") & rows["few"].astype(bool)).sum())
 
 
-def part(where: dict[str, str]) -> Cell:
-    """The share of a judge's bias that another person in its place has."""
-    person = value("fig1b_bias", "eo_no_preference", **where)
-    judge = value("fig1b_bias", "eo_one_vote", **where)
-
-    def found(frames: Frames) -> float:
-        of_person, of_judge = person(frames), judge(frames)
-        assert isinstance(of_person, float)
-        assert isinstance(of_judge, float)
-        return of_person / of_judge
-
-    return found
-
-
 def towards(responder: str) -> Cell:
     """GPT-4's bias towards a model's responses on Chatbot Arena."""
     where = {"dataset": "arena", "judge": "gpt-4", "responder": responder}
@@ -138,11 +124,9 @@ PERSON: dict[str, Cell] = {
     "vicuna": estimate("fig1b_bias", "eo_no_preference", **VICUNA80),
     "vicuna_judge": estimate("fig1b_bias", "eo_one_vote", **VICUNA80),
     "vicuna_beyond": estimate("fig1b_bias", "beyond_no_preference", **VICUNA80),
-    "vicuna_part": part(VICUNA80),
     "mt": estimate("fig1b_bias", "eo_no_preference", **MT_BENCH),
     "mt_judge": estimate("fig1b_bias", "eo_one_vote", **MT_BENCH),
     "mt_beyond": estimate("fig1b_bias", "beyond_no_preference", **MT_BENCH),
-    "mt_part": part(MT_BENCH),
 }
 
 EXPECTED: dict[str, Cell] = {

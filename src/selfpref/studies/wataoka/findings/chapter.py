@@ -108,9 +108,9 @@ FINDINGS = {
     ),
     "person": Statement(
         "Another person in GPT-4's place has a bias of {vicuna:.2f} on Vicuna-80 and {mt:.2f} on "
-        "MT-Bench: {vicuna_part:.0%} and {mt_part:.0%} of what GPT-4 has against the same single "
-        "votes ({vicuna_judge:.2f} and {mt_judge:.2f}). So a judge without self-preference is not "
-        "at 0 here; GPT-4 is above it on both, by {vicuna_beyond:.2f} and {mt_beyond:.2f}.",
+        "MT-Bench; against the same single votes GPT-4 has {vicuna_judge:.2f} and "
+        "{mt_judge:.2f}. So a judge without self-preference is not at 0 here; GPT-4 is above it on "
+        "both, by {vicuna_beyond:.2f} and {mt_beyond:.2f}.",
         PERSON,
         {
             "not at 0": lambda n: n.vicuna.excludes(0) and n.mt.excludes(0),
@@ -183,11 +183,17 @@ FINDINGS = {
     ),
     "expected": Statement(
         "With votes that agree beyond chance as those of MT-Bench's experts do "
-        "({experts_rho:.2f}), another person in GPT-4's place shows {experts:.2f}, "
+        "({experts_rho:.2f}, from {experts_pairs:.0f} pairs with GPT-4's response and two votes or "
+        "more), another person in GPT-4's place shows {experts:.2f}, "
         "{experts_share:.0%} of the printed {printed:.3f}; if they agree as little as those on "
-        "Vicuna-80 do ({voters_rho:.2f}), {voters:.2f}, as much or more ({voters_share:.0%}). How "
-        "alike two of Arena's own voters are is not known: each battle has one vote.",
-        EXPECTED,
+        "Vicuna-80 do ({voters_rho:.2f}, from {voters_pairs:.0f} pairs), {voters:.2f}, as "
+        "much or more ({voters_share:.0%}). How alike two of Arena's own voters are is not known: "
+        "each battle has one vote.",
+        {
+            **EXPECTED,
+            "experts_pairs": value("without_self", "n_two_votes", votes_of="mt-bench"),
+            "voters_pairs": value("without_self", "n_two_votes", votes_of="vicuna80"),
+        },
         {
             "as much or more": lambda n: n.voters_share.lo > 1,
             "as little": lambda n: n.voters_rho.hi < n.experts_rho.lo,

@@ -57,8 +57,8 @@ CLAIMS = [
     ),
     Claim(
         "Another person in GPT-4's place has a bias of {vicuna:.2f} on Vicuna-80 and {mt:.2f} on "
-        "MT-Bench, not 0: {vicuna_part:.0%} and {mt_part:.0%} of GPT-4's against the same votes.",
-        {name: PERSON[name] for name in ("vicuna", "mt", "vicuna_part", "mt_part")},
+        "MT-Bench, not 0; GPT-4 has {vicuna_judge:.2f} and {mt_judge:.2f} against the same votes.",
+        {name: PERSON[name] for name in ("vicuna", "mt", "vicuna_judge", "mt_judge")},
         {"not 0": lambda n: n.vicuna.excludes(0) and n.mt.excludes(0)},
         claim="The measure is 0 for a judge that does not prefer its own responses.",
         place="Def. 4.1",
@@ -83,9 +83,9 @@ CLAIMS = [
     ),
     Claim(
         "On Vicuna-80, against other opponents, the bias of vicuna-13b is {eo:.2f}, below 0, and "
-        "so is that of the other judges towards its responses ({others:.2f}). The sign goes with "
-        "the opponents and does not carry over from one set to another; the excess of {excess:.2f} "
-        "cannot be told from 0.",
+        "so is that of the other judges towards its responses ({others:.2f}). The sign depends "
+        "on the opponents and does not carry over from one set to another; the excess of "
+        "{excess:.2f} cannot be told from 0.",
         {
             name: estimate("fig1b_bias", column, dataset="vicuna80", judge="vicuna-13b")
             for name, column in (("eo", "eo"), ("others", "eo_others"), ("excess", "excess"))

@@ -41,13 +41,18 @@ WITHIN: dict[str, Cell] = {
 
 FINDINGS = {
     "outside_raw": Statement(
-        "SmolLM2-135M reads every text here and judges none of these pairs. The less predictable "
+        "SmolLM2-135M reads the texts ({mt_read:,.0f} of MT-Bench's {mt_texts:,.0f}) and "
+        "judges none of these pairs. The less predictable "
         "response wins on Vicuna-80, with people ({vicuna:.2f} of the wins a nat) and with GPT-4 "
         "({vicuna_gpt4:.2f}), and so it does on MT-Bench ({mt:.2f} and {mt_gpt4:.2f}). On Chatbot "
         "Arena the more predictable one wins, with people ({arena:.2f}) and with GPT-4 "
         "({arena_gpt4:.2f}). Which way a figure like Fig. 3 falls depends on whose texts are in "
         "the set.",
-        RAW,
+        {
+            **RAW,
+            "mt_read": value("contents", "n_perplexities", dataset="mt-bench"),
+            "mt_texts": value("contents", "n_responses", dataset="mt-bench"),
+        },
         {
             "less predictable response wins": lambda n: min(n.vicuna.lo, n.vicuna_gpt4.lo) > 0,
             "so it does": lambda n: min(n.mt.lo, n.mt_gpt4.lo) > 0,
@@ -98,8 +103,7 @@ def _without_perplexities(claim: str, place: str) -> Claim:
     """A claim that needs what no release holds."""
     return Claim(
         "The releases hold {responses:.0f} responses and no perplexity to one of their judges "
-        "({mt:.0f} and {vicuna:.0f} rows), so nothing can be said; the synthetic testbed draws the "
-        "figure, with a preference for a style injected, not one for low perplexity.",
+        "({mt:.0f} and {vicuna:.0f} rows), so nothing can be said.",
         {
             "vicuna": value("contents", "n_own_perplexities", dataset="vicuna80"),
             "mt": value("contents", "n_own_perplexities", dataset="mt-bench"),
