@@ -32,7 +32,7 @@ def wilson(of: str, params: Params) -> str:
         of: What clusters rows, such as `prompts`.
         params: With `bootstrap`.
     """
-    return f"{params.bootstrap.level:.0%} Wilson intervals, rows clustered by {of}"
+    return f"{params.bootstrap.level:.0%} Wilson intervals, clustered by {of}"
 
 
 def caption(*told: str, params: Params | None = None, of: str = "prompts") -> str:
@@ -59,22 +59,24 @@ def counted(
     n: str = "n",
     dropped: str = "n_dropped",
     who: str = "judge",
+    by: str = "of",
     why: str = "",
 ) -> str:
-    """How many rows each data set gives, of how many judges, and how many were dropped.
+    """How many rows each data set gives, of how many judges, and how many were left out.
 
     Args:
         rows: A row a judge (or other reader) and data set, with the columns `dataset`, `n`,
             `dropped` and `who`.
         unit: What is counted, such as `pairs`.
         n: The column of counts.
-        dropped: The column of what was dropped.
+        dropped: The column of what was left out.
         who: The column of those who are counted with them.
-        why: Why rows were dropped.
+        by: What joins the two.
+        why: Why rows were left out.
 
     >>> rows = pd.DataFrame({"dataset": "d", "judge": ["j", "k"], "n": [3, 4], "n_dropped": [1, 0]})
-    >>> counted(rows, "pairs", why="by ties")
-    'd: 7 pairs of 2 judges, 1 dropped by ties'
+    >>> counted(rows, "pairs", why="ties")
+    'd: 7 pairs of 2 judges, 1 left out (ties)'
     """
     if rows.empty:
         return f"no {unit}"
@@ -83,9 +85,9 @@ def counted(
         several = part[who].nunique()
         whose = part[who].iloc[0] if several == 1 else f"{several} {who}s"
         parts.append(
-            f"{dataset}: {part[n].sum():g} {unit} of {whose}, {part[dropped].sum():g} dropped"
+            f"{dataset}: {part[n].sum():g} {unit} {by} {whose}, {part[dropped].sum():g} left out"
         )
-    return "; ".join(parts) + (f" {why}" if why else "")
+    return "; ".join(parts) + (f" ({why})" if why else "")
 
 
 def labelled_by(rows: pd.DataFrame) -> str:

@@ -100,15 +100,15 @@ PLATES = {
     "rubric": (lambda rows: draw.ratings(rows, PARAMS, rubric=True), ROWS),
     "controls": (lambda rows: draw.preferences(rows, PARAMS, controls=True), ROWS),
     "placebo": (lambda rows: draw.placebo(rows, SCALES, PARAMS), PLACEBO),
+    "mitigations": (draw.mitigations, RULED),
+    "power": (draw.power, NEEDED),
     **{
         name: (partial(plate, params=PARAMS), rows)
         for name, plate, rows in (
             ("ratings", draw.ratings, ROWS),
             ("preferences", draw.preferences, ROWS),
             ("recovery", draw.recovery, RECOVERED),
-            ("mitigations", draw.mitigations, RULED),
             ("changes", draw.changes, CHANGED),
-            ("power", draw.power, NEEDED),
         )
     },
 }
@@ -169,12 +169,13 @@ def test_placebos_stand_beside_own_texts_with_a_panel_a_model():
 
 def test_captions_count_rows_dropped_missing_and_values_without_variation():
     told = draw.statistics(ROWS, "wataoka", PARAMS).caption
-    assert "set: 20 own sets of 2 judges, 4 dropped by the strictest statistics" in told
+    assert "set: 24 pairs with an own response of 2 judges; each statistic uses 10 a judge" in told
+    assert "demographic parity without gold leaves out 2 (ties or unusable answers)" in told
     assert "1 values do not exist" in told
     assert "1 value does not vary in the sample, hence no honest interval: k" in told
     assert "200 bootstrap resamples of prompts" in told
-    told = draw.mitigations(RULED, PARAMS).caption
-    assert "14 own pairs that the human decides of 2 judges, 2 dropped for want of a score" in told
+    told = draw.mitigations(RULED).caption
+    assert "14 own pairs that people decide of 2 judges, 2 left out (no score)" in told
 
 
 def test_only_changes_beyond_their_interval_are_told():
@@ -223,14 +224,14 @@ def test_preferences_go_by_family_and_number_and_a_single_pair_is_not_drawn():
 def test_scores_of_one_row_are_not_drawn_and_rubrics_have_a_picture_of_their_own():
     plate, rubric = (draw.ratings(ROWS, PARAMS, rubric=rubric) for rubric in (False, True))
     assert rows_of(plate.figure) == ["GPT-4"]
-    assert "1 from one row, not drawn" in plate.caption
+    assert "1 from one score, not drawn" in plate.caption
     assert len(plate.table) == 3
     assert rows_of(rubric.figure) == ["j"]
     assert rubric.table["unit"].eq("rubric points").all()
 
 
 def test_arrows_go_from_the_others_alone_to_the_panel_with_the_judge():
-    figure = draw.mitigations(RULED, PARAMS).figure
+    figure = draw.mitigations(RULED).figure
     for axes in figure.axes[:2]:
         ends = [(tuple(one.xyann), tuple(one.xy)) for one in axes.texts]
         assert len(ends) == len(PATH) - 1
@@ -239,13 +240,13 @@ def test_arrows_go_from_the_others_alone_to_the_panel_with_the_judge():
 
 
 def test_what_a_judge_has_stands_against_what_it_needs():
-    figure = draw.power(NEEDED, PARAMS).figure
+    figure = draw.power(NEEDED).figure
     told = words(figure).replace("\n", " ")
-    assert "1 of 2 judges has the pairs that a bias of 0.1 takes" in told
+    assert "1 of 2 judges has enough pairs to detect a bias of 0.1" in told
     assert all(text in told for text in ("50 of 400", "500 of 400", "have", "need"))
     assert figure.get_figwidth() == COLUMN
-    none = words(draw.power(NEEDED[NEEDED["judge"].eq("j")], PARAMS).figure).replace("\n", " ")
-    assert "None of 1 judges has the pairs" in none
+    none = words(draw.power(NEEDED[NEEDED["judge"].eq("j")]).figure).replace("\n", " ")
+    assert "No judge has enough pairs to detect" in none
 
 
 def test_judges_whose_measures_have_opposite_signs_are_counted():

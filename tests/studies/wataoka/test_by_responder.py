@@ -147,7 +147,8 @@ def test_responders_stand_in_the_order_of_their_bias_and_authors_are_marked():
     plate = draw.towards(rows, PARAMS)
     axes = plate.figure.axes[0]
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["GPT-4", "b", "a"]
-    assert "120 pairs, counted for either response, of GPT-4" in plate.caption
+    assert "60 comparisons by GPT-4" in plate.caption
+    assert "each is counted for both models" in plate.caption
 
 
 def test_what_the_paper_says_stands_beside_each_model():
@@ -155,7 +156,7 @@ def test_what_the_paper_says_stands_beside_each_model():
     plate = draw.without_a_self(rows, COUNTS, SIGNS, EXPECTED, PARAMS)
     names = [tick.get_text() for tick in plate.figure.axes[0].get_yticklabels()]
     assert names == ["GPT-4", "koala", "llama"]
-    assert notes(plate.figure) == ["largest", "+", ""]
+    assert notes(plate.figure) == ["largest", "+", "not stated"]
 
 
 def test_the_paper_has_the_same_signs_only_where_every_interval_leaves_out_0():
@@ -164,7 +165,7 @@ def test_the_paper_has_the_same_signs_only_where_every_interval_leaves_out_0():
         plate = draw.without_a_self(rows, COUNTS, SIGNS, EXPECTED, PARAMS)
         return plate.figure.legends[0].get_title().get_text()
 
-    assert message(0.1, 0.3).startswith("Without a self")
+    assert message(0.1, 0.3).startswith("Towards models it is not")
     assert message(-0.1, 0.3) == message(-0.3, -0.1, eo=-0.2) == ""
     assert message(0.1, 0.3, responder="other") == ""
 

@@ -190,8 +190,8 @@ def test_the_bias_stands_beside_both_human_counts_and_who_else():
 
 def test_captions_count_what_they_show():
     told = draw.confusion(BIAS, PAPER).caption
-    assert "set: 10 pairs of 2 judges, 14 dropped" in told
-    assert "other: 4 pairs of j, 0 dropped" in told
+    assert "set: 10 pairs of 2 judges, 14 left out" in told
+    assert "other: 4 pairs of j, 0 left out" in told
 
 
 def test_the_position_is_one_rate_with_one_half_marked():
@@ -215,7 +215,7 @@ def test_a_figure_says_that_others_share_the_bias_only_where_they_do():
 
 def test_captions_name_the_interval_that_is_drawn():
     assert draw.position(POSITION, PARAMS).caption.endswith(
-        "95% Wilson intervals, rows clustered by prompts."
+        "95% Wilson intervals, clustered by prompts."
     )
     assert draw.bias(ENOUGH, PAPER, PARAMS).caption.endswith("200 bootstrap resamples of prompts.")
 

@@ -113,7 +113,7 @@ def test_figures_say_that_nobody_voted(unvoted):
     plate = draw.bias(unvoted["fig1b_bias"], unvoted["paper_bias"], PARAMS)
     assert "obody voted on a pair with a judge's own response" in plate.caption
     told = draw.demographic_parity(unvoted["table2_demographic_parity"], PARAMS).caption
-    assert "Every pair: mine: 48 pairs of 2 judges, 0 dropped" in told
+    assert "Every pair: mine: 48 pairs of 2 judges, 0 left out" in told
     for plate in (
         draw.confusion(unvoted["fig1b_bias"], unvoted["paper_bias"]),
         draw.by_opponent(unvoted["bias_by_opponent"], PARAMS),

@@ -26,7 +26,7 @@ from selfpref.plots.frame import (
 )
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE
-from selfpref.studies.beyond.draw.names import HOLLOW, SOURCE, called, titled
+from selfpref.studies.beyond.draw.names import HOLLOW, called, titled
 
 RULES = {
     "single": Look(BLACK, "o"),
@@ -50,12 +50,11 @@ ABSENT = "no data set with three judges and human labels"
 
 
 @style.context(STYLE)
-def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
+def mitigations(rows: pd.DataFrame) -> Plate:
     """Bias against agreement with the human, by rule: one panel a judge.
 
     Args:
         rows: The frame `mitigations`.
-        params: With `profile`.
     """
     if rows.empty:
         return nothing(ABSENT, rows)
@@ -85,17 +84,15 @@ def mitigations(rows: pd.DataFrame, params: Params) -> Plate:
     one = judges[judges["rule"].eq("single") & judges["measure"].eq("eo")]
     told = caption(
         "Bias and agreement with people on the pairs with each judge's response, judged by it "
-        "alone (single), by each other judge alone (mean), and by each rule with and without it "
-        f"(profile `{params.profile}`)",
+        "alone (single), by each other judge alone (mean), and by each rule with and without it",
         counted(
             one.assign(dataset=one["dataset"].map(titled), judge=one["judge"].map(called)),
-            "own pairs that the human decides",
+            "own pairs that people decide",
             dropped="dropped",
-            why="for want of a score",
+            why="no score",
         ),
         "A tie of a rule counts half",
         "Arrows go from the others alone to their ensemble, and on to the ensemble with the judge",
-        SOURCE,
     )
     return Plate(figure, rows, told)
 
@@ -150,8 +147,7 @@ def changes(rows: pd.DataFrame, params: Params) -> Plate:
         "Own vote: each rule minus the same rule without the judge whose responses are judged; a "
         "single judge minus the mean of the others, each alone",
         "Averaging: a panel without this judge minus the mean of its members, each alone",
-        f"`{MEAN}`: of the changes; EO is signed, its size is not",
-        SOURCE,
+        f"{MEAN.capitalize()}: of the changes; EO is signed, its size is not",
         params=params,
     )
     return Plate(figure, rows, told)

@@ -52,7 +52,6 @@ MODELS = {
     "gemini-2.0-flash": "Gemini 2.0",
 }
 HOLLOW = "too few: under ten rows, or pairs on one human side"
-SOURCE = "Definitions: `src/selfpref/studies/beyond/measure`"
 
 
 def called(name: str) -> str:

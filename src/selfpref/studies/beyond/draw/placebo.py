@@ -7,7 +7,7 @@ from selfpref.plots.captions import caption
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.beyond.draw.names import HOLLOW, SOURCE, called, titled
+from selfpref.studies.beyond.draw.names import HOLLOW, called, titled
 
 OWN_TEXT = "its own text"
 
@@ -26,7 +26,7 @@ def placebo(rows: pd.DataFrame, scales: pd.DataFrame, params: Params) -> Plate:
     Args:
         rows: The frame `placebo`.
         scales: The frame `scales`.
-        params: With `bootstrap` and `profile`.
+        params: With `bootstrap`.
     """
     if rows.empty:
         return nothing("no data set with several judges of the same responses", rows)
@@ -57,11 +57,10 @@ def placebo(rows: pd.DataFrame, scales: pd.DataFrame, params: Params) -> Plate:
     own = rows.groupby("model")["own"].agg(["sum", "size"]).max()
     told = caption(
         "Coefficients of one judge and one responder at a time in a model of the judges' scores "
-        f"with responder and human vote (profile `{params.profile}`)",
+        "with responder and human vote",
         f"{own['size'] - own['sum']} without an own text (placebos) and {own['sum']} with one, "
         "with one scale for all judges and with a scale for each",
         f"At least {rows['n'].min()} pairs each",
-        f"{params.bootstrap.level:.0%} intervals, robust to clusters of prompts",
-        SOURCE,
+        f"{params.bootstrap.level:.0%} intervals, clustered by prompts",
     )
     return Plate(figure, rows, told)

@@ -3,23 +3,21 @@
 import pandas as pd
 from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
-from selfpref.params import Params
 from selfpref.plots.captions import caption
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import BLUE, COLUMN, GREY, Look
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.beyond.draw.names import HOLLOW, SOURCE, described
+from selfpref.studies.beyond.draw.names import HOLLOW, described
 
 # The bias and the statistic that are drawn; the table has the others.
 BIAS, STATISTIC = 0.1, "equal_opportunity"
 
 
-def power(rows: pd.DataFrame, params: Params) -> Plate:
+def power(rows: pd.DataFrame) -> Plate:
     """Pairs that a bias of one tenth takes, beside the pairs that each judge has.
 
     Args:
         rows: The frame `power`.
-        params: With `profile`.
     """
     wanted = {"gold": ["human", "key-strict"], "statistic": [STATISTIC], "bias": [BIAS]}
     shown = rows[rows[list(wanted)].isin(wanted).all(axis=1)] if len(rows) else rows
@@ -52,17 +50,17 @@ def power(rows: pd.DataFrame, params: Params) -> Plate:
         axes.xaxis.set_minor_locator(NullLocator())
     told = caption(
         "Pairs that each judge has, and pairs that an equal-opportunity bias of "
-        f"{BIAS:g} takes to be seen in four of five repetitions (profile `{params.profile}`)",
+        f"{BIAS:g} takes to be seen in four of five repetitions",
         "Two-sided test at 0.05; variance and design effect from each judge's own data, design "
         f"effects {shown['effect'].min():.2f} to {shown['effect'].max():.2f}",
-        "A judge whose bias does not vary in the sample is left out; `power.csv` has other "
-        "statistics and biases",
-        SOURCE,
+        "A judge whose bias does not vary in the sample is left out",
     )
     return Plate(figure, rows, told)
 
 
 def _message(shown: pd.DataFrame) -> str:
+    """How many judges have enough pairs."""
     enough = int(shown["n"].ge(shown["pairs"]).sum())
-    told = f"{enough or 'None'} of {len(shown)} judges {'has' if enough < 2 else 'have'} "
-    return told + f"the pairs that a bias of {BIAS:g} takes"
+    who = f"{enough} of {len(shown)} judges" if enough else "No judge"
+    have = "have" if enough > 1 else "has"
+    return f"{who} {have} enough pairs to detect a bias of {BIAS:g}"

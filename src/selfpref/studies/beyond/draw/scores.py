@@ -10,7 +10,6 @@ from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond.draw.names import (
     HOLLOW,
     NAMES,
-    SOURCE,
     by_family,
     described,
     evaluators,
@@ -42,7 +41,7 @@ def ratings(rows: pd.DataFrame, params: Params, *, rubric: bool = False) -> Plat
 
     Args:
         rows: The frame `beyond`.
-        params: With `bootstrap` and `profile`.
+        params: With `bootstrap`.
         rubric: Of totals of a rubric, whose table has them alone; else of judges of refinement.
     """
     scored = rows["unit"].ne("probability")
@@ -69,7 +68,7 @@ def ratings(rows: pd.DataFrame, params: Params, *, rubric: bool = False) -> Plat
         panel="panel",
         wrap=2,
         rows_by_panel=True,
-        label="the judge's scores of its own texts above gold (grey line: none)",
+        label="the judge's scores of its own texts above gold (grey line: as gold)",
         looks={
             NAMES["gold_gap"]: Look(BLUE),
             NAMES["regression"]: Look(ORANGE, "D"),
@@ -81,11 +80,10 @@ def ratings(rows: pd.DataFrame, params: Params, *, rubric: bool = False) -> Plat
     )
     told = caption(
         "Scores that judges give their own texts above gold scores of the same texts (DBG score), "
-        f"and coefficients of an own text where there are (profile `{params.profile}`)",
-        f"{mine['n'].sum():g} rows, {mine['dropped'].sum():g} dropped for want of a score or a "
-        f"gold score; {int(mine['n'].eq(0).sum())} values do not exist"
-        + (f"; {left} from one row, not drawn" if (left := mine["n"].eq(1).sum()) else ""),
-        SOURCE,
+        "and coefficients of an own text where there are",
+        f"{mine['n'].sum():g} scores, {mine['dropped'].sum():g} left out (no score or no "
+        f"gold score); {int(mine['n'].eq(0).sum())} values do not exist"
+        + (f"; {left} from one score, not drawn" if (left := mine["n"].eq(1).sum()) else ""),
         params=params,
     )
     return Plate(figure, table, told)
@@ -96,7 +94,7 @@ def preferences(rows: pd.DataFrame, params: Params, *, controls: bool = False) -
 
     Args:
         rows: The frame `beyond`.
-        params: With `bootstrap` and `profile`.
+        params: With `bootstrap`.
         controls: Of models tuned on other tasks; else of untuned ones and of those tuned on
             self-recognition, with the table of all.
     """
@@ -126,7 +124,7 @@ def preferences(rows: pd.DataFrame, params: Params, *, controls: bool = False) -
         group="family" if drawn["family"].nunique() < len(place) else None,
         series="set",
         panel="panel",
-        label="preference for its own text (0: none)",
+        label="preference for its own text",
         looks=looks(drawn["set"]),
         share_x=False,
         hollow=HOLLOW,
@@ -135,14 +133,12 @@ def preferences(rows: pd.DataFrame, params: Params, *, controls: bool = False) -
     oracle = shown["gold"].eq("oracle").any()
     left = int(parity["n"].eq(1).sum())
     told = caption(
-        "How often a judge prefers its own text, and the same where both are equally long "
-        f"(profile `{params.profile}`)",
+        "How often a judge prefers its own text, and the same where both are equally long",
         f"{parity['n'].sum():g} pairs decided in both orders by {parity['judge'].nunique()} "
-        f"judges, {parity['dropped'].sum():g} dropped (no usable answer, or a tie)"
+        f"judges, {parity['dropped'].sum():g} left out (ties or unusable answers)"
         + (f"; {left} value from one pair, not drawn" if left else ""),
         "Articles that a model was tuned on are left out",
         "The gap is to the oracle" if oracle else "No gold label: quality is not controlled for",
-        SOURCE,
         params=params,
     )
     return Plate(figure, table, told)

@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption, counted, unvaried
+from selfpref.plots.captions import caption, span, unvaried
 from selfpref.plots.forest import forest
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond import POOLED
@@ -12,29 +12,35 @@ from selfpref.studies.beyond.draw.names import (
     GOLDS,
     HOLLOW,
     RATES,
-    SOURCE,
     called,
     described,
     titled,
 )
+from selfpref.studies.wataoka.draw.names import WHY
 
 # What the rates say already: neutral minus one half.
 DERIVED = "equal_quality"
-INTERVALS = (
-    "Intervals of coefficients are robust to clusters of prompts, those of shares Wilson's; both "
-    "take prompts for clusters, as the bootstrap does"
-)
+INTERVALS = "Intervals of shares are Wilson's; all are clustered by prompts"
 # The axis is linear up to here, and logarithmic beyond: small and large preferences on one scale.
 LINEAR = 0.3
 TICKS = {-1.0: "−1", -0.3: "−.3", 0.0: "0", 0.3: ".3", 1.0: "1"}
 
 
-def _widest(shown: pd.DataFrame) -> str:
-    """Counts of each judge's statistic with the most rows and with the most dropped."""
-    known = shown[shown["n"].gt(0)]
-    known = known.assign(dataset=known["dataset"].map(titled), judge=known["judge"].map(called))
-    widest = known.groupby(["dataset", "judge"])[["n", "dropped"]].max().reset_index()
-    return counted(widest, "own sets", dropped="dropped", why="by the strictest statistics")
+def _used(shown: pd.DataFrame, unit: str) -> str:
+    """How many pairs or sets hold an own response, and how many of them the statistics use."""
+    known = shown[shown["n"].gt(0)].assign(every=lambda rows: rows["n"] + rows["dropped"])
+    told = []
+    for dataset, part in known.groupby("dataset"):
+        of_judge = part.groupby("judge")["every"].max()
+        whose = called(of_judge.index[0]) if len(of_judge) == 1 else f"{len(of_judge)} judges"
+        parity = part[part["statistic"].eq("demographic_parity") & part["gold"].eq("none")]
+        ties = parity["dropped"].sum()
+        left = f"; demographic parity without gold leaves out {ties:g} ({WHY})" if ties else ""
+        told.append(
+            f"{titled(dataset)}: {of_judge.sum():g} {unit} with an own response of {whose}; each "
+            f"statistic uses {span(part['n'])} a judge{left}"
+        )
+    return "; ".join(told)
 
 
 def _of(rows: pd.DataFrame, study: str) -> pd.DataFrame:
@@ -63,7 +69,7 @@ def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
     Args:
         rows: The frame `beyond`.
         study: Whose judges.
-        params: With `bootstrap` and `profile`.
+        params: With `bootstrap`.
     """
     table, shown = rows[rows["study"].eq(study)], _of(rows, study)
     shown = shown[~shown["statistic"].isin([*RATES, DERIVED])]
@@ -76,7 +82,7 @@ def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
         group="set",
         panel="name",
         wrap=4,
-        label="preference for its own responses (0: none; linear up to ±.3, then logarithmic)",
+        label="preference for its own responses (axis: linear up to ±.3, then logarithmic)",
         looks=GOLDS,
         limits=(-1.15, 1.15),
         hollow=HOLLOW,
@@ -87,14 +93,13 @@ def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
         axes.xaxis.set_major_locator(FixedLocator(list(TICKS)))
         axes.xaxis.set_major_formatter(FixedFormatter(list(TICKS.values())))
         axes.xaxis.set_minor_locator(NullLocator())
+    missing = int(shown["n"].eq(0).sum())
     told = caption(
-        f"Each judge's preference for its own responses, by statistic (profile `{params.profile}`)",
-        _widest(shown),
-        f"{int(shown['n'].eq(0).sum())} values do not exist and are not drawn (reasons in "
-        "`beyond.csv`)",
+        "Each judge's preference for its own responses, by statistic",
+        _used(shown, "pairs" if study == "wataoka" else "sets of responses"),
+        f"{missing} values do not exist and are not drawn" if missing else "",
         unvaried(shown.assign(judge=shown["judge"].map(called))),
         INTERVALS,
-        SOURCE,
         params=params,
     )
     return Plate(figure, table, told)
@@ -106,7 +111,7 @@ def rates(rows: pd.DataFrame, study: str, params: Params) -> Plate:
     Args:
         rows: The frame `beyond`.
         study: Whose judges.
-        params: With `profile`.
+        params: With `bootstrap`.
     """
     table = rows[rows["study"].eq(study) & rows["statistic"].isin(RATES)]
     shown = table[table["n"].gt(0)]
@@ -127,10 +132,9 @@ def rates(rows: pd.DataFrame, study: str, params: Params) -> Plate:
     )
     told = caption(
         "Share of sets in which a judge chooses its own response, by what the gold label says of "
-        f"it (profile `{params.profile}`)",
+        "it",
         f"From {shown['n'].min():g} to {shown['n'].max():g} sets a mark",
-        f"{params.bootstrap.level:.0%} Wilson intervals, rows clustered by prompts",
-        SOURCE,
+        f"{params.bootstrap.level:.0%} Wilson intervals, clustered by prompts",
     )
     return Plate(figure, table, told)
 
@@ -140,7 +144,7 @@ def recovery(rows: pd.DataFrame, params: Params) -> Plate:
 
     Args:
         rows: The frame `recovery`.
-        params: With `bootstrap` and `profile`.
+        params: With `bootstrap`.
     """
     if rows.empty:
         return nothing(
@@ -154,8 +158,7 @@ def recovery(rows: pd.DataFrame, params: Params) -> Plate:
     )
     told = caption(
         f"Correlation of each statistic with the injected bonus over at least {rows['n'].min()} "
-        f"judges (profile `{params.profile}`)",
+        "judges",
         f"{params.bootstrap.level:.0%} intervals after Fisher, of judges",
-        SOURCE,
     )
     return Plate(figure, rows, told)

@@ -65,7 +65,7 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         ),
         row="judge",
         group="set",
-        label="bias towards the judge's responses (0: none)",
+        label="equal-opportunity bias towards the judge's responses",
         looks={label: look for label, (_, look) in SERIES.items()},
         note="note",
         hollow=HOLLOW,
@@ -140,12 +140,12 @@ def by_opponent(rows: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         "Equal-opportunity bias by opponent",
         f"On the right: {SIDES}",
-        f"{len(rows)} cells, {rows['n'].sum():g} pairs, {rows['n_dropped'].sum():g} dropped by "
-        "ties or status",
-        f"{rows['few'].sum():g} cells are hollow: {HOLLOW}",
+        f"{len(rows)} opponents of judges, {rows['n'].sum():g} pairs, "
+        f"{rows['n_dropped'].sum():g} left out ({WHY})",
+        f"{rows['few'].sum():g} marks are hollow: {HOLLOW}",
         labelled_by(rows),
-        f"In {unsure} cells more than 5 % of the resamples lack one human outcome; their intervals "
-        "rest on the others"
+        f"For {unsure} marks more than 5 % of the resamples lack one human outcome; their "
+        "intervals rest on the others"
         if unsure
         else "",
         "Newcombe's intervals where a share of agreement is 0 or 1",

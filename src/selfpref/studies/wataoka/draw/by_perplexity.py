@@ -19,7 +19,7 @@ WHO = {"judge": AUTHOR, "people": PERSON}
 PAIRS = {"own": "own response in the pair (A)", "other": "pairs of others"}
 NONE = "no judged pair with both perplexities"
 FITS = {"slope": "raw", "controlled": "controlling for quality"}
-LOST = "a tie, a status, no vote or no perplexity"
+LOST = "ties, unusable answers, no vote or no perplexity"
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
@@ -60,7 +60,7 @@ def by_bin(rows: pd.DataFrame, series: str, label: str, looks: Mapping[str, Look
 def lost(rows: pd.DataFrame) -> str:
     """What the pairs of Figs. 3, 4 and 6 lost; the number is the same in every bin of a judge."""
     every = rows[rows["pairs"].eq("all")].drop_duplicates(["dataset", "judge"])
-    return f"{every['n_dropped'].sum():g} more dropped ({LOST})"
+    return f"{every['n_dropped'].sum():g} more left out ({LOST})"
 
 
 def _own(params: Params) -> str:
@@ -134,7 +134,7 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
     one = every[every["who"].eq("judge")]
     told = caption(
         f"Slopes of wins on the difference in perplexity, {len(one)} judges, {one['n'].sum():g} "
-        f"pairs, {one['n_dropped'].sum():g} dropped ({LOST})",
+        f"pairs, {one['n_dropped'].sum():g} left out ({LOST})",
         "Negative: the less probable response loses",
         params=params,
     )
@@ -175,8 +175,8 @@ def log_perplexity(rows: pd.DataFrame, params: Params) -> Plate:
     read = known[known["view"].eq("judge")]
     told = caption(
         f"Mean log-perplexity given the prompt: {'; '.join(parts)}",
-        f"{read['n'].sum():g} readings of responses, {read['n_dropped'].sum():g} dropped (no "
-        "token, or truncated)",
+        f"{read['n'].sum():g} readings of responses, {read['n_dropped'].sum():g} left out "
+        "(no token, or truncated)",
         params=params,
     )
     return Plate(figure, rows, told)

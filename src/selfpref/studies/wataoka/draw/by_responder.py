@@ -6,7 +6,7 @@ import pandas as pd
 from selfpref.params import Params
 from selfpref.plots.captions import caption, counted, labelled_by
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import COLUMN, long
+from selfpref.plots.frame import COLUMN, GREY, long
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.wataoka.draw.names import (
     AUTHOR,
@@ -24,6 +24,7 @@ from selfpref.studies.wataoka.draw.names import (
 MODEL = "gpt-4"
 # What the paper's text says of a model's bias towards itself, by the sign in data/published.
 SAID = {1.0: "+", 0.0: "0", -1.0: "−"}
+UNSAID = "not stated"
 
 
 def towards(rows: pd.DataFrame, params: Params) -> Plate:
@@ -53,7 +54,7 @@ def towards(rows: pd.DataFrame, params: Params) -> Plate:
         panel="set",
         rows_by_panel=True,
         wrap=1,
-        label="bias towards each model's responses (0: none)",
+        label="equal-opportunity bias towards each model's responses",
         looks={other: OTHERS, alone: AUTHOR},
         limits=(-1.06, 1.06),
         hollow=HOLLOW,
@@ -62,7 +63,7 @@ def towards(rows: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         "Equal-opportunity bias of every judge towards every responder, responders by the mean of "
         "their judges",
-        counted(readable(rows), "pairs, counted for either response,", why=WHY),
+        compared(rows),
         labelled_by(rows),
         params=params,
     )
@@ -94,12 +95,13 @@ def without_a_self(
     parts = [of_itself, long(arena, {judge: "eo"})]
     looks = {itself: AUTHOR, judge: OTHERS}
     for row, marker in zip(expected.itertuples(), ("v", "^", "<", ">"), strict=False):
-        name = f"another person, votes alike as on {TITLES.get(row.votes_of, row.votes_of)}"
+        votes = TITLES.get(row.votes_of, row.votes_of)
+        name = f"a person, if Arena's voters agree as much as {votes}'s"
         found = long(expected[expected["votes_of"].eq(row.votes_of)], {name: "eo_without_self"})
         parts.append(found.assign(responder=MODEL, few=False))
         looks[name] = PERSON._replace(marker=marker)
     marks = pd.concat(parts, ignore_index=True)
-    said = marks["responder"].map(signs.set_index("judge")["sign"].map(SAID)).fillna("")
+    said = marks["responder"].map(signs.set_index("judge")["sign"].map(SAID)).fillna(UNSAID)
     figure = forest(
         marks.assign(
             responder=called(marks["responder"]),
@@ -107,24 +109,39 @@ def without_a_self(
             hollow=marks["few"].astype(bool),
         ),
         row="responder",
-        label="GPT-4's bias (0: none); right: the paper's sign",
+        label="GPT-4's equal-opportunity bias by responder\n"
+        "right: sign the paper states for the model itself",
         looks=looks,
         note="note",
         hollow=HOLLOW,
         width=COLUMN,
         message=_message(arena, signs),
     )
+    for text in figure.axes[0].child_axes[0].get_yticklabels():
+        if text.get_text() == UNSAID:
+            text.set(color=GREY, fontsize=6.5)
     told = caption(
         "Equal-opportunity bias of GPT-4 as a judge towards the responses of models that are not "
         f"GPT-4 ({TITLES['arena']}). First row: GPT-4 towards its own, from the paper's counts, "
         "and another person in its place, from Arena's votes and the agreement of others' votes on "
         "one pair. On the right, the sign that the paper's text gives for the bias of each model "
         "towards itself, when that model judges",
-        counted(readable(arena), "pairs, counted for either response,", why=WHY),
+        compared(arena),
         params=params,
         of="questions",
     )
     return Plate(figure, arena, told)
+
+
+def compared(rows: pd.DataFrame) -> str:
+    """How many comparisons there are: each stands in the rows of both responders.
+
+    Args:
+        rows: Of the frame `bias_by_judge_and_responder`, with all responders of a judge.
+    """
+    counts = rows[["n", "n_dropped"]] / 2
+    told = counted(readable(rows.assign(**counts)), "comparisons", by="by", why=WHY)
+    return f"{told}; each is counted for both models"
 
 
 def _message(arena: pd.DataFrame, signs: pd.DataFrame) -> str:
@@ -133,4 +150,4 @@ def _message(arena: pd.DataFrame, signs: pd.DataFrame) -> str:
     apart = rows["eo_lo"].gt(0) | rows["eo_hi"].lt(0)
     if len(rows) < len(signs) or not (apart & np.sign(rows["eo"]).eq(rows["sign"])).all():
         return ""
-    return "Without a self, GPT-4's bias has the paper's sign for each model's self-preference"
+    return "Towards models it is not, GPT-4 shows the signs that the paper reads as self-preference"

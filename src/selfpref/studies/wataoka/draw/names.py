@@ -40,7 +40,7 @@ MODELS = {
 # One look for each who may prefer a response, whatever is drawn.
 AUTHOR, OTHERS, PERSON = Look(BLUE), Look(GREY, "D"), Look(PURPLE, "v")
 INJECTED, ORACLE = Look(BLACK, "+"), Look(BLACK, "x")
-WHY = "by a tie or a status"
+WHY = "ties or unusable answers"
 HOLLOW = f"fewer than {FEW} pairs on one human side"
 SIDES = "pairs on which people prefer the judge's own response + the other one"
 

@@ -74,8 +74,8 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
     told = caption(
         "How preference moves with the difference in log-perplexity to a reader: slopes, below 0 "
         "where the less predictable response loses",
-        f"{len(raw)} slopes of judges and people on {raw['n'].sum():g} pairs; "
-        f"{raw['n_dropped'].sum():g} dropped ({LOST})",
+        f"For each control {len(raw)} slopes on {raw['n'].sum():g} choices that judges and people "
+        f"make between two responses; {raw['n_dropped'].sum():g} left out ({LOST})",
         f"{params.bootstrap.level:.0%} intervals, errors clustered by question",
     )
     return Plate(figure, rows, told)
