@@ -222,6 +222,14 @@ def farthest(family: str, dataset: str) -> Counted:
     return find
 
 
+def same_models(frames: Frames) -> list[str]:
+    """What the controls of GPT-3.5 were tuned on that are the same model as another one."""
+    who = frames["evaluators"]
+    twice = who["family"].eq("gpt35") & who["duplicate_of"].fillna("").ne("")
+    rows = present(who[twice])
+    return [f"{row.variant} on {TITLES[row.trained_on]}" for row in rows.itertuples()]
+
+
 def sides(frames: Frames, dataset: str) -> tuple[int, int]:
     """Cells of preference whose side of ½ changes at equal length, and all of them."""
     rows = frames["lengths"]

@@ -12,6 +12,7 @@ from selfpref.studies.panickssery.findings.cells import (
     fit,
     mean,
     most_by_models,
+    same_models,
     tuned_files,
     turned,
     wording,
@@ -60,22 +61,30 @@ FINDINGS: dict[str, Statement] = {
         {"rises": lambda n: n.xsum.lo > 0 and n.cnn.lo > 0},
     ),
     "controls": Statement(
-        "The controls of GPT-3.5 follow a line as well: r = {r:.3f} with slope {slope:.2f}, "
-        "against {tuned_r:.3f} and {tuned_slope:.2f} of its judges tuned on self-recognition. It "
-        "is not quite the same line. On XSum they lie at most {xsum:.3f} off that of "
-        "self-recognition, on CNN/DailyMail farther, up to {cnn:.3f}.",
+        "The controls follow a line as well: over {n:.0f} means of both base models r = {all:.3f} "
+        "(intervals resample {families:.0f} families). The controls of GPT-3.5 have r = {r:.3f} "
+        "with slope {slope:.2f}, its judges tuned on self-recognition {tuned_r:.3f} and "
+        "{tuned_slope:.2f}, of too few families for intervals. It is not quite the same line. On "
+        "XSum the controls lie at most {xsum:.3f} off that of self-recognition, on CNN/DailyMail "
+        "farther, up to {cnn:.3f}. One of these models is there under two names: {names}.",
         {
+            "all": estimate("correlation", "r", **fit("all", "controls")),
+            "n": value("correlation", "n", **fit("all", "controls")),
+            "families": value("correlation", "families", **fit("all", "controls")),
             "r": value("correlation", "r", **fit("all", "gpt35-controls")),
             "slope": value("correlation", "slope", **fit("all", "gpt35-controls")),
             "tuned_r": value("correlation", "r", **fit("all", "gpt35-self-recognition")),
             "tuned_slope": value("correlation", "slope", **fit("all", "gpt35-self-recognition")),
             "xsum": farthest("gpt35", "xsum"),
             "cnn": farthest("gpt35", "cnn"),
+            "twice": lambda frames: len(same_models(frames)) / 2,
+            "names": lambda frames: " and ".join(same_models(frames)),
         },
         {
-            "as well": lambda n: n.r > 0.9 and n.tuned_r > 0.9 and n.slope > 0.5,
+            "as well": lambda n: min(n.all.lo, n.r) > 0.9 and n.tuned_r > 0.9 and n.slope > 0.5,
             "not quite the same": lambda n: n.tuned_slope - n.slope > 0.1,
             "farther": lambda n: n.cnn > n.xsum >= 0,
+            "One": lambda n: n.twice == 1,
         },
     ),
     "turned round": Statement(

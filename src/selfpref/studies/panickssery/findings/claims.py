@@ -5,6 +5,7 @@ from selfpref.studies.panickssery.findings.cells import (
     ASKED_BOTH_WAYS,
     NAMES_OWN,
     RECOGNITION,
+    against,
     below,
     broken,
     delta,
@@ -34,13 +35,16 @@ CLAIMS: list[Claim] = [
         figure="fig2_recognition_before",
     ),
     Claim(
-        "Llama-2's mean confidence is {xsum:.3f} on XSum and {cnn:.3f} on CNN/DailyMail, close to "
-        "½; on XSum it is below ½ against each of the other models ({below:.0f}), and it answers "
-        "by position in {position:.0%} of the pairs, most of them.",
+        "Llama-2's mean confidence is {xsum:.3f} on XSum and {cnn:.3f} on CNN/DailyMail: above "
+        "½ by less than two hundredths. On XSum it is below ½ against {below:.0f} of {sources:.0f} "
+        "generators, where GPT-4's is above ½ against each, and it answers by position in "
+        "{position:.0%} of the pairs.",
         {
             "xsum": mean("xsum", "llama", RECOGNITION),
             "cnn": mean("cnn", "llama", RECOGNITION),
             "below": lambda frames: below(frames, "xsum", "llama"),
+            "sources": lambda frames: len(against(frames, "xsum", "llama")),
+            "gpt4": lambda frames: least_lo(frames, "gpt4"),
             "position": value(
                 "ordering",
                 "ambiguous",
@@ -51,13 +55,16 @@ CLAIMS: list[Claim] = [
             ),
         },
         {
-            "close": lambda n: max(abs(n.xsum.value - 0.5), abs(n.cnn.value - 0.5)) < 0.02,
-            "each": lambda n: n.below == 3,
-            "most": lambda n: 0.5 < n.position <= 1,
+            "above": lambda n: min(n.xsum.lo, n.cnn.lo) > 0.5,
+            "less than": lambda n: max(n.xsum.value, n.cnn.value) - 0.5 < 0.02,
+            "below": lambda n: n.sources / 2 < n.below < n.sources,
+            "against each": lambda n: n.gpt4 > 0.5,
+            "by position": lambda n: 0.5 < n.position <= 1,
         },
         claim="Out of the box Llama 2 distinguishes its summaries from those of others.",
         place="abstract; Fig. 2",
-        test="As for GPT-4; how often both orders name the same place.",
+        test="As for GPT-4, above ½ against every other source; how often both orders name the "
+        "same place.",
         verdict="does not hold",
         figure="fig2_recognition_before",
     ),
@@ -131,12 +138,14 @@ CLAIMS: list[Claim] = [
     ),
     Claim(
         "The controls of GPT-3.5 follow a line of their own with r = {r:.3f} and slope "
-        "{slope:.2f}, not flat: what a control was taught to name it also prefers.",
+        "{slope:.2f}, not flat: what a control was taught to name it also prefers. Over the "
+        "controls of both base models r = {both:.3f}.",
         {
             "r": value("correlation", "r", **fit("all", "gpt35-controls")),
             "slope": value("correlation", "slope", **fit("all", "gpt35-controls")),
+            "both": estimate("correlation", "r", **fit("all", "controls")),
         },
-        {"not flat": lambda n: n.r > 0.9 and n.slope > 0.5},
+        {"not flat": lambda n: min(n.r, n.both.lo) > 0.9 and n.slope > 0.5},
         claim="The link is no by-product of fine-tuning: other tasks do not show it.",
         place="abstract (controlled experiments)",
         test="The same line over judges tuned on control tasks, on the same articles.",
