@@ -147,7 +147,7 @@ def test_a_panel_without_perplexities_says_so():
 
 def test_captions_count_what_they_show():
     told = draw.average(translation(), INTEGRITY, PARAMS).caption
-    assert "released: 32 scores with a truth; corrected: 24 scores" in told
+    assert "released: 32 texts with both scores; corrected: 24 texts" in told
     assert "Hollow: mismatched step, left out when corrected, so that the mean of m" in told
     assert "100 bootstrap resamples of sentences" in told
 

@@ -36,11 +36,14 @@ def _verdicts(shares: pd.DataFrame, outcomes: pd.DataFrame) -> str:
     whole = outcomes[outcomes["task"].eq(ALL)].groupby("outcome")["n"].sum()
     lost = int(whole.drop(["chosen", "tie", "unstable"], errors="ignore").sum())
     judges = ", ".join(sorted(set(named(one)["judge"])))
-    return (
-        f"{one.loc[one['task'].eq(ALL), 'n'].sum()} verdicts of {one['judge'].nunique()} judges "
-        f"({judges}), {whole.get('tie', 0)} of them ties, {whole.get('unstable', 0)} ties because "
-        f"the orders disagree; {lost} without a verdict dropped"
-    )
+    counts = {
+        "ties": whole.get("tie", 0),
+        "ties because the orders disagree": whole.get("unstable", 0),
+        "others without a verdict, and dropped": lost,
+    }
+    n = one.loc[one["task"].eq(ALL), "n"].sum()
+    told = (f"{count} {what}" for what, count in counts.items() if count)
+    return "; ".join([f"{n} verdicts of {one['judge'].nunique()} judges ({judges})", *told])
 
 
 def variants(models: pd.DataFrame) -> str:
@@ -295,7 +298,7 @@ def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -
         axes.tick_params(axis="x", rotation=90)
     told = caption(
         f"Mean rubric total of 11, shaded from {low:.1f} to 11; {totals['n'].sum():g} ratings, "
-        f"{span(totals['n'])} a cell",
+        f"{span(totals['n'])} of each judge for each responder",
         variants(models),
     )
     return Plate(figure, table, told)

@@ -66,8 +66,8 @@ FINDINGS: dict[str, Statement] = {
     "totals": Statement(
         "The totals of the rubric say little: between {least:.0%} and {most:.0%} of a judge's "
         "totals for a responder are the full eleven. Where one response alone has the highest "
-        "total, the same judge also chooses it in {low:.0%} to {high:.0%} of the rows (cells with "
-        "ten rows or more).",
+        "total, the same judge also chooses it in {low:.0%} to {high:.0%} of the rows, by "
+        "category, judge and responder (those with ten rows or more).",
         {
             "least": lambda frames: float(saturated(frames).min()),
             "most": lambda frames: float(saturated(frames).max()),

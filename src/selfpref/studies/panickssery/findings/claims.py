@@ -153,9 +153,9 @@ CLAIMS: list[Claim] = [
         figure="controls",
     ),
     Claim(
-        "Asked which text is worse, GPT-3.5 tuned on self-recognition (all {all:.0f} cells are of "
+        "Asked which text is worse, GPT-3.5 tuned on self-recognition (all {all:.0f} cases are of "
         "it) names its own the more, the better it recognises it: r = {worse:.3f} between "
-        "recognition and the confidence that its own is better, negative. {own:.0f} cells name "
+        "recognition and the confidence that its own is better, negative. {own:.0f} cases name "
         "their own text whatever they are asked (all {xsum_all:.0f} on XSum, where untuned GPT-3.5 "
         "already {untuned_xsum}), {other:.0f} name the other (unclear: {unclear:.0f}), and none "
         "favours its own under both wordings ({favour:.0f}). A model that names the same text "
@@ -166,7 +166,7 @@ CLAIMS: list[Claim] = [
             "all of it": lambda n: n.gpt35 == n.all,
             "all on XSum": lambda n: n.xsum == n.xsum_all > 0,
             "already": lambda n: n.untuned_xsum == NAMES_OWN,
-            "cells": lambda n: n.own + n.other + n.unclear == n.all,
+            "cases": lambda n: n.own + n.other + n.unclear == n.all,
             "none": lambda n: n.favour == 0,
         },
         claim="Learning to recognise its texts makes a model prefer them.",

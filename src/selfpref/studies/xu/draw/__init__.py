@@ -67,7 +67,7 @@ def scores(rows: pd.DataFrame) -> str:
     unusable = 0
     for name in reversed(CONVENTIONS):
         if len(part := only(rows, convention=name)):
-            told.insert(0, f"{name}: {part['n'].sum():g} scores with a truth")
+            told.insert(0, f"{name}: {part['n'].sum():g} texts with both scores")
             unusable = part["unusable"].sum()
     return "; ".join([*told, f"{unusable:g} unusable replies"])
 

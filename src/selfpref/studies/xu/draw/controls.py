@@ -287,11 +287,19 @@ def matched(rows: pd.DataFrame, params: Params) -> Plate:
         "weighted by the own texts",
         "Controlled by another judge: the gaps are to its scores of the same texts, a difference "
         "in differences",
-        f"Intervals above 0: {beyond(shown, 'matched')[1]} of {len(shown)}",
+        _above(one, "without a control"),
+        _above(shown[shown["control"].ne("none")], "controlled by another judge"),
         params=params,
         of=SENTENCES,
     )
     return Plate(figure, rows, told)
+
+
+def _above(rows: pd.DataFrame, which: str) -> str:
+    """How many differences at equal quality have an interval above 0."""
+    if rows.empty:
+        return ""
+    return f"Intervals above 0, {which}: {beyond(rows, 'matched')[1]} of {len(rows)}"
 
 
 def paraphrase(rows: pd.DataFrame, params: Params) -> Plate:

@@ -216,6 +216,8 @@ BEYOND: Mapping[str, Cell] = {
     "under": counted("refined_by_noise", lambda rows: last_steps(rows)["beyond_hi"].lt(0).sum()),
     "over": counted("refined_by_noise", lambda rows: last_steps(rows)["beyond_lo"].gt(0).sum()),
     "ends": counted("refined_by_noise", lambda rows: len(last_steps(rows))),
+    "earliest": counted("refined_by_noise", lambda rows: last_steps(rows)["step"].min()),
+    "latest": counted("refined_by_noise", lambda rows: last_steps(rows)["step"].max()),
 }
 BEYOND_TEXT = (
     "At step 1 the measured bias, the mean of the languages, lies above that of the noise judge "
@@ -223,8 +225,9 @@ BEYOND_TEXT = (
     "({gpt4_first:+.2f}); DeepSeek's difference ({deepseek_first:+.2f}) and GPT-3.5's "
     "({gpt35_first:+.2f}) include 0. At step 5 it lies below for GPT-4 ({gpt4:+.2f}) and DeepSeek "
     "({deepseek:+.2f}) and above for Gemini ({gemini:+.2f}) and, barely, GPT-3.5 ({gpt35:+.2f}); "
-    "Mixtral's lead is gone ({mixtral:+.2f}). Of {ends:.0f} chains {under:.0f} end below the noise "
-    "judge and {over:.0f} above it, with intervals that exclude 0"
+    "Mixtral's lead is gone ({mixtral:+.2f}). Of {ends:.0f} chains, at their last step "
+    "({earliest:.0f} to {latest:.0f}), {under:.0f} end below the noise judge and {over:.0f} above "
+    "it, with intervals that exclude 0"
 )
 BEYOND_HOLDS: Mapping[str, Callable[[Any], bool]] = {
     "above at step 1": lambda n: above(n.mixtral_first) and above(n.gemini_first),

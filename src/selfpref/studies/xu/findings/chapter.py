@@ -166,10 +166,11 @@ FINDINGS: dict[str, Statement] = {
     ),
     "matched": Statement(
         "Within bins of BLEURT GPT-4 over-rates its own texts by {gpt4:.2f} points more than "
-        "others', GPT-3.5 by {gpt35:.2f} and Gemini by {gemini:.2f}; with Gemini's scores of the "
-        "same texts as control GPT-4 does so by {control:.2f}. The others are translators that are "
-        "no chat models; a metric that does not do justice to the fluency of chat models would "
-        "give the same sign.",
+        "others', GPT-3.5 by {gpt35:.2f} and Gemini by {gemini:.2f}. These three are without a "
+        "control. With Gemini's scores of the same texts as control GPT-4 does so by "
+        "{control:.2f}; no other judge has a control. The others are translators that are no chat "
+        "models; a metric that does not do justice to the fluency of chat models would give the "
+        "same sign.",
         {
             "gpt4": estimate("matched", "matched", judge="gpt-4", control="none", **CORRECTED),
             "gpt35": estimate(
@@ -177,11 +178,15 @@ FINDINGS: dict[str, Statement] = {
             ),
             "gemini": estimate("matched", "matched", judge="gemini", control="none", **CORRECTED),
             "control": estimate("matched", "matched", judge="gpt-4", control="gemini", **CORRECTED),
+            "controlled": counted(
+                "matched", lambda rows: rows["control"].ne("none").sum(), **CORRECTED
+            ),
         },
         {
+            "no other": lambda n: n.controlled == 1,
             "more": lambda n: (
                 above(n.gpt4) and above(n.gpt35) and above(n.gemini) and above(n.control)
-            )
+            ),
         },
     ),
     "start": Statement(
