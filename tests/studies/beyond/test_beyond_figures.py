@@ -241,7 +241,7 @@ def test_arrows_go_from_the_others_alone_to_the_panel_with_the_judge():
 
 def test_what_a_judge_has_stands_against_what_it_needs():
     figure = draw.power(NEEDED).figure
-    told = words(figure).replace("\n", " ")
+    told = words(figure).replace("\n", " ").replace("\N{NO-BREAK SPACE}", " ")
     assert "1 of 2 judges has enough pairs to detect a bias of 0.1" in told
     assert all(text in told for text in ("50 of 400", "500 of 400", "have", "need"))
     assert figure.get_figwidth() == COLUMN

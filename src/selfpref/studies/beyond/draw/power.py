@@ -63,4 +63,4 @@ def _message(shown: pd.DataFrame) -> str:
     enough = int(shown["n"].ge(shown["pairs"]).sum())
     who = f"{enough} of {len(shown)} judges" if enough else "No judge"
     have = "have" if enough > 1 else "has"
-    return f"{who} {have} enough pairs to detect a bias of {BIAS:g}"
+    return f"{who} {have} enough pairs to detect a bias of\N{NO-BREAK SPACE}{BIAS:g}"

@@ -32,9 +32,10 @@ def rows_used(
     own = counted(readable(bias), "pairs", why=WHY)
     return (
         f"Pairs with the judge's own response and a vote: {own}. "
-        f"{panel}Responses: {texts:g}, of them {cut:g} cut off at their limit. Settings of the "
-        f"profile `{params.profile}`: people's ties {use.human_ties}, the judge's ties "
-        f"{use.judge_ties} ({use.judge_tie}), turns {use.turns}, threshold {use.threshold:g}. "
+        f"{panel}Responses: {texts:g}, of them {cut:g} cut off at their limit. Settings, as "
+        f"`params.yaml` calls them: people's ties `{use.human_ties}`, the judge's ties "
+        f"`{use.judge_ties}` (`{use.judge_tie}`), turns `{use.turns}`, threshold "
+        f"{use.threshold:g}. "
         f"{interval('prompts', params)}.{missing}"
     )
 
