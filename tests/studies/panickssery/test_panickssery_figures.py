@@ -202,11 +202,14 @@ def test_a_stored_score_that_is_the_corrected_one_has_no_arrow():
     assert not figure.findobj(Annotation)
 
 
-def test_both_axes_of_both_figures_go_from_0_to_1():
+def test_both_axes_of_both_figures_have_one_scale_that_holds_all_means():
     for drawn in (plane.recognition_vs_preference, plane.controls):
         for axes in drawn(stored(0.95), Params).figure.axes:
-            assert axes.get_xlim() == axes.get_ylim() == (-0.02, 1.02)
+            low, high = axes.get_xlim()
+            assert axes.get_ylim() == (low, high)
             assert axes.get_aspect() == 1
+            marks = [x for line in axes.get_lines() for x in line.get_xdata() if x not in (0, 1)]
+            assert low < np.nanmin(marks) <= np.nanmax(marks) < high
             assert [0, 1] in [list(line.get_xdata()) for line in axes.get_lines()]
 
 

@@ -1,6 +1,7 @@
 """Preference on recognition, one point a judge: Figs. 1 and 7, and the control tasks.
 
-Both axes go from 0 to 1 in every panel, with the line of equal values. A colour is a base model, a
+Both axes of a panel have one scale, with the line of equal values; the panels of `controls` go as
+far as the judges of their base model do. A colour is a base model, a
 shape what a judge was tuned on; an arrow leads from the stored scores to the corrected ones.
 """
 
@@ -9,6 +10,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib import style
 from matplotlib.axes import Axes
@@ -40,6 +42,8 @@ LINES: Mapping[str, tuple[str, Any]] = {TUNED: (GREY, "-"), "controls": (BLACK, 
 APART = 0.18
 # Points; the smallest text.
 SMALL = 6.5
+# Above 1, for the band of a line.
+ROOM = 0.22
 # A shorter way from stored to corrected would lie under its mark.
 ARROW = 0.03
 RELATED = "The fine-tuned judges come from few base models and are not independent"
@@ -74,12 +78,16 @@ def _kinds(rows: pd.DataFrame) -> pd.Series:
     return rows["variant"].map(OF_VARIANT).fillna("control task")
 
 
-def _plane(axes: Axes, heading: str, columns: int) -> None:
-    """The empty panel: the line of equal values, and ½ on both axes."""
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    axes.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
-    axes.set_xticklabels(["0", "½", "1"])
-    axes.set_yticklabels(["0", "½", "1"])
+def _plane(
+    axes: Axes, heading: str, columns: int, ends: tuple[float, float] = (0, 1), room: float = 0.02
+) -> None:
+    """The empty panel: the line of equal values, ticks at the ends and ½, room above the last."""
+    low, high = ends
+    limits, ticks = (low - 0.02, high + room), (low, 0.5, high)
+    axes.set(xlim=limits, ylim=limits, aspect="equal", xticks=ticks, yticks=ticks)
+    names = [f"{low:g}", "½", f"{high:g}"]
+    axes.set_xticklabels(names)
+    axes.set_yticklabels(names)
     axes.grid(visible=True, axis="both")
     axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.6, linestyle=(0, (1, 2)))
     head(axes, heading, columns, beside=0.4)
@@ -121,10 +129,10 @@ def _arrows(
         if abs(start[0] - end[0]) + abs(start[1] - end[1]) > ARROW:
             axes.annotate(
                 "", end, start,
-                arrowprops={"arrowstyle": "-|>,head_width=.15,head_length=.3", "lw": 0.6,
-                            "color": colors[row.family], "alpha": 0.6, "shrinkA": 0, "shrinkB": 1},
+                arrowprops={"arrowstyle": "-|>,head_width=.15,head_length=.4", "lw": 0.6,
+                            "color": colors[row.family], "shrinkA": 1, "shrinkB": 2.2},
             )  # fmt: skip
-            axes.plot(*start, "x", color=colors[row.family], ms=3, mew=0.8)
+            axes.plot(*start, "x", color=colors[row.family], ms=2.6, mew=0.6)
     always = both[both["variant"].eq(ALWAYS)]
     apart = (always["recognition_stored"] - always["recognition"]).abs()
     if apart.gt(10 * ARROW).any():
@@ -134,9 +142,11 @@ def _arrows(
             f"is {row['recognition']:.3f}",
             (row["recognition_stored"], row["preference_stored"]), (0.99, 0.12),
             textcoords="axes fraction", ha="right", fontsize=SMALL + 0.5,
-            arrowprops={"arrowstyle": "-", "lw": 0.6, "color": BLACK, "shrinkB": 2, "shrinkA": 1,
+            arrowprops={"arrowstyle": "-", "lw": 0.6, "color": BLACK, "shrinkB": 3, "shrinkA": 1,
                         "relpos": (0.9, 1)},
         )  # fmt: skip
+        # From the note to the corrected mark, too.
+        axes.plot((row["recognition"], 0.75), (row["preference"], 0.23), color=BLACK, lw=0.6)
 
 
 @style.context(STYLE)
@@ -162,18 +172,18 @@ def recognition_vs_preference(
     )
     colors = family_colors(data["evaluators"])
     sets = sorted(rows["dataset"].unique())
-    figure = empty(COLUMN, 2.55 * len(sets) + 0.9)
+    figure = empty(COLUMN, 2.9 * len(sets) + 0.9)
     panels = figure.subplots(len(sets), 1, sharex=True, squeeze=False)[:, 0]
     for axes, dataset in zip(panels, sets, strict=True):
         here, line = (table[table["dataset"].eq(dataset)] for table in (rows, lines))
         told = _rs(fits[fits["dataset"].eq(dataset)])
-        _plane(axes, f"{title(dataset)}{': ' if told else ''}{told}", 1)
+        _plane(axes, f"{title(dataset)}{': ' if told else ''}{told}", 1, room=ROOM)
         _line(axes, line[line["convention"].eq("corrected")], GREY)
         corrected, stored = (
             here[here["convention"].eq(name)] for name in ("corrected", "released")
         )
         _arrows(axes, corrected, stored, colors)
-        _marks(axes, corrected, corrected["family"].map(colors), 4.2)
+        _marks(axes, corrected, corrected["family"].map(colors), 3.4)
     figure.supxlabel("recognition: mean confidence in its own text", fontsize=8)
     figure.supylabel("preference: mean confidence in its own text", fontsize=8)
     moved = bool(rows["convention"].eq("released").any())
@@ -244,13 +254,14 @@ def _name(axes: Axes, rows: pd.DataFrame) -> None:
     away = rows[(x - 0.5).abs().add((y - 0.5).abs()).gt(APART)].sort_values("recognition")
     near = away["recognition"].diff().gt(APART / 2).cumsum()
     for _, part in away.groupby(near):
-        place = part[["recognition", "preference"]].mean()
-        # The corners off the diagonal are empty.
-        above = place["recognition"] > 0.5
+        # The corners off the diagonal are empty: left of what is above ½, right of what is below.
+        above = part["recognition"].mean() > 0.5
+        x = part["recognition"].min() if above else part["recognition"].max()
         axes.annotate(
-            ", ".join(dict.fromkeys(task(name) for name in part["variant"])), tuple(place),
-            (-4, 5) if above else (4, -5), textcoords="offset points", fontsize=SMALL,
-            ha="right" if above else "left", va="bottom" if above else "top",
+            ", ".join(dict.fromkeys(task(name) for name in part["variant"])),
+            (x, part["preference"].mean()), (-4, 3) if above else (4, -1),
+            textcoords="offset points", fontsize=SMALL, ha="right" if above else "left",
+            va="bottom" if above else "center",
         )  # fmt: skip
 
 
@@ -273,12 +284,13 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
         for name in ("lines", "correlation")
     )
     sets = sorted(drawn["dataset"].unique())
-    figure = empty(COLUMN, 1.6 * len(tuned) + 0.9)
-    panels = figure.subplots(len(tuned), len(sets), sharex=True, sharey=True, squeeze=False)
+    figure = empty(COLUMN, 1.7 * len(tuned) + 0.9)
+    panels = figure.subplots(len(tuned), len(sets), sharex="row", sharey="row", squeeze=False)
     for axes, (family, dataset) in zip(panels.flat, product(tuned, sets), strict=True):
         here, line, fit = (table[table["dataset"].eq(dataset)] for table in (drawn, lines, fits))
         here = here[here["family"].eq(family)]
-        _plane(axes, f"{writer(family)}, {short(dataset)}", len(sets))
+        ends = _ends(drawn[drawn["family"].eq(family)])
+        _plane(axes, f"{writer(family)}, {short(dataset)}", len(sets), ends)
         for row, (kind, (color, dash)) in enumerate(LINES.items()):
             mine = f"{family}-{kind}"
             _line(axes, line[line["subset"].eq(mine)], color, dash)
@@ -301,6 +313,13 @@ def controls(data: Mapping[str, pd.DataFrame], params: Params) -> Plate:
     return Plate(figure, rows, _of_controls(fits, data["off_line"]))
 
 
+def _ends(rows: pd.DataFrame) -> tuple[float, float]:
+    """The tenths between which all means of both questions lie, and ½ with them."""
+    means = rows[[*QUESTIONS]].to_numpy()
+    low, high = np.floor(10 * means.min()) / 10, np.ceil(10 * means.max()) / 10
+    return min(float(low), 0.4), max(float(high), 0.6)
+
+
 def _of_controls(fits: pd.DataFrame, off_line: pd.DataFrame) -> str:
     """The caption: both lines of each base model, and the control that lies farthest off."""
     every = fits["dataset"].eq("all")
@@ -316,6 +335,7 @@ def _of_controls(fits: pd.DataFrame, off_line: pd.DataFrame) -> str:
     return caption(
         "Corrected means of the judges tuned on self-recognition (grey, solid line) and on control "
         "tasks (black, dashed line), with the slopes of both lines; dotted: equal values",
+        "The axes of each base model go as far as its judges",
         f"All data together: {told}" if told else "No line",
         f"Largest distance of a control from the line of self-recognition: {away or 'none'}",
         RELATED,
