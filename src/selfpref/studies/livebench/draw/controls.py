@@ -56,8 +56,8 @@ def excess(rows: pd.DataFrame, params: Params, *, tasks: bool = False) -> Plate:
         f"{span(shown['n'])} rows of a {'task' if tasks else 'category'}",
         "Different from 0 at 5 % after Holm's adjustment: "
         + ", ".join(f"{judge} {count}" for judge, count in clear.items()),
-        f"Families: {'the tasks of each judge' if tasks else 'all categories and judges'}",
-        "p by random signs of the clusters' sums",
+        "Adjusted over " + ("the tasks of each judge" if tasks else "all categories and judges"),
+        "p-values: the signs of question clusters are drawn at random",
         params=params,
         of=CLUSTERS,
     )
@@ -238,7 +238,7 @@ def objective(
         "the best other, as good, or better than all; and how often the other judges choose the "
         "same response on the same rows",
         f"{kept['n'].max()} items; {whole['items'].sum() - whole['keyed'].sum()} without a usable "
-        f"key dropped. Equal: within {margin:g}",
+        f"key dropped. As good: {f'within {margin:g}' if margin else 'the same score'}",
         variants(models),
         wilson(CLUSTERS, params),
     )

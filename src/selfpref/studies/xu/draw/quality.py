@@ -93,7 +93,7 @@ def gains(rows: pd.DataFrame, params: Params) -> Plate:
     )
     rises, (falls, better) = beyond(shown, "self_change")[1], beyond(shown, "truth_change")
     told = caption(
-        f"Change from step 0 to the last step with a truth, {len(shown)} chains (a model and a "
+        f"Change from step 0 to the last step with both scores, {len(shown)} chains (a model and a "
         "language each), corrected",
         f"The self-score rises in {rises} of them, with an interval above 0; the reference-metric "
         f"score rises in {better}, falls in {falls}",
