@@ -28,8 +28,9 @@ TOPICS: dict[str, tuple[Part, ...]] = {
             "wataoka",
             "fig1b_bias",
             "dataset n n_dropped eo dp excess excess_common excess_half_ties planted oracle_rule",
-            "Equal opportunity and demographic parity towards own responses (0: none). The excess "
-            "is what goes beyond the other judges on the same responses, in three variants.",
+            "Equal opportunity and demographic parity towards own responses; neither is 0 for a "
+            "judge without self-preference. The excess is what goes beyond the other judges on the "
+            "same responses, in three variants.",
         ),
         Part(
             "wataoka",
