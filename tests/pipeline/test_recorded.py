@@ -288,7 +288,8 @@ def test_no_pair_left_is_told_and_goes_on(reduced):
     assert clone.table(f"{WATAOKA}/fig1b_bias.csv").empty
     # What an earlier run drew is gone.
     assert clone.lacks(WATAOKA, ["fig1b_bias"], ["svg"])
-    assert "Not drawn: " in (clone.folder / "report/recorded/wataoka.ipynb").read_text()
+    chapter = (clone.folder / "report/recorded/wataoka.ipynb").read_text()
+    assert "Left out, since these data have nothing to show there: A judge" in chapter
 
 
 # A value tried out: in the notebook alone, or as an experiment of DVC.

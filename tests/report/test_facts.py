@@ -55,3 +55,10 @@ def test_a_change_over_steps_is_that_to_the_last_step():
     last = table[table["language"].eq("average")].sort_values("step").iloc[-1]
     assert float(average.value.value) == pytest.approx(last["beyond"])
     assert average.reading == "below 0"
+
+
+def test_without_what_the_rule_reads_nothing_is_answered():
+    own = of("gpt-4")
+    rows = own["beyond", "beyond"]
+    own["beyond", "beyond"] = rows[rows["statistic"].ne("regression_scaled")]
+    assert answers("gpt-4", own) == []

@@ -10,6 +10,8 @@ from selfpref.card.rule import MATTERS, answer
 from selfpref.statements import Estimate, Number
 from selfpref.studies.beyond.measure.scaled import EACH
 
+# What the rule of `selfpref measure` reads; without votes some of it is not there.
+NEEDED = {"equal_opportunity", "regression_scaled", "beyond_no_preference"}
 NO_PLACEBO = pd.DataFrame(columns=["dataset", "model"])
 
 
@@ -211,7 +213,7 @@ def answers(judge: str, own: Mapping[tuple[str, str], pd.DataFrame]) -> list[str
     told = []
     for dataset in bias["dataset"]:
         rows = statistics[statistics["dataset"].eq(dataset)].set_index("statistic")
-        if "equal_opportunity" not in rows.index:
+        if not NEEDED <= {*rows.index}:
             continue
         of_set = placebo[placebo["dataset"].eq(dataset)]
         found = answer(judge, rows, of_set, math.nan, math.nan)
