@@ -213,7 +213,7 @@ def answers(judge: str, own: Mapping[tuple[str, str], pd.DataFrame]) -> list[str
     told = []
     for dataset in bias["dataset"]:
         rows = statistics[statistics["dataset"].eq(dataset)].set_index("statistic")
-        if not NEEDED <= {*rows.index}:
+        if NEEDED - {*rows.index}:
             continue
         of_set = placebo[placebo["dataset"].eq(dataset)]
         found = answer(judge, rows, of_set, math.nan, math.nan)
