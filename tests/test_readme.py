@@ -60,3 +60,15 @@ def test_the_example_of_a_difference_starts_from_the_recorded_numbers():
     for dataset, judge, name, before, after, change in rows:
         assert float(before) == pytest.approx(known.loc[(dataset, judge), name], abs=1e-5)
         assert float(after) - float(before) == pytest.approx(float(change), abs=2e-5)
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in DOCS)])
+def test_every_command_is_one_that_there_is(page):
+    """Targets of the Makefile, and subcommands of `selfpref`."""
+    text = (REPOSITORY / page).read_text()
+    makefile = (REPOSITORY / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets
+    program = (REPOSITORY / "src/selfpref/__main__.py").read_text()
+    subcommands = set(re.findall(r'add_parser\(\s*"([a-z]+)"', program))
+    assert set(re.findall(r"(?:^|`)selfpref ([a-z]+)", text, re.MULTILINE)) <= subcommands
