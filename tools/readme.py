@@ -12,17 +12,11 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref.studies import reference
-from selfpref.studies.claims import Tables, findings
+from selfpref.studies.claims import Tables, counted, findings
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/figures.md")
 CLAIMS = pd.read_csv(ROOT / "data/claims.csv")
-WORDS = {
-    "holds": "hold",
-    "holds with a control": "hold with a control",
-    "not identifiable": "cannot be told from something else or lack their data",
-    "does not hold": "do not hold",
-}
 MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
 
 
@@ -34,16 +28,6 @@ def claimed(table: pd.DataFrame) -> str:
         verdict = verdict if pd.isna(figure) else f"[{verdict}]({figure})"
         lines.append(f"| {row['claim']} | {paper}, {row['place']} | {verdict} |")
     return "\n".join([*lines, "", ""])
-
-
-def counted(table: pd.DataFrame) -> str:
-    """How many claims there are of each verdict."""
-    found = table["verdict"].value_counts()
-    parts = [f"{found[name]} {words}" for name, words in WORDS.items() if name in found]
-    return (
-        f"Of {len(table)} claims of the papers and their releases, {', '.join(parts[:-1])}, and "
-        f"{parts[-1]}, on public data."
-    )
 
 
 def filled(text: str) -> str:

@@ -82,11 +82,6 @@ def author_prompts_file(study: str) -> Path:
     return root() / "src" / "selfpref" / "prompts" / f"{study}-authors.csv"
 
 
-def notebook_file(name: str) -> Path:
-    """A stage's driver or a study's chapter, as git has it."""
-    return root() / "notebooks" / f"{name}.ipynb"
-
-
 def figures_dir(profile: str) -> Path:
     """One folder a study."""
     return root() / "figures" / profile

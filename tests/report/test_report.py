@@ -58,7 +58,7 @@ def executed(place: str, preview: str) -> nbformat.NotebookNode:
     outputs = [
         shown,
         nbformat.v4.new_output("display_data", {"text/markdown": f"Caption {HOSTILE} &lt;b>"}),
-        nbformat.v4.new_output("display_data", {"text/html": BIAS.to_html()}),
+        nbformat.v4.new_output("display_data", {"text/html": show.html(show.table(BIAS))}),
         nbformat.v4.new_output("stream", text=HOSTILE),
     ]
     lead = "# Whom do they favour?\n\nThe question.\n\n> **Claim.** They do."
@@ -263,16 +263,16 @@ def test_tables_of_a_chapter_on_its_own_sort_and_filter(browser, made):
         shown = "[...table.tBodies[0].rows].filter((row) => row.offsetHeight)"
         return browser.value(f"{shown}.map((row) => row.cells[{number}].textContent)")
 
+    browser.value("table.tHead.rows[0].cells[2].firstElementChild.click()")
+    assert column(2) == ["5", "7", *map(str, range(9, 17))]
     browser.value("table.tHead.rows[0].cells[3].firstElementChild.click()")
-    assert column(3) == ["5", "7", *map(str, range(9, 17))]
-    browser.value("table.tHead.rows[0].cells[4].firstElementChild.click()")
-    assert [float(text) for text in column(4)][:3] == [-0.5, 0.1, 0.25]
+    means = [text.partition(" ")[0].replace("\N{MINUS SIGN}", "-") for text in column(3)]
+    assert " ".join(means) == "-0.50 0.10 0.25 0.30 0.40 0.60 0.70 0.80 0.90 "
     browser.value(
-        "var filter = table.parentElement.querySelector('input') ||"
-        " table.closest('.scroll').previousElementSibling; filter.value = 'J3 d';"
+        "var filter = table.parentElement.querySelector('input'); filter.value = 'J3 d';"
         "filter.dispatchEvent(new Event('input'))"
     )
-    assert column(2) == ["j3"]
+    assert column(1) == ["j3"]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -314,7 +314,7 @@ def test_an_interval_is_one_cell_and_a_gap_is_empty():
     frame = pd.DataFrame({"x": [0.5, None], "x_lo": [0.25, None], "x_hi": [1.0, None], "n": [3, 4]})
     table = show.table(frame)
     assert [head for head, _ in table.heads] == ["x", "n"]
-    assert [[cell.text for cell in row] for row in table.rows] == [
+    assert table.rows == [
         ["0.50 [0.25, 1.00]", "3"],
         ["", "4"],
     ]
@@ -324,7 +324,7 @@ def test_a_value_of_too_few_pairs_is_not_quoted():
     bounded = {"eo": [0.5, 1.0], "eo_lo": [0.2, 0.6], "eo_hi": [0.8, 1.0], "few": [False, True]}
     own = {"excess": [0.1, 0.2], "excess_few": [True, None], "n": [40, 6]}
     rows = show.table(pd.DataFrame(bounded | own), ["eo", "excess", "n"]).rows
-    assert [[cell.text for cell in row] for row in rows] == [
+    assert rows == [
         ["0.50 [0.20, 0.80]", "too few", "40"],
         ["too few", "0.20", "6"],
     ]
@@ -335,7 +335,7 @@ def test_a_number_has_two_decimals_and_a_small_one_three():
         {"x": [-0.5, 0.0251, 0.04], "x_lo": [-1.5, -0.01, -0.3], "x_hi": [0.2] * 3}
     )
     frame.loc[1, "x_hi"] = 0.0631
-    told = [row[0].text for row in show.table(frame.assign(n=[1, 2, 3])).rows]
+    told = [row[0] for row in show.table(frame.assign(n=[1, 2, 3])).rows]
     minus = "\N{MINUS SIGN}"
     assert told[0] == f"{minus}0.50 [{minus}1.50, 0.20]"
     assert told[1] == f"0.025 [{minus}0.010, 0.063]"
@@ -344,4 +344,4 @@ def test_a_number_has_two_decimals_and_a_small_one_three():
 
 def test_a_small_negative_number_is_no_negative_zero():
     (row, _) = show.table(pd.DataFrame({"x": [-0.0001, 0.5]})).rows
-    assert (row[0].text, row[0].value) == ("0.000", "-0.0001")
+    assert row == ["0.000"]

@@ -32,7 +32,7 @@ def wilson(of: str, params: Params) -> str:
         of: What clusters rows, such as `prompts`.
         params: With `bootstrap`.
     """
-    return f"{params.bootstrap.level:.0%} Wilson intervals, clustered by {of}"
+    return f"{params.bootstrap.level:.0%} Wilson intervals over {of}"
 
 
 def caption(*told: str, params: Params | None = None, of: str = "prompts") -> str:

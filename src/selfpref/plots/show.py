@@ -1,9 +1,9 @@
 """Tables as readers see them: intervals in one cell, names in words, numbers to sort by."""
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import pandas as pd
 from IPython.display import HTML, display
@@ -20,27 +20,20 @@ WORDS = {
 }
 
 SMALL, GREAT = 0.1, 100
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell: what is read, and what it is sorted by where that is a number."""
-
-    text: str
-    value: str = ""
+LEFT = ' style="text-align: left"'
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table for the template.
+    """A table for readers.
 
     Attributes:
         heads: Column names, each with whether its cells are numbers.
-        rows: Cells in the order of `heads`.
+        rows: Texts in the order of `heads`.
     """
 
     heads: list[tuple[str, bool]]
-    rows: list[list[Cell]]
+    rows: list[list[str]]
 
 
 def _places(*values: float) -> int:
@@ -104,6 +97,24 @@ def table(
     return Table(heads, [list(row) for row in zip(*made, strict=True)])
 
 
+def html(made: Table) -> str:
+    """A table as HTML without an empty line, so that Markdown takes it whole.
+
+    Cells of text say that they stand on the left; notebooks set all others on the right.
+    """
+
+    def row(kind: str, texts: Sequence[str]) -> str:
+        cells = (
+            f"<{kind}{'' if number else LEFT}>{escape(visible(' '.join(text.split())))}</{kind}>"
+            for text, (_, number) in zip(texts, made.heads, strict=True)
+        )
+        return f"<tr>{''.join(cells)}</tr>"
+
+    head = row("th", [name for name, _ in made.heads])
+    body = "\n".join(row("td", texts) for texts in made.rows)
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
 def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
     """Display a frame in a notebook as `table` makes it; one without rows is not displayed.
 
@@ -111,22 +122,8 @@ def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
         frame: Any table of a study.
         columns: As in `table`.
     """
-    if frame.empty:
-        return
-
-    def row(cells: Sequence[str], kind: str) -> str:
-        sides = ("right" if number else "left" for _, number in made.heads)
-        marked = zip(cells, sides, strict=True)
-        inside = (
-            f'<{kind} style="text-align: {side}">{html.escape(visible(text))}</{kind}>'
-            for text, side in marked
-        )
-        return f"<tr>{''.join(inside)}</tr>"
-
-    made = table(frame, columns)
-    head = row([name for name, _ in made.heads], "th")
-    body = "\n".join(row([cell.text for cell in cells], "td") for cells in made.rows)
-    display(HTML(f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"))
+    if not frame.empty:
+        display(HTML(html(table(frame, columns))))
 
 
 def _bounds(name: str, frame: pd.DataFrame) -> tuple[str, str] | None:
@@ -152,17 +149,17 @@ def _column(
     *,
     number: bool,
     decimals: bool,
-) -> list[Cell]:
+) -> list[str]:
     if not number:
-        return [Cell(_text(value)) for value in frame[name]]
+        return [_text(value) for value in frame[name]]
     few = _few(name, bounds, frame)
-    cells = []
+    texts = []
     for position, value in enumerate(frame[name]):
         if _missing(value):
-            cells.append(Cell(""))
+            texts.append("")
             continue
         if few[position]:
-            cells.append(Cell("too few"))
+            texts.append("too few")
             continue
         edges = [frame[edge].iloc[position] for edge in bounds or ()]
         edges = [] if any(map(_missing, edges)) else edges
@@ -170,5 +167,5 @@ def _column(
         text = _rounded(value, places) if decimals else _text(value)
         if edges:
             text += f" [{', '.join(_rounded(edge, places) for edge in edges)}]"
-        cells.append(Cell(text, str(value)))
-    return cells
+        texts.append(text)
+    return texts

@@ -19,7 +19,7 @@ from selfpref.report.cards import Card, cards
 from selfpref.report.chapters import figure, label, shown
 from selfpref.report.facts import Fact
 from selfpref.report.gather import Study
-from selfpref.studies.claims import PAPERS
+from selfpref.studies.claims import PAPERS, counted
 
 BOOK, JUDGES = "book", "judges.md"
 # Figures of the first page: each stands for what a study found, in the order of the studies.
@@ -29,12 +29,6 @@ HEADLINES = {
     "xu": ("refined_by_noise", "perceived"),
     "livebench": ("position",),
     "beyond": ("power",),
-}
-VERDICTS = {
-    "holds": "hold",
-    "holds with a control": "hold with a control",
-    "not identifiable": "cannot be told from something else or lack their data",
-    "does not hold": "do not hold",
 }
 # What a study's table calls the whole of its languages.
 OVER_ALL = {"xu": "average"}
@@ -55,7 +49,7 @@ NOTES = {
     "o3-mini in the release, self and place cannot be told apart.",
 }
 # HTML in Markdown ends at an empty line.
-BLANK = re.compile(r"<(details|table)>.*?</\1>", re.DOTALL)
+BLANK = re.compile(r"<details>.*?</details>", re.DOTALL)
 SOURCES = {
     "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
     "them was taught to prefer is known, so every measure can be held against the truth. No "
@@ -93,24 +87,24 @@ def _versions(*, models: bool) -> list[tuple[str, str]]:
     return [("python", python_version()), *((name, _version(name)) for name in names)]
 
 
-def _sources(params: Params) -> pd.DataFrame:
+def _sources(params: Params) -> show.Table:
     rows = [
         {"data set": name, "study": study, "reader": entry.reader, "pinned in": entry.source}
         for study in TASKS
         for name, entry in params.study(study).datasets.items()
     ]
-    return pd.DataFrame(rows, columns=["data set", "study", "reader", "pinned in"])
+    return show.table(pd.DataFrame(rows))
 
 
 def _overview(found: Sequence[Card]) -> dict[str, show.Table]:
-    """For each study what it measures of all judges that nobody tuned, a row a judge and data set.
+    """For each study what it measures of these judges, a row a judge and data set.
 
     Of several languages only what holds over all of them.
     """
     rows: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
     for card in found:
         for fact in card.main:
-            if card.finetuned or (fact.study in OVER_ALL and fact.data != OVER_ALL[fact.study]):
+            if fact.study in OVER_ALL and fact.data != OVER_ALL[fact.study]:
                 continue
             who = {"judge": card.name, "data": fact.data}
             row = rows.setdefault(fact.study, {}).setdefault((card.name, fact.data), who)
@@ -158,7 +152,8 @@ def _pictures(study: Study) -> set[str]:
 
 
 def _index(params: Params, studies: Sequence[Study]) -> str:
-    claims = paths.claims_file()
+    file = paths.claims_file()
+    claims = pd.read_csv(file) if file.is_file() else pd.DataFrame()
     lead = [
         (study, one)
         for study in studies
@@ -171,9 +166,9 @@ def _index(params: Params, studies: Sequence[Study]) -> str:
         profile=params.profile,
         studies=studies,
         source=SOURCES[params.profile],
-        chapters={study.key: study.key for study in studies if study.pages},
-        claims=pd.read_csv(claims) if claims.is_file() else pd.DataFrame(),
-        words=VERDICTS,
+        chapters={study.key for study in studies if study.pages},
+        claims=claims,
+        counted=counted(claims),
         lead=[
             (figure(one, study.key, one.caption, name=f"first-{one.name}"), study.pages[0])
             for study, one in lead
@@ -184,7 +179,6 @@ def _index(params: Params, studies: Sequence[Study]) -> str:
         params=params,
         seeds=", ".join(map(str, params.lab.seeds)),
         datasets=_sources(params),
-        table=show.table,
         versions=_versions(models=bool(params.models)),
     )
 
@@ -199,18 +193,20 @@ def build(params: Params) -> Path:
     wanted = sorted([*params.studies, "beyond"], key=lambda study: known.get(study, -1))
     studies = gather.studies(params.profile, wanted)
     made = cards(params, studies)
-    judges = page.text(
+    judges = [card for card in made if not card.finetuned]
+    text = page.text(
         "judges.md.j2",
         profile=params.profile,
-        cards=made,
-        overview=_overview(made),
+        cards=judges,
+        overview=_overview(judges),
+        finetuned=_overview([card for card in made if card.finetuned]),
         titles={study.key: study.pages[0].title if study.pages else study.key for study in studies},
         said=_said,
         notes=NOTES,
     )
-    judges = BLANK.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), judges)
-    write_text(folder / JUDGES, judges)
+    text = BLANK.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), text)
+    write_text(folder / JUDGES, text)
     drawn = set[str]().union(*map(_pictures, studies))
     outputs = page.text("outputs.md.j2", studies=studies, label=label, shown=drawn)
-    pages = {"index": _index(params, studies), "judges": judges, "outputs": outputs}
+    pages = {"index": _index(params, studies), "judges": text, "outputs": outputs}
     return book.build(studies, pages, folder / BOOK)

@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
 from selfpref.files import write_text
+from selfpref.plots import show
 from selfpref.texts import visible
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -46,6 +47,7 @@ def _environment() -> Environment:
     )
     environment.filters["inert"] = inert
     environment.filters["one_line"] = one_line
+    environment.filters["html"] = show.html
     return environment
 
 

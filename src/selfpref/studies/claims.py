@@ -24,6 +24,12 @@ PAPERS = {
     "livebench": "Self-bias in LLM as Judge (basusum/LLM-Judge)",
     "beyond": "Wataoka et al., arXiv 2410.21819",
 }
+VERDICTS = {
+    "holds": "hold",
+    "holds with a control": "hold with a control",
+    "not identifiable": "cannot be told from something else or lack their data",
+    "does not hold": "do not hold",
+}
 
 
 def findings(study: str) -> Mapping[str, Statement]:
@@ -79,6 +85,16 @@ def table() -> pd.DataFrame:
             row |= {"cell": f"{folder}/{row['cell']}", "figure": figure}
             rows.append({"study": study, "paper": paper, **row})
     return pd.DataFrame(rows)
+
+
+def counted(found: pd.DataFrame) -> str:
+    """A sentence: how many claims of a table there are of each verdict; empty without claims."""
+    if found.empty:
+        return ""
+    count = found["verdict"].value_counts()
+    *parts, last = (f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count)
+    most = f"{', '.join(parts)}, and " if parts else ""
+    return f"Of {len(found)} claims of the papers and their releases, {most}{last}, on public data."
 
 
 def write(path: Path) -> None:

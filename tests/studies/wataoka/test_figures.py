@@ -214,9 +214,7 @@ def test_a_figure_says_that_others_share_the_bias_only_where_they_do():
 
 
 def test_captions_name_the_interval_that_is_drawn():
-    assert draw.position(POSITION, PARAMS).caption.endswith(
-        "95% Wilson intervals, clustered by prompts."
-    )
+    assert draw.position(POSITION, PARAMS).caption.endswith("95% Wilson intervals over prompts.")
     assert draw.bias(ENOUGH, PAPER, PARAMS).caption.endswith("200 bootstrap resamples of prompts.")
 
 

@@ -1,5 +1,6 @@
 "use strict";
-// Tables sort by a click on a heading (numbers as numbers, empty cells last) and filter by words.
+// Tables sort by a click on a heading (numbers with or without
+// their interval as numbers, empty cells last) and filter by words.
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0];
   if (!body || !table.tHead || body.rows.length < 2) continue;
@@ -8,8 +9,10 @@ for (const table of document.querySelectorAll("table")) {
 
   const value = (row, column) => {
     const cell = row.cells[column];
-    const text = cell.dataset.value ?? cell.textContent.trim();
-    return text === "" ? null : isNaN(text) ? text : Number(text);
+    const text = cell.textContent.trim();
+    const number = /^([-\u2212]?)(\d+(?:\.\d+)?)(?: \[.*\])?$/.exec(text);
+    if (number) return Number(number[2]) * (number[1] ? -1 : 1);
+    return text === "" ? null : text;
   };
   const compare = (a, b) => {
     if (a === null || b === null) return 0;
@@ -38,8 +41,7 @@ for (const table of document.querySelectorAll("table")) {
   filter.type = "search";
   filter.placeholder = `Filter ${rows.length} rows`;
   filter.setAttribute("aria-label", "Filter the rows of the table below");
-  const frame = table.closest(".scroll") ?? table;
-  frame.before(filter);
+  table.before(filter);
   filter.addEventListener("input", () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const row of rows) {

@@ -101,7 +101,6 @@ PLACEBOS = {
     }.items()
 }
 COMMON = {"gold": "human", "statistic": "excess_common"}
-SCALED = {"gold": "human", "statistic": "regression_scaled"}
 BY_JUDGE = {"effect": OWN_VOTE, "rule": "ensemble", "measure": "eo"}
 NEEDED = {"gold": "human", "statistic": "equal_opportunity", "bias": BIAS}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Look
+from selfpref.studies.livebench.draw import names as livebench
 from selfpref.studies.panickssery.draw import names as panickssery
 from selfpref.studies.panickssery.evaluators import from_names
 from selfpref.studies.wataoka.draw import names as wataoka
@@ -45,12 +46,7 @@ NAMES = {
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 RATES = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
 TITLES = {**wataoka.TITLES, **panickssery.TITLES, "livebench": "LiveBench"}
-MODELS = {
-    **xu.MODELS,
-    **wataoka.MODELS,
-    "claude-3-7-sonnet": "Claude 3.7",
-    "gemini-2.0-flash": "Gemini 2.0",
-}
+MODELS = {**livebench.MODELS, **xu.MODELS, **wataoka.MODELS}
 HOLLOW = "too few: under ten rows, or pairs on one human side"
 
 
