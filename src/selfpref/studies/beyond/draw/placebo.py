@@ -8,15 +8,17 @@ from selfpref.plots.forest import forest
 from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond.draw.names import HOLLOW, called, titled
+from selfpref.studies.beyond.measure.scaled import EACH
 
 OWN_TEXT = "its own text"
 
 
 def _message(rows: pd.DataFrame) -> str:
-    """What the figure shows, if in every model own texts have no more than placebos in size."""
-    sizes = rows["effect"].abs().groupby([rows["model"], rows["own"]]).mean().unstack()
-    if True in sizes and False in sizes and (sizes[True] <= sizes[False]).all():
-        return "Own texts (orange) gain no more than texts of others (grey)"
+    """What the figure shows, if given each judge's scale own texts have no more than others."""
+    scaled = rows[rows["model"].eq(EACH)]
+    sizes = scaled["effect"].abs().groupby(scaled["own"]).mean()
+    if len(sizes) > 1 and sizes[True] <= sizes[False]:
+        return "Given each judge's scale, own texts (orange) gain no more than others (grey)"
     return ""
 
 

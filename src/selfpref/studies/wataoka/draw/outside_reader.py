@@ -1,5 +1,7 @@
 """Wins by the perplexity of a reader that is not the judge, and what of it is authorship."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from selfpref.params import Params
@@ -19,27 +21,29 @@ FITS = {
 }
 
 
-def win_rates(rows: pd.DataFrame, readers: str, params: Params) -> Plate:
+def win_rates(rows: pd.DataFrame, readers: Sequence[str], params: Params) -> Plate:
     """Fig. 3 with the perplexity of other readers in the place of the judge's own.
 
     Args:
         rows: The frame `outside_win_rates`.
-        readers: Who they are, in words.
+        readers: Who they are.
         params: With `bootstrap` and `wataoka`.
     """
     if rows.empty:
         return nothing(NONE, rows)
     every = rows[rows["pairs"].eq("all")]
     one, use = every[every["who"].eq("judge")], params.wataoka
+    names = called(readers)
+    who = names[0] if len(names) == 1 else "other readers"
     told = caption(
-        f"Share of pairs in which A wins, by difference in {use.scale} to {readers}, a proxy for "
+        f"Share of pairs in which A wins, by difference in {use.scale} to {who}, a proxy for "
         f"the judge's own: {use.bins} bins of equal {use.binning}",
         f"{len(one[['dataset', 'judge']].drop_duplicates())} judges, {one['n'].sum():g} pairs with "
         "a vote, a decision and both perplexities",
         lost(rows),
         wilson("prompts", params),
     )
-    return by_bin(every, "who", f"{use.scale} of A minus that of B, to {readers}")._replace(
+    return by_bin(every, "who", f"{use.scale} of A minus that of B, to {who}")._replace(
         caption=told
     )
 
