@@ -6,7 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import REPOSITORY
 
+from selfpref.params import load
 from selfpref.plots.frame import COLUMN
 from selfpref.plots.save import Gallery
 from selfpref.studies.beyond import MEAN, OTHER_WRITER, OTHERS, POOLED, draw
@@ -19,7 +21,9 @@ from selfpref.studies.beyond.measure.scaled import EACH, ONE
 from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
 
 PARAMS = SimpleNamespace(
-    profile="lab", bootstrap=SimpleNamespace(level=0.95, method="percentile", resamples=200)
+    profile="lab",
+    bootstrap=SimpleNamespace(level=0.95, method="percentile", resamples=200),
+    panickssery=load(REPOSITORY / "profiles/recorded.yaml").panickssery,
 )
 
 
@@ -219,6 +223,20 @@ def test_preferences_go_by_family_and_number_and_a_single_pair_is_not_drawn():
     assert rows_of(controls.figure) == ["GPT-3.5, length (XSum)"]
     assert "1 value from one pair, not drawn" in controls.caption
     assert len(controls.table) == 2
+
+
+def test_judges_that_the_parameters_tune_have_names_for_people():
+    """As the figures of their own study call them; a replay is no control."""
+    lab = load(REPOSITORY / "params.yaml").panickssery
+    of_lab = SimpleNamespace(**{**vars(PARAMS), "panickssery": lab})
+    names = ["clerk", "clerk-notes-10", "clerk-replay-notes-10", "clerk-notes-length"]
+    rows = [row("panickssery", name, "none", "demographic_parity", 0.1) for name in names]
+    plates = [
+        draw.preferences(pd.DataFrame(rows, columns=LONG), of_lab, controls=controls)
+        for controls in (False, True)
+    ]
+    assert rows_of(plates[0].figure) == ["clerk", "clerk + 10 notes", "clerk + 10 notes, replay"]
+    assert rows_of(plates[1].figure) == ["clerk, length (notes)"]
 
 
 def test_scores_of_one_row_are_not_drawn_and_rubrics_have_a_picture_of_their_own():

@@ -151,6 +151,12 @@ def test_responders_stand_in_the_order_of_their_bias_and_authors_are_marked():
     assert "each is counted for both models" in plate.caption
 
 
+def test_a_responder_without_a_value_has_no_row():
+    rows = towards(responder=["a", "mine"], eo=[0.1, None])
+    axes = draw.towards(rows, PARAMS).figure.axes[0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a"]
+
+
 def test_what_the_paper_says_stands_beside_each_model():
     rows = towards(responder=["llama", "koala"], eo=[-0.3, 0.2])
     plate = draw.without_a_self(rows, COUNTS, SIGNS, EXPECTED, PARAMS)

@@ -88,7 +88,7 @@ def test_no_pairs_left_is_told_with_the_counts(plate):
                 by_perplexity.log_perplexity,
                 by_perplexity.perplexity_vs_human,
                 by_perplexity.own_vs_other,
-                partial(outside_reader.win_rates, readers="another"),
+                partial(outside_reader.win_rates, readers=["another"]),
                 partial(by_perplexity.planted_vs_measured, recovery=pd.DataFrame()),
             )
         ),
@@ -100,6 +100,15 @@ def test_an_empty_frame_is_told_and_not_drawn(plate):
     assert len(found.caption) > 20
     assert found.caption.endswith(".")
     assert found.table.empty
+
+
+def test_a_judge_without_a_value_has_no_panel():
+    rows = BIAS.iloc[:2].assign(opponent="gpt-4", undefined=0.0, n_human_own=5, n_human_other=5)
+    plate = draw.by_opponent(rows, PARAMS)
+    titles = [axes.get_title(loc) for axes in plate.figure.axes for loc in ("left", "center")]
+    assert [title for title in titles if title] == ["j, set"]
+    assert "Not drawn, without a value: k." in plate.caption
+    assert len(plate.table) == 2
 
 
 def test_judges_without_a_measured_bias_are_not_drawn():

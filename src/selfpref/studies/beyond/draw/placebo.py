@@ -3,7 +3,7 @@
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.plots.captions import caption
+from selfpref.plots.captions import caption, signed
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
 from selfpref.plots.save import Plate, nothing
@@ -36,7 +36,7 @@ def placebo(rows: pd.DataFrame, scales: pd.DataFrame, params: Params) -> Plate:
     keys = pd.MultiIndex.from_frame(rows[["dataset", "judge"]])
     drawn = long(rows, {"": "effect"}, into="of").assign(
         series=("text of " + rows["responder"].map(called)).mask(rows["own"], OWN_TEXT).to_numpy(),
-        note=[f"scale {scale:.2f}" for scale in of.reindex(keys)],
+        note=[f"scale {signed(scale)}" for scale in of.reindex(keys)],
         hollow=rows["few"].to_numpy(),
         set=rows["dataset"].map(titled).to_numpy(),
     )

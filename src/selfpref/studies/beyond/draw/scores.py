@@ -99,7 +99,7 @@ def preferences(rows: pd.DataFrame, params: Params, *, controls: bool = False) -
             self-recognition, with the table of all.
     """
     table = rows[rows["study"].eq("panickssery")]
-    judges = evaluators(table["judge"])
+    judges = evaluators(table["judge"], params.panickssery)
     of_kind = table["judge"].map(judges["control"]).eq(controls)
     if controls:
         table = table[of_kind]

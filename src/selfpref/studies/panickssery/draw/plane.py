@@ -258,7 +258,7 @@ def _name(axes: Axes, rows: pd.DataFrame) -> None:
         above = part["recognition"].mean() > 0.5
         x = part["recognition"].min() if above else part["recognition"].max()
         axes.annotate(
-            ", ".join(dict.fromkeys(task(name) for name in part["variant"])),
+            "\n".join(dict.fromkeys(task(name) for name in part["variant"])),
             (x, part["preference"].mean()), (-4, 3) if above else (4, -1),
             textcoords="offset points", fontsize=SMALL, ha="right" if above else "left",
             va="bottom" if above else "center",

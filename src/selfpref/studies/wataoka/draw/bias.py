@@ -118,13 +118,15 @@ def by_opponent(rows: pd.DataFrame, params: Params) -> Plate:
     """
     if not len(rows) or not rows["eo"].notna().any():
         return nothing("no judge and opponent with both human outcomes", rows)
-    heads = zip(called(rows["judge"]), titled(rows)["set"], strict=True)
+    some = rows["eo"].notna().groupby([rows["dataset"], rows["judge"]]).transform("any")
+    drawn = titled(rows[some].reset_index(drop=True))
+    heads = zip(called(drawn["judge"]), drawn["set"], strict=True)
     figure = forest(
-        long(rows, {"EO bias": "eo"}).assign(
+        long(drawn, {"EO bias": "eo"}).assign(
             panel=[f"{name}, {head}" for name, head in heads],
-            opponent=called(rows["opponent"]),
-            note=sides(rows),
-            hollow=rows["few"],
+            opponent=called(drawn["opponent"]),
+            note=sides(drawn),
+            hollow=drawn["few"],
         ),
         row="opponent",
         panel="panel",
@@ -137,9 +139,11 @@ def by_opponent(rows: pd.DataFrame, params: Params) -> Plate:
         hollow=HOLLOW,
     )
     unsure = int((rows["undefined"] > 0.05).sum())
+    left = called(rows.loc[~some, "judge"].unique())
     told = caption(
         "Equal-opportunity bias by opponent",
         f"On the right: {SIDES}",
+        f"Not drawn, without a value: {', '.join(left)}" if left else "",
         f"{len(rows)} opponents of judges, {rows['n'].sum():g} pairs, "
         f"{rows['n_dropped'].sum():g} left out ({WHY})",
         f"{rows['few'].sum():g} marks are hollow: {HOLLOW}",

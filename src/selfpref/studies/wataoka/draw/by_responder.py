@@ -41,6 +41,7 @@ def towards(rows: pd.DataFrame, params: Params) -> Plate:
     drawn = rows.assign(mean=means).sort_values(
         ["dataset", "mean", "responder", "own"], ascending=[True, False, True, True]
     )
+    drawn = drawn[drawn["mean"].notna()]
     marks = long(drawn, {"EO": "eo"}).assign(
         series=[alone if own else other for own in drawn["own"]],
         hollow=drawn["few"].to_numpy(bool),

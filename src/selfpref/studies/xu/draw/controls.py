@@ -77,11 +77,11 @@ def refined_by_noise(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) ->
 
 
 def _message(rows: pd.DataFrame) -> str:
-    """That noise rises nearly as much, where it does so for every model that is drawn."""
+    """That noise rises nearly as much or more, where it does so for every model that is drawn."""
     ends = rows.sort_values("step").groupby(["series", "panel"])["value"].agg(["first", "last"])
     rise = (ends["last"] - ends["first"]).unstack("series")
     alike = rise["judge of pure noise"].ge(NEARLY * rise["measured"]) & rise["measured"].gt(0)
-    return "Under this rule random scores rise about as much" if alike.all() else ""
+    return "Under this rule random scores rise about as much, or more" if alike.all() else ""
 
 
 def best_of_k(rows: pd.DataFrame, noise: pd.DataFrame, params: Params) -> Plate:
