@@ -230,6 +230,11 @@ def test_the_same_inputs_give_the_same_bytes(made, monkeypatch):
     assert digest() == before
 
 
+def test_beside_the_book_nothing_is_written(made):
+    names = {path.name for path in (made / "report/recorded").iterdir()}
+    assert names == {"wataoka.ipynb", "wataoka.html", "judges.md", "book"}
+
+
 def test_no_request_leaves_the_machine_and_nothing_complains(browser, pages):
     for page in pages:
         browser.open(page)

@@ -85,7 +85,8 @@ def build(studies: Sequence[Study], pages: Mapping[str, str], folder: Path) -> P
         SelfprefError: Sphinx had something to complain about, such as a dead link.
     """
     with atomic(folder) as scratch, tempfile.TemporaryDirectory(prefix="selfpref-") as temporary:
-        sources, trees = Path(temporary) / "sources", Path(temporary) / "trees"
+        # Sphinx and its extensions leave files beside the book, too.
+        sources, trees, made = (Path(temporary, name) for name in ("sources", "trees", "book"))
         sources.mkdir()
         _copy(studies, sources)
         for name, text in pages.items():
@@ -99,7 +100,7 @@ def build(studies: Sequence[Study], pages: Mapping[str, str], folder: Path) -> P
             Sphinx(
                 sources,
                 None,
-                scratch,
+                made,
                 trees,
                 "html",
                 confoverrides=dict(CONFIGURATION),
@@ -110,7 +111,8 @@ def build(studies: Sequence[Study], pages: Mapping[str, str], folder: Path) -> P
             first = said[0].replace(f"{sources}/", "")
             raise SelfprefError(f"the book, {len(said)} complaints of Sphinx: {first}")
         # Of use to a second build from the same sources alone.
-        (scratch / ".buildinfo").unlink()
-        for made in scratch.rglob("*.html"):
-            made.write_text(visible(made.read_text(encoding="utf-8")), encoding="utf-8")
+        (made / ".buildinfo").unlink()
+        for one in made.rglob("*.html"):
+            one.write_text(visible(one.read_text(encoding="utf-8")), encoding="utf-8")
+        shutil.copytree(made, scratch)
     return folder / "index.html"
