@@ -19,11 +19,11 @@ from selfpref.studies.beyond.draw.placebo import OWN_TEXT
 from selfpref.studies.beyond.measure.mitigations import EFFECTS, MEASURES, RULES
 from selfpref.studies.beyond.measure.scaled import EACH, ONE
 from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
+from selfpref.studies.panickssery.evaluators import from_names, of_params
 
 PARAMS = SimpleNamespace(
     profile="lab",
     bootstrap=SimpleNamespace(level=0.95, method="percentile", resamples=200),
-    panickssery=load(REPOSITORY / "profiles/recorded.yaml").panickssery,
 )
 
 
@@ -60,6 +60,7 @@ ROWS = pd.DataFrame(
     ],
     columns=LONG,
 )
+WHO = from_names(ROWS.loc[ROWS["study"].eq("panickssery"), "judge"])
 JUDGES = ("j", "k", MEAN)
 COUNTS = {"n": 7, "n_human_own": 3, "n_human_other": 4, "dropped": 1, "few": True}
 RULED = pd.DataFrame(
@@ -102,7 +103,7 @@ PLATES = {
     "statistics": (lambda rows: draw.statistics(rows, "wataoka", PARAMS), ROWS),
     "rates": (lambda rows: draw.rates(rows, "livebench", PARAMS), ROWS),
     "rubric": (lambda rows: draw.ratings(rows, PARAMS, rubric=True), ROWS),
-    "controls": (lambda rows: draw.preferences(rows, PARAMS, controls=True), ROWS),
+    "controls": (lambda rows: draw.preferences(rows, WHO, PARAMS, controls=True), ROWS),
     "placebo": (lambda rows: draw.placebo(rows, SCALES, PARAMS), PLACEBO),
     "mitigations": (draw.mitigations, RULED),
     "power": (draw.power, NEEDED),
@@ -110,7 +111,7 @@ PLATES = {
         name: (partial(plate, params=PARAMS), rows)
         for name, plate, rows in (
             ("ratings", draw.ratings, ROWS),
-            ("preferences", draw.preferences, ROWS),
+            ("preferences", lambda rows, params: draw.preferences(rows, WHO, params), ROWS),
             ("recovery", draw.recovery, RECOVERED),
             ("changes", draw.changes, CHANGED),
         )
@@ -216,10 +217,10 @@ def test_small_and_large_preferences_share_one_axis():
 
 
 def test_preferences_go_by_family_and_number_and_a_single_pair_is_not_drawn():
-    plate = draw.preferences(ROWS, PARAMS)
+    plate = draw.preferences(ROWS, WHO, PARAMS)
     assert rows_of(plate.figure) == ["GPT-3.5", "GPT-3.5 + 10 XSum", "GPT-3.5 + 500 XSum", "GPT-4"]
     assert len(plate.table) == ROWS["study"].eq("panickssery").sum()
-    controls = draw.preferences(ROWS, PARAMS, controls=True)
+    controls = draw.preferences(ROWS, WHO, PARAMS, controls=True)
     assert rows_of(controls.figure) == ["GPT-3.5, length (XSum)"]
     assert "1 value from one pair, not drawn" in controls.caption
     assert len(controls.table) == 2
@@ -227,12 +228,12 @@ def test_preferences_go_by_family_and_number_and_a_single_pair_is_not_drawn():
 
 def test_judges_that_the_parameters_tune_have_names_for_people():
     """As the figures of their own study call them; a replay is no control."""
-    lab = load(REPOSITORY / "params.yaml").panickssery
-    of_lab = SimpleNamespace(**{**vars(PARAMS), "panickssery": lab})
     names = ["clerk", "clerk-notes-10", "clerk-replay-notes-10", "clerk-notes-length"]
+    tuned = of_params(load(REPOSITORY / "params.yaml").panickssery, names, {"clerk", "host"})
+    who = pd.concat([from_names(["clerk"]), tuned])
     rows = [row("panickssery", name, "none", "demographic_parity", 0.1) for name in names]
     plates = [
-        draw.preferences(pd.DataFrame(rows, columns=LONG), of_lab, controls=controls)
+        draw.preferences(pd.DataFrame(rows, columns=LONG), who, PARAMS, controls=controls)
         for controls in (False, True)
     ]
     assert rows_of(plates[0].figure) == ["clerk", "clerk + 10 notes", "clerk + 10 notes, replay"]

@@ -8,6 +8,7 @@ from selfpref.studies.beyond import measure
 from selfpref.studies.livebench import metrics as livebench
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
+from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
 from selfpref.studies.wataoka import metrics as wataoka
 from selfpref.studies.wataoka.measure.judged import COLUMNS, Judged
 from selfpref.studies.xu import metrics as xu
@@ -16,6 +17,7 @@ from selfpref.studies.xu import metrics as xu
 def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame, from the tables of the other studies."""
     settings, found = wataoka.settings(params), []
+    evaluators = pd.DataFrame(columns=EVALUATORS)
     if "wataoka" in params.studies:
         loaded = wataoka.load(params, COLUMNS)
         judged = (Judged(key, loaded[key], settings) for key in sorted(loaded))
@@ -25,11 +27,13 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
         panel = Panel(livebench.load(params), livebench.settings(params))
         found.append(measure.contests(panel, settings))
     if "panickssery" in params.studies:
-        judged = pd.read_parquet(
-            paths.metrics_dir(params.profile, PANICKSSERY.name) / "pairs.parquet"
+        folder = paths.metrics_dir(params.profile, PANICKSSERY.name)
+        judged, evaluators = (
+            pd.read_parquet(folder / f"{name}.parquet") for name in ("pairs", "evaluators")
         )
         texts = PANICKSSERY.whole(params.profile, ["responses", "truths"])
         found.append(measure.preferences(judged, texts, settings))
     if "xu" in params.studies:
         found.append(measure.refinement(xu.load(params), xu.settings(params)))
-    return measure.compute(found, params.bootstrap.level)
+    # Their chapter's names of judges are made from what they were tuned on.
+    return {**measure.compute(found, params.bootstrap.level), "evaluators": evaluators}

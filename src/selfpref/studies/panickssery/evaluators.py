@@ -14,7 +14,7 @@ One row a judge:
 
 import itertools
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -32,7 +32,7 @@ EXAMPLES_AN_ARTICLE = 8
 ONE_MODEL = 0.01
 
 
-def of_params(section: Panickssery, judges: Iterable[str], responders: Set[str]) -> pd.DataFrame:
+def of_params(section: Panickssery, judges: Iterable[str], responders: set[str]) -> pd.DataFrame:
     """The judges that the parameters name.
 
     Args:
@@ -64,15 +64,8 @@ def of_params(section: Panickssery, judges: Iterable[str], responders: Set[str])
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def described(section: Panickssery, judges: Set[str], responders: Set[str]) -> pd.DataFrame:
-    """The judges as the parameters name them, the others as their names say; as `of_params`."""
-    configured = of_params(section, judges, responders)
-    others = from_names(judges - {*configured["evaluator"]})
-    return pd.concat([configured, others], ignore_index=True)
-
-
 def _asked(
-    section: Panickssery, judge: str, responders: Set[str]
+    section: Panickssery, judge: str, responders: set[str]
 ) -> tuple[str, Tuning | None] | None:
     """Whose summaries are a judge's own, and what it was tuned on; nothing of a release's judge."""
     if use := section.recognise.get(judge):

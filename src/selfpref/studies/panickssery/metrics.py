@@ -16,7 +16,11 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
     found = STUDY.whole(params.profile, measure.TABLES)
     judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
-    who = evaluators.described(params.panickssery, judges, {*found["responses"]["responder"]})
+    configured = evaluators.of_params(
+        params.panickssery, judges, {*found["responses"]["responder"]}
+    )
+    others = evaluators.from_names(judges - {*configured["evaluator"]})
+    who = pd.concat([configured, others], ignore_index=True)
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
     published = pd.read_csv(paths.published_file(STUDY.name))
     bootstrap = bootstrap.within(STUDY.name)

@@ -5,11 +5,9 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from selfpref.params import Panickssery
 from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Look
 from selfpref.studies.livebench.draw import names as livebench
 from selfpref.studies.panickssery.draw import names as panickssery
-from selfpref.studies.panickssery.evaluators import described as described_as
 from selfpref.studies.wataoka.draw import names as wataoka
 from selfpref.studies.xu.draw import names as xu
 from selfpref.tables.schemas import PANEL
@@ -75,9 +73,12 @@ def by_family(names: Iterable[str]) -> list[str]:
     return sorted(set(names), key=key)
 
 
-def evaluators(names: Iterable[str], section: Panickssery) -> pd.DataFrame:
-    """Judges of pairs with an own summary: family, whether a control, name; an index of judges."""
-    found = described_as(section, set(names), set(names))
+def evaluators(found: pd.DataFrame) -> pd.DataFrame:
+    """Judges of pairs with an own summary: family, whether a control, name; an index of judges.
+
+    Args:
+        found: The frame `evaluators`.
+    """
     told = panickssery.judge_names(found)
     recognising = [panickssery.BASE, panickssery.TUNED, panickssery.REPLAY]
     control = ~found["variant"].isin(recognising)

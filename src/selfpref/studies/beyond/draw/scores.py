@@ -89,17 +89,20 @@ def ratings(rows: pd.DataFrame, params: Params, *, rubric: bool = False) -> Plat
     return Plate(figure, table, told)
 
 
-def preferences(rows: pd.DataFrame, params: Params, *, controls: bool = False) -> Plate:
+def preferences(
+    rows: pd.DataFrame, who: pd.DataFrame, params: Params, *, controls: bool = False
+) -> Plate:
     """Judges that read pairs with an own text only: parity, equal length, gap to the oracle.
 
     Args:
         rows: The frame `beyond`.
+        who: The frame `evaluators`.
         params: With `bootstrap`.
         controls: Of models tuned on other tasks; else of untuned ones and of those tuned on
             self-recognition, with the table of all.
     """
     table = rows[rows["study"].eq("panickssery")]
-    judges = evaluators(table["judge"], params.panickssery)
+    judges = evaluators(who)
     of_kind = table["judge"].map(judges["control"]).eq(controls)
     if controls:
         table = table[of_kind]
