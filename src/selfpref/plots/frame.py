@@ -163,7 +163,7 @@ def head(axes: Axes, title: str, columns: int, beside: float = 0.3) -> None:
     """
     figure = axes.get_figure()
     width = figure.get_figwidth() if isinstance(figure, Figure) else PAGE
-    axes.set_title(wrapped(title, (width - beside) / columns - 0.2))
+    axes.set_title(wrapped(title, (width - beside) / columns - 0.1))
 
 
 def wrapped(text: str, width: float) -> str:

@@ -131,7 +131,7 @@ def lines(
         if limits:
             axes.set_ylim(limits)
         if kind == kinds[0]:
-            head(axes, str(name), len(names) if quantity else min(wrap, len(names)))
+            head(axes, str(name), len(names) if quantity else min(wrap, len(names)), beside=0.5)
     figure.supxlabel(label[0], fontsize=8)
     announce(
         panels[0],

@@ -1,6 +1,7 @@
 """Tables as readers see them: intervals in one cell, names in words, numbers to sort by."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -20,7 +21,9 @@ WORDS = {
 }
 
 SMALL, GREAT = 0.1, 100
-LEFT = ' style="text-align: left"'
+# What may be read in one line without making a table wide.
+SHORT = 15
+INTERVAL = re.compile(r"\[(\S+), (\S+)\]")
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,20 @@ def table(
 def html(made: Table) -> str:
     """A table as HTML without an empty line, so that Markdown takes it whole.
 
-    Cells of text say that they stand on the left; notebooks set all others on the right.
+    Cells of text say that they stand on the left, and long ones that lines may break; notebooks set
+    all others on the right. An interval stays in one line.
     """
 
+    def cell(kind: str, text: str, *, number: bool) -> str:
+        style = "" if number else "text-align: left"
+        style += "" if number or len(text) < SHORT else "; white-space: normal"
+        told = INTERVAL.sub("[\\1,\N{NO-BREAK SPACE}\\2]", " ".join(text.split()))
+        given = f' style="{style}"' if style else ""
+        return f"<{kind}{given}>{escape(visible(told))}</{kind}>"
+
     def row(kind: str, texts: Sequence[str]) -> str:
-        cells = (
-            f"<{kind}{'' if number else LEFT}>{escape(visible(' '.join(text.split())))}</{kind}>"
-            for text, (_, number) in zip(texts, made.heads, strict=True)
-        )
-        return f"<tr>{''.join(cells)}</tr>"
+        kinds = zip(texts, made.heads, strict=True)
+        return f"<tr>{''.join(cell(kind, text, number=number) for text, (_, number) in kinds)}</tr>"
 
     head = row("th", [name for name, _ in made.heads])
     body = "\n".join(row("td", texts) for texts in made.rows)
