@@ -104,7 +104,8 @@ def html(made: Table) -> str:
     """A table as HTML without an empty line, so that Markdown takes it whole.
 
     Cells of text say that they stand on the left, and long ones that lines may break; notebooks set
-    all others on the right. An interval stays in one line.
+    all others on the right. An interval stays in one line. The class is that of pandas: themes know
+    its tables in the dark.
     """
 
     def cell(kind: str, text: str, *, number: bool) -> str:
@@ -120,7 +121,7 @@ def html(made: Table) -> str:
 
     head = row("th", [name for name, _ in made.heads])
     body = "\n".join(row("td", texts) for texts in made.rows)
-    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+    return f'<table class="dataframe">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>'
 
 
 def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
