@@ -101,5 +101,5 @@ def test_a_chapter_shows_the_claims_that_its_data_can_be_asked_about(monkeypatch
     claimed([claim], {"bias": BIAS.iloc[:0]})
     table, none = (one.data for one in shown)
     assert table.count("<tr>") == 3
-    assert table.count("0.90 [0.80, 0.95]") == 2
+    assert table.count("0.90 [0.80,\N{NO-BREAK SPACE}0.95]") == 2
     assert none.startswith("None of the claims")

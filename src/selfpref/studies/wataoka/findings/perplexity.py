@@ -102,14 +102,14 @@ FINDINGS = {
 def _without_perplexities(claim: str, place: str) -> Claim:
     """A claim that needs what no release holds."""
     return Claim(
-        "The releases hold {responses:.0f} responses and no perplexity to one of their judges "
-        "({mt:.0f} and {vicuna:.0f} rows), so nothing can be said.",
+        "The releases hold {responses:.0f} responses, and of none the perplexity to one of their "
+        "judges, so nothing can be said.",
         {
             "vicuna": value("contents", "n_own_perplexities", dataset="vicuna80"),
             "mt": value("contents", "n_own_perplexities", dataset="mt-bench"),
             "responses": lambda frames: frames["contents"]["n_responses"].sum(),
         },
-        {"no": lambda n: n.mt == 0 and n.vicuna == 0},
+        {"none": lambda n: n.mt == 0 and n.vicuna == 0},
         claim=claim,
         place=place,
         test="The judge's own perplexity of each response is needed.",
