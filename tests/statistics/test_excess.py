@@ -59,6 +59,16 @@ def test_judges_alike_have_no_excess():
         assert bias_excess(rows, variant)[0] == 0
 
 
+def test_a_judge_of_a_few_pairs_hides_nobody_s_excess():
+    enough = facing_rows(human=[1] * 10 + [0] * 10, j=[1] * 20, k=[1] * 10 + [0] * 10)
+    sample = facing_rows(human=[1, 0], m=[1, 1])
+    for variant in ("own", "common", "half-ties"):
+        assert bias_excess(pd.concat([enough, sample]), variant) == (1.0, 20)
+    # Where no other judge has enough, all enter, and the value is marked as too few.
+    fewer = enough.query("judge == 'j' or cluster in ('c0', 'c10')")
+    assert bias_excess(pd.concat([fewer, sample]), "own") == (1 - (0 + 1) / 2, 20)
+
+
 def test_without_another_judge_there_is_no_excess():
     cells, _ = stacked_cells(facing_rows(human=[1, 0], j=[1, 1]), "j", "own", "drop", "drop")
     assert np.isnan(excess(cells.sum(axis=0)))

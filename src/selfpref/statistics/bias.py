@@ -31,7 +31,8 @@ in three variants, none of which is to be read alone:
 Both terms of EO are shares of one *human side*: pairs on which the human prefers the judge's own
 response (TP + FN), and pairs on which the human prefers the other one (FP + TN). A value that rests
 on fewer than `FEW` pairs on one side is *too few*: hollow in pictures, marked in tables, and quoted
-nowhere. For an excess both sides of every judge count.
+nowhere. For an excess both sides of every judge count; another judge with too few decided pairs
+does not enter where others have enough, so that one that read a sample hides nobody's excess.
 
 This is not the human-conditioned regression coefficient of Spiliopoulou et al. (2508.06709).
 """
@@ -197,6 +198,14 @@ def excess(cells: Floats) -> Floats:
     return result
 
 
+def _others(rows: pd.DataFrame, judge: str, human_ties: Ties, judge_ties: Ties) -> list[str]:
+    """The other judges that have enough decided pairs; all of them where none has."""
+    others = [name for name in names_of(rows["judge"]) if name != judge]
+    cells = pd.DataFrame(cell_weights(rows, human_ties, judge_ties)).groupby(list(rows["judge"]))
+    few = too_few(cells.sum().reindex(others))
+    return [name for name, less in zip(others, few, strict=True) if not less] or others
+
+
 def stacked_cells(
     rows: pd.DataFrame, judge: str, variant: Variant, human_ties: Ties, judge_ties: Ties
 ) -> tuple[Floats, pd.Series]:
@@ -210,9 +219,11 @@ def stacked_cells(
         judge_ties: The same, for the variant `own`; the others say what becomes of a judge's tie.
 
     Returns:
-        `[pairs, judges, 4]`, `judge` first, the others by name; and the cluster of each pair.
+        `[pairs, judges, 4]`, `judge` first, the others that enter by name; and the cluster of each
+        pair.
     """
-    judges = [judge, *(name for name in names_of(rows["judge"]) if name != judge)]
+    judges = [judge, *_others(rows, judge, human_ties, judge_ties)]
+    rows = rows[rows["judge"].isin(judges)]
     pair = ["item_id", "cluster", "opponent"]
     by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
     number = rows.groupby(pair, sort=True).ngroup().to_numpy()

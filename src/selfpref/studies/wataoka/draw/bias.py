@@ -7,6 +7,7 @@ from selfpref.plots.captions import caption, counted, labelled_by
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import COLUMN, long
 from selfpref.plots.save import Plate, nothing
+from selfpref.statistics.bias import FEW
 from selfpref.studies.wataoka.draw.names import (
     AUTHOR,
     HOLLOW,
@@ -74,7 +75,8 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
     )
     told = caption(
         "Equal-opportunity bias of each judge towards its own responses, and the mean bias of the "
-        "other judges towards the same responses",
+        f"other judges towards the same responses (of those with {FEW} pairs on each human side, "
+        "where there are any)",
         counted(readable(rows), "pairs", why=WHY),
         f"On the right: {SIDES}",
         _two_votes(rows),

@@ -266,13 +266,12 @@ def excess_table(data: Judged) -> pd.DataFrame:
         `dataset, judge, variant`; the judge's `eo`; `excess` and the mean `eo_others` of the other
         judges with bounds; `n_human_own` and `n_human_other`, the judge's pairs on either human
         side, with `_least` the fewest that another judge has; `few`, whether one of the four is
-        too few; `n, others, undefined`.
+        too few; `others`, how many other judges enter; `n, undefined`.
     """
     rows = []
     for judge in data.judges:
         towards_judge = pairs_with(data.pairs, judge)
-        others = towards_judge["judge"].nunique() - 1
-        for variant in VARIANTS if others else ():
+        for variant in VARIANTS if towards_judge["judge"].nunique() > 1 else ():
             cells, clusters = stacked_cells(
                 towards_judge, judge, variant, data.settings.human_ties, data.settings.judge_ties
             )
@@ -286,7 +285,7 @@ def excess_table(data: Judged) -> pd.DataFrame:
             rows.append(
                 row
                 | {**_sides(sides[0]), **_sides(sides[1:].min(axis=0), "_least")}
-                | {"few": bool(too_few(totals).any()), "others": others}
+                | {"few": bool(too_few(totals).any()), "others": cells.shape[1] - 1}
                 | {"n": int((cells[:, 0].sum(axis=1) > 0).sum()), "undefined": found[0].undefined}
             )
     return pd.DataFrame(rows)
