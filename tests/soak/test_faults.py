@@ -10,10 +10,6 @@ from collections import Counter
 from contextlib import contextmanager
 
 import pytest
-
-if not os.environ.get("SELFPREF_SOAK"):
-    pytest.skip("`make soak` runs this", allow_module_level=True)
-
 from campaign import (
     PATIENCE,
     broken,
@@ -32,6 +28,8 @@ from ruamel.yaml import YAML, YAMLError
 
 from selfpref.errors import SelfprefError
 from selfpref.store import Store, call_key
+
+pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 
 KILLS = 20
 # Who is killed: dvc alone, everything at once, or any one process (as for want of memory).

@@ -6,12 +6,10 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-
-if not os.environ.get("SELFPREF_SOAK"):
-    pytest.skip("`make soak` runs this", allow_module_level=True)
-
 from clones import cloned, without
 from conftest import lines
+
+pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 
 # A formula first, then markup, control characters, halves of characters, special tokens of chat
 # formats, a verdict, mathematics that cannot be set, and a megabyte in one line.

@@ -11,20 +11,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from zlib import crc32
 
-import pytest
-
-if not os.environ.get("SELFPREF_SOAK"):
-    pytest.skip("`make soak` runs this", allow_module_level=True)
-
 import pandas as pd
 import pyarrow
+import pytest
 from conftest import REPOSITORY
 from pyarrow import parquet
 
 from selfpref import paths, tables
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
-from selfpref.params import Judge, Perplexity
+from selfpref.params import Judge, Perplexity, load
 from selfpref.params.data import WataokaData
 from selfpref.params.studies import Bootstrap, Wataoka
 from selfpref.plots.save import Gallery
@@ -35,34 +31,39 @@ from selfpref.studies.wataoka import draw as figures
 from selfpref.studies.wataoka import stages
 from selfpref.tables import frames
 
+pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
+
 SIZES = (10_000, 100_000)
 RESPONDERS = ("j", "k", "l", "m")
 PAIRS = (("j", "k"), ("k", "l"), ("l", "m"), ("m", "j"))
 JUDGES = ("j", "k")
 # What a pair may add to the peak of a stage, in bytes. Metrics hold four verdicts and four
-# perplexities a pair, of two judges; a stage that asks holds those of one.
-A_PAIR = {"judge": 1300, "perplexity": 1000, "metrics": 2800, "figures": 50}
-PARAMS = SimpleNamespace(
-    profile="lab",
-    seed=1,
-    lab=SimpleNamespace(seeds=[]),
-    models=dict.fromkeys(JUDGES, SimpleNamespace(responder=None)),
-    wataoka=Wataoka(
-        datasets={"mine": WataokaData(reader="pairs", source="mine.jsonl")},
-        respond={},
-        label={},
-        judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
-        perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
-        threshold=0.5,
-        human_ties="drop",
-        judge_ties="drop",
-        judge_tie="exact",
-        turns="all",
-        bins=4,
-        binning="count",
-        scale="log-perplexity",
-    ),
-    bootstrap=Bootstrap(resamples=200, level=0.95, method="percentile"),
+# perplexities a pair, of two judges; a stage that asks holds those of one; a chapter holds the pairs
+# of one judge, on which it computes.
+A_PAIR = {"judge": 1300, "perplexity": 1000, "metrics": 2800, "figures": 150}
+PARAMS = load(REPOSITORY / "profiles/recorded.yaml").model_copy(
+    update={
+        "profile": "lab",
+        "studies": ["wataoka"],
+        "models": dict.fromkeys(JUDGES, SimpleNamespace(responder=None)),
+        "wataoka": Wataoka(
+            datasets={"mine": WataokaData(reader="pairs", source="mine.jsonl")},
+            respond={},
+            label={},
+            judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
+            perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
+            threshold=0.5,
+            human_ties="drop",
+            judge_ties="drop",
+            judge_tie="exact",
+            panel=[],
+            turns="all",
+            bins=4,
+            binning="count",
+            scale="log-perplexity",
+        ),
+        "bootstrap": Bootstrap(resamples=200, level=0.95, method="percentile"),
+    }
 )
 
 
@@ -148,7 +149,7 @@ def draw():
     for name, plate in {
         "bias": figures.bias(found["fig1b_bias"], found["paper_bias"], PARAMS),
         "cells": figures.confusion(found["fig1b_bias"], found["paper_bias"]),
-        "opponents": figures.by_opponent(found["bias_by_opponent"]),
+        "opponents": figures.by_opponent(found["bias_by_opponent"], PARAMS),
         "example": figures.example(found["example"]),
     }.items():
         gallery.figure(plate.figure, name, plate.caption)

@@ -3,11 +3,9 @@
 import os
 
 import pytest
-
-if not os.environ.get("SELFPREF_SOAK"):
-    pytest.skip("`make soak` runs this", allow_module_level=True)
-
 from campaign import pipeline
+
+pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 
 
 def test_two_runs_from_scratch_are_the_same(tmp_path, monkeypatch, capfd):

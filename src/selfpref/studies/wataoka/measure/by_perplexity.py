@@ -15,6 +15,8 @@ the human's vote). Both are functions of sums, so the cluster bootstrap is exact
 This is an association: a text may be probable to a judge for reasons that also make it good.
 """
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pandas as pd
 
@@ -26,6 +28,8 @@ from selfpref.statistics.threads import at_once
 from selfpref.studies.wataoka.measure.judged import Binning, Judged
 
 WHO = ("judge", "human")
+# From a data set and a judge to perplexities, as `response_perplexity` returns them.
+Read = Callable[[Judged, str], pd.DataFrame]
 
 
 def pair_differences(pairs: pd.DataFrame, values: pd.DataFrame, quality: pd.Series) -> pd.DataFrame:
@@ -80,30 +84,31 @@ def own_first(rows: pd.DataFrame) -> pd.DataFrame:
     return own.assign(**turned, own_is_b=False)
 
 
-def differences(data: Judged) -> pd.DataFrame:
+def own_values(data: Judged, judge: str) -> pd.DataFrame:
+    """Perplexities to a judge itself, as `response_perplexity` returns them."""
+    scored = data.tables["perplexities"]
+    return response_perplexity(scored[scored["judge"].eq(judge)], data.settings.scale)
+
+
+def differences(data: Judged, read: Read = own_values) -> Iterator[tuple[str, pd.DataFrame]]:
     """Judged pairs with a vote, a decision and both perplexities; ties as the settings say.
 
-    Rows that lack one of these are there with `keep` false, so that they can be counted; `decided`
-    is false where it is not for want of a vote.
+    Args:
+        data: One data set.
+        read: The perplexities that stand beside a judge's verdicts.
+
+    Yields:
+        A judge and its pairs. Those that lack one of the three are there with `keep` false, so that
+        they can be counted; `decided` is false where it is not for want of a vote.
     """
     use = data.settings
-    scored = data.tables["perplexities"]
-    parts = [("", data.pairs.iloc[:0]), *by_judge(data.pairs)]
-    rows = pd.concat(
-        [
-            pair_differences(
-                pairs,
-                response_perplexity(scored[scored["judge"].eq(judge)], use.scale),
-                data.truth("quality"),
-            )
-            for judge, pairs in parts
-        ],
-        ignore_index=True,
-    )
-    decided = rows[["x", "judge_wins"]].notna().all(axis=1)
-    decided &= rows["judge_wins"].ne(0.5) | (use.judge_ties == "half")
-    voted = rows["human_wins"].notna() & (rows["human_wins"].ne(0.5) | (use.human_ties == "half"))
-    return rows.assign(decided=decided, keep=decided & voted)
+    for judge, pairs in by_judge(data.pairs):
+        rows = pair_differences(pairs, read(data, judge), data.truth("quality"))
+        decided = rows[["x", "judge_wins"]].notna().all(axis=1)
+        decided &= rows["judge_wins"].ne(0.5) | (use.judge_ties == "half")
+        wins = rows["human_wins"]
+        voted = wins.notna() & (wins.ne(0.5) | (use.human_ties == "half"))
+        yield judge, rows.assign(decided=decided, keep=decided & voted)
 
 
 def _voted(rows: pd.DataFrame) -> bool:
@@ -137,8 +142,12 @@ def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
     return np.unique(np.quantile(x, np.linspace(0, 1, bins + 1)))
 
 
-def win_rates_by_bin(data: Judged) -> pd.DataFrame:
+def win_rates_by_bin(data: Judged, read: Read = own_values) -> pd.DataFrame:
     """Figs. 3, 4 and 6: share of wins of A by bin of x, for the judge and the human.
+
+    Args:
+        data: One data set.
+        read: As in `differences`.
 
     Returns:
         `dataset, judge, pairs` (`all`, `own`, `other`), `who` (`judge`, `human`), `bin`, `left`,
@@ -147,7 +156,7 @@ def win_rates_by_bin(data: Judged) -> pd.DataFrame:
         Where nobody voted on any pair of a part, its rows are the judge's alone.
     """
     rows = []
-    for judge, every in differences(data).groupby("judge"):
+    for judge, every in differences(data, read):
         edges = bin_edges(every["x"][_kept(every)], data.settings.bins, data.settings.binning)
         for pairs, part, dropped in _parts(every):
             inner = np.clip(np.searchsorted(edges, part["x"], side="right") - 1, 0, len(edges) - 2)
@@ -208,13 +217,13 @@ def slopes(data: Judged) -> pd.DataFrame:
         nobody voted.
     """
     places, calls = [], []
-    for judge, every in differences(data).groupby("judge"):
+    for judge, every in differences(data):
         for pairs, part, dropped in _parts(every):
             used = part[["x", "q", *(f"{who}_wins" for who in WHO)]]
             # Without a vote there is no quality to control for: a column of zeros has no slope.
             x, q, *wins = (used if _voted(part) else used.fillna(0.0)).to_numpy(float).T
             values = np.stack([moments(x, q, y) for y in wins], axis=1)
-            calls.append((values, part["cluster"], _slopes, "slopes", str(judge), pairs))
+            calls.append((values, part["cluster"], _slopes, "slopes", judge, pairs))
             place = {"dataset": data.name, "judge": judge, "pairs": pairs}
             who = (*WHO, "judge - human") if _voted(part) else WHO[:1]
             places.append((place, who, {"n": len(part), "n_dropped": dropped}))

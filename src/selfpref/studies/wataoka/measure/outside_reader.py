@@ -27,14 +27,12 @@ away.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from selfpref import tables
 from selfpref.statistics.regression import fit
-from selfpref.statistics.scores import PAIR, human_votes, response_perplexity
+from selfpref.statistics.scores import PAIR, human_votes, names_of, response_perplexity
 from selfpref.studies.wataoka.measure.by_perplexity import win_rates_by_bin
 from selfpref.studies.wataoka.measure.judged import Judged
 
@@ -43,19 +41,22 @@ OWN, OUTSIDE = "own", "outside"
 CONTROLS = ("raw", "responders", "length", "vote")
 
 
-def sides(data: Judged) -> pd.DataFrame:
-    """Every pair with a vote or a verdict, its texts there, once for each who decided and reader.
+def sides(data: Judged) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    """Every pair with a vote or a verdict, its texts there, by who decided and by reader.
 
     Args:
         data: One data set, with perplexities.
 
-    Returns:
-        `item_id, first, second, cluster, who` (a judge, or `human`), `reader` (`own`, `outside`),
-        `readers` (its name, or how many they are), `y`, `human` (-1/2, 0, 1/2, NaN where nobody
-        voted), `x`, `length`; y and x are NaN where there is no decision or no perplexity.
+    Yields:
+        Who (a judge, or `human`) and reader (`own`, `outside`), and their rows: `item_id, first,
+        second, cluster`, `readers` (the reader's name, or how many they are), `y`, `human` (-1/2,
+        0, 1/2, NaN where nobody voted), `x`, `length`; y and x are NaN where there is no decision
+        or no perplexity.
     """
-    values = response_perplexity(data.tables["perplexities"], "log-perplexity")
-    given = values[values["conditional"]]
+    if data.tables["perplexities"].empty:
+        return
+    given = response_perplexity(data.tables["perplexities"], "log-perplexity")
+    given = given[given["conditional"]]
     texts = data.tables["responses"].query("step == 0 and sample == 0")
     length = np.log1p(texts.set_index(["item_id", "responder"])["length"])
     votes = human_votes(data.tables["labels"]).merge(
@@ -64,26 +65,23 @@ def sides(data: Judged) -> pd.DataFrame:
     # Votes on texts that are not there say nothing about texts.
     votes = votes[_difference(length, votes).notna()]
     voted = votes.assign(judge=HUMAN, decision=votes["human"])
-    decided = pd.concat([voted, data.pairs], ignore_index=True)
-    parts = []
-    for who, rows in decided.groupby("judge"):
-        for reader, read in ((OWN, given["judge"].eq(who)), (OUTSIDE, given["judge"].ne(who))):
+    for who in sorted({*names_of(data.pairs["judge"]), *names_of(voted["judge"])}):
+        rows = voted if who == HUMAN else data.pairs[data.pairs["judge"].eq(who)]
+        for reader, read in ((OUTSIDE, given["judge"].ne(who)), (OWN, given["judge"].eq(who))):
             mine = given[read]
             if mine.empty:
                 continue
             mean = mine.groupby(["item_id", "responder"])["value"].mean()
-            parts.append(
+            yield (
+                (who, reader),
                 rows[[*PAIR, "cluster"]].assign(
-                    who=who,
-                    reader=reader,
                     readers=_named(sorted(set(mine["judge"]))),
                     y=rows["decision"] - 0.5,
                     human=rows["human"] - 0.5,
                     x=_difference(mean, rows),
                     length=_difference(length, rows),
-                )
+                ),
             )
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def to_outsiders(data: Judged, rows: pd.DataFrame, judge: str) -> pd.Series:
@@ -94,11 +92,8 @@ def to_outsiders(data: Judged, rows: pd.DataFrame, judge: str) -> pd.Series:
         rows: Pairs, with `item_id, first, second`.
         judge: Who judges them.
     """
-    values = response_perplexity(data.tables["perplexities"], "log-perplexity")
-    read = values[values["conditional"] & values["judge"].ne(judge)]
-    if read.empty:
-        return pd.Series(np.nan, index=rows.index)
-    return _difference(read.groupby(["item_id", "responder"])["value"].mean(), rows)
+    values = _of_outsiders(data, judge)
+    return pd.Series(np.nan, index=rows.index) if values.empty else _difference(values, rows)
 
 
 def outside_reader(data: Judged) -> pd.DataFrame:
@@ -113,7 +108,7 @@ def outside_reader(data: Judged) -> pd.DataFrame:
         a decision or a perplexity).
     """
     rows = []
-    for (who, reader), every in _parts(data):
+    for (who, reader), every in sides(data):
         used = every[every[["x", "y", "length"]].notna().all(axis=1)]
         for control in CONTROLS:
             if control == "vote" and who == HUMAN:
@@ -141,29 +136,24 @@ def outside_win_rates(data: Judged) -> pd.DataFrame:
     Args:
         data: One data set, with perplexities.
     """
-    scored = data.tables["perplexities"]
-    values = response_perplexity(scored, "log-perplexity")
-    given = values[values["conditional"]]
-    parts = [tables.empty("perplexities")]
-    for judge in sorted(set(data.pairs["judge"])):
-        mean = given[given["judge"].ne(judge)].groupby(["item_id", "responder"])["value"].mean()
-        found = mean.rename("sum_nll").reset_index()
-        parts.append(found.assign(judge=judge, conditional=True, step=0, n_tokens=1, status="ok"))
-    read = {**data.tables, "perplexities": pd.concat(parts, ignore_index=True)}
-    return win_rates_by_bin(replace(data, tables=read))
+
+    def read(data: Judged, judge: str) -> pd.DataFrame:
+        values = _of_outsiders(data, judge)
+        values = values if data.settings.scale == "log-perplexity" else np.exp(values)
+        return values.reset_index().assign(judge=judge, conditional=True)
+
+    return win_rates_by_bin(data, read)
+
+
+def _of_outsiders(data: Judged, judge: str) -> pd.Series:
+    """Mean log-perplexity of each response to the readers that are not the judge."""
+    values = response_perplexity(data.tables["perplexities"], "log-perplexity")
+    read = values[values["conditional"] & values["judge"].ne(judge)]
+    return read.groupby(["item_id", "responder"])["value"].mean()
 
 
 def _named(readers: list[str]) -> str:
     return readers[0] if len(readers) == 1 else f"{len(readers)} models"
-
-
-def _parts(data: Judged) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
-    """What each judge and the people decided, by reader."""
-    if data.tables["perplexities"].empty:
-        return
-    rows = sides(data)
-    if len(rows):
-        yield from rows.groupby(["who", "reader"])
 
 
 def _difference(of: pd.Series, pairs: pd.DataFrame) -> pd.Series:

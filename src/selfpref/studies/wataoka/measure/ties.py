@@ -24,6 +24,8 @@ from selfpref.studies.wataoka.measure.judged import Judged
 # What stands for all orders, and for all statuses that are no verdict.
 ALL, FAILED = "all", "any failure"
 NOT_STATED = "not stated"
+# What an answer is that can be used: a tie, or one of the responses.
+SAID = ("tie", "response")
 EXCLUSIONS = ["dataset", "judge", "order", "status", "n", "of", "share"]
 
 
@@ -83,28 +85,17 @@ def exclusions(data: Judged) -> pd.DataFrame:
         verdicts of judge and order.
     """
     found = [pd.DataFrame(columns=EXCLUSIONS)]
+    # As in `position`: items that the settings leave out are not counted.
+    known = data.pairs["item_id"].unique()
     for judge, verdicts in by_judge(data.tables["verdicts"]):
-        # As in `position`: pairs that the settings leave out are not counted.
-        known = data.pairs.loc[data.pairs["judge"].eq(judge), PAIR]
-        single = verdict_scores(verdicts).merge(known, on=PAIR)
-        if single.empty:
+        outcomes = _outcomes(judge, verdicts[verdicts["item_id"].isin(known)])
+        if outcomes.empty:
             continue
-        won = single["score"] * (1 - single["tie"])
-        tied = single["tie"].ge(np.maximum(won, 1 - single["tie"] - won)) & single["tie"].gt(0)
-        said = np.where(tied | single["score"].eq(0.5), "tie", "response")
-        status = single["status"].where(single["status"].ne("ok"), said)
-        mine = np.select([single[side].eq(judge) for side in PAIR[1:]], PAIR[1:], "")
-        order = np.select(
-            [mine == "", single["presented"].isna(), single["presented"].eq(mine)],
-            ["no own", "unknown", "own first"],
-            "own second",
-        )
-        counted = pd.DataFrame({"order": order, "status": status})
-        failed = counted[single["status"].ne("ok")].assign(status=FAILED)
-        both = pd.concat([counted, failed])
+        of = outcomes.groupby("order")["n"].sum().to_dict() | {ALL: outcomes["n"].sum()}
+        failed = outcomes[~outcomes["status"].isin(SAID)].assign(status=FAILED)
+        both = pd.concat([outcomes, failed])
         both = pd.concat([both, both.assign(order=ALL)])
-        counts = both.groupby(["order", "status"]).size().rename("n").reset_index()
-        of = counted["order"].value_counts().to_dict() | {ALL: len(counted)}
+        counts = both.groupby(["order", "status"], as_index=False)["n"].sum()
         found.append(
             counts.assign(
                 dataset=data.name,
@@ -114,6 +105,23 @@ def exclusions(data: Judged) -> pd.DataFrame:
             )
         )
     return pd.concat(found, ignore_index=True)[EXCLUSIONS]
+
+
+def _outcomes(judge: str, verdicts: pd.DataFrame) -> pd.DataFrame:
+    """One judge's verdicts counted: `order, status, n`."""
+    single = verdict_scores(verdicts)
+    won = single["score"] * (1 - single["tie"])
+    tied = single["tie"].ge(np.maximum(won, 1 - single["tie"] - won)) & single["tie"].gt(0)
+    said = np.where(tied | single["score"].eq(0.5), *SAID)
+    mine = np.select([single[side].eq(judge) for side in PAIR[1:]], PAIR[1:], "")
+    order = np.select(
+        [mine == "", single["presented"].isna(), single["presented"].eq(mine)],
+        ["no own", "unknown", "own first"],
+        "own second",
+    )
+    status = single["status"].where(single["status"].ne("ok"), said)
+    counted = pd.DataFrame({"order": order, "status": status})
+    return counted.value_counts().reset_index(name="n")
 
 
 def with_the_paper(found: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
