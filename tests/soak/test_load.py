@@ -38,8 +38,8 @@ RESPONDERS = ("j", "k", "l", "m")
 PAIRS = (("j", "k"), ("k", "l"), ("l", "m"), ("m", "j"))
 JUDGES = ("j", "k")
 # What a pair may add to the peak of a stage, in bytes. Metrics hold four verdicts and four
-# perplexities a pair, of two judges; a stage that asks holds those of one; a chapter holds the pairs
-# of one judge, on which it computes.
+# perplexities a pair, of two judges; a stage that asks holds those of one; a chapter holds one
+# judge's pairs, on which it computes.
 A_PAIR = {"judge": 1300, "perplexity": 1000, "metrics": 2800, "figures": 150}
 PARAMS = load(REPOSITORY / "profiles/recorded.yaml").model_copy(
     update={
