@@ -65,6 +65,8 @@ class Tables(dict[str, pd.DataFrame]):
         path = self.folder / f"{name}.csv"
         if not path.is_file():
             raise LookupError(f"{path.relative_to(paths.root())} is not there")
+        if not path.read_bytes().strip():
+            raise AbsentError(f"{path} has no columns: nothing could be computed")
         self[name] = pd.read_csv(path)
         return self[name]
 

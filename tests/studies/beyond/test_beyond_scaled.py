@@ -162,6 +162,15 @@ def test_a_fit_that_does_not_settle_gives_no_coefficient(rng):
     assert found.empty
 
 
+def test_without_a_scored_pair_there_is_nothing_to_fit(rng):
+    """A judge that never answers, and nobody else."""
+    pairs = simulated(rng, {}, items=2).assign(score=np.nan)
+    effects, scales = own_texts(pairs)
+    assert not effects
+    assert scales.empty
+    assert alone(pairs).empty
+
+
 def test_judges_whose_scales_sum_to_zero_have_no_fit():
     """One prefers `a` in all its three pairs, the other one `b` in its only one."""
     columns = ["judge", "score", "cluster"]

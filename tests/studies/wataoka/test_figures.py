@@ -102,6 +102,13 @@ def test_an_empty_frame_is_told_and_not_drawn(plate):
     assert found.table.empty
 
 
+def test_a_judge_with_one_human_outcome_has_no_bias_to_draw():
+    one = BIAS.iloc[[0]].assign(fp=0, tn=0, eo=None, eo_others=None, eo_no_preference=None)
+    plate = draw.bias(one, PAPER, PARAMS)
+    assert plate.figure is None
+    assert "both human outcomes" in plate.caption
+
+
 def test_a_judge_without_a_value_has_no_panel():
     rows = BIAS.iloc[:2].assign(opponent="gpt-4", undefined=0.0, n_human_own=5, n_human_other=5)
     plate = draw.by_opponent(rows, PARAMS)

@@ -285,6 +285,8 @@ def own_texts(
         where the model is not identified.
     """
     judges, own = products.judges, products.own
+    if not judges:
+        return {}, pd.DataFrame(columns=SCALES[2:])
     scale, judged, b = (part[0] for part in fitted(products.total[None], own, np.ones(len(judges))))
     if np.isnan(judged).any():
         return {}, pd.DataFrame(columns=SCALES[2:])
@@ -351,6 +353,8 @@ def placebos(data: Judged) -> pd.DataFrame:
     products, level = Products.of(data.pairs), data.settings.bootstrap.level
     judges, alike = products.judges, np.ones(len(products.judges))
     cells = np.argwhere(products.pairs > 0)
+    if not len(cells):
+        return pd.DataFrame(columns=PLACEBO)
     terms = np.zeros((len(cells), *products.own.shape))
     terms[np.arange(len(cells)), *cells.T] = 1.0
     every = np.broadcast_to(products.total, (len(cells), *products.total.shape))

@@ -50,6 +50,8 @@ def bias(rows: pd.DataFrame, paper: pd.DataFrame, params: Params) -> Plate:
         for label, (column, _) in SERIES.items()
         if column in rows and rows[column].notna().any()
     }
+    if not drawn:
+        return nothing("no judge with both human outcomes", rows)
     some = rows[rows["n"].gt(0)]
     ordered = some.sort_values(["dataset", "eo"], ascending=[True, False], kind="stable")
     shown = pd.concat([long(paper, {itself: "eo"}), long(ordered, drawn)], ignore_index=True)

@@ -88,9 +88,10 @@ def without_a_self(
         expected: The frame `without_self`: EO of another person in GPT-4's place.
         params: With `bootstrap`.
     """
-    if rows.empty:
-        return nothing("no judge without responses of its own on Chatbot Arena", rows)
-    arena = rows[rows["dataset"].eq("arena") & ~rows["own"]].sort_values("eo", ascending=False)
+    arena = rows if rows.empty else rows[rows["dataset"].eq("arena") & ~rows["own"]]
+    if arena.empty or not arena["eo"].notna().any():
+        return nothing("no judge without responses of its own on Chatbot Arena", arena)
+    arena = arena.sort_values("eo", ascending=False)
     itself, judge = "towards its own responses (paper's counts)", "towards another model's"
     of_itself = long(paper, {itself: "eo"}).assign(responder=paper["judge"], few=False)
     parts = [of_itself, long(arena, {judge: "eo"})]
