@@ -41,7 +41,7 @@ def settle() -> None:
     """Make the settings of this process and of all that it starts."""
     if shutil.disk_usage(Path(__file__).parent).free < LITTLE_DISK:
         sys.dont_write_bytecode = True
-        os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     sys.modules.setdefault(UNWANTED, None)  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 import csv
 import gc
-import json
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -15,7 +14,7 @@ from selfpref.plots import save
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.heatmap import heatmap
-from selfpref.plots.save import Gallery, printed
+from selfpref.plots.save import Gallery, manifests, printed
 
 TABLE = pd.DataFrame({"judge": ["j", "k", "j"], "eo": [0.4, None, 0.0]})
 CELLS = pd.DataFrame(
@@ -54,7 +53,7 @@ def test_a_figure_is_the_same_bytes_every_time(tmp_path):
         "fig.tex",
         "cells.svg",
         "cells.pdf",
-        "gallery.json",
+        "gallery-page.json",
     }
 
 
@@ -97,10 +96,10 @@ def test_the_caption_travels_inside_the_picture(tmp_path):
 
 def test_prune_removes_what_this_run_did_not_write(tmp_path):
     (tmp_path / "former.svg").touch()
-    gallery = Gallery(tmp_path)
+    gallery = Gallery(tmp_path, "page")
     gallery.table(TABLE, "fig")
     gallery.prune()
-    left = ["fig.csv", "fig.md", "fig.tex", "gallery.json"]
+    left = ["fig.csv", "fig.md", "fig.tex", "gallery-page.json"]
     assert sorted(p.name for p in tmp_path.iterdir()) == left
 
 
@@ -110,7 +109,7 @@ def test_a_chapter_and_its_appendix_fill_one_folder_and_leave_each_others_output
         gallery.table(TABLE, f"of_{page}")
         gallery.figure(rows_with_intervals(), f"drawn_in_{page}", "a caption")
         gallery.prune()
-    listed = json.loads((tmp_path / "study/gallery.json").read_text())
+    listed = manifests(tmp_path / "study")
     assert [one["name"] for one in listed["study"]] == ["of_study", "drawn_in_study"]
     assert [one["caption"] for one in listed["study_appendix"]] == [None, "a caption"]
     assert listed["study"][1]["formats"] == ["pdf", "svg"]
@@ -119,7 +118,8 @@ def test_a_chapter_and_its_appendix_fill_one_folder_and_leave_each_others_output
     gallery.table(TABLE, "of_study")
     gallery.prune()
     left = {path.stem for path in (tmp_path / "study").iterdir()}
-    assert left == {"gallery", "of_study", "of_study_appendix", "drawn_in_study_appendix"}
+    lists = {"gallery-study", "gallery-study_appendix"}
+    assert left == {*lists, "of_study", "of_study_appendix", "drawn_in_study_appendix"}
 
 
 @pytest.mark.parametrize(("rows", "endings"), [(100, {"csv", "md", "tex"}), (101, {"csv"})])

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from IPython.display import Markdown, display
@@ -29,7 +29,8 @@ from selfpref.texts import visible
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
 # What a folder's notebooks made, for the book.
-MANIFEST = "gallery.json"
+# What a notebook made: its outputs in their order.
+MANIFEST = "gallery-{}.json"
 # Rows of the longest table that a page or a paper would print.
 PRINTED = 100
 # A spreadsheet takes a cell that begins with one of these for a formula.
@@ -222,23 +223,34 @@ class Gallery:
     def prune(self) -> None:
         """List what was made here, and remove what no notebook makes any longer. Call it last.
 
-        `gallery.json` holds for each notebook its outputs in their order: name, caption (null where
+        `gallery-<page>.json` holds the notebook's outputs in their order: name, caption (null where
         there is no picture) and the endings of its files.
         """
-        manifest = self.folder / MANIFEST
-        pages = json.loads(manifest.read_text(encoding="utf-8")) if manifest.is_file() else {}
-        pages[self.page] = [
+        made = [
             {"name": name, "caption": caption, "formats": sorted({*self._formats[name]})}
             for name, caption in self._captions.items()
         ]
-        text = json.dumps(pages, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        with atomic(manifest) as scratch:
+        text = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        with atomic(self.folder / MANIFEST.format(self.page)) as scratch:
             _text(scratch, text)
-        made = [output for page in pages.values() for output in page]
-        kept = {f"{one['name']}.{kind}" for one in made for kind in one["formats"]}
+        pages = manifests(self.folder)
+        kept = {MANIFEST.format(page) for page in pages}
+        for one in (output for page in pages.values() for output in page):
+            kept |= {f"{one['name']}.{kind}" for kind in one["formats"]}
         for path in self.folder.iterdir():
-            if path.name not in {*kept, MANIFEST}:
+            if path.name not in kept:
                 path.unlink()
+
+
+def manifests(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """What each notebook made in a folder, by the notebook's name; as `Gallery.prune` lists it."""
+    before, after = MANIFEST.split("{}")
+    return {
+        path.name.removeprefix(before).removesuffix(after): json.loads(
+            path.read_text(encoding="utf-8")
+        )
+        for path in sorted(folder.glob(MANIFEST.format("*")))
+    }
 
 
 def _inert(column: pd.Series) -> pd.Series:

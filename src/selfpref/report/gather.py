@@ -4,7 +4,6 @@ Nothing here knows a study by name. A folder under figures/<profile>/ with a lis
 (`Gallery.prune`) is a study; its chapter is the executed notebook of the same name.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import nbformat
 import pandas as pd
 
 from selfpref import paths
-from selfpref.plots.save import MANIFEST
+from selfpref.plots.save import manifests
 from selfpref.report.sections import source
 
 # Pictures and tables of released texts, which git ignores: no page that is in git may need them.
@@ -125,7 +124,7 @@ def _page(profile: str, name: str) -> Page | None:
 
 
 def _study(folder: Path, profile: str) -> Study:
-    listed = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    listed = manifests(folder)
     names = sorted(listed, key=lambda name: (name != folder.name, name))
     hidden = () if source(profile) == "lab" else RELEASED
     outputs = [
@@ -147,7 +146,7 @@ def studies(profile: str, wanted: Sequence[str]) -> list[Study]:
             another name is left out.
     """
     folders = [paths.figure_dir(profile, name) for name in wanted]
-    return [_study(folder, profile) for folder in folders if (folder / MANIFEST).is_file()]
+    return [_study(folder, profile) for folder in folders if manifests(folder)]
 
 
 def frames(made: Sequence[Study]) -> dict[tuple[str, str], pd.DataFrame]:
