@@ -216,8 +216,9 @@ def slopes(data: Judged) -> pd.DataFrame:
         slope_hi, controlled, controlled_lo, controlled_hi, n, n_dropped`; the judge alone where
         nobody voted.
     """
-    places, calls = [], []
+    rows = []
     for judge, every in differences(data):
+        places, calls = [], []
         for pairs, part, dropped in _parts(every):
             used = part[["x", "q", *(f"{who}_wins" for who in WHO)]]
             # Without a vote there is no quality to control for: a column of zeros has no slope.
@@ -227,13 +228,13 @@ def slopes(data: Judged) -> pd.DataFrame:
             place = {"dataset": data.name, "judge": judge, "pairs": pairs}
             who = (*WHO, "judge - human") if _voted(part) else WHO[:1]
             places.append((place, who, {"n": len(part), "n_dropped": dropped}))
-    return pd.DataFrame(
-        place | {"who": who} | raw.columns("slope") | controlled.columns("controlled") | counted
-        for (place, whose, counted), found in zip(
-            places, at_once(data.bootstrap.estimates, calls), strict=True
-        )
-        for who, raw, controlled in zip(whose, found[:3], found[3:], strict=False)
-    )
+        made = at_once(data.bootstrap.estimates, calls)
+        rows += [
+            place | {"who": who} | raw.columns("slope") | controlled.columns("controlled") | counted
+            for (place, whose, counted), found in zip(places, made, strict=True)
+            for who, raw, controlled in zip(whose, found[:3], found[3:], strict=False)
+        ]
+    return pd.DataFrame(rows)
 
 
 def own_and_other(data: Judged) -> pd.DataFrame:
