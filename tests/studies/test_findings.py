@@ -5,6 +5,7 @@ The tables are those that git holds in figures/recorded.
 
 import re
 
+import pandas as pd
 import pytest
 from conftest import REPOSITORY
 
@@ -83,6 +84,15 @@ def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path,
     assert len(found) == sum(len(claims.claims(study)) for study in claims.PAPERS)
     assert found["verdict"].isna().all()
     assert found["finding"].eq("").all()
+
+
+def test_the_verdicts_are_counted_in_a_sentence():
+    found = pd.DataFrame({"verdict": ["holds", "does not hold", "holds"]})
+    told = (
+        "Of 3 claims of the papers and their releases, 2 hold, and 1 do not hold, on public data."
+    )
+    assert claims.counted(found) == told
+    assert claims.counted(found.assign(verdict=None)) == claims.counted(pd.DataFrame()) == ""
 
 
 def test_every_paper_has_claims_with_a_cell_that_git_holds_and_a_figure():

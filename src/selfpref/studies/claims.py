@@ -90,13 +90,13 @@ def table() -> pd.DataFrame:
 
 
 def counted(found: pd.DataFrame) -> str:
-    """A sentence: how many claims of a table there are of each verdict; empty without claims."""
-    if found.empty:
+    """A sentence: how many claims of a table there are of each verdict; empty without a verdict."""
+    count = found["verdict"].value_counts() if len(found) else found
+    told = [f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count]
+    if not told:
         return ""
-    count = found["verdict"].value_counts()
-    *parts, last = (f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count)
-    most = f"{', '.join(parts)}, and " if parts else ""
-    return f"Of {len(found)} claims of the papers and their releases, {most}{last}, on public data."
+    parts = ", and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+    return f"Of {len(found)} claims of the papers and their releases, {parts}, on public data."
 
 
 def write(path: Path) -> None:
