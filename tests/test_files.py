@@ -1,10 +1,13 @@
 """Files get their name once they are complete; seeds follow from names."""
 
+import os
+from pathlib import Path
 from zlib import crc32
 
 import pytest
 
-from selfpref.files import atomic, write_text
+from selfpref.errors import SelfprefError
+from selfpref.files import atomic, atomic_folder, write_text
 from selfpref.seeds import seed_of
 
 
@@ -24,10 +27,45 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path):
         # What a killed run left is in nobody's way.
         (tmp_path / ".model.new").mkdir()
         (tmp_path / ".model.new" / "left").touch()
-        with atomic(tmp_path / "model") as scratch:
+        with atomic_folder(tmp_path / "model") as scratch:
             scratch.mkdir()
             (scratch / name).touch()
     assert [one.name for one in tmp_path.rglob("*")] == ["model", "two"]
+
+
+@pytest.mark.parametrize(
+    "name", ["folder", "link", "link/.", "folder/..", "file/a", "/dev/null", ""]
+)
+def test_no_file_takes_the_place_of_a_folder(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "folder" / "kept"
+    kept.parent.mkdir()
+    for path in (kept, tmp_path / "file"):
+        path.write_text("kept")
+    (tmp_path / "link").symlink_to("folder")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(SelfprefError) as refused:
+        write_text(Path(name), "lost")
+    assert str(refused.value).startswith(f"{Path(name)}: ")
+    assert "\n" not in str(refused.value)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert kept.read_text() == "kept"
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_folder_with_the_name_of_what_is_being_written_stays(tmp_path):
+    (tmp_path / ".a.new").mkdir()
+    with pytest.raises(SelfprefError, match="left as it is"):
+        write_text(tmp_path / "a", "lost")
+    assert [one.name for one in tmp_path.iterdir()] == [".a.new"]
+
+
+def test_a_place_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
+    # Modes do not hold for root; what the system says of a mode is not ours to test.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(SelfprefError, match="nothing may be written"):
+        write_text(tmp_path / "new" / "a", "lost")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_seed_is_that_of_its_names_whatever_their_type():

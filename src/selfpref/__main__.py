@@ -9,9 +9,17 @@ from pathlib import Path
 
 from selfpref import __version__, paths, settings
 from selfpref.errors import SelfprefError
+from selfpref.files import check_place, write_text
 
-# No room, or not allowed to write: the user's to mend.
-UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}
+# No room, not allowed to write, or no name for a file: the user's to mend.
+UNWRITABLE = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.ENAMETOOLONG,
+}
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -27,8 +35,7 @@ def _check(arguments: argparse.Namespace) -> None:
             for path in tables_of(study).sweep(params):
                 print(f"{path}: no entry of params.yaml makes it any longer; removed")
         # A constant: only an invalid file changes what comes after.
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        arguments.out.write_text("params.yaml is valid\n")
+        write_text(arguments.out, "params.yaml is valid\n")
 
 
 def _use(arguments: argparse.Namespace) -> None:
@@ -77,6 +84,12 @@ def _report(_: argparse.Namespace) -> None:
 def _measure(arguments: argparse.Namespace) -> None:
     from selfpref.card.command import read, write_json
 
+    given = [path.resolve() for path in (arguments.judgments, arguments.votes) if path]
+    for path in filter(None, (arguments.json, arguments.html)):
+        check_place(path)
+        if path.resolve() in given:
+            raise SelfprefError(f"{path}: to be read, not to be written; give another name")
+        given.append(path.resolve())
     found = read(
         arguments.judgments,
         judge=arguments.judge,

@@ -6,13 +6,53 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from selfpref.errors import SelfprefError
+
+
+def check_place(path: Path) -> None:
+    """Refuse a place that a file must not or cannot take.
+
+    Raises:
+        SelfprefError: A folder (or a link to one), a device or a pipe stands there; part of the
+            path is a file; or nothing may be written there.
+    """
+    if path.exists() and not path.is_file():
+        raise SelfprefError(f"{path}: a folder or device, left as it is; give the name of a file")
+    parent = path.parent
+    while not parent.exists():
+        parent = parent.parent
+    if not parent.is_dir():
+        raise SelfprefError(f"{path}: {parent} is not a folder; give another name")
+    if not os.access(parent, os.W_OK):
+        raise SelfprefError(f"{path}: nothing may be written to {parent}; give another name")
+
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A place beside `path` to write a file or a folder to; the end of the block moves it there.
+    """A place beside `path` to write a file to; the end of the block moves it there.
 
     Where the block fails, or is killed, what stood at `path` stays as it was.
+
+    Raises:
+        SelfprefError: No file can be written there; see `check_place`.
     """
+    check_place(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.new")
+    check_place(scratch)
+    try:
+        yield scratch
+    except OSError as error:
+        # The user knows nothing of the name beside it.
+        if error.filename == str(scratch):
+            error.filename = str(path)
+        raise
+    os.replace(scratch, path)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """As `atomic`, for a folder of the pipeline's own: an earlier one is replaced as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.new")
     if scratch.is_dir():
@@ -24,6 +64,6 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, in UTF-8."""
+    """Write a text file, in UTF-8; see `atomic`."""
     with atomic(path) as scratch:
         scratch.write_text(text, encoding="utf-8")

@@ -28,7 +28,7 @@ from traitlets.config import Config
 
 from selfpref import paths, progress
 from selfpref.errors import SelfprefError
-from selfpref.files import write_text
+from selfpref.files import check_place, write_text
 from selfpref.params import variables
 from selfpref.report.sections import of_source, without_empty
 
@@ -178,8 +178,10 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
             sections that have nothing to show are left out of both.
 
     Raises:
-        SelfprefError: A cell failed; an earlier copy at `output` stays as it was.
+        SelfprefError: A cell failed; an earlier copy at `output` stays as it was. Or no file can be
+            written there.
     """
+    check_place(output)
     _check_parameters(notebook, parameters)
     declared = variables(parameters["stage"]) if "stage" in parameters else {}
     output.parent.mkdir(parents=True, exist_ok=True)

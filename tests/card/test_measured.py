@@ -4,6 +4,7 @@ import doctest
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -242,3 +243,21 @@ def test_errors_of_the_command_have_two_lines_at_most(tmp_path, capsys):
         told = capsys.readouterr().err.strip()
         assert told.startswith("error: ")
         assert len(told.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+@pytest.mark.parametrize("place", ["results", ".", "..", "mine.csv", "votes.csv", "mine.csv/card"])
+def test_no_output_replaces_a_folder_or_what_is_read(tmp_path, monkeypatch, capsys, option, place):
+    work = tmp_path / "work"
+    (work / "results").mkdir(parents=True)
+    (work / "results" / "kept").touch()
+    monkeypatch.chdir(work)
+    judgments(items=12).to_csv("mine.csv", index=False)
+    Path("votes.csv").write_text("kept")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    given = ["measure", "mine.csv", "--votes", "votes.csv", option, place]
+    assert main(given) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {place}: ")
+    assert said.count("\n") == 1
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

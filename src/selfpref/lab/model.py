@@ -15,7 +15,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.utils import logging as transformers_logging
 
-from selfpref.files import atomic
+from selfpref.files import atomic_folder
 from selfpref.lab.tokenizer import BOS, CONTEXT_LENGTH, END, PAD, WORLD, Lexicon
 
 
@@ -60,7 +60,7 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WO
 
     Where the run is killed, nothing is saved, and what stood there stays.
     """
-    with atomic(folder) as scratch:
+    with atomic_folder(folder) as scratch:
         with _without_progress_bars():
             model.save_pretrained(scratch)
         lexicon.build_tokenizer().save_pretrained(scratch)

@@ -18,7 +18,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic
+from selfpref.files import atomic_folder
 from selfpref.report import page
 from selfpref.report.chapters import chapter
 from selfpref.report.gather import Study
@@ -84,7 +84,10 @@ def build(studies: Sequence[Study], pages: Mapping[str, str], folder: Path) -> P
     Raises:
         SelfprefError: Sphinx had something to complain about, such as a dead link.
     """
-    with atomic(folder) as scratch, tempfile.TemporaryDirectory(prefix="selfpref-") as temporary:
+    with (
+        atomic_folder(folder) as scratch,
+        tempfile.TemporaryDirectory(prefix="selfpref-") as temporary,
+    ):
         # Sphinx and its extensions leave files beside the book, too.
         sources, trees, made = (Path(temporary, name) for name in ("sources", "trees", "book"))
         sources.mkdir()

@@ -26,7 +26,7 @@ from transformers.utils import logging
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic
+from selfpref.files import atomic_folder
 
 # How a text is split, by `tokenizer.ggml.pre`, where `transformers` would split it as GPT-2 does.
 SPLITS = {
@@ -64,7 +64,7 @@ def folder(gguf: str, sha256: str, root: Path) -> Path:
     made.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{made}.lock"):
         if not made.is_dir():
-            with atomic(made) as scratch:
+            with atomic_folder(made) as scratch:
                 _dequantise(file, scratch)
     return made
 

@@ -28,7 +28,7 @@ from huggingface_hub import save_torch_state_dict
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic, write_text
+from selfpref.files import atomic_folder, write_text
 from selfpref.models.local.weights import SETTINGS, check_folder, download
 
 PICKLES = "pytorch_model*.bin"
@@ -67,7 +67,7 @@ def convert(named: str) -> Path:
                     f"{model}@{revision[:8]}: no {PICKLES} at this commit; if it has safetensors, "
                     "name it by `model` and `revision`"
                 )
-            with atomic(made) as scratch:
+            with atomic_folder(made) as scratch:
                 scratch.mkdir()
                 _copy_settings(source, scratch)
                 _run(pickles, scratch, model)

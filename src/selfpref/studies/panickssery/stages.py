@@ -15,7 +15,7 @@ from selfpref.ask import NO_EXAMPLE, example
 from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic, write_text
+from selfpref.files import atomic_folder, write_text
 from selfpref.lab.summaries import articles as lab
 from selfpref.models import Engine
 from selfpref.models import open as models
@@ -260,7 +260,7 @@ def _tune(
     assert use.method != "export"
     assert isinstance(engine, LocalModel)
     settings = Settings(use.method, use.rate, use.epochs, use.batch, use.rank, use.alpha)
-    with atomic(folder) as scratch:
+    with atomic_folder(folder) as scratch:
         return tune(engine, examples, settings, seed, scratch)
 
 
