@@ -45,7 +45,7 @@ def atomic(path: Path) -> Iterator[Path]:
     except OSError as error:
         # The user knows nothing of the name beside it.
         if error.filename == str(scratch):
-            error.filename = str(path)
+            raise SelfprefError(f"{path}: {error.strerror}; give another name") from error
         raise
     os.replace(scratch, path)
 
