@@ -1,17 +1,22 @@
-"""Compare the CSVs of a profile's figures with those of another revision, or of another checkout.
+"""Compare what a profile has made with what it made at another revision, or in another checkout.
 
     python tools/compare.py recorded --with 3ee10f4         # what is in git at that commit
     python tools/compare.py lab --with ../other/checkout    # what a run there made
     python tools/compare.py recorded --with ../other --study xu
 
-Rows are compared in their order. Numbers are equal within `--tolerance` (absolute and relative):
-sums come out differently in the last digits on different processors. Printed is each file that
-differs, with the first cell, and each file or column that is only on one side. The exit status is
-1 if a number or word differs, or a file or column is gone; additions are told and allowed.
+Compared are the CSVs of the figures and the papers' claims and, with another checkout, also every
+table and frame below data/<profile>. Rows are compared in their order. Numbers are equal within
+`--tolerance` (absolute and relative): sums come out differently in the last digits on different
+processors. Printed is each table that differs, with the first cell, and each table or column that
+is only on one side. The exit status is 1 if a number or word differs, or a table or column is gone;
+additions are told and allowed, and what `--dropped` lists (table, column or nothing, reason) may be
+gone, and is counted.
 """
 
 import argparse
+import csv
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -21,29 +26,60 @@ import numpy as np
 import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[1]
+DROPPED = ROOT / "tools" / "dropped.csv"
+CLAIMS = "data/claims.csv"
+# A table is read when it is called.
+Tables = dict[str, Callable[[], pd.DataFrame]]
 
 
-def in_folder(folder: Path, top: str) -> dict[str, Callable[[], str]]:
-    """The CSVs below `top` of a checkout, by path; each is read when it is called."""
-    return {
-        str(path.relative_to(folder)): path.read_text
-        for path in sorted((folder / top).rglob("*.csv"))
+def cells(text: str) -> pd.DataFrame:
+    """A CSV as text cells; a table without columns is an empty line, which pandas does not read."""
+    if not text.strip():
+        return pd.DataFrame()
+    return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
+
+
+def frame(path: Path) -> pd.DataFrame:
+    """A table or the headline of a study as text cells; what is missing is empty."""
+    if path.suffix == ".json":
+        found = pd.json_normalize(json.loads(path.read_text()))
+    else:
+        found = pd.read_parquet(path)
+    return found.astype(object).where(found.notna(), "").map(str)
+
+
+def in_folder(folder: Path, profile: str) -> Tables:
+    """What a checkout holds of a profile, by `<study>/<figure>` and `metrics/<study>/<frame>`."""
+    figures, data = folder / "figures" / profile, folder / "data" / profile
+    found: Tables = {
+        str(path.relative_to(figures).with_suffix("")): lambda path=path: cells(path.read_text())  # type: ignore[misc]
+        for path in figures.rglob("*.csv")
     }
+    for path in (*data.rglob("*.parquet"), *data.rglob("headline.json")):
+        name = str(path.relative_to(data).with_suffix(""))
+        name = f"metrics/{name}" if name.startswith("beyond/") else name
+        found[name] = lambda path=path: frame(path)  # type: ignore[misc]
+    if profile == "recorded" and (folder / CLAIMS).is_file():
+        found["claims"] = lambda: cells((folder / CLAIMS).read_text())
+    return found
 
 
-def in_git(revision: str, top: str) -> dict[str, Callable[[], str]]:
-    """The CSVs below `top` at a revision, by path."""
+def in_git(revision: str, profile: str) -> Tables:
+    """The CSVs of a profile's figures at a revision, by `<study>/<figure>`."""
+    top = f"figures/{profile}/"
 
     def shown(*command: str) -> str:
         return subprocess.run(
             ["git", "-C", str(ROOT), *command], capture_output=True, text=True, check=True
         ).stdout
 
-    names = shown("ls-tree", "-r", "--name-only", revision, top).splitlines()
+    names = shown("ls-tree", "-r", "--name-only", revision, top, CLAIMS).splitlines()
     return {
-        name: lambda name=name: shown("show", f"{revision}:{name}")  # type: ignore[misc]
+        name.removesuffix(".csv").removeprefix(top).removeprefix("data/"): (
+            lambda name=name: cells(shown("show", f"{revision}:{name}"))
+        )
         for name in names
-        if name.endswith(".csv")
+        if name.endswith(".csv") and (name != CLAIMS or profile == "recorded")
     }
 
 
@@ -75,29 +111,40 @@ def main() -> int:
     parser.add_argument("--with", dest="other", required=True, help="a revision or a folder")
     parser.add_argument("--study", default="", help="one study alone")
     parser.add_argument("--tolerance", type=float, default=1e-9)
+    parser.add_argument("--dropped", type=Path, default=DROPPED, help="what may be gone (.csv)")
     args = parser.parse_args()
-    top = f"figures/{args.profile}/{args.study}".rstrip("/")
+    with open(args.dropped, newline="", encoding="utf-8") as handle:
+        listed = {(row["table"], row["column"]) for row in csv.DictReader(handle)}
     folder = Path(args.other)
-    old = in_folder(folder, top) if folder.is_dir() else in_git(args.other, top)
-    new = in_folder(ROOT, top)
+    old = in_folder(folder, args.profile) if folder.is_dir() else in_git(args.other, args.profile)
+    new = in_folder(ROOT, args.profile)
+    if not folder.is_dir():
+        new = {name: read for name, read in new.items() if not made(name)}
+    old, new = ({n: r for n, r in side.items() if args.study in n} for side in (old, new))
     if not old:
-        print(f"{args.other}: no CSV below {top}", file=sys.stderr)
+        print(f"{args.other}: nothing of {args.profile} {args.study}", file=sys.stderr)
         return 1
-    failed = [f"{name}: gone" for name in old if name not in new]
-    told = [f"{name}: new" for name in new if name not in old]
+    told, failed, dropped = [f"{name}: new" for name in sorted(new.keys() - old.keys())], [], 0
+    for name in sorted(old.keys() - new.keys()):
+        dropped += (name, "") in listed
+        failed += [f"{name}: gone"] * ((name, "") not in listed)
     for name in sorted(old.keys() & new.keys()):
-        texts = [side[name]() for side in (old, new)]
-        # A table without columns is an empty line, which pandas does not read.
-        if texts[0] == texts[1]:
-            continue
-        frames = [
-            pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False) for text in texts
-        ]
-        for line in differences(*frames, args.tolerance):
+        before, after = old[name](), new[name]()
+        gone = [one for one in before if one not in after and (name, one) in listed]
+        dropped += len(gone)
+        for line in differences(before.drop(columns=gone), after, args.tolerance):
             (told if line.startswith("+") else failed).append(f"{name}: {line}")
     print(*told, *failed, sep="\n", end="\n" if told or failed else "")
-    print(f"{top}: {len(old.keys() & new.keys())} files compared, {len(failed)} differences")
+    print(
+        f"{args.profile}: {len(old.keys() & new.keys())} tables compared, {len(failed)} "
+        f"differences, {dropped} tables and columns dropped as listed"
+    )
     return 1 if failed else 0
+
+
+def made(name: str) -> bool:
+    """Whether a table lies below data/<profile>, which is not in git."""
+    return name.count("/") > 1
 
 
 if __name__ == "__main__":
