@@ -110,20 +110,6 @@ def _measure(arguments: argparse.Namespace) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _add(arguments: argparse.Namespace) -> None:
-    from selfpref.card.adding import add
-    from selfpref.card.command import aliases
-
-    target = add(
-        arguments.judgments,
-        arguments.name,
-        arguments.judge,
-        arguments.votes,
-        aliases(arguments.alias),
-    )
-    print(f"{target.relative_to(paths.root())}: wataoka.datasets.{arguments.name} added")
-
-
 def _claims(arguments: argparse.Namespace) -> None:
     from selfpref.studies.claims import write
 
@@ -198,16 +184,6 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--html", type=Path, help="write the cards to this file")
     measure.add_argument("--json", type=Path, help="write the numbers to this file")
     measure.set_defaults(call=_measure)
-
-    add = commands.add_parser("add", help="make a file of judgments a data set of the pipeline")
-    add.add_argument("judgments", type=Path, help="the file, within the repository")
-    add.add_argument("--name", required=True, help="the data set's key: a-z, 0-9 and hyphens")
-    add.add_argument("--judge", metavar="NAME", help="the only judge to be read")
-    add.add_argument("--votes", type=Path, help="a file of people's votes, within the repository")
-    add.add_argument(
-        "--alias", action="append", default=[], metavar="A=B", help="call A of the file B"
-    )
-    add.set_defaults(call=_add)
 
     claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
     claims.add_argument("out", type=Path, help="the table (.csv)")

@@ -8,7 +8,7 @@ from selfpref.files import write_text
 from selfpref.params import load
 
 
-def active() -> str:
+def _active() -> str:
     """The profile that params.yaml names."""
     found = re.search(r"^profile:\s*([a-z]+)", paths.params_file().read_text(), re.MULTILINE)
     if found is None:
@@ -24,7 +24,7 @@ def use(profile: str) -> None:
     Raises:
         SelfprefError: No such profile, or its parameters are invalid.
     """
-    current, params = active(), paths.params_file()
+    current, params = _active(), paths.params_file()
     if profile == current:
         load(params, sources=paths.root())
         return

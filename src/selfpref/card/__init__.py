@@ -5,7 +5,7 @@
     numbers    each judge's card as JSON
     words      the same in plain words
     page       the same as one HTML file
-    command    `selfpref measure` and `selfpref add`
+    command    `selfpref measure`
 
 No formula stands here: the statistics are those of the studies, on the same tables.
 """

@@ -102,7 +102,7 @@ class Measured:
         return numbers.as_json(self)
 
 
-def nearly(name: str, known: Sequence[str]) -> str | None:
+def _nearly(name: str, known: Sequence[str]) -> str | None:
     """The name among these that is nearly this one, or None; to be suggested, never taken."""
     lowered = {other.lower(): other for other in known}
     found = get_close_matches(name.lower(), list(lowered), n=1, cutoff=0.5)
@@ -173,9 +173,9 @@ def of_rows(
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
     alias = alias or {}
-    there = known(rows, votes)
+    there = _known(rows, votes)
     unmatched: dict[str, str | None] = {
-        given: nearly(given, there) for given in alias if given not in there
+        given: _nearly(given, there) for given in alias if given not in there
     }
     judged = rows.frame["item"]
     if votes is not None and not votes.frame["item"].isin(judged).any():
@@ -195,14 +195,14 @@ def of_rows(
     there = names_of(data.pairs["judge"])
     wanted = None if judge is None else alias.get(judge, judge)
     if wanted is not None and wanted not in there:
-        near = nearly(wanted, there)
+        near = _nearly(wanted, there)
         hint = f"; nearest is {near!r}" if near else ""
         raise SelfprefError(f"--judge {judge}: no such judge, there are {_some(there)}{hint}")
     responders = names_of(data.pairs["first"], data.pairs["second"])
     if votes is not None:
         strangers = sorted(_responders(parts[1]) - {*responders, *there})
-        unmatched |= {stranger: nearly(stranger, responders) for stranger in strangers}
-    alone = {other: nearly(other, responders) for other in there if other not in data.judges}
+        unmatched |= {stranger: _nearly(stranger, responders) for stranger in strangers}
+    alone = {other: _nearly(other, responders) for other in there if other not in data.judges}
     if wanted is not None:
         alone = {other: near for other, near in alone.items() if other == wanted}
     own = [other for other in data.judges if wanted in (None, other)]
@@ -220,7 +220,7 @@ def _responders(rows: Rows | None) -> set[str]:
     return {*rows.frame["responder_a"].unique(), *rows.frame["responder_b"].unique()}
 
 
-def known(rows: Rows, votes: Rows | None) -> list[str]:
+def _known(rows: Rows, votes: Rows | None) -> list[str]:
     """The names of judges and responders, sorted."""
     judges = rows.frame["judge"].dropna().unique()
     return sorted({*_responders(rows), *_responders(votes), *judges})

@@ -177,18 +177,6 @@ def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
     return [*judges, *(old for old, new in aliases.items() if new in judges)]
 
 
-def recognise(path: Path) -> str:
-    """The format of a file of judgments.
-
-    Raises:
-        SelfprefError: It has none that is known.
-    """
-    files = _files(path)
-    if (first := next(_records(files), None)) is None:
-        raise SelfprefError(f"{files[0]}: no record; is the file empty?")
-    return _recognised(files[0], first[2], AUTO, False)
-
-
 def read(
     path: Path, wanted: str = AUTO, judges: Sequence[str] = (), *, texts: bool = False
 ) -> Rows:

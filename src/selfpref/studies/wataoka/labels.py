@@ -41,27 +41,17 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     # A file of judgments may have no texts, and still says whose they are.
     judged = tables.read(params.profile, "verdicts", STUDY.name, [dataset])["candidates"]
     there = {*written.loc[written["item_id"].isin(items), "responder"], *chain(*judged)}
-    refuse_strangers(rows, dataset, items, there)
+    _refuse_strangers(rows, dataset, items, there)
     return {
         "labels": tables_of(rows, dataset, STUDY.name)["labels"],
         "truths": tables.empty("truths"),
     }
 
 
-def refuse_strangers(
+def _refuse_strangers(
     rows: Rows, dataset: str, items: pd.Series, responders: Collection[str]
 ) -> None:
-    """End where a vote is not on two responders to an item of a data set.
-
-    Args:
-        rows: The votes.
-        dataset: The data set's key.
-        items: Its `item_id`s.
-        responders: Who responded.
-
-    Raises:
-        SelfprefError: Names file and line.
-    """
+    """End where a vote is not on two responders to an item of a data set."""
     frame = rows.frame
     strange = ~(f"{dataset}/" + frame["item"]).isin(items)
     rows.refuse(
