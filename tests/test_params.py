@@ -10,8 +10,7 @@ from selfpref import profiles
 from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
 from selfpref.params import load
-from selfpref.params.stage import kind_at
-from selfpref.params.whole import MOVED, TASKS
+from selfpref.params.whole import TASKS
 
 RECORDED = REPOSITORY / "profiles/recorded.yaml"
 TEXT = RECORDED.read_text()
@@ -281,35 +280,6 @@ def test_an_entry_for_several_models_stands_for_each_of_them():
     assert params.tuned_from("readers", tuned) == {"clerk": "clerk", "host": "host"}
     alone = tuned.model_copy(update={"model": "solver"})
     assert params.tuned_from("mine", alone) == {"mine": "solver"}
-
-
-def place_in(values, place, value):
-    """Parameters with one more key, given with dots."""
-    *outer, last = place.split(".")
-    for name in outer:
-        values = values[name]
-    values[last] = value
-
-
-@pytest.mark.parametrize("key", sorted(MOVED))
-def test_a_key_of_an_earlier_version_is_told_where_it_stands_now(tmp_path, key):
-    values = yaml.load(LAB)
-    place_in(values, key, {"wataoka": ["lab"]} if key == "studies" else {})
-    path = tmp_path / "params.yaml"
-    with open(path, "w") as handle:
-        yaml.dump(values, handle)
-    with pytest.raises(SelfprefError) as failure:
-        load(path)
-    assert str(failure.value) == f"params.yaml: {key}: {MOVED[key]}"
-
-
-def test_where_a_moved_key_is_said_to_stand_is_a_place():
-    """Sections of the schema, with `<study>` and `<key>` for what a user names."""
-    for told in MOVED.values():
-        if not told.startswith("stands in `"):
-            continue
-        path = told.split("`")[1].replace("<study>", "wataoka").split(".")
-        assert kind_at([part if part != "<key>" else "seed-0" for part in path])
 
 
 def test_a_source_that_is_not_there_is_named_by_the_check(repository, capsys):

@@ -10,10 +10,7 @@ from ruamel.yaml.error import MarkedYAMLError
 
 from selfpref.errors import SelfprefError
 from selfpref.params.models import CONCEALED
-from selfpref.params.whole import MOVED, Params
-
-# A key of an earlier version is unknown, or no list.
-MOVING = ("extra_forbidden", "list_type")
+from selfpref.params.whole import Params
 
 
 def _place(loc: Sequence[str]) -> list[str]:
@@ -59,10 +56,9 @@ def explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ())
     if errors[0]["type"].startswith("union_tag"):
         loc.append(_discriminator(errors[0]))
     place = _place(loc)
-    moved = MOVED.get(".".join(place)) if errors[0]["type"] in MOVING else None
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     key = f"{'.'.join(place)}: " if place else ""
-    return SelfprefError(f"{source}: {key}{moved or _remedy(errors[0])}{more}")
+    return SelfprefError(f"{source}: {key}{_remedy(errors[0])}{more}")
 
 
 def mapping(path: Path) -> dict[str, Any]:

@@ -19,41 +19,6 @@ TASKS = {
     "panickssery": ("respond", "finetune", "recognise"),
     "xu": ("refine",),
 }
-# What is said of keys of earlier versions.
-MOVED = {
-    key: f"stands in `{place}` now"
-    for key, place in {
-        "datasets": "<study>.datasets",
-        "respond": "wataoka.respond",
-        "judge": "wataoka.judge",
-        "perplexity": "wataoka.perplexity",
-        "compete": "livebench.respond",
-        "assess": "livebench.judge",
-        "tie_breakers": "livebench.tie_break",
-        "contests": "livebench.categories",
-        "requests": "xu.datasets",
-        "refine": "xu.refine",
-        "articles": "panickssery.datasets",
-        "summarise": "panickssery.respond",
-        "recognise": "panickssery.recognise",
-        "finetune": "panickssery.finetune",
-        "lab.prompts": "wataoka.datasets.<key>.prompts",
-        "lab.pairs": "wataoka.label.<key>.pairs",
-        "lab.noise": "wataoka.label.<key>.noise",
-        "lab.families": "lab.dialogues.families",
-        "lab.onlookers": "lab.dialogues.onlookers",
-        "lab.base_steps": "lab.dialogues.base_steps",
-        "lab.tune_steps": "lab.dialogues.tune_steps",
-        "lab.contests": "livebench.datasets",
-        "lab.contest_prompts": "livebench.datasets.<key>.prompts",
-        "lab.contest_steps": "lab.dialogues.contest_steps",
-        "lab.refiners": "lab.refinement",
-        "lab.summarisers": "lab.summaries",
-    }.items()
-} | {
-    "lab.processes": "is no parameter any longer; remove it",
-    "studies": "is a list now, such as [wataoka, xu]",
-}
 
 
 class Params(Section):
