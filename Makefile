@@ -62,6 +62,7 @@ soak: $(VENV)/.dev $(VENV)/.models  ## Break runs on purpose (about thirteen min
 
 lab-reference: $(VENV)/.pipeline $(VENV)/.models  ## Run the testbed with five seeds and write docs/lab-reference (about half an hour, resumable)
 	@python tools/lab_reference.py
+	@python tools/readme.py
 
 readings: $(VENV)/.pipeline $(VENV)/.models $(VENV)/.smollm2  ## Read the released responses with SmolLM2 (an hour and a half, resumable)
 	@python tools/readings.py

@@ -1,6 +1,7 @@
-"""The testbed with another seed, and what is computed over seeds, on tables of a few rows."""
+"""The testbed with another seed, its quantities over seeds, and what the pages say of them."""
 
-import math
+import operator
+import re
 import subprocess
 import sys
 
@@ -11,11 +12,11 @@ from ruamel.yaml import YAML
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 import lab_reference
-import over_seeds
 
 from selfpref.params import load
 
 PARAMS = (REPOSITORY / "params.yaml").read_text()
+SEEDS = pd.read_csv(REPOSITORY / "docs/lab-reference/seeds.csv", index_col="quantity")
 # Where the parameters name the seed.
 PLACES = {
     ("seed",),
@@ -65,115 +66,136 @@ def test_the_seed_of_the_parameters_leaves_them_as_they_are():
 
 
 @pytest.fixture
-def runs(tmp_path):
-    """Three runs with a table of biases, the last without its second model, and a missing run."""
+def runs(tmp_path, monkeypatch):
+    """Three runs with a frame of biases, the last without its second model."""
     biases = {0: (1.0, -1.0), 1: (2.0, 1.0), 2: (6.0, None)}
     for seed, (fair, partial) in biases.items():
-        rows = pd.DataFrame({"model": ["fair", "partial"], "step": 1, "bias": [fair, partial]})
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        rows.dropna().to_parquet(folder / "curves.parquet", index=False)
-    return {seed: tmp_path / str(seed) for seed in biases} | {3: None}
+        rows = [("fair", 0, 0.5), ("fair", 1, fair), ("fair", 1, fair + 1), ("partial", 1, partial)]
+        frame = pd.DataFrame(rows, columns=["model", "step", "bias"]).dropna()
+        (tmp_path / f"{seed}/metrics/xu").mkdir(parents=True)
+        frame.to_parquet(tmp_path / f"{seed}/metrics/xu/curves.parquet", index=False)
+    addresses = {
+        "metrics/xu/curves[step == 1].bias": {
+            "bias of fair": "model == 'fair'",
+            "bias of partial": "model == 'partial'",
+        },
+        "metrics/xu/curves.(bias - 2).abs() > 1": {"share beyond one": "step == 1"},
+    }
+    differences = {"fair beyond partial": ["bias of fair", "bias of partial"]}
+    monkeypatch.setattr(lab_reference, "ADDRESSES", addresses)
+    monkeypatch.setattr(lab_reference, "DIFFERENCES", differences)
+    return {seed: tmp_path / str(seed) for seed in biases}
 
 
-BIAS = {"table": "curves", "keys": ["model"], "values": {"bias": "bias"}}
+def test_a_quantity_is_a_mean_over_its_rows_and_its_ends_are_over_the_seeds(runs):
+    rows = lab_reference.over_seeds(runs).set_index("quantity")
+    assert list(rows) == ["seed_0", "seed_1", "seed_2", "mean", "min", "max"]
+    assert rows.loc["bias of fair"].tolist() == [1.5, 2.5, 6.5, 3.5, 1.5, 6.5]
+    assert rows.loc["share beyond one", "seed_0"] == pytest.approx(1 / 3)
+    assert rows.loc["fair beyond partial", ["seed_0", "seed_1"]].tolist() == [2.5, 1.5]
 
 
-def row(frame, **where):
-    (found,) = (
-        one
-        for one in frame.to_dict("records")
-        if all(one[name] == wanted for name, wanted in where.items())
-    )
-    return found
+def test_a_seed_without_a_quantity_is_empty_and_no_zero(runs):
+    rows = lab_reference.over_seeds(runs).set_index("quantity")
+    for name, ends in {"bias of partial": [0, -1, 1], "fair beyond partial": [2, 1.5, 2.5]}.items():
+        assert pd.isna(rows.loc[name, "seed_2"])
+        assert rows.loc[name, ["mean", "min", "max"]].tolist() == ends
 
 
-def test_mean_and_interval_are_over_the_seeds(runs):
-    fair = row(over_seeds.over_seeds(runs, [BIAS]), model="fair")
-    assert [fair[f"seed_{seed}"] for seed in (0, 1, 2)] == [1, 2, 6]
-    assert fair["mean"] == 3
-    # s = sqrt(7), and t(0.975; 2) = 4.302653 by the tables.
-    half = 4.302653 * 7**0.5 / 3**0.5
-    assert fair["mean_lo"] == pytest.approx(3 - half, abs=1e-5)
-    assert fair["mean_hi"] == pytest.approx(3 + half, abs=1e-5)
-    assert (fair["seeds"], fair["same_side"], fair["no_effect"]) == (3, 3, 0)
+def test_a_quantity_that_no_run_has_is_an_error(runs):
+    with pytest.raises(LookupError, match="no run has 'bias of partial'"):
+        lab_reference.over_seeds({2: runs[2]})
 
 
-def test_a_missing_seed_is_counted_and_is_no_zero(runs):
-    rows = over_seeds.over_seeds(runs, [BIAS])
-    fair, partial = (row(rows, model=name) for name in ("fair", "partial"))
-    assert pd.isna(fair["seed_3"])
-    assert pd.isna(partial["seed_2"])
-    assert partial["seeds"] == 2
-    # The mean is 0, and neither of -1 and 1 is on its side.
-    assert (partial["mean"], partial["same_side"]) == (0, 0)
-    assert partial["mean_hi"] == pytest.approx(12.7062, abs=1e-4)
-
-
-def test_one_seed_has_no_interval(runs):
-    (fair, _) = over_seeds.over_seeds({0: runs[0], 3: None}, [BIAS]).to_dict("records")
-    assert (fair["seeds"], fair["mean"]) == (1, 1)
-    assert pd.isna(fair["mean_lo"])
-    assert pd.isna(fair["mean_hi"])
-
-
-def test_correlations_are_averaged_by_fishers_z(runs):
-    halved = BIAS | {"values": {"r": "bias / 10"}, "correlations": True}
-    fair = row(over_seeds.over_seeds(runs, [halved]), model="fair")
-    # artanh of 0.1, 0.2 and 0.6 by the tables: 0.1003, 0.2027, 0.6931; their s is 0.3171.
-    assert fair["mean"] == pytest.approx(math.tanh(0.3321), abs=1e-3)
-    half = 4.3027 * 0.3171 / 3**0.5
-    assert fair["mean_lo"] == pytest.approx(math.tanh(0.3321 - half), abs=1e-3)
-    assert fair["mean_hi"] == pytest.approx(math.tanh(0.3321 + half), abs=1e-3)
-
-
-def test_the_side_is_that_of_the_value_of_no_effect(runs):
-    fair = row(over_seeds.over_seeds(runs, [BIAS | {"no_effect": 2.5}]), model="fair")
-    assert (fair["same_side"], fair["no_effect"]) == (1, 2.5)
-
-
-def test_rows_are_chosen_computed_averaged_and_subtracted(runs):
-    entries = [
-        BIAS | {"rows": "model == 'fair'", "values": {"double": "2 * bias", "above 1": "bias > 1"}},
-        BIAS | {"keys": [], "values": {"of both": "bias"}},
-        BIAS | {"keys": ["model", "step"], "minus": {"rows": "model == 'fair'", "on": ["step"]}},
-    ]
-    rows = over_seeds.over_seeds(runs, entries)
-    assert row(rows, number="double")["seed_2"] == 12
-    assert [row(rows, number="above 1")[f"seed_{seed}"] for seed in (0, 1)] == [0, 1]
-    assert row(rows, number="of both")["seed_1"] == 1.5
-    (partial,) = rows[rows["number"].eq("bias")].to_dict("records")
-    assert (partial["model"], partial["seed_0"], partial["seed_1"]) == ("partial", -2, -1)
-
-
-def test_rows_that_no_run_has_are_an_error(runs):
-    with pytest.raises(LookupError, match="curves: no run has"):
-        over_seeds.over_seeds(runs, [BIAS | {"rows": "model == 'small'"}])
-    with pytest.raises(LookupError, match="bias: no run has"):
-        over_seeds.over_seeds(runs, [BIAS | {"table": "bias"}])
-
-
-def test_a_seed_that_fails_is_told_and_left_out(tmp_path, monkeypatch, capsys):
+def test_a_seed_that_fails_is_told_and_left_out(runs, tmp_path, monkeypatch, capsys):
     def run(seed):
         if seed == 1:
             raise subprocess.CalledProcessError(1, "dvc")
-        folder = tmp_path / str(seed) / "data/lab/metrics/xu"
-        folder.mkdir(parents=True)
-        pd.DataFrame({"model": ["fair"], "bias": [seed]}).to_parquet(folder / "curves.parquet")
-        return tmp_path / str(seed)
+        return runs[seed]
 
-    for name, other in {
-        **{"run": run, "OUT": tmp_path / "out", "KEPT": {"xu": [BIAS]}},
-        **{"draw": lambda folders: None, "times": lambda folder: "now | 1 | 2"},
-    }.items():
+    page = tmp_path / "README.md"
+    page.write_text("# Testbed\n\nCollected on a day.\n\nMore.\n")
+    for name, other in {"run": run, "OUT": tmp_path, "draw": lambda folders: None}.items():
         monkeypatch.setattr(lab_reference, name, other)
-    monkeypatch.setattr(lab_reference.reference, "said", lambda study: ["Bias rises."])
+    monkeypatch.setattr(lab_reference, "collected", lambda: "Collected on another day.")
     assert lab_reference.main([0, 1, 2]) == 1
     assert "seed 1" in capsys.readouterr().err
-    (fair,) = pd.read_csv(tmp_path / "out/xu.csv").to_dict("records")
-    assert (fair["seed_0"], fair["seed_2"], fair["mean"], fair["seeds"]) == (0, 2, 1, 2)
-    assert pd.isna(fair["seed_1"])
-    page = (tmp_path / "out/README.md").read_text()
-    assert "Not run: seed 1." in page
-    assert "| 2 | now | 1 | 2 |\n\nNot run" in page
-    assert "## xu\n\n- Bias rises." in page
+    rows = pd.read_csv(tmp_path / "seeds.csv", index_col="quantity")
+    assert rows.loc["bias of fair", ["seed_0", "seed_2", "mean"]].tolist() == [1.5, 6.5, 4]
+    assert "seed_1" not in rows
+    assert page.read_text() == "# Testbed\n\nCollected on another day.\n\nMore.\n"
+
+
+# What README.md and docs say of the testbed, of every seed.
+SAID = """
+correlation of measured with injected bias > correlation of measured with oracle-rule bias
+distance of oracle-rule from injected bias > distance of measured from injected bias
+agreement with the oracle > 0.5
+perplexity gap between texts > 0
+perplexity gap between readers > 0
+wins a nat with people < 0
+wins a nat in the own reading < 0
+wins a nat in the own reading given the vote < 0
+wins a nat in the reading of others < wins a nat in the own reading
+wins a nat in the reading of others given the vote < wins a nat in the own reading given the vote
+excess of partisan > 0
+excess of partisan in one order > 0
+first places taken by first-picker > 0.5
+excess of first-picker < 0
+excess of even-handed > 0
+harmful choices of the others < harmful choices of partisan
+change of recognition > 0
+change of recognition with replay > 0
+change of preference > 0
+change of preference in worse < 0
+change of agreement with replay < 0
+change of agreement < change of agreement with replay
+bias of partial > 0
+bias of partial beyond fair > 0
+change of bias of partial > 0
+change of true score of partial < change of true score of fair
+bias added by noise for fair > 0
+bias added by noise for partial > 0
+bias added by noise for small > 0
+bias added by accepting all for partial < 0
+bias added by accepting all for small < 0
+bias added by another judge for partial < 0
+correlation of excess with the bonus > 0
+correlation of equal opportunity with the bonus > 0
+correlation of DBG score with the bonus > 0
+correlation of regression with the bonus > 0
+bias added by an ensemble < 0
+bias added by an ensemble without the judge < 0
+agreement added by an ensemble > 0
+"""
+EITHER_SIGN = """
+excess of even-handed in one order
+change of preference with replay
+change of preference of host
+change of preference in both
+bias of fair
+change of bias of fair
+change of bias of small
+bias added by the vote of the judge
+"""
+
+
+def test_what_the_pages_say_holds_in_each_of_the_five_seeds():
+    seeds = SEEDS.filter(like="seed_")
+    assert seeds.shape[1] == 5
+    assert seeds.notna().all(axis=None)
+    for line in SAID.strip().splitlines():
+        left, sign, right = re.split(" ([<>]) ", line)
+        other = seeds.loc[right] if right in seeds.index else float(right)
+        assert {"<": operator.lt, ">": operator.gt}[sign](seeds.loc[left], other).all(), line
+    either = SEEDS.loc[EITHER_SIGN.strip().splitlines()]
+    assert (either["min"].lt(0) & either["max"].gt(0)).all()
+
+
+def test_the_table_has_the_quantities_of_the_list_and_the_ends_of_its_seeds():
+    kept = lab_reference.ADDRESSES
+    named = [name for own in kept.values() for name in own]
+    assert list(SEEDS.index) == [*named, *lab_reference.DIFFERENCES]
+    for end in ("mean", "min", "max"):
+        values = SEEDS.filter(like="seed_").agg(end, axis=1)
+        assert SEEDS[end].to_numpy() == pytest.approx(values.to_numpy(), abs=1e-5)

@@ -18,12 +18,18 @@ ROW = re.compile(r"^(\S+)\.(\S+)\.(eo|excess) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+
 
 
 @pytest.mark.parametrize(
-    ("name", "sentences"), [("README.md", 7), ("docs/findings.md", 15), ("docs/figures.md", 1)]
+    ("name", "marked"),
+    [
+        ("README.md", 7),
+        ("docs/findings.md", 40),
+        ("docs/figures.md", 1),
+        ("docs/lab-reference/README.md", 50),
+    ],
 )
-def test_its_sentences_and_claims_are_what_the_tables_say(monkeypatch, name, sentences):
+def test_its_sentences_and_claims_are_what_the_tables_say(monkeypatch, name, marked):
     monkeypatch.chdir(REPOSITORY)
     page = (REPOSITORY / name).read_text()
-    assert page.count("<!-- end -->") >= sentences
+    assert page.count("<!-- end -->") >= marked
     assert readme.filled(page) == page
     assert name in readme.PAGES
 

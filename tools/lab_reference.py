@@ -1,14 +1,12 @@
-"""Run the testbed once a seed and keep what comes of it (`make lab-reference`).
+"""Run the testbed once a seed and set what comes of it side by side (`make lab-reference`).
 
     python tools/lab_reference.py [SEED ...]       default: 0 1 2 3 4
 
 Each seed runs in a clone of what is committed, below .cache/lab-reference; what an earlier call has
-done there is not done again. lab_reference.yaml says which numbers of its metrics are kept,
-over_seeds.py computes what holds over them, and lab_reference.md is the page that says so. A seed
-that fails is told and left out.
+done there is not done again. lab_reference.yaml says where each quantity stands in a run's frames.
+A seed that fails is told and left out.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -16,25 +14,22 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
 
 import pandas as pd
-from over_seeds import over_seeds
 from ruamel.yaml import YAML
 
 from selfpref.plots.frame import BLACK, BLUE, GREY, Look, legend
 from selfpref.plots.lines import scatter
 from selfpref.plots.save import drawing
-from selfpref.studies import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 CLONES = ROOT / ".cache" / "lab-reference"
-KEPT = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml"))
+ADDRESSES = YAML(typ="safe").load(Path(__file__).with_suffix(".yaml"))
+DIFFERENCES = ADDRESSES.pop("differences")
+ADDRESS = re.compile(r"(?P<frame>[\w/]+)(\[(?P<rows>.+)\])?\.(?P<value>.+)")
 SEEDS = (0, 1, 2, 3, 4)
 OUT = ROOT / "docs" / "lab-reference"
-
-PAGE = Path(__file__).with_suffix(".md").read_text()
 
 
 def of_seed(params: str, seed: int) -> str:
@@ -72,7 +67,7 @@ def run(seed: int) -> Path:
     """Reproduce the testbed with a seed, from where an earlier call left it.
 
     Returns:
-        The clone.
+        The folder of the run's frames.
 
     Raises:
         CalledProcessError: A command failed; it has said why.
@@ -85,35 +80,38 @@ def run(seed: int) -> Path:
     subprocess.run(
         ["dvc", "repro", "metrics", "beyond-metrics"], cwd=folder, env=os.environ | own, check=True
     )
-    return folder
+    return folder / "data" / "lab"
 
 
-def machine() -> str:
-    """The processor and what computes on it."""
-    told = Path("/proc/cpuinfo")
-    lines = told.read_text().splitlines() if told.is_file() else []
-    name = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "unknown")
-    wide = "with" if any("avx512f" in line for line in lines) else "without"
-    return f"{name.strip()}, {wide} AVX-512; torch {version('torch')}"
+def quantities(folder: Path) -> dict[str, float]:
+    """Every quantity of one run by name; NaN where no row has it."""
+    found = {}
+    for address, named in ADDRESSES.items():
+        frame, rows, value = ADDRESS.fullmatch(address).group("frame", "rows", "value")
+        table = pd.read_parquet(folder / f"{frame}.parquet")
+        table = table.query(rows, engine="python") if rows else table
+        for name, own in named.items():
+            found[name] = table.query(own, engine="python").eval(value, engine="python").mean()
+    return found | {name: found[one] - found[other] for name, (one, other) in DIFFERENCES.items()}
 
 
-def times(folder: Path) -> str:
-    """What the last run of each stage of a clone took, and when the models were trained."""
-    stages = [json.loads(path.read_text()) for path in (folder / ".cache/runs/lab").glob("*.json")]
-    (trained,) = (stage["end"] for stage in stages if stage["stage"].startswith("train@"))
-    seconds, processor = (sum(stage[key] for stage in stages) for key in ("seconds", "cpu_seconds"))
-    return f"{trained} | {seconds:,.0f} | {processor:,.0f}"
+def over_seeds(runs: Mapping[int, Path]) -> pd.DataFrame:
+    """A row a quantity: a column a seed, and over the seeds that have it mean, least, greatest.
 
-
-def frames(folder: Path, study: str) -> Path:
-    """Where a clone's metrics of a study lie."""
-    return folder / "data/lab" / (study if study == "beyond" else f"metrics/{study}")
+    Raises:
+        LookupError: No run has a quantity.
+    """
+    seeds = pd.DataFrame({f"seed_{seed}": quantities(folder) for seed, folder in runs.items()})
+    if (nowhere := seeds.isna().all(axis=1)).any():
+        raise LookupError(f"no run has {nowhere.idxmax()!r}; correct lab_reference.yaml")
+    ends = {name: seeds.agg(name, axis=1) for name in ("mean", "min", "max")}
+    return seeds.assign(**ends).rename_axis("quantity").reset_index()
 
 
 def draw(folders: Sequence[Path]) -> None:
     """The picture of measured against injected bias of every model, and its numbers."""
-    read = [pd.read_parquet(frames(folder, "wataoka") / "planted.parquet") for folder in folders]
-    rows = pd.concat(read, ignore_index=True)
+    frames = [pd.read_parquet(folder / "metrics/wataoka/planted.parquet") for folder in folders]
+    rows = pd.concat(frames, ignore_index=True)
     rows = rows.rename(columns=lambda name: name.replace("planted", "injected"))
     rows.to_csv(OUT / "injected_vs_measured.csv", index=False, float_format="%.6g")
     looks = {"measured": Look(BLUE), "oracle rule (no preference)": Look(BLACK, "x")}
@@ -129,41 +127,34 @@ def draw(folders: Sequence[Path]) -> None:
         figure.savefig(OUT / "injected_vs_measured.svg", metadata={"Date": None})
 
 
-def page(runs: Mapping[int, Path], missing: Sequence[int]) -> str:
-    """README.md: when and where the seeds were run, and what holds over them."""
+def collected() -> str:
+    """When, from what and where the seeds were run."""
+    told = Path("/proc/cpuinfo")
+    lines = told.read_text().splitlines() if told.is_file() else []
+    name = next((line.split(": ")[1] for line in lines if line.startswith("model name")), "unknown")
+    wide = "with" if any("avx512f" in line for line in lines) else "without"
     head = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    rows = [f"| {seed} | {times(folder)} |" for seed, folder in runs.items()]
-    said = [[f"## {study}", "", *map("- {}".format, reference.said(study)), ""] for study in KEPT]
-    return PAGE.format(
-        date=f"{datetime.now(UTC):%Y-%m-%d}",
-        commit=commit.strip(),
-        machine=machine(),
-        seeds="\n".join(rows),
-        missing=f"Not run: seed {', '.join(map(str, missing))}.\n\n" if missing else "",
-        findings="\n".join(chain(*said)),
+    return (
+        f"Collected on {datetime.now(UTC):%Y-%m-%d} at commit {commit.strip()}; {name.strip()}, "
+        f"{wide} AVX-512; torch {version('torch')}."
     )
 
 
 def main(seeds: Sequence[int]) -> int:
     """Run these seeds and write what came of those that have run; 1 if one failed."""
-    runs: dict[int, Path | None] = {}
+    runs = {}
     for seed in seeds:
         try:
             runs[seed] = run(seed)
         except subprocess.CalledProcessError as error:
-            runs[seed] = None
             print(f"seed {seed}: {error}", file=sys.stderr)
-    done = {seed: folder for seed, folder in runs.items() if folder}
-    if done:
-        OUT.mkdir(parents=True, exist_ok=True)
-        for study, kept in KEPT.items():
-            figures = {seed: at and frames(at, study) for seed, at in runs.items()}
-            rows = over_seeds(figures, kept)
-            rows.to_csv(OUT / f"{study}.csv", index=False, float_format="%.6g")
-        draw([*done.values()])
-        (OUT / "README.md").write_text(page(done, [seed for seed in seeds if seed not in done]))
-    return 0 if len(done) == len(seeds) else 1
+    if runs:
+        over_seeds(runs).to_csv(OUT / "seeds.csv", index=False, float_format="%.6g")
+        draw([*runs.values()])
+        page = OUT / "README.md"
+        page.write_text(re.sub(r"(?m)^Collected on .*$", collected(), page.read_text()))
+    return 0 if len(runs) == len(seeds) else 1
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Write the sentences and the claims of README.md and two pages of docs anew, from the tables.
+"""Write the sentences, claims and numbers of README.md and pages of docs anew, from the tables.
 
 What stands between `<!-- wataoka: excess -->` and `<!-- end -->` becomes the finding of that study
-and key; between `<!-- testbed: xu noise -->` and the end, what docs/lab-reference says on the study
-`xu`; between `<!-- claims -->` and the end, the table of data/claims.csv, and after
-`<!-- verdicts -->` how many of them there are of each verdict.
+and key; between `<!-- testbed: excess of partisan -->` and the end, that quantity of
+docs/lab-reference/seeds.csv; between `<!-- claims -->` and the end, the table of data/claims.csv,
+and after `<!-- verdicts -->` how many of them there are of each verdict.
 """
 
 import re
@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.studies import reference
 from selfpref.studies.claims import Tables, counted, findings
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/findings.md", "docs/figures.md")
+PAGES = ("README.md", "docs/findings.md", "docs/figures.md", "docs/lab-reference/README.md")
 CLAIMS = pd.read_csv(ROOT / "data/claims.csv")
+SEEDS = pd.read_csv(ROOT / "docs/lab-reference/seeds.csv", index_col="quantity")
 MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
 
 
@@ -30,6 +30,13 @@ def claimed(table: pd.DataFrame) -> str:
     return "\n".join([*lines, "", ""])
 
 
+def over_seeds(quantity: str) -> str:
+    """A quantity of the testbed: its mean over the seeds, the least and the greatest value."""
+    mean, least, greatest = SEEDS.loc[quantity, ["mean", "min", "max"]]
+    text = f"{mean:.2f} [{least:.2f} to {greatest:.2f}]"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
 def filled(text: str) -> str:
     """The page with its marked parts as the tables have them."""
 
@@ -38,7 +45,7 @@ def filled(text: str) -> str:
         if key is None:
             said = (counted if study == "verdicts" else claimed)(CLAIMS)
         elif study == "testbed":
-            said = reference.sentence(*key.split())
+            said = over_seeds(key)
         else:
             said = findings(study)[key].said(Tables(study))
         begin = match[0][: match[0].index("-->") + 3]

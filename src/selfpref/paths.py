@@ -137,8 +137,3 @@ def gguf_dir() -> Path:
 def converted_dir(model: str, revision: str) -> Path:
     """A model of the Hub whose pickled weights were converted."""
     return root() / ".cache" / "converted" / f"{model.replace('/', '--')}-{revision[:12]}"
-
-
-def reference_dir() -> Path:
-    """What the testbed shows over several seeds; in git."""
-    return root() / "docs" / "lab-reference"
