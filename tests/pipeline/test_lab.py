@@ -20,9 +20,7 @@ PANICKSSERY = (
     *("pairwise", "fig1_recognition_vs_preference", "fig2_recognition_before", "inverted"),
     *("fig4_training_size", "fig7_self_recognition", "controls", "individual", "replay"),
 )
-PANICKSSERY_TABLES = (
-    *("correlation", "deltas", "oracle", "per_example", "statuses", "evaluators", "audit"),
-)
+PANICKSSERY_TABLES = ("correlation", "deltas", "oracle", "statuses", "evaluators", "audit")
 REFINED = ("responses", "ratings", "truths", "perplexities")
 ALWAYS = {"check", "report@lab"}
 

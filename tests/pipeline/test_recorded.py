@@ -33,7 +33,7 @@ FIGURES = {
     "panickssery": (
         *("pairwise", "fig1_recognition_vs_preference", "fig2_recognition_before"),
         *("fig3_preference_before", "fig4_training_size", "fig7_self_recognition", "controls"),
-        *("inverted", "individual", "labels", "lengths"),
+        *("inverted", "individual", "labels"),
     ),
     "xu": (
         *("fig1_bias", "translation", "translation_bias", "translation_dskew"),
@@ -49,8 +49,8 @@ TABLES = {
     ),
     "panickssery": (
         *FIGURES["panickssery"],
-        *("correlation", "variants", "generations", "per_example", "audit"),
-        *("ordering", "deltas", "leave_one_out", "wordings", "inverted_correlation", "checks"),
+        *("correlation", "audit", "ordering", "deltas", "wordings", "inverted_correlation"),
+        "checks",
     ),
     # These small releases hold nothing to draw of the last two.
     "xu": (*FIGURES["xu"], "fig2_skewness", "size"),

@@ -54,12 +54,6 @@ TOPICS: dict[str, tuple[Part, ...]] = {
             "(harmful), as good (neutral) or better (legitimate); beside it the other judges.",
         ),
         Part(
-            "panickssery",
-            "lengths",
-            "dataset task n difference raw held slope",
-            "Choices of its own text, raw and with the difference in length held.",
-        ),
-        Part(
             "xu",
             "matched",
             "control convention n_own n_others own_gap others_gap difference matched",

@@ -72,7 +72,6 @@ DATA = {
     "wordings": WORDINGS,
     "inverted": EMPTY,
     "inverted_correlation": EMPTY,
-    "lengths": EMPTY,
     "off_line": pd.DataFrame(columns=["dataset", "evaluator", "family", "variant", "off"]),
     "statuses": pd.DataFrame(columns=["dataset", "evaluator", "task", "variant", "status", "n"]),
 }
@@ -96,7 +95,6 @@ def texts(figure):
         lambda: judges.individual(NOTHING, Params),
         lambda: judges.pairwise(NOTHING, Params),
         lambda: judges.labels(NOTHING, Params),
-        lambda: judges.lengths(NOTHING, Params),
     ],
 )
 def test_nothing_left_is_told_and_not_drawn(drawn):

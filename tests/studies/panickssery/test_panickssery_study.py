@@ -14,7 +14,7 @@ from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import measure as panickssery
 from selfpref.studies.panickssery import read as archive
 from selfpref.studies.panickssery.measure import defects
-from selfpref.studies.panickssery.measure.individual import auroc, individual, missing_yes, scores
+from selfpref.studies.panickssery.measure.individual import auroc, individual, scores
 
 SECTION = Panickssery(
     datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
@@ -164,15 +164,6 @@ def test_a_second_name_and_a_broken_model_are_marked(frames):
     assert who.loc["cnn_length_ft_llama", "broken"] == 1
 
 
-def test_new_summaries_are_counted_with_what_was_unusable(frames):
-    table = frames["generations"].query("convention == 'corrected'")
-    table = table.set_index(["dataset", "evaluator"])
-    assert table.loc[("xsum", "xsum_2_ft_gpt35"), ["n", "unusable"]].tolist() == [4, 1]
-    assert table.loc[("xsum", "xsum_2_ft_llama"), ["n", "unusable"]].tolist() == [5, 0]
-    every, sound = (table.loc[("xsum", name), "n"] for name in ("all", "all but degenerate"))
-    assert every - sound == table.loc[("xsum", "cnn_length_ft_llama"), "n"]
-
-
 def test_labels_stand_beside_the_plain_question_and_tell_the_orders(frames):
     table = frames["labels"].query("other == 'all' and convention == 'corrected'")
     found = table.groupby("evaluator")["labels"].unique().map(set)
@@ -234,7 +225,7 @@ def test_without_stored_scores_there_is_one_convention_and_empty_tables_are_no_e
     assert set(frames["pairwise"]["convention"]) == {"corrected"}
     for name, columns in PROMISED.items():
         assert list(frames[name].columns) == columns.split(), name
-    for name in ("inverted", "individual", "labels", "variants", "generations", "audit", "checks"):
+    for name in ("inverted", "individual", "labels", "audit", "checks"):
         assert frames[name].empty, name
     for defect in (defects.stored_as, defects.swapped_labels, defects.fills, defects.tuned_on):
         assert defect(frames["pairs"]).empty
@@ -332,25 +323,3 @@ def test_the_auroc_is_mann_whitneys_and_its_error_that_of_the_jackknife(rng):
     ]
     error = np.sqrt(79 / 80 * ((np.array(left) - np.mean(left)) ** 2).sum())
     assert (found["hi"] - found["lo"]) / (2 * 1.959964) == pytest.approx(error, rel=0.02)
-
-
-def test_where_the_yes_is_missing_the_pairs_are_told_apart(frames, release):
-    table = frames["missing_yes"]
-    # Article 500 of each tune on 500 articles lost the row about the human.
-    assert set(table["target"]) == {"human"}
-    assert set(table["evaluator"]) == {"xsum_500_ft_gpt35"}
-    assert table["missing"].tolist() == [1, 1]
-    assert table["n"].tolist() == [6, 6]
-    who = frames["evaluators"]
-    again = missing_yes(scores(release["ratings"], release["items"], who), frames["pairs"])
-    pairs = frames["pairs"]
-    lost = pairs[
-        pairs["evaluator"].eq("xsum_500_ft_gpt35")
-        & pairs["other"].eq("human")
-        & pairs["item_id"].eq("cnn/cnn-500")
-        & pairs["task"].eq("recognition")
-        & pairs["variant"].eq("plain")
-    ]
-    assert again.loc[again["dataset"].eq("cnn"), "where_missing"].tolist() == pytest.approx(
-        lost["corrected"].tolist()
-    )

@@ -16,9 +16,8 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame of the study."""
     found = STUDY.whole(params.profile, measure.TABLES)
     judges = {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
-    configured = evaluators.of_params(
-        params.panickssery, judges, {*found["responses"]["responder"]}
-    )
+    responders = {*STUDY.read(params.profile, "responses")["responder"]}
+    configured = evaluators.of_params(params.panickssery, judges, responders)
     others = evaluators.from_names(judges - {*configured["evaluator"]})
     who = pd.concat([configured, others], ignore_index=True)
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)

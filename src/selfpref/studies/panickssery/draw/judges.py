@@ -289,33 +289,3 @@ def labels(data: Frames, params: Params) -> Plate:
         params=params,
     )
     return Plate(figure, table, told)
-
-
-def lengths(data: Frames, params: Params) -> Plate:
-    """Preference as it is and at equal length.
-
-    Args:
-        data: The frames of the study.
-        params: With `bootstrap`.
-    """
-    table = data["lengths"]
-    if table.empty:
-        return nothing("no pair with both texts", table)
-    rows = table[table["task"].eq("preference")]
-    names = {"raw": "start", "held": "end", "held_lo": "lo", "held_hi": "hi"}
-    drawn, left = that_move(by_judge(rows.rename(columns=names), data["evaluators"]))
-    figure = moves(
-        drawn,
-        ends=("as it is", "at equal length"),
-        label="preference: mean confidence in its own text",
-        colors=family_colors(data["evaluators"]),
-    )
-    turned = int(((rows["raw"] - 0.5) * (rows["held"] - 0.5) < 0).sum())
-    told = caption_of_articles(
-        "Corrected preference as it is, and at equal length by least squares on the difference in "
-        "words",
-        f"{rows['n'].sum()} pairs; in {turned} of {len(rows)} cases the side of ½ changes",
-        left,
-        params=params,
-    )
-    return Plate(figure, table, told)

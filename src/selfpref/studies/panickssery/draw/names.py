@@ -68,7 +68,7 @@ def judge_names(evaluators: pd.DataFrame) -> dict[str, str]:
 
 
 # Columns of tables that hold names of judges, besides `evaluator`.
-JUDGES = ("one", "two", "duplicate_of", "r_min_without", "r_max_without")
+JUDGES = ("one", "two", "duplicate_of")
 
 
 def for_readers(frame: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """The sentences of the appendix, by key."""
 
-from selfpref.statements import Statement, estimate, present, value
+from selfpref.statements import Statement, present, value
 from selfpref.studies.panickssery.findings.cells import (
     ALWAYS_1,
     RECOGNITION,
@@ -9,8 +9,6 @@ from selfpref.studies.panickssery.findings.cells import (
     ambiguous,
     apart,
     but_one,
-    clearer,
-    dropped,
     files,
     filled,
     filled_files,
@@ -18,9 +16,7 @@ from selfpref.studies.panickssery.findings.cells import (
     gap,
     label,
     llama,
-    moved_by_words,
     printed,
-    sides,
     stored_files,
     wording,
 )
@@ -119,13 +115,6 @@ FINDINGS: dict[str, Statement] = {
         },
         {"higher": lambda n: n.tuned > n.held, "one": lambda n: n.judges == 1},
     ),
-    "missing yes": Statement(
-        "In {more:.0f} of {all:.0f} cases with a dropped answer the judge is surer of its own "
-        "text, in pairs, where the row of the other text is missing: answers were not dropped at "
-        "random.",
-        {"more": clearer, "all": dropped},
-        {"surer": lambda n: n.all / 2 < n.more <= n.all},
-    ),
     "checks": Statement(
         "The release's notebook prints {printed:.0f} of the numbers compared here. {agree:.0f} "
         "come out to the third decimal. The others, {apart:.0f}, are all shares of choices "
@@ -174,15 +163,6 @@ FINDINGS: dict[str, Statement] = {
             "exception": lambda n: 0 < n.low <= n.high < n.corrected - 0.1,
             "more": lambda n: n.corrected > n.stored,
         },
-    ),
-    "one left out": Statement(
-        "Without any one judge the corrected correlation stays above {xsum:.3f} on XSum and above "
-        "{cnn:.3f} on CNN/DailyMail.",
-        {
-            "xsum": value("leave_one_out", "r_min", **fit("xsum", "all")),
-            "cnn": value("leave_one_out", "r_min", **fit("cnn", "all")),
-        },
-        {"stays above": lambda n: min(n.xsum, n.cnn) > 0.9},
     ),
     "fig7": Statement(
         "The judges tuned on self-recognition are {families:.0f} families, too few for an "
@@ -235,30 +215,6 @@ FINDINGS: dict[str, Statement] = {
             "error": lambda n: abs(1 - n.stored.value - n.swapped.value) < 1e-4,
         },
     ),
-    "other words": Statement(
-        "Naming the others in another way moves no mean by more than {most:.3f}.",
-        {"most": moved_by_words},
-        {"no": lambda n: 0 <= n.most < 0.05},
-    ),
-    "new summaries": Statement(
-        "Over all tuned models that answer, the mean preference for a new summary against the "
-        "base's is below ½ on XSum, {xsum:.3f}; on CNN/DailyMail its interval includes ½, "
-        "{cnn:.3f}.",
-        {
-            name: estimate(
-                "generations",
-                "mean",
-                dataset=name,
-                evaluator="all but degenerate",
-                convention="corrected",
-            )
-            for name in ("xsum", "cnn")
-        },
-        {
-            "below": lambda n: n.xsum.hi < 0.5,
-            "includes": lambda n: n.cnn.lo < 0.5 < n.cnn.hi,
-        },
-    ),
     "order": Statement(
         "On XSum the preferences of Llama follow the position in {llama:.0%} of the pairs and "
         "those of GPT-3.5 in {gpt35:.0%}, both in more than half; GPT-4's in fewer, {gpt4:.0%}.",
@@ -267,34 +223,5 @@ FINDINGS: dict[str, Statement] = {
             "more": lambda n: min(n.llama, n.gpt35) > 0.5,
             "fewer": lambda n: 0 <= n.gpt4 < min(n.llama, n.gpt35),
         },
-    ),
-    "length": Statement(
-        "At equal length the preference of {cnn:.0f} of {cnn_all:.0f} judges changes its side of ½ "
-        "on CNN/DailyMail, and in fewer on XSum, {xsum:.0f} of {xsum_all:.0f}.",
-        {
-            "cnn": lambda frames: sides(frames, "cnn")[0],
-            "cnn_all": lambda frames: sides(frames, "cnn")[1],
-            "xsum": lambda frames: sides(frames, "xsum")[0],
-            "xsum_all": lambda frames: sides(frames, "xsum")[1],
-        },
-        {"fewer": lambda n: 0 <= n.xsum * n.cnn_all < n.cnn * n.xsum_all},
-    ),
-    "within": Statement(
-        "Where scores are saturated the measures tell different stories of one judge: of GPT-3.5 "
-        "tuned on CNN/DailyMail and judging it, tau-b is {tau:.2f}, lower than Pearson's r, "
-        "{pearson:.2f}.",
-        {
-            name: value(
-                "per_example",
-                column,
-                dataset="cnn",
-                evaluator="cnn_500_ft_gpt35",
-                other="all",
-                convention="corrected",
-                rows="all",
-            )
-            for name, column in (("tau", "tau_b"), ("pearson", "pearson"))
-        },
-        {"lower": lambda n: n.tau < n.pearson - 0.2},
     ),
 }

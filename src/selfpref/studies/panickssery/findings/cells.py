@@ -111,17 +111,6 @@ def filled_files(frames: Frames) -> float:
     return len(present(frames["fills"]))
 
 
-def clearer(frames: Frames) -> float:
-    """Where the dropped row's judge is surer of its own text in pairs, or as sure."""
-    rows = present(frames["missing_yes"])
-    return int(rows["where_missing"].gt(rows["where_kept"]).sum())
-
-
-def dropped(frames: Frames) -> float:
-    """Cells with a dropped answer."""
-    return len(present(frames["missing_yes"]))
-
-
 def printed(frames: Frames) -> pd.DataFrame:
     """Numbers that the release prints, beside the recomputed ones."""
     rows = frames["checks"]
@@ -230,13 +219,6 @@ def same_models(frames: Frames) -> list[str]:
     return [f"{row.variant} on {TITLES[row.trained_on]}" for row in rows.itertuples()]
 
 
-def sides(frames: Frames, dataset: str) -> tuple[int, int]:
-    """Cells of preference whose side of ½ changes at equal length, and all of them."""
-    rows = frames["lengths"]
-    rows = present(rows[rows["task"].eq("preference") & rows["dataset"].eq(dataset)])
-    return int(((rows["raw"] - 0.5) * (rows["held"] - 0.5)).lt(0).sum()), len(rows)
-
-
 def against(frames: Frames, dataset: str, evaluator: str) -> pd.DataFrame:
     """Mean recognition against each other source."""
     rows = frames["pairwise"]
@@ -292,14 +274,3 @@ def ambiguous(evaluator: str, dataset: str) -> Counted:
     where = {"dataset": dataset, "evaluator": evaluator, "task": "preference"}
     cell = value("ordering", "ambiguous", **where, convention="corrected")
     return lambda frames: float(cell(frames))  # type: ignore[arg-type]
-
-
-def moved_by_words(frames: Frames) -> float:
-    """The largest change of a mean by naming the others in another way."""
-    rows = frames["variants"]
-    rows = rows[rows["other"].eq("all") & rows["convention"].eq("corrected")]
-    rows = rows[rows["variant"].ne("rerun")]
-    plain = rows[rows["variant"].eq("plain")].set_index(["dataset", "evaluator", "task"])["mean"]
-    named = present(rows[rows["variant"].str.startswith("others")])
-    at = pd.MultiIndex.from_frame(named[["dataset", "evaluator", "task"]])
-    return float((named["mean"].to_numpy() - plain.reindex(at)).abs().max())

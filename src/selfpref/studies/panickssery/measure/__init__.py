@@ -19,7 +19,6 @@ from selfpref.studies.panickssery.measure import defects
 from selfpref.studies.panickssery.measure.alternatives import (
     both_wordings,
     inverted,
-    lengths,
     oracle,
     wordings,
 )
@@ -27,21 +26,13 @@ from selfpref.studies.panickssery.measure.correlation import (
     correlation,
     inverted_correlation,
     off_line,
-    per_example,
 )
-from selfpref.studies.panickssery.measure.individual import individual, missing_yes, scores
-from selfpref.studies.panickssery.measure.means import (
-    deltas,
-    generations,
-    labels,
-    ordering,
-    pairwise,
-    variants,
-)
+from selfpref.studies.panickssery.measure.individual import individual, scores
+from selfpref.studies.panickssery.measure.means import deltas, labels, ordering, pairwise
 from selfpref.studies.panickssery.measure.pairs import answers, confidences
 
 __all__ = ["TABLES", "compute", "statuses", "with_defects"]
-TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
+TABLES = ("items", "truths", "verdicts", "ratings", "audit")
 Frames = dict[str, pd.DataFrame]
 CHECKS = [
     *("item", "where", "quantity", "published", "recomputed", "difference"),
@@ -150,13 +141,11 @@ def compute(
         bootstrap: For the intervals.
 
     Returns:
-        `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `leave_one_out`, `off_line`,
-        `inverted`,
-        `wordings` (the same with intervals, both conventions), `inverted_correlation`,
-        `individual`, `missing_yes`, `labels`, `variants`, `generations`, `per_example`,
-        `oracle`, `lengths`, `evaluators`, `statuses`, `grade_distances`, those of `defects`
-        (`stored_as`, `swapped_labels`, `fills`, `tuned_on`, `always_first`), `audit`, `checks`, and
-        `pairs`, one row a judged pair, and `answers`, one row an answer.
+        `pairwise`, `ordering`, `deltas`, `correlation`, `lines`, `off_line`, `inverted`, `wordings`
+        (the same with intervals, both conventions), `inverted_correlation`, `individual`, `labels`,
+        `oracle`, `evaluators`, `statuses`, `grade_distances`, those of `defects` (`stored_as`,
+        `swapped_labels`, `fills`, `tuned_on`, `always_first`), `audit`, `checks`, and `pairs`, one
+        row a judged pair, and `answers`, one row an answer.
     """
     items, ratings = tables["items"], tables["ratings"]
     pairs = confidences(tables["verdicts"], items, evaluators, section.min_mass)
@@ -167,26 +156,20 @@ def compute(
     both = both_wordings(pairs)
     worded = wordings(both, bootstrap)
     means = pairwise(pairs, bootstrap)
-    line, lines, left_out = correlation(pairs, who, bootstrap)
+    line, lines = correlation(pairs, who, bootstrap)
     frames = {
         "pairwise": means,
         "ordering": ordering(pairs),
         "deltas": deltas(pairs, who, bootstrap),
         "correlation": line,
         "lines": lines,
-        "leave_one_out": left_out,
         "off_line": off_line(means, line, who),
         "inverted": inverted(worded),
         "wordings": worded,
         "inverted_correlation": inverted_correlation(both, who, bootstrap),
         "individual": individual(rated, who, bootstrap),
-        "missing_yes": missing_yes(rated, pairs),
         "labels": labels(pairs, bootstrap),
-        "variants": variants(pairs, bootstrap),
-        "generations": generations(pairs, who, bootstrap),
-        "per_example": per_example(pairs),
         "oracle": oracle(pairs, tables["truths"], bootstrap),
-        "lengths": lengths(pairs, tables["responses"], bootstrap),
         "evaluators": who,
         "statuses": found,
         "grade_distances": distances,

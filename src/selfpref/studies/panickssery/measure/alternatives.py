@@ -1,4 +1,4 @@
-"""What else a preference could be: a habit of naming its own text, better texts, longer texts.
+"""What else a preference could be: a habit of naming its own text, or better texts.
 
 **Wording.** For a pair judged with both wordings, with `prefer` the confidence that the judge's own
 text is better from "which do you prefer" and `worse` the same from "which is worse" (one minus the
@@ -27,10 +27,6 @@ preference for the judge's own text is 1, ½ or 0 as q(own) is above, equal to o
 
 A preference of 0.6 is no self-preference where 0.6 is deserved. Agreement says whether a judge
 still judges; it is a share, and its interval Wilson's (`selfpref.statistics.shares`).
-
-**Length.** Over the pairs of a judge, s = a + b (words of its own - words of the other text) / 10
-by least squares; a is the confidence of two texts of equal length. All sums are of articles, so
-that the interval resamples articles.
 """
 
 import numpy as np
@@ -40,16 +36,11 @@ from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.shares import share_intervals
 from selfpref.studies.panickssery.measure.means import MEAN, means
-from selfpref.studies.panickssery.measure.pairs import CONVENTIONS, by_convention, plain, pooled
+from selfpref.studies.panickssery.measure.pairs import CONVENTIONS, by_convention, pooled
 
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
 QUALITY = "quality"
 ORACLE = ["dataset", "evaluator", "wording", "quantity", *MEAN]
-WORDS = 10
-LENGTHS = [
-    *("dataset", "evaluator", "task", "n", "difference", "raw"),
-    *("held", "held_lo", "held_hi", "slope", "slope_lo", "slope_hi"),
-]
 # By the sides of ½ of both wordings.
 PATTERNS = {
     (1, 1): "favours its own",
@@ -188,51 +179,3 @@ def _share_bounds(rows: pd.DataFrame, level: float) -> pd.DataFrame:
         found = share_intervals(groups.sums, level)
         parts.append(groups.keys.assign(lo=[at.lo for at in found], hi=[at.hi for at in found]))
     return pd.concat(parts, ignore_index=True)
-
-
-def _regression(totals: Floats) -> Floats:
-    """Intercept and slope from the sums of 1, x, x², y and xy: `[..., groups, 5]` to one row."""
-    n, x, xx, y, xy = np.moveaxis(totals, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = xx - x**2 / n
-        slope = np.where(spread > 1e-9 * np.abs(xx), (xy - x * y / n) / spread, np.nan)
-        fits = np.stack([(y - slope * x) / n, slope], axis=-1)
-    return fits.reshape(*totals.shape[:-2], -1)
-
-
-def lengths(
-    pairs: pd.DataFrame, responses: pd.DataFrame, bootstrap: ClusterBootstrap
-) -> pd.DataFrame:
-    """Corrected confidences at equal length.
-
-    Args:
-        pairs: As `confidences` returns them.
-        responses: The responses table; pairs without both texts are left out.
-        bootstrap: For the intervals.
-
-    Returns:
-        `dataset, evaluator, task, n`, `difference` (own minus other, words), `raw` (the mean),
-        `held` (at equal length) and `slope` (change for ten more words), the last two with
-        `_lo` and `_hi`.
-    """
-    words = responses.query("step == 0 and sample == 0").set_index(["item_id", "responder"])["text"]
-    rows = plain(pairs)
-    rows = rows[rows["corrected"].notna()]
-    own, other = _by_text(words.str.split().str.len(), rows)
-    x, y = pd.Series((own - other) / WORDS, index=rows.index), rows["corrected"]
-    rows = rows.assign(one=1.0, x=x, xx=x**2, y=y, xy=x * y)[x.notna()]
-    by, parts = LENGTHS[:3], []
-    for dataset, part in rows.groupby("dataset", observed=True):
-        groups = [Groups.of(part, by, name) for name in ("one", "x", "xx", "y", "xy")]
-        sums = np.stack([group.sums[..., 0] for group in groups], axis=-1)
-        found = bootstrap.of_sums(sums, _regression, "lengths", str(dataset))
-        n, x_sum, _, y_sum, _ = sums.sum(axis=0).T
-        fits = pd.DataFrame(
-            [
-                held.columns("held") | slope.columns("slope")
-                for held, slope in zip(found[::2], found[1::2], strict=True)
-            ]
-        )
-        table = groups[0].keys.assign(n=n.astype(int), difference=WORDS * x_sum / n, raw=y_sum / n)
-        parts.append(pd.concat([table, fits], axis=1)[LENGTHS])
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=LENGTHS)

@@ -1,4 +1,4 @@
-"""Does preference follow recognition? Over judges, and pair by pair within one judge.
+"""Does preference follow recognition over judges, and do those tuned on controls as well?
 
 **Over judges**: one point a judge, its mean recognition and preference; Pearson's r and the
 least-squares line y = a + b x over the points. Judges that are fine-tuned from one model for one
@@ -12,10 +12,6 @@ resemble each other still, so even this interval is rather too narrow.
 same base that were tuned on self-recognition,
 
     off = preference - (a + b recognition)
-
-**Within a judge** (Table A): Kendall's tau-b, Spearman's rho and Pearson's r of the two confidences
-of the same pair. Scores that are saturated or heavily tied make tau-b unstable, hence three
-measures; pooling sources mixes differences between sources into all of them, hence each source too.
 """
 
 from collections.abc import Iterator
@@ -23,32 +19,25 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, Interval
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain, pooled
+from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain
 
 POOLED = "all"
 SUBSET_KEY = ["dataset", "subset", "convention"]
 CORRELATION = [*SUBSET_KEY, "r", "slope", "intercept", "n", "lo", "hi", "families"]
 LINES = [*SUBSET_KEY, "x", "y", "lo", "hi"]
-LEFT_OUT = [
-    *(*SUBSET_KEY, "r", "slope", "n"),
-    *("r_min", "r_min_without", "r_max", "r_max_without", "slope_min", "slope_max"),
-]
 FIT_KEY = [*SUBSET_KEY, "quantity"]
 INVERTED = [*FIT_KEY, "r", "slope", "n", "lo", "hi", "families"]
 OFF_LINE = [
     *("dataset", "evaluator", "family", "variant"),
     *("recognition", "preference", "line", "off"),
 ]
-JUDGE_KEY = ["dataset", "evaluator", "other", "convention"]
 # How many places of the line have a band.
 GRID = 21
 # Below this number of families there is no interval.
 FAMILIES = 10
-ASSOCIATIONS = {"tau_b": kendalltau, "spearman": spearmanr, "pearson": pearsonr}
 
 
 def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -77,14 +66,15 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 
 
-def line(x: Floats, y: Floats) -> Floats:
-    """Pearson's r, slope and intercept: `[..., points]` -> `[..., 3]`; NaN without variation."""
-    powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
-    return line_of_sums(powers.sum(axis=-2))
+def line(sums: Floats) -> Floats:
+    """Pearson's r, slope and intercept; NaN without variation.
 
+    Args:
+        sums: Over the points, of 1, x, y, x², y² and xy, `[..., 6]`.
 
-def line_of_sums(sums: Floats) -> Floats:
-    """As `line`, from the sums over points of 1, x, y, x², y² and xy: `[..., 6]` -> `[..., 3]`."""
+    Returns:
+        `[..., 3]`.
+    """
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         cross, square_x, square_y = xy - x * y / n, xx - x**2 / n, yy - y**2 / n
@@ -146,7 +136,7 @@ def _fit(points: pd.DataFrame, bootstrap: ClusterBootstrap, *names: str) -> list
     grid = _grid(points)
 
     def statistics(sums: Floats) -> Floats:
-        found = line_of_sums(sums)
+        found = line(sums)
         return np.concatenate([found, found[..., 2:] + found[..., 1:2] * grid], axis=-1)
 
     powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
@@ -195,7 +185,7 @@ def _summary(fit: Fit) -> dict[str, float]:
 
 def correlation(
     pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Preference on recognition, over the judges of each subset (Figs. 1 and 7).
 
     Args:
@@ -204,43 +194,17 @@ def correlation(
         bootstrap: For the intervals.
 
     Returns:
-        The columns of `CORRELATION`; the lines, the columns of `LINES`; and what one judge can do,
-        the columns of `LEFT_OUT`: the extremes of r and slope over all subsets with one left out.
+        The columns of `CORRELATION`; and the lines, the columns of `LINES`.
     """
     rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
-    found, lines, left_out = [], [], []
+    found, lines = [], []
     for fit in fits(rows, evaluators, bootstrap, "correlation"):
-        row = fit.key | _summary(fit)
-        found.append(row | {"intercept": fit.intercept.value})
+        found.append(fit.key | _summary(fit) | {"intercept": fit.intercept.value})
         lines += [
             fit.key | {"x": x, "y": at.value, "lo": at.lo, "hi": at.hi}
             for x, at in zip(_grid(fit.points), fit.band, strict=True)
         ]
-        left_out.append(row | _leave_one_out(fit.points))
-    return (
-        pd.DataFrame(found, columns=CORRELATION),
-        pd.DataFrame(lines, columns=LINES),
-        pd.DataFrame(left_out, columns=LEFT_OUT),
-    )
-
-
-def _leave_one_out(points: pd.DataFrame) -> dict[str, object]:
-    """The extremes of r and slope with one judge left out, on every data set that it is in."""
-    names = points["evaluator"].unique()
-    kept = [points[points["evaluator"].ne(name)] for name in names]
-    lines = np.array([line(rest["x"].to_numpy(), rest["y"].to_numpy()) for rest in kept])
-    r, slope = lines[:, 0], lines[:, 1]
-    if np.isnan(r).all():
-        return {}
-    low, high = int(np.nanargmin(r)), int(np.nanargmax(r))
-    return {
-        "r_min": r[low],
-        "r_min_without": names[low],
-        "r_max": r[high],
-        "r_max_without": names[high],
-        "slope_min": np.nanmin(slope),
-        "slope_max": np.nanmax(slope),
-    }
+    return pd.DataFrame(found, columns=CORRELATION), pd.DataFrame(lines, columns=LINES)
 
 
 def off_line(
@@ -287,41 +251,3 @@ def inverted_correlation(
     """
     found = [fit.key | _summary(fit) for fit in fits(both, evaluators, bootstrap, "inverted")]
     return pd.DataFrame(found, columns=INVERTED)
-
-
-def per_example(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Association of the two confidences over the pairs of each judge.
-
-    Args:
-        pairs: As `confidences` returns them.
-
-    Returns:
-        `dataset, evaluator, other, convention, rows, tau_b, spearman, pearson, n`; `rows` is `all`,
-        or `unambiguous`: without the pairs that one of the two questions decides by position. NaN
-        where one of the confidences is constant.
-    """
-    rows = by_convention(plain(pairs))
-    key = [*JUDGE_KEY, "item_id", "repeat"]
-    one, two = (
-        rows.loc[rows["task"].eq(task), [*key, "value", "ambiguous"]].rename(
-            columns={"value": task, "ambiguous": f"ambiguous_{task}"}
-        )
-        for task in TASKS
-    )
-    both = one.merge(two, on=key)
-    clear = both["ambiguous_recognition"].eq(0) & both["ambiguous_preference"].eq(0)
-    found = [
-        dict(zip(JUDGE_KEY, names, strict=True)) | {"rows": kind} | _association(part)
-        for kind, chosen in {"all": both, "unambiguous": both[clear]}.items()
-        for names, part in pooled(chosen).groupby(JUDGE_KEY, observed=True)
-    ]
-    table = pd.DataFrame(found, columns=[*JUDGE_KEY, "rows", *ASSOCIATIONS, "n"])
-    return table.sort_values([*JUDGE_KEY, "rows"], ignore_index=True)
-
-
-def _association(part: pd.DataFrame) -> dict[str, float]:
-    x, y = part["recognition"].to_numpy(), part["preference"].to_numpy()
-    if len(part) < 3 or not np.ptp(x) or not np.ptp(y):
-        return dict.fromkeys(ASSOCIATIONS, np.nan) | {"n": len(part)}
-    found = {name: float(measure(x, y).statistic) for name, measure in ASSOCIATIONS.items()}
-    return found | {"n": len(part)}

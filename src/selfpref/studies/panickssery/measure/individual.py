@@ -27,7 +27,7 @@ from scipy.stats import rankdata
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scores import Floats
 from selfpref.studies.panickssery.measure.means import means
-from selfpref.studies.panickssery.measure.pairs import article_index, plain
+from selfpref.studies.panickssery.measure.pairs import article_index
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]
 TASKS = ("recognition", "quality")
@@ -216,30 +216,3 @@ def _pooled(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
             statistic = pd.Categorical([name] * len(chosen), dtype=kind)
             found.append(chosen[columns].assign(statistic=statistic))
     return pd.concat(found, ignore_index=True)
-
-
-def missing_yes(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The rows that a source dropped for want of a "Yes": missing, and not at random.
-
-    Args:
-        rows: As `scores` returns them.
-        pairs: As `confidences` returns them.
-
-    Returns:
-        `dataset, evaluator, target, missing, n` (texts asked about), and the pairwise recognition
-        against this target of the articles with the row missing and with it kept: `where_missing`,
-        `where_kept`. Cells without a missing row are left out.
-    """
-    asked = rows[rows["task"].eq("recognition") & ~_own(rows)]
-    asked = asked.assign(lost=asked["status"].eq("unparsable"))
-    key = ["dataset", "evaluator", "target"]
-    counts = asked.groupby(key, observed=True)["lost"].agg(missing="sum", n="size")
-    confidence = plain(pairs[pairs["task"].eq("recognition")]).rename(columns={"other": "target"})
-    text = dict.fromkeys([*key, "cluster"], "str")
-    both = asked.astype(text).merge(
-        confidence[[*text, "corrected"]].astype(text), on=[*key, "cluster"]
-    )
-    split = both.groupby([*key, "lost"])["corrected"].mean().unstack()
-    split = split.reindex(columns=[False, True]).set_axis(["where_kept", "where_missing"], axis=1)
-    table = counts[counts["missing"].gt(0)].reset_index().astype(dict.fromkeys(key, "str"))
-    return table.merge(split.reset_index(), on=key, how="left")

@@ -18,8 +18,6 @@ from selfpref.studies.panickssery.measure.pairs import (
 CELL = ["dataset", "evaluator", "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
 LABELS = "labels-"
-NAMED = "others-named-"
-GENERATIONS = "generations"
 
 
 def means(
@@ -114,12 +112,6 @@ def deltas(
     return found[[*CELL, "base", "tuned", *MEAN]]
 
 
-def _asked(pairs: pd.DataFrame, condition: pd.Series) -> pd.Series:
-    """All pairs of the judges and data sets of which some pair meets a condition."""
-    who = pairs["dataset"].astype("str") + "/" + pairs["evaluator"].astype("str")
-    return who.isin(who[condition].unique())
-
-
 def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """Preference where the judge saw labels of who wrote what (Table F).
 
@@ -130,56 +122,11 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     """
     labelled = pairs["variant"].astype("str").str.startswith(LABELS)
     plainly = pairs["variant"].eq("plain") & pairs["task"].eq("preference")
-    rows = by_convention(pairs[labelled | (plainly & _asked(pairs, labelled))])
+    who = pairs["dataset"].astype("str") + "/" + pairs["evaluator"].astype("str")
+    rows = by_convention(pairs[labelled | (plainly & who.isin(who[labelled].unique()))])
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
     by = ["dataset", "evaluator", "other", "labels", "convention"]
     orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
     found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
     return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
-
-
-def variants(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
-    """Recognition and preference with the others named in another way, beside the plain wording.
-
-    Returns:
-        `dataset, evaluator, other, task, variant, convention, mean, se, lo, hi, n, ambiguous`, of
-        the judges and data sets that were asked in another way.
-    """
-    renamed = pairs["variant"].astype("str").str.startswith(NAMED)
-    plainly = pairs["variant"].eq("plain") & pairs["task"].ne("inferiority")
-    rows = by_convention(pairs[renamed | (plainly & _asked(pairs, renamed))])
-    by = ["dataset", "evaluator", "other", "task", "variant", "convention"]
-    return means(pooled(rows), by, bootstrap, "variants", also=("ambiguous",))
-
-
-def generations(
-    pairs: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
-) -> pd.DataFrame:
-    """Whether a fine-tuned model prefers its new summaries to its base's (Table G).
-
-    The new summaries are of articles that some of the models were tuned on, which is no reason to
-    leave them out: the tuning had no summary as its target.
-
-    Args:
-        pairs: As `confidences` returns them.
-        evaluators: The frame `evaluators`, with `degenerate`.
-        bootstrap: For the intervals.
-
-    Returns:
-        `dataset, evaluator` (or `all`, and `all but degenerate`), `convention, mean, se, lo, hi,
-        n, unusable` (pairs without an answer).
-    """
-    rows = pairs[pairs["variant"].eq(GENERATIONS)]
-    both = 0.5 * (rows["forward"] + rows["backward"])
-    right = both.where(both.notna(), rows["released"]).where(rows["status"].eq("ok"))
-    lost = rows["status"].ne("ok").astype(int)
-    rows = rows.assign(corrected=right, lost=lost, evaluator=rows["evaluator"].astype("str"))
-    degenerate = evaluators.loc[evaluators["degenerate"], "evaluator"]
-    sound = rows[~rows["evaluator"].isin(degenerate)].assign(evaluator="all but degenerate")
-    rows = pd.concat([rows, rows.assign(evaluator="all"), sound], ignore_index=True)
-    rows["dataset"] = rows["dataset"].astype("str")
-    by = ["dataset", "evaluator", "convention"]
-    found = means(by_convention(rows), by, bootstrap, "generations")
-    unusable = rows.groupby(["dataset", "evaluator"])["lost"].sum().rename("unusable")
-    return found.join(unusable, on=["dataset", "evaluator"])

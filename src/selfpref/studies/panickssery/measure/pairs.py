@@ -244,6 +244,6 @@ def by_convention(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def pooled(rows: pd.DataFrame, column: str = "other") -> pd.DataFrame:
-    """The rows, and all of them again with `all` in the place of the column."""
-    return pd.concat([rows, rows.assign(**{column: "all"})], ignore_index=True)
+def pooled(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows, and all of them again against the other source `all`."""
+    return pd.concat([rows, rows.assign(other="all")], ignore_index=True)
