@@ -47,6 +47,7 @@ def test_a_profile_is_valid_and_named_by_its_file(path):
         ("threshold: 0.5", "threshold: half", ["wataoka.threshold", "not 'half'"]),
         ("threshold: 0.5", "threshold: 1.5", ["wataoka.threshold", "less than 1"]),
         ("resamples: 10000", "resamples: '10000'", ["bootstrap.resamples", "not '10000'"]),
+        ("figures: [svg]", "figures: [pdf]", ["figures: ", "with svg", "not ['pdf']"]),
         ("human_ties: drop", "human_ties: keep", ["wataoka.human_ties", "'drop' or 'half'"]),
         ("reader: mt-bench", "reader: mtbench", ["datasets.mt-bench.reader", "'pairs'"]),
         ("judges: [gpt-4]", "judges: []", ["datasets.mt-bench.judges"]),

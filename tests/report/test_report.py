@@ -185,9 +185,7 @@ def test_a_picture_is_a_figure_with_a_number_its_caption_and_its_files(made):
     assert 'id="wataoka-fig1b-bias"' in shown
     assert "Fig. 1.1" in shown
     assert "Caption =cmd &lt;script&gt;" in shown
-    assert {"fig1b_bias.csv", "fig1b_bias.pdf"} == set(
-        re.findall(r"fig1b_bias\.(?:csv|pdf)", shown)
-    )
+    assert "fig1b_bias.csv" in shown
     # The code that computes is shown; what only loads is not in the book.
     assert "load()" not in text_of(made / "report/recorded/book/wataoka.html")
     assert "assert" in text

@@ -27,12 +27,19 @@ def inside(path: str) -> str:
     return path
 
 
+def _with_svg(formats: list[str]) -> list[str]:
+    if "svg" not in formats:
+        raise ValueError("give a list with svg, which the chapters show")
+    return formats
+
+
 Slug = Annotated[str, AfterValidator(_slug)]
 RepositoryPath = Annotated[str, AfterValidator(inside)]
 Name = Annotated[str, Field(min_length=1)]
 # Other names of judges and responders: as a file has them, and as they are to be called.
 Aliases = dict[Name, Name]
 Study = Literal["wataoka", "panickssery", "xu", "livebench"]
+Formats = Annotated[list[Literal["svg", "pdf", "tex"]], AfterValidator(_with_svg)]
 
 
 class Section(BaseModel):

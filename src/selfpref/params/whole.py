@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from selfpref.params.data import Dataset
 from selfpref.params.laboratory import Lab
 from selfpref.params.models import Hosted, Model, Transformers, hosted, members
-from selfpref.params.section import Section, Slug, Study
+from selfpref.params.section import Formats, Section, Slug, Study
 from selfpref.params.studies import Bootstrap, Livebench, Panickssery, StudyParams, Wataoka, Xu
 from selfpref.params.uses import Finetune, Verdicts
 
@@ -27,6 +27,7 @@ class Params(Section):
     Attributes:
         budget: USD; a stage does not start if it may cost more than what the profile's stages so
             far have left of it. Left out: only models have budgets.
+        figures: What is written beside CSV: pictures (svg, pdf) and tables (tex).
     """
 
     profile: Literal["lab", "demo", "recorded", "live", "paper", "panickssery", "xu", "livebench"]
@@ -37,6 +38,7 @@ class Params(Section):
     lab: Lab
     models: dict[Slug, Model]
     bootstrap: Bootstrap
+    figures: Formats
     wataoka: Wataoka
     livebench: Livebench
     panickssery: Panickssery

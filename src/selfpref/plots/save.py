@@ -1,17 +1,14 @@
 """Save pictures and tables as the same bytes on every run.
 
-A picture goes out as SVG and PDF without dates, its caption inside the file as a description; a
-table as CSV (full precision for programs) and, where a reader would read it, as Markdown and LaTeX
-(rounded).
+A picture goes out as SVG without dates, its caption inside the file as a description, a table as
+CSV. For a paper, PDF and LaTeX (rounded) stand beside them on request.
 """
 
-import gc
-import html
 import io
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,17 +19,14 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
 
-from selfpref.files import atomic
+from selfpref.files import atomic, write_text
 from selfpref.plots.frame import STYLE
 from selfpref.texts import visible
 
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
-# What a folder's notebooks made, for the book.
 # What a notebook made: its outputs in their order.
 MANIFEST = "gallery-{}.json"
-# Rows of the longest table that a page or a paper would print.
-PRINTED = 100
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -42,12 +36,10 @@ def drawing() -> Iterator[None]:
     """The project's style, and Matplotlib's own fonts instead of the machine's.
 
     A machine's DejaVu numbers its glyphs differently, and the list of fonts in the user's cache may
-    lead to it. Garbage is collected afterwards: cutting a font down for a PDF makes hundreds of
-    thousands of objects, and to go through them again and again takes 7 % of a chapter's time.
+    lead to it.
     """
     fonts, own = font_manager.fontManager, _own_fonts()
-    theirs, collecting = fonts.ttflist, gc.isenabled()
-    gc.disable()
+    theirs = fonts.ttflist
     # `addfont` forgets which files were found for which names.
     fonts.ttflist = list(own)
     fonts.addfont(own[0].fname)
@@ -57,8 +49,6 @@ def drawing() -> Iterator[None]:
     finally:
         fonts.addfont(own[0].fname)
         fonts.ttflist = theirs
-        if collecting:
-            gc.enable()
 
 
 @cache
@@ -70,10 +60,6 @@ def _own_fonts() -> tuple[font_manager.FontEntry, ...]:
         fonts.addfont(path)
     own, fonts.ttflist = tuple(fonts.ttflist), theirs
     return own
-
-
-def _text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
 
 
 def _show_literally(figure: Figure) -> None:
@@ -143,20 +129,21 @@ class Gallery:
     Args:
         folder: Where they go.
         page: The name of the notebook that fills it; none: that of the folder.
+        formats: With `pdf` every picture, with `tex` every table is written in that format too.
     """
 
-    def __init__(self, folder: Path, page: str = "") -> None:
-        self.folder, self.page = folder, page or folder.name
+    def __init__(self, folder: Path, page: str = "", formats: Collection[str] = ("svg",)) -> None:
+        self.folder, self.page, self.formats = folder, page or folder.name, formats
         self._captions: dict[str, str | None] = {}
-        self._formats: dict[str, list[str]] = {}
+        self._formats: dict[str, set[str]] = {}
 
-    def _save(self, name: str, kind: str, write: Callable[[Path], object]) -> None:
-        with atomic(self.folder / f"{name}.{kind}") as scratch:
-            write(scratch)
-        self._formats.setdefault(name, []).append(kind)
+    def _path(self, name: str, kind: str) -> Path:
+        """Where an output goes, which is one of this run's from now on."""
+        self._formats.setdefault(name, set()).add(kind)
+        return self.folder / f"{name}.{kind}"
 
     def figure(self, figure: Figure, name: str, caption: str) -> None:
-        """Write `name`.svg and `name`.pdf, the caption inside as a description.
+        """Write `name`.svg, the caption inside as a description.
 
         Args:
             figure: The picture.
@@ -172,12 +159,14 @@ class Gallery:
             _settle(figure)
             figure.savefig(drawn, format="svg", metadata=fields)
             # Labels of ticks are made while it is drawn, and a control character breaks the file.
-            self._save(name, "svg", partial(_text, text=visible(drawn.getvalue())))
-            fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
-            self._save(name, "pdf", partial(figure.savefig, format="pdf", metadata=fields))
+            write_text(self._path(name, "svg"), visible(drawn.getvalue()))
+            if "pdf" in self.formats:
+                fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
+                with atomic(self._path(name, "pdf")) as scratch:
+                    figure.savefig(scratch, format="pdf", metadata=fields)
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
-        """Write `name`.csv, and .md and .tex of at most `PRINTED` rows; missing is an empty cell.
+        """Write `name`.csv; missing is an empty cell.
 
         In the CSV an apostrophe stands before a text that a spreadsheet would take for a formula,
         and lines end in one way.
@@ -188,14 +177,11 @@ class Gallery:
         """
         self._captions.setdefault(name, None)
         inert = frame.apply(_inert)
-        texts = {"csv": inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")}
-        if len(frame) <= PRINTED:
-            shown = printed(frame)
-            escaped = shown.map(partial(html.escape, quote=False))
-            texts["md"] = escaped.to_markdown(index=False, disable_numparse=True) + "\n"
-            texts["tex"] = shown.to_latex(index=False, escape=True)
-        for kind, text in texts.items():
-            self._save(name, kind, partial(_text, text=text))
+        text = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
+        write_text(self._path(name, "csv"), text)
+        if "tex" in self.formats:
+            text = frame.to_latex(index=False, escape=True, float_format="%.3f", na_rep="")
+            write_text(self._path(name, "tex"), text)
 
     def add(self, name: str, figure: Figure | None, table: pd.DataFrame, caption: str) -> None:
         """Write a picture and the numbers it draws, and show both picture and caption.
@@ -227,12 +213,11 @@ class Gallery:
         there is no picture) and the endings of its files.
         """
         made = [
-            {"name": name, "caption": caption, "formats": sorted({*self._formats[name]})}
+            {"name": name, "caption": caption, "formats": sorted(self._formats[name])}
             for name, caption in self._captions.items()
         ]
         text = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        with atomic(self.folder / MANIFEST.format(self.page)) as scratch:
-            _text(scratch, text)
+        write_text(self.folder / MANIFEST.format(self.page), text)
         pages = manifests(self.folder)
         kept = {MANIFEST.format(page) for page in pages}
         for one in (output for page in pages.values() for output in page):
@@ -264,15 +249,3 @@ def _inert(column: pd.Series) -> pd.Series:
         return f"'{lines}" if lines.startswith(FORMULA) else lines
 
     return column.map(cell) if column.dtype.kind == "O" else column
-
-
-def printed(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table as text for readers: three decimals, empty cells for what is missing."""
-
-    def cell(value: object) -> str:
-        if isinstance(value, float):
-            return "" if pd.isna(value) else f"{value:.3f}"
-        # A line break or a bar would end the cell in Markdown.
-        return "" if pd.isna(value) else str(value).replace("\n", " ").replace("|", "\\|")
-
-    return frame.map(cell)

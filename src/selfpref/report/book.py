@@ -26,8 +26,6 @@ from selfpref.texts import visible
 
 # The testbed over several seeds, a page of the book.
 TESTBED = "docs/lab-reference"
-# What of an output the book holds.
-FILES = ("csv", "pdf", "svg")
 CONFIGURATION: Mapping[str, Any] = {
     "project": "selfpref",
     "extensions": ["myst_nb"],
@@ -66,7 +64,7 @@ def _copy(studies: Sequence[Study], folder: Path) -> None:
         place.mkdir(parents=True)
         drawn = {one.name: one for one in study.figures if one.file("svg").is_file()}
         for output in study.outputs:
-            for kind in {*output.formats} & {*FILES}:
+            for kind in output.formats:
                 if output.file(kind).is_file():
                     shutil.copy(output.file(kind), place)
         for made in study.pages:

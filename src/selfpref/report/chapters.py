@@ -33,9 +33,7 @@ def figure(output: Output, study: str, caption: str, *, name: str = "") -> str:
     place = f"figures/{study}/{output.name}"
     said = caption.translate(INERT)
     files = " · ".join(
-        f"{{download}}`{kind} <{place}.{kind}>`"
-        for kind in ("csv", "pdf")
-        if kind in output.formats
+        f"{{download}}`{kind} <{place}.{kind}>`" for kind in output.formats if kind != "svg"
     )
     alternative = said.partition(". ")[0]
     lines = [
