@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.heatmap import heatmap
-from selfpref.plots.save import Gallery, manifests
+from selfpref.plots.save import Gallery, manifests, nothing
 
 TABLE = pd.DataFrame({"judge": ["j", "k", "j"], "eo": [0.4, None, 0.0]})
 CELLS = pd.DataFrame(
@@ -93,6 +93,14 @@ def test_prune_removes_what_this_run_did_not_write(tmp_path):
         gallery.prune()
     left = ["fig.csv", "fig.svg", "gallery-page.json"]
     assert sorted(p.name for p in tmp_path.iterdir()) == left
+
+
+def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path):
+    gallery = Gallery(tmp_path, "page")
+    gallery.add("tasks", rows_with_intervals(), None, "a caption")
+    gallery.add("empty", *nothing("no rows"))
+    gallery.prune()
+    assert {path.name for path in tmp_path.iterdir()} == {"tasks.svg", "gallery-page.json"}
 
 
 def test_a_chapter_and_its_appendix_fill_one_folder_and_leave_each_others_outputs(tmp_path):

@@ -104,21 +104,21 @@ class Plate(NamedTuple):
 
     Attributes:
         figure: The picture; None where there is nothing to draw.
-        table: The plotted numbers.
+        table: The plotted numbers; None where another output holds them.
         caption: What it shows, from which data, with n and what was dropped; or why there is none.
     """
 
     figure: Figure | None
-    table: pd.DataFrame
+    table: pd.DataFrame | None
     caption: str
 
 
-def nothing(reason: str, table: pd.DataFrame) -> Plate:
+def nothing(reason: str, table: pd.DataFrame | None = None) -> Plate:
     """A plate without a picture, which says what is missing.
 
     Args:
         reason: What was there and what dropped out, with counts.
-        table: What is left.
+        table: What is left; None as in `Plate`.
     """
     return Plate(None, table, f"Not drawn: {reason}.")
 
@@ -183,16 +183,19 @@ class Gallery:
             text = frame.to_latex(index=False, escape=True, float_format="%.3f", na_rep="")
             write_text(self._path(name, "tex"), text)
 
-    def add(self, name: str, figure: Figure | None, table: pd.DataFrame, caption: str) -> None:
+    def add(
+        self, name: str, figure: Figure | None, table: pd.DataFrame | None, caption: str
+    ) -> None:
         """Write a picture and the numbers it draws, and show both picture and caption.
 
         Args:
             name: Their file name without ending.
             figure: The picture; where there is none, its table is written and the caption shown.
-            table: The plotted numbers.
+            table: The plotted numbers; None as in `Plate`.
             caption: As in `figure`.
         """
-        self.table(table, name)
+        if table is not None:
+            self.table(table, name)
         if figure is None:
             # A section that shows nothing else is left out (`selfpref.report.sections`).
             display(Markdown(caption), metadata={"drawn": False})

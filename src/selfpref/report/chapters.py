@@ -41,7 +41,7 @@ def figure(output: Output, study: str, caption: str, *, name: str = "") -> str:
         f":name: {name or label(study, output.name)}",
         f":alt: {alternative}",
         "",
-        f"{said} {files}",
+        f"{said} {files}".rstrip(),
         "``````",
     ]
     return "\n".join(lines)

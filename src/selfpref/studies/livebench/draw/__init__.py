@@ -152,9 +152,9 @@ def overview(
         outcomes: The frame of this name.
         models: The frame of this name.
     """
-    table = shares[shares["task"].eq(ALL)]
-    if table.empty or not table["n"].gt(0).any():
-        return nothing("no judge chose a response", table)
+    whole = shares[shares["task"].eq(ALL)]
+    if whole.empty or not whole["n"].gt(0).any():
+        return nothing("no judge chose a response")
     bars = [*_by_category(named(shares), named(votes))]
     figure = _stacked(bars, named(shares)["responder"])
     told = caption(
@@ -162,7 +162,7 @@ def overview(
         _verdicts(shares, outcomes),
         variants(models),
     )
-    return Plate(figure, table, told)
+    return Plate(figure, None, told)
 
 
 def released(
@@ -186,11 +186,8 @@ def released(
     part, cast, printed, ended, whose = (
         frame[frame["category"].eq(category)] for frame in (shares, votes, checks, outcomes, models)
     )
-    key = ["category", "task", "judge", "responder"]
-    given = printed[printed["item"].eq("share")][[*key, "published"]]
-    table = part.merge(given, on=key, how="left")
     if part.empty or not part["n"].gt(0).any():
-        return nothing(f"no judge chose a response in {titled(category)}", table)
+        return nothing(f"no judge chose a response in {titled(category)}")
     bars = [*_bars(named(part), named(cast))]
     figure = _stacked(bars, named(part)["responder"], titled(category))
     compared = (
@@ -204,7 +201,7 @@ def released(
         compared if len(printed) else "",
         f"Models: {'; '.join(whose['responder'] + ': ' + whose['model'])}" if len(whose) else "",
     )
-    return Plate(figure, table, told)
+    return Plate(figure, None, told)
 
 
 def preference_shares(
@@ -218,6 +215,8 @@ def preference_shares(
 ) -> Plate:
     """The same shares with intervals, one panel a category or a task, one row a responder.
 
+    The plotted numbers come with the panels of categories.
+
     Args:
         shares: The frame `preference_shares`.
         votes: The frame `vote_intervals`; drawn in the panels of categories.
@@ -226,10 +225,10 @@ def preference_shares(
         params: With `bootstrap`.
         tasks: One panel a task instead of one a category.
     """
-    kept = shares[shares["task"].ne(ALL)] if tasks else shares
-    shown = kept if tasks else kept[kept["task"].eq(ALL)]
+    table = None if tasks else shares
+    shown = shares[shares["task"].ne(ALL).eq(tasks)]
     if shown.empty or not shown["n"].gt(0).any():
-        return nothing("no judge chose a response", kept)
+        return nothing("no judge chose a response", table)
     shown, votes = named(shown), named(votes)
     judges = {f"judge {name}": look for name, look in looks(shown["judge"]).items()}
     rules = {RULES["released"]: Look(BLACK, "|"), RULES["corrected"]: Look(GREY, "|")}
@@ -259,24 +258,21 @@ def preference_shares(
         variants(models),
         wilson(CLUSTERS, params),
     )
-    return Plate(figure, kept, told)
+    return Plate(figure, table, told)
 
 
 @style.context(STYLE)
-def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -> Plate:
+def matrices(scores: pd.DataFrame, models: pd.DataFrame) -> Plate:
     """Mean rubric total by judge and responder, one panel a category.
 
     Args:
-        shares: The frame `preference_shares`.
-        scores: The frame `scores`.
+        scores: The frame of this name.
         models: The frame of this name.
     """
     key = ["category", "judge", "responder"]
-    whole = shares[shares["task"].eq(ALL)]
     totals = scores.reindex(columns=[*key, "mean", "n"])
-    table = whole[[*key, "share"]].merge(totals[[*key, "mean"]], how="left")
     if not totals["mean"].notna().any():
-        return nothing("no judge gave a total", table)
+        return nothing("no judge gave a total")
     # Totals saturate near 11: their shades begin at 8.5, or at a lower mean.
     low = min(8.5, totals["mean"].min())
     rated = totals.assign(
@@ -301,7 +297,7 @@ def matrices(shares: pd.DataFrame, scores: pd.DataFrame, models: pd.DataFrame) -
         f"{span(totals['n'])} of each judge for each responder",
         variants(models),
     )
-    return Plate(figure, table, told)
+    return Plate(figure, None, told)
 
 
 def vote_outcomes(ends: pd.DataFrame) -> str:

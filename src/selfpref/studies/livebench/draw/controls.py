@@ -34,11 +34,12 @@ def excess(rows: pd.DataFrame, params: Params, *, tasks: bool = False) -> Plate:
     Args:
         rows: The frame `excess`.
         params: With `bootstrap`.
-        tasks: By task instead of by category.
+        tasks: By task instead of by category, which comes with the plotted numbers.
     """
+    table = None if tasks else rows
     shown = rows[rows["task"].ne(ALL).eq(tasks) & rows["excess"].notna()] if len(rows) else rows
     if shown.empty:
-        return nothing("no judge with a response of its own and a second judge", rows)
+        return nothing("no judge with a response of its own and a second judge", table)
     shown = named(shown.sort_values(["category", "task"], kind="stable"))
     shown = shown.assign(value=shown["excess"], hollow=shown["p_holm"].ge(ALPHA))
     figure = forest(
@@ -61,7 +62,7 @@ def excess(rows: pd.DataFrame, params: Params, *, tasks: bool = False) -> Plate:
         params=params,
         of=CLUSTERS,
     )
-    return Plate(figure, rows, told)
+    return Plate(figure, table, told)
 
 
 def position(rows: pd.DataFrame, models: pd.DataFrame, params: Params) -> Plate:
@@ -129,7 +130,7 @@ def position_by_category(rows: pd.DataFrame, models: pd.DataFrame, params: Param
         params: With `bootstrap` and `livebench`.
     """
     if rows.empty:
-        return nothing("no choice whose order of presentation is known", rows)
+        return nothing("no choice whose order of presentation is known")
     few = params.livebench.few
     shown = named(rows).assign(
         value=rows["share"],
@@ -154,7 +155,7 @@ def position_by_category(rows: pd.DataFrame, models: pd.DataFrame, params: Param
         variants(models),
         wilson(CLUSTERS, params),
     )
-    return Plate(figure, rows, told)
+    return Plate(figure, None, told)
 
 
 def by_orders(rows: pd.DataFrame, params: Params) -> Plate:
@@ -199,10 +200,12 @@ def objective(
         items: The frame of this name.
         models: The frame of this name.
         params: With `bootstrap` and `livebench`.
-        categories: By category and by both readings of the key, not over all and by the strict one.
+        categories: By category and by both readings of the key, not over all and by the strict one,
+            which comes with the plotted numbers.
     """
+    table = None if categories else rows
     if rows.empty or not rows["n"].gt(0).any():
-        return nothing("no item with objective scores for all responses", rows)
+        return nothing("no item with objective scores for all responses", table)
     few, margin = params.livebench.few, params.livebench.margin
     itself, others = "the judge itself", "the other judges, same rows"
     kept = rows if categories else rows[rows["category"].eq(ALL) & rows["scoring"].eq("strict")]
@@ -242,4 +245,4 @@ def objective(
         variants(models),
         wilson(CLUSTERS, params),
     )
-    return Plate(figure, rows, told)
+    return Plate(figure, table, told)

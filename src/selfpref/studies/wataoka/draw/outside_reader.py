@@ -82,7 +82,7 @@ def slopes(rows: pd.DataFrame, params: Params) -> Plate:
         f"make between two responses; {raw['n_dropped'].sum():g} left out ({LOST})",
         f"{params.bootstrap.level:.0%} intervals, errors clustered by question",
     )
-    return Plate(figure, rows, told)
+    return Plate(figure, None, told)
 
 
 def _message(rows: pd.DataFrame) -> str:
