@@ -12,7 +12,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench.measure import Settings
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.measure.preferences import outcomes, position, preference_shares
-from selfpref.studies.livebench.measure.ratings import score_ranks, scores, stated_totals
+from selfpref.studies.livebench.measure.ratings import scores
 from selfpref.studies.livebench.measure.self_preference import (
     excess,
     holm,
@@ -70,13 +70,14 @@ def panel(verdicts, truths=(), ratings=(), texts=None, settings=SETTINGS):
         "truths": pd.DataFrame(truths or None, columns=["item_id", "responder", "metric", "score"]),
         "ratings": pd.DataFrame(
             ratings or None,
-            columns=["item_id", "responder", "judge", "score", "marks", "stored", "status"],
+            columns=["item_id", "responder", "judge", "score", "stored", "status"],
         ).assign(
             step=0,
             sample=0,
             task="rubric",
             variant="plain",
             repeat=0,
+            marks=None,
             distribution=None,
             mass=None,
             reply=None,
@@ -326,13 +327,12 @@ def test_a_rate_by_answer_key_of_all_rows_has_an_interval():
     assert row[["harmful", "harmful_lo", "harmful_hi"]].isna().all()
 
 
-def rating(item, responder, judge, score, marks=None, status="ok"):
+def rating(item, responder, judge, score, status="ok"):
     return {
         "item_id": item,
         "responder": responder,
         "judge": judge,
         "score": score,
-        "marks": marks,
         "stored": score,
         "status": status,
     }
@@ -343,23 +343,3 @@ def test_scores_leave_failures_out_and_count_the_top():
     rated += [rating("c/2", "x", "x", None, status="unparsable")]
     one = scores(panel([verdict("c/0", "x", "x")], ratings=rated)).iloc[0]
     assert (one["mean"], one["n"], one["saturated"]) == (9.5, 2, 0.5)
-
-
-def test_ranks_compare_a_judge_s_totals_with_its_choice():
-    totals = {"c/0": (11, 9, 9), "c/1": (9, 9, 9), "c/2": (8, 9, 11)}
-    rated = [
-        rating(item, name, "x", total)
-        for item, row in totals.items()
-        for name, total in zip(NAMES, row, strict=True)
-    ]
-    rows = [verdict("c/0", "x", "x"), verdict("c/1", "x", "y"), verdict("c/2", "x", "y")]
-    found = score_ranks(panel(rows, ratings=rated)).iloc[0]
-    assert found[["own_above", "own_tied", "own_below"]].tolist() == pytest.approx([1 / 3] * 3)
-    assert (found["n_unique"], found["agreement"]) == (2, 0.5)
-
-
-def test_stated_totals_beside_the_sums_of_their_marks():
-    full = [1.0] * 10 + [0.0]
-    rated = [rating("c/0", "x", "x", 10, full), rating("c/1", "x", "x", 11, full)]
-    found = stated_totals(panel([verdict("c/0", "x", "x")], ratings=rated)).iloc[0]
-    assert found[["n", "stated", "summed", "differs"]].tolist() == [2, 10.5, 10, 0.5]

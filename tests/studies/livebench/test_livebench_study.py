@@ -85,8 +85,6 @@ def test_laws_of_the_tables(frames):
     )
     assert (total["share"] + total["undecided"] / total["n"] - 1).abs().max() < 1e-9
     assert frames["excess"]["p_holm"].between(0, 1).all()
-    ranks = frames["score_ranks"]
-    assert (ranks[["own_above", "own_tied", "own_below"]].sum(axis=1) - 1).abs().max() < 1e-9
 
 
 def test_truth_is_there_where_the_release_has_keys(frames):
@@ -148,7 +146,7 @@ def test_two_candidates_and_no_ratings_or_truths(found):
     frames = compute(bare, PUBLISHED, SETTINGS)
     assert set(frames["preference_shares"]["responder"]) == {*NAMES[1:]}
     assert "released" not in set(frames["majority_vote"]["rule"])
-    for name in ("objective", "scores", "score_ranks", "true_scores"):
+    for name in ("objective", "scores", "true_scores"):
         assert frames[name].empty, name
 
 

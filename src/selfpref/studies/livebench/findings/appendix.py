@@ -6,7 +6,6 @@ from selfpref.statements import Statement, present, value
 from selfpref.studies.livebench.findings.cells import (
     CLAUDE,
     GEMINI,
-    agreeing,
     found,
     its_tasks,
     itself,
@@ -65,16 +64,12 @@ FINDINGS: dict[str, Statement] = {
     ),
     "totals": Statement(
         "The totals of the rubric say little: between {least:.0%} and {most:.0%} of a judge's "
-        "totals for a responder are the full eleven. Where one response alone has the highest "
-        "total, the same judge also chooses it in {low:.0%} to {high:.0%} of the rows, by "
-        "category, judge and responder (those with ten rows or more).",
+        "totals for a responder are the full eleven.",
         {
             "least": lambda frames: float(saturated(frames).min()),
             "most": lambda frames: float(saturated(frames).max()),
-            "low": lambda frames: float(agreeing(frames).min()),
-            "high": lambda frames: float(agreeing(frames).max()),
         },
-        {"little": lambda n: 0.4 < n.least <= n.most <= 1 and 0 <= n.low < 0.5 < n.high <= 1},
+        {"little": lambda n: 0.4 < n.least <= n.most <= 1},
     ),
     "kappa": Statement(
         "The judges agree little: kappa lies between {least:.2f} and {most:.2f} by category.",

@@ -11,7 +11,6 @@ from selfpref.statements import (
     present,
     value,
 )
-from selfpref.statistics.bias import FEW
 from selfpref.studies.livebench.measure.panel import ALL
 from selfpref.studies.livebench.measure.preferences import FIRST
 
@@ -175,13 +174,6 @@ def rate(judge: str, column: str, scoring: str = "strict") -> Address:
 def saturated(frames: Frames) -> "pd.Series[float]":
     """The shares of full totals."""
     found: pd.Series[float] = present(frames["scores"])["saturated"]
-    return found
-
-
-def agreeing(frames: Frames) -> "pd.Series[float]":
-    """How often a judge chose the response with its one highest total, where it had enough such."""
-    rows = frames["score_ranks"]
-    found: pd.Series[float] = present(rows[rows["n_unique"].ge(FEW)])["agreement"]
     return found
 
 

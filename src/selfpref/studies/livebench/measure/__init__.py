@@ -18,7 +18,7 @@ from selfpref.studies.livebench.measure.preferences import (
     position,
     preference_shares,
 )
-from selfpref.studies.livebench.measure.ratings import score_ranks, scores, stated_totals
+from selfpref.studies.livebench.measure.ratings import scores
 from selfpref.studies.livebench.measure.self_preference import excess, objective, true_scores
 from selfpref.studies.livebench.measure.votes import (
     VOTES,
@@ -90,8 +90,6 @@ def compute(
         "vote_outcomes": ends,
         "excess": excess(panel),
         "scores": scores(panel),
-        "score_ranks": score_ranks(panel),
-        "stated_totals": stated_totals(panel),
         "position": position(panel),
         "by_orders": by_orders(panel),
         "true_scores": true_scores(panel),
