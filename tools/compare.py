@@ -10,7 +10,7 @@ table and frame below data/<profile>. Rows are compared in their order. Numbers 
 processors. Printed is each table that differs, with the first cell, and each table or column that
 is only on one side. The exit status is 1 if a number or word differs, or a table or column is gone;
 additions are told and allowed, and what `--dropped` lists (table, column or nothing, reason) may be
-gone, and is counted.
+gone, and is counted; `column=value` in the place of a column are the rows that have it.
 """
 
 import argparse
@@ -28,8 +28,8 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[1]
 DROPPED = ROOT / "tools" / "dropped.csv"
 CLAIMS = "data/claims.csv"
-# A table is read when it is called.
-Tables = dict[str, Callable[[], pd.DataFrame]]
+# A table's file; of a revision a function that shows it.
+Tables = dict[str, Path | Callable[[], str]]
 
 
 def cells(text: str) -> pd.DataFrame:
@@ -39,28 +39,37 @@ def cells(text: str) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False)
 
 
-def frame(path: Path) -> pd.DataFrame:
-    """A table or the headline of a study as text cells; what is missing is empty."""
-    if path.suffix == ".json":
-        found = pd.json_normalize(json.loads(path.read_text()))
+def frame(table: Path | Callable[[], str]) -> pd.DataFrame:
+    """A table or the headline of a study: numbers, and all else as text; missing text is empty."""
+    if not isinstance(table, Path):
+        return cells(table())
+    if table.suffix == ".csv":
+        return cells(table.read_text())
+    if table.suffix == ".json":
+        found = pd.json_normalize(json.loads(table.read_text()))
     else:
-        found = pd.read_parquet(path)
-    return found.astype(object).where(found.notna(), "").map(str)
+        found = pd.read_parquet(table)
+    told = found.select_dtypes(exclude="number")
+    return found.assign(**told.astype("str").where(told.notna(), ""))
+
+
+def alike(old: Path | Callable[[], str], new: Path | Callable[[], str]) -> bool:
+    """Whether two files are the same bytes: a million rows need not be read then."""
+    both = isinstance(old, Path) and isinstance(new, Path)
+    return both and old.read_bytes() == new.read_bytes()  # type: ignore[union-attr]
 
 
 def in_folder(folder: Path, profile: str) -> Tables:
     """What a checkout holds of a profile, by `<study>/<figure>` and `metrics/<study>/<frame>`."""
     figures, data = folder / "figures" / profile, folder / "data" / profile
     found: Tables = {
-        str(path.relative_to(figures).with_suffix("")): lambda path=path: cells(path.read_text())  # type: ignore[misc]
-        for path in figures.rglob("*.csv")
+        str(path.relative_to(figures).with_suffix("")): path for path in figures.rglob("*.csv")
     }
     for path in (*data.rglob("*.parquet"), *data.rglob("headline.json")):
         name = str(path.relative_to(data).with_suffix(""))
-        name = f"metrics/{name}" if name.startswith("beyond/") else name
-        found[name] = lambda path=path: frame(path)  # type: ignore[misc]
+        found[f"metrics/{name}" if name.startswith("beyond/") else name] = path
     if profile == "recorded" and (folder / CLAIMS).is_file():
-        found["claims"] = lambda: cells((folder / CLAIMS).read_text())
+        found["claims"] = folder / CLAIMS
     return found
 
 
@@ -76,7 +85,7 @@ def in_git(revision: str, profile: str) -> Tables:
     names = shown("ls-tree", "-r", "--name-only", revision, top, CLAIMS).splitlines()
     return {
         name.removesuffix(".csv").removeprefix(top).removeprefix("data/"): (
-            lambda name=name: cells(shown("show", f"{revision}:{name}"))
+            lambda name=name: shown("show", f"{revision}:{name}")  # type: ignore[misc]
         )
         for name in names
         if name.endswith(".csv") and (name != CLAIMS or profile == "recorded")
@@ -84,7 +93,7 @@ def in_git(revision: str, profile: str) -> Tables:
 
 
 def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Iterator[str]:
-    """What differs between two frames of text cells, in words; what begins with `+` is new."""
+    """What differs between two frames, in words; what begins with `+` is new."""
     yield from (f"column {name} is gone" for name in old.columns.difference(new.columns))
     yield from (f"+ column {name}" for name in new.columns.difference(old.columns))
     if len(old) != len(new):
@@ -92,8 +101,10 @@ def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Itera
         return
     for name in old.columns.intersection(new.columns, sort=False):
         before, after = (pd.to_numeric(side[name], errors="coerce") for side in (old, new))
-        close = np.isclose(before, after, rtol=tolerance, atol=tolerance)
-        same = close | old[name].eq(new[name]).to_numpy()
+        same = np.isclose(before, after, rtol=tolerance, atol=tolerance)
+        same |= old[name].eq(new[name]).to_numpy()
+        if not pd.api.types.is_string_dtype(old[name]):
+            same |= (before.isna() & after.isna()).to_numpy()
         if not same.all():
             row = int(np.argmin(same))
             yield (
@@ -119,8 +130,10 @@ def main() -> int:
     old = in_folder(folder, args.profile) if folder.is_dir() else in_git(args.other, args.profile)
     new = in_folder(ROOT, args.profile)
     if not folder.is_dir():
-        new = {name: read for name, read in new.items() if not made(name)}
-    old, new = ({n: r for n, r in side.items() if args.study in n} for side in (old, new))
+        new = {name: one for name, one in new.items() if not made(name)}
+    old, new = (
+        {name: one for name, one in side.items() if args.study in name} for side in (old, new)
+    )
     if not old:
         print(f"{args.other}: nothing of {args.profile} {args.study}", file=sys.stderr)
         return 1
@@ -129,9 +142,15 @@ def main() -> int:
         dropped += (name, "") in listed
         failed += [f"{name}: gone"] * ((name, "") not in listed)
     for name in sorted(old.keys() & new.keys()):
-        before, after = old[name](), new[name]()
+        if alike(old[name], new[name]):
+            continue
+        before, after = frame(old[name]), frame(new[name])
         gone = [one for one in before if one not in after and (name, one) in listed]
         dropped += len(gone)
+        for column, _, value in (one.partition("=") for of, one in listed if of == name):
+            if value and not after[column].eq(value).any():
+                dropped += before[column].eq(value).any()
+                before = before[before[column].ne(value)].reset_index(drop=True)
         for line in differences(before.drop(columns=gone), after, args.tolerance):
             (told if line.startswith("+") else failed).append(f"{name}: {line}")
     print(*told, *failed, sep="\n", end="\n" if told or failed else "")
