@@ -48,9 +48,8 @@ def compute(
 
     Returns:
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
-        `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them:
-        `sentences` (what bias and D are computed from) and `chains` (what they give), `change` and
-        `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
+        `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
+        and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
         `skewness` (nulls of D), `arms`, `expected`, `rescoring`, `cross_judge`, `matched`,
         `best_of_noise`, `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`,
         `integrity`, `audit`, `checks`. Without rows of a kind a frame is empty.
@@ -92,10 +91,8 @@ def compute(
         "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),
         "integrity": checked.rename(columns={"responder": "model"}),
         "examples": curves.example(rows, truths, settings),
-        "sentences": curves.sentences(rows),
         "audit": tables["audit"].drop(columns="study"),
     }
-    frames["chains"] = curves.chains(translation, covered, frames["mathematics"], settings)
     return frames | {"checks": checks(frames, published)}
 
 

@@ -29,9 +29,6 @@ HUMAN = [
     *("human_change", "human_change_lo", "human_change_hi", "noise_bias"),
 ]
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
-CHAINS = [
-    *("language", "model", "step", "convention", "self_mean", "truth_mean", "bias", "dskew", "n")
-]
 EXPECTED = ["condition", "language", "model", "step", "texts", "draws"]
 # Gaps in points of MQM, and how many sentences have each; all true scores are the middle one.
 MADE_UP = ((-2.0, 80), (8.0, 20))
@@ -281,42 +278,6 @@ def _larger_less_smaller(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame
                 found.append(key | {"convention": convention} | mean.columns("difference"))
     columns = ["language", "model", "step", "convention", "difference"]
     return pd.DataFrame(found, columns=[*columns, "difference_lo", "difference_hi"])
-
-
-def sentences(rows: pd.DataFrame) -> pd.DataFrame:
-    """Self-score and truth of every sentence, corrected: what bias and D are computed from.
-
-    Args:
-        rows: As `rated` returns them.
-
-    Returns:
-        `language, model, step, sentence, said, truth` of every text refined by the paper's rule;
-        NaN where feedback or truth is missing.
-    """
-    names = {"responder": "model", "cluster": "sentence"}
-    columns = ["language", "responder", "step", "cluster", "said", "truth"]
-    own = read_as(paper_chains(rows), "corrected")
-    return own[columns].rename(columns=names).reset_index(drop=True)
-
-
-def chains(
-    translation: pd.DataFrame, words: pd.DataFrame, sums: pd.DataFrame, settings: Settings
-) -> pd.DataFrame:
-    """Means, bias and D of every task by step, corrected: what `sentences` give.
-
-    Args:
-        translation: The frame of this name.
-        words: `commongen`.
-        sums: `mathematics`.
-        settings: The matcher.
-    """
-    words = words[words["matcher"].eq(settings.matcher)]
-    sums = sums[sums["condition"].eq("plain")].assign(convention="corrected")
-    shares = {"predicted": "self_mean", "true": "truth_mean"}
-    parts = [translation, words.rename(columns=shares), sums.rename(columns=shares)]
-    table = pd.concat([part.reindex(columns=CHAINS) for part in parts if len(part)] or parts)
-    table = table[table["convention"].eq("corrected") & table["n"].gt(0)]
-    return table.reindex(columns=CHAINS).reset_index(drop=True)
 
 
 def example(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
