@@ -36,7 +36,7 @@ FIGURES = {
     "xu": (
         *("fig1_bias", "translation", "translation_bias", "translation_dskew"),
         *("perceived", "gains", "human", "commongen", "best_of_k", "style", "format"),
-        *("rescoring", "cross_judge", "matched", "refined_by_noise"),
+        *("rescoring", "matched", "refined_by_noise"),
     ),
 }
 TABLES = {

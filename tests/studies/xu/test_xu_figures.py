@@ -116,7 +116,6 @@ def test_the_papers_models_keep_their_marks():
         partial(controls.refined_by_noise, noise=NOTHING, params=PARAMS),
         partial(controls.paraphrase, params=PARAMS),
         controls.rescoring,
-        controls.second_readings,
         partial(controls.matched, params=PARAMS),
         partial(controls.arms, params=PARAMS),
         partial(of_texts.format_accuracy, steps=(1,), printed=NOTHING),

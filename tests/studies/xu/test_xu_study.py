@@ -11,7 +11,7 @@ from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.findings import CLAIMS, FINDINGS
 from selfpref.studies.xu.measure import TABLES, compute, controls, readings, selection
 from selfpref.studies.xu.measure.grid import skewness, summary
-from selfpref.studies.xu.measure.rows import Settings
+from selfpref.studies.xu.measure.rows import Settings, rated
 from selfpref.studies.xu.measure.skewness import distance_skewness, null_band
 
 SETTINGS = Settings(
@@ -362,21 +362,12 @@ def test_what_the_paper_prints_stands_only_beside_its_models(release, frames):
     assert others["checks"].empty
 
 
-def test_a_second_reader_counts_only_where_it_quotes_the_text(frames):
-    table = frames["cross_judge"].set_index(["model", "judge", "repeat", "convention"])
-    quoting = table.loc[("gpt-4", "gemini", 0, "corrected")]
-    assert quoting["reads_its_text"]
-    assert quoting["quoted"] == 1
-    assert quoting["n"] == 8
-    # gpt-4's own points minus the six that Gemini takes off.
-    own = frames["translation"].query(
-        "language == 'yor-en' and model == 'gpt-4' and step == 0 and convention == 'released'"
-    )
-    assert quoting["difference"] == pytest.approx(own["self_mean"].iloc[0] + 6)
-    other = table.loc[("nllb-moe-54b", "gpt-4", 0, "corrected")]
-    assert not other["reads_its_text"]
-    assert np.isnan(other["truth_mean"])
-    assert table.loc[("nllb-moe-54b", "gpt-4", 0, "released"), "n"] == 8
+def test_a_second_reader_counts_only_where_it_quotes_the_text(release):
+    held = rated(release, SETTINGS)
+    second = held[~held["own"]].assign(quotes=readings.reads_its_text(held))
+    by = second.groupby(["responder", "judge"])["quotes"].agg(["all", "any"])
+    assert by.loc[("gpt-4", "gemini"), "all"]
+    assert not by.loc[("nllb-moe-54b", "gpt-4"), "any"]
 
 
 def test_own_texts_are_matched_within_bins_of_quality():
@@ -416,7 +407,7 @@ def test_own_texts_are_matched_within_bins_of_quality():
         source=None,
     )
     held = held.assign(own=held["responder"].eq("me"), stored=held["said"], score=held["said"])
-    found = readings.matched(held, readings.second_readings(held), SETTINGS)
+    found = readings.matched(held, SETTINGS)
     found = found.query("convention == 'released'").iloc[0]
     assert found["matched"] == pytest.approx(1)
     assert found["difference"] == pytest.approx(9)

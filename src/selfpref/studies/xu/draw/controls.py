@@ -1,11 +1,11 @@
-"""Figures of the controls: selection by noise, other runs, second readings, equally good texts."""
+"""Figures of the controls: selection by noise, other runs, equally good texts, wording."""
 
 import pandas as pd
 
 from selfpref.params import Params
 from selfpref.plots.captions import beyond, caption
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLUE, COLUMN, GREY, ORANGE, SCORINGS, SKY, YELLOW, Look, long
+from selfpref.plots.frame import BLUE, COLUMN, GREY, SCORINGS, SKY, YELLOW, Look, long
 from selfpref.plots.frame import looks as looks_of
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
@@ -15,9 +15,6 @@ from selfpref.studies.xu.measure.controls import POOLED
 
 # Released and corrected scores in one panel.
 SCORED = {CONVENTIONS[name]: look for name, look in SCORINGS.items()}
-JUDGE = "the judge"
-# Readings above which only first and last steps are drawn.
-MANY = 60
 ONE = "one candidate at random"
 # Which part of a rise is nearly the whole.
 NEARLY = 0.8
@@ -198,66 +195,6 @@ def rescoring(rows: pd.DataFrame) -> Plate:
         "without any gain are not drawn. Wilson's intervals, with the effective number of sentences"
     )
     return Plate(figure, rows, told)
-
-
-def second_readings(rows: pd.DataFrame) -> Plate:
-    """Texts read again by another judge: its mean beside the writer's, and the difference.
-
-    Args:
-        rows: The frame `cross_judge`.
-    """
-    shown = only(rows, convention="released")
-    if shown.empty:
-        return nothing("no text that a second judge read", rows)
-    shown = shown.sort_values(["model", "condition", "step", "judge", "repeat"], ignore_index=True)
-    if len(shown) > MANY:
-        last = shown.groupby(["model", "condition"])["step"].transform("max")
-        drawn = shown[shown["step"].eq(0) | shown["step"].eq(last)]
-    else:
-        drawn = shown
-    names = [
-        f"{row.judge} on {row.model}{_aside(str(row.condition))}, step {row.step}"
-        f"{', again' if row.repeat else ''}"
-        for row in named(drawn).itertuples()
-    ]
-    drawn = drawn.assign(row=names)
-    # A judge that reads one text under two variants has a row for each.
-    again = drawn.groupby("row").cumcount()
-    drawn = drawn.assign(row=drawn["row"] + again.map(lambda n: f" ({n + 1})" if n else ""))
-    own, truth = "the writer itself", "reference-metric score"
-    left = long(drawn, {JUDGE: "judge_mean", own: "own_mean", truth: "truth_mean"})
-    right = long(drawn, {JUDGE: "difference"})
-    both = pd.concat(
-        [
-            left.assign(panel="mean score (MQM)", none=float("nan")),
-            right.assign(panel="writer's score minus the judge's", none=0.0),
-        ],
-        ignore_index=True,
-    )
-    figure = forest(
-        both.assign(hollow=~both["reads_its_text"].astype(bool) & both["series"].eq(JUDGE)),
-        row="row",
-        label="",
-        looks={JUDGE: Look(BLUE), own: Look(ORANGE, "s"), truth: Look(GREY, "x")},
-        panel="panel",
-        share_x=False,
-        reference="none",
-        hollow="the feedback does not quote this text",
-    )
-    told = caption(
-        f"{len(shown)} readings of texts by a judge that did not write them"
-        + (", drawn at the first and the last step" if len(drawn) < len(shown) else ""),
-        "Filled: the feedback quotes the text that it is filed under "
-        f"({int(shown['reads_its_text'].sum())} readings); hollow: it does not, or the text is not "
-        "released, so that nothing follows from the mark beside it",
-        "Right: what the writer's own score exceeds the judge's by, on the same sentences",
-    )
-    return Plate(figure, rows, told)
-
-
-def _aside(condition: str) -> str:
-    # A translator is named by its model already.
-    return f" ({condition})" if condition and not condition.startswith("paraphrase/") else ""
 
 
 def matched(rows: pd.DataFrame, params: Params) -> Plate:

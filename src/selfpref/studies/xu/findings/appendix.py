@@ -155,37 +155,6 @@ FINDINGS: dict[str, Statement] = {
         },
         {"higher": lambda n: n.many > n.few},
     ),
-    "cross_judge": Statement(
-        "Of {readings:.0f} readings {quoting:.0f} quote the text that they are filed under, and "
-        "{other:.0f} quote texts of other runs. Of the remaining {unknown:.0f} the text is not "
-        "released.",
-        {
-            "readings": counted("cross_judge", len, **CORRECTED),
-            "quoting": counted(
-                "cross_judge", lambda rows: rows["reads_its_text"].sum(), **CORRECTED
-            ),
-            "other": counted(
-                "cross_judge",
-                lambda rows: (rows["spans"].gt(0) & ~rows["reads_its_text"].astype(bool)).sum(),
-                **CORRECTED,
-            ),
-            "unknown": counted("cross_judge", lambda rows: rows["spans"].eq(0).sum(), **CORRECTED),
-        },
-        {"remaining": lambda n: n.quoting + n.other + n.unknown == n.readings},
-    ),
-    "human_twice": Statement(
-        "Gemini read the human reference translations twice, and scored them lower the first time, "
-        "{first:.2f} against {second:.2f}. What it takes off them is no bias towards a model.",
-        {
-            "first": value(
-                *("cross_judge", "judge_mean"), model="human", judge="gemini", repeat=0, **CORRECTED
-            ),
-            "second": value(
-                *("cross_judge", "judge_mean"), model="human", judge="gemini", repeat=1, **CORRECTED
-            ),
-        },
-        {"lower": lambda n: n.first < n.second},
-    ),
     "format": Statement(
         "The printed range, {least_printed:.2f} to {greatest_printed:.2f}, quoted second-hand, "
         "does not come out: by the grammar declared here it is {least:.3f} to {greatest:.3f}. Of "

@@ -50,9 +50,9 @@ def compute(
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
         and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
-        `skewness` (nulls of D), `arms`, `expected`, `rescoring`, `cross_judge`, `matched`,
-        `best_of_noise`, `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`,
-        `integrity`, `audit`, `checks`. Without rows of a kind a frame is empty.
+        `skewness` (nulls of D), `arms`, `expected`, `rescoring`, `matched`, `best_of_noise`,
+        `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`, `integrity`, `audit`,
+        `checks`. Without rows of a kind a frame is empty.
     """
     rows = rated(tables, settings)
     truths = tables["truths"]
@@ -62,7 +62,6 @@ def compute(
     order = [*curves.COMMONGEN, *(name for name in covered if name not in curves.COMMONGEN)]
     share = {name: covered[covered["convention"].eq(name)] for name in CONVENTIONS}
     checked = integrity(rows, truths)
-    second = readings.second_readings(rows)
     frames = {
         "experiments": experiments(rows, truths),
         "translation": translation,
@@ -84,8 +83,7 @@ def compute(
         "format": texts.format_accuracy(rows, settings),
         "expected": curves.expected(rows, settings),
         "rescoring": controls.rescoring(rows, settings),
-        "cross_judge": readings.cross_judge(rows, second, settings),
-        "matched": readings.matched(rows, second, settings),
+        "matched": readings.matched(rows, settings),
         "second_truth": texts.second_truth(rows, settings),
         "scale": texts.scale(truths),
         "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),
