@@ -119,7 +119,6 @@ def test_the_papers_models_keep_their_marks():
         partial(controls.matched, params=PARAMS),
         partial(controls.arms, params=PARAMS),
         partial(of_texts.format_accuracy, steps=(1,), printed=NOTHING),
-        of_texts.second_truth,
         of_texts.unusable,
         of_texts.fluency,
     ],

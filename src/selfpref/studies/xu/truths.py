@@ -30,7 +30,6 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import pandas as pd
 
 from selfpref.statistics.scores import Floats
 
@@ -118,19 +117,6 @@ def correct(text: str, reference: str) -> float:
         reference: The right answer, without its box.
     """
     return float(answer_of(text) == normalised(reference))
-
-
-def chrf(texts: pd.Series, references: pd.Series) -> pd.Series:
-    """Sentence chrF (Popovic 2015; sacrebleu's defaults), 0..100; the same pair is scored once."""
-    # A third of a second that most of who import this module need not pay.
-    from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
-
-    score, known = CHRF(), {}
-    for pair in zip(texts, references, strict=True):
-        if pair not in known:
-            known[pair] = score.sentence_score(pair[0], [pair[1]]).score
-    pairs = zip(texts, references, strict=True)
-    return pd.Series([known[pair] for pair in pairs], index=texts.index, dtype=float)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The data and the texts: what the checks found, the reference metrics, feedback, length."""
+"""The data and the texts: what the checks found, feedback, length."""
 
 import pandas as pd
 from matplotlib import style
@@ -11,11 +11,8 @@ from selfpref.plots.frame import (
     GREEN,
     GREY,
     ORANGE,
-    PAGE,
     STYLE,
     Look,
-    empty,
-    head,
     legend,
     long,
 )
@@ -87,40 +84,6 @@ def _ranges(steps: pd.Series) -> str:
     runs = ordered.groupby(ordered.diff().ne(1).cumsum()).agg(["first", "last"])
     told = [f"{a}-{b}" if a != b else f"{a}" for a, b in runs.itertuples(index=False)]
     return f"step{'s' if len(ordered) > 1 else ''} {', '.join(told)}"
-
-
-@style.context(STYLE)
-def second_truth(rows: pd.DataFrame) -> Plate:
-    """Bias and D against chrF beside those against BLEURT, one mark a step.
-
-    Args:
-        rows: The frame `second_truth`.
-    """
-    shown = only(rows, convention="released")
-    shown = named(shown[shown["bias"].notna()]) if len(shown) else shown
-    if shown.empty:
-        return nothing("no text with a reference and a true score", rows)
-    figure = empty(PAGE, 3.3)
-    titles = {"bias": "bias (points of MQM)", "dskew": "distance skewness D"}
-    for axes, (value, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
-        for model, look in looks(shown["model"]).items():
-            part = only(shown, model=model)
-            marks = {"color": look.color, "marker": look.marker, "markersize": 3.4}
-            axes.plot(*(part[value], part[f"{value}_chrf"]), linestyle="none", label=model, **marks)
-        axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label="equal")
-        axes.grid(visible=True, axis="both")
-        head(axes, title, 2)
-    figure.supxlabel("against the reference metric of the study", fontsize=8)
-    figure.supylabel("against chrF", fontsize=8)
-    legend(figure)
-    apart = (shown["bias_chrf"] - shown["bias"]).abs()
-    told = caption(
-        f"{len(shown)} steps, as released. chrF (sacrebleu) is put on the same scale by equal "
-        "ranks, pooled over all of them",
-        f"The two biases differ by {apart.median():.2f} points in the median, by "
-        f"{apart.max():.2f} at most",
-    )
-    return Plate(figure, rows, told)
 
 
 @style.context(STYLE)

@@ -12,7 +12,6 @@ from selfpref.studies.xu.findings.cells import (
     SIZE,
     STYLE,
     above,
-    apart_by_chrf,
     audited,
     below,
     counted,
@@ -102,22 +101,6 @@ FINDINGS: dict[str, Statement] = {
             "apart": counted("checks", lambda rows: rows["difference"].abs().max(), item="human"),
         },
         {"met": lambda n: n.apart < 0.05},
-    ),
-    "second_truth": Statement(
-        "Between steps and models chrF and BLEURT agree: over {steps:.0f} steps the corrected "
-        "biases correlate at {r:.3f}, and differ by {middle:.2f} points in the median and "
-        "{most:.2f} at most. Of the level chrF says nothing, since it is put on BLEURT's scale.",
-        {
-            "r": counted(
-                "second_truth", lambda rows: rows["bias"].corr(rows["bias_chrf"]), **CORRECTED
-            ),
-            "steps": counted("second_truth", lambda rows: rows["bias"].notna().sum(), **CORRECTED),
-            "middle": counted(
-                "second_truth", lambda rows: apart_by_chrf(rows).median(), **CORRECTED
-            ),
-            "most": counted("second_truth", lambda rows: apart_by_chrf(rows).max(), **CORRECTED),
-        },
-        {"agree": lambda n: 0.95 < n.r <= 1},
     ),
     "rescoring": Statement(
         "Of DeepSeek's gain in the self-score of translations about half, {deepseek:.0%}, came "

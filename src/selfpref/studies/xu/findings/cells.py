@@ -98,11 +98,6 @@ def gap_to_people(rows: pd.DataFrame) -> pd.Series:
     return rows["truth_mean"] - rows["human_mean"]
 
 
-def apart_by_chrf(rows: pd.DataFrame) -> pd.Series:
-    """How far the two biases of each step are apart."""
-    return (rows["bias"] - rows["bias_chrf"]).abs()
-
-
 def judged_by_noise(rows: pd.DataFrame) -> pd.DataFrame:
     """Rows with a noise judge beside the model."""
     return rows[rows["beyond"].notna()]

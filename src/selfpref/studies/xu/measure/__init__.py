@@ -51,8 +51,8 @@ def compute(
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
         and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
         `skewness` (nulls of D), `arms`, `expected`, `rescoring`, `matched`, `best_of_noise`,
-        `refined_by_noise`, `second_truth`, `human_truth`, `scale`, `fluency`, `integrity`, `audit`,
-        `checks`. Without rows of a kind a frame is empty.
+        `refined_by_noise`, `human_truth`, `fluency`, `integrity`, `audit`, `checks`. Without rows
+        of a kind a frame is empty.
     """
     rows = rated(tables, settings)
     truths = tables["truths"]
@@ -84,8 +84,6 @@ def compute(
         "expected": curves.expected(rows, settings),
         "rescoring": controls.rescoring(rows, settings),
         "matched": readings.matched(rows, settings),
-        "second_truth": texts.second_truth(rows, settings),
-        "scale": texts.scale(truths),
         "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),
         "integrity": checked.rename(columns={"responder": "model"}),
         "examples": curves.example(rows, truths, settings),

@@ -84,14 +84,14 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
 
     Returns:
         The ratings' columns, several fresh draws as their mean (`averaged`), with `draws,
-        condition, language, cluster, source, reference, text, truth, own` (whether this reading
-        drove the refinement: the writer's own, or in an arm that the condition names, that arm's
-        judge's) and `contaminated`. The truth is that of the text, so it is NaN for candidates,
+        condition, language, cluster, source, text, truth, own` (whether this reading drove the
+        refinement: the writer's own, or in an arm that the condition names, that arm's judge's) and
+        `contaminated`. The truth is that of the text, so it is NaN for candidates,
         which have samples.
     """
     items, ratings = tables["items"], averaged(tables["ratings"])
     asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))
-    rows = ratings.merge(asked[["item_id", "cluster", "source", "reference"]], on="item_id")
+    rows = ratings.merge(asked[["item_id", "cluster", "source"]], on="item_id")
     texts = tables["responses"][[*TEXT, "sample", "text"]]
     rows = rows.merge(texts, on=[*TEXT, "sample"], how="left")
     rows = rows.join(chains.addressed(rows["item_id"]))

@@ -1,4 +1,4 @@
-"""The texts themselves: format, another reference metric, length and diversity."""
+"""The texts themselves: format, length and diversity, and what people say of them."""
 
 import itertools
 import re
@@ -8,16 +8,8 @@ import pandas as pd
 
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.xu import feedback
-from selfpref.studies.xu.measure.grid import AVERAGE, grid
-from selfpref.studies.xu.measure.rows import (
-    CONVENTIONS,
-    Settings,
-    chained,
-    paper_chains,
-    read_as,
-    truth_of,
-)
-from selfpref.studies.xu.truths import chrf, quantile_map, recovered
+from selfpref.studies.xu.measure.grid import AVERAGE
+from selfpref.studies.xu.measure.rows import Settings, chained, paper_chains, truth_of
 
 _WORD = re.compile(r"\w+")
 
@@ -68,65 +60,6 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _without_last_line(reply: str) -> str:
     return reply.rstrip().rpartition("\n")[0]
-
-
-def second_truth(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Bias and D against chrF, on the scale of the truth by pooled quantile mapping.
-
-    chrF compares characters with the reference and is no neural metric. Its scores of all texts in
-    all languages and steps are put beside their true scores rank by rank; mismatched steps too,
-    since chrF is that of the text at hand.
-
-    Returns:
-        `language, model, step, convention, truth_mean, chrf` (0..100), `chrf_mean` (mapped), `bias,
-        bias_chrf, dskew, dskew_chrf, n` (of chrF); the scores are of `released` or `corrected`.
-    """
-    own = paper_chains(rows, "mqm")
-    own = own[own["text"].notna() & own["reference"].notna()]
-    own = own.assign(chrf=chrf(own["text"], own["reference"]))
-    paired = own[own["truth"].notna()]
-    columns = ["language", "model", "step", "convention", "truth_mean", "chrf", "chrf_mean"]
-    columns += ["bias", "bias_chrf", "dskew", "dskew_chrf", "n"]
-    if paired.empty:
-        return pd.DataFrame(columns=columns)
-    scale = quantile_map(paired["chrf"].to_numpy(), paired["truth"].to_numpy())
-    own = own.assign(mapped=scale(own["chrf"].to_numpy()))
-    key = ["language", "responder", "step"]
-    found = []
-    for convention in CONVENTIONS:
-        read = read_as(own, convention)
-        first, second = (
-            grid(read.assign(truth=read[name]), key, settings) for name in ("truth", "mapped")
-        )
-        table = second.cells.drop(columns="unusable").assign(convention=convention)
-        for held, end in ((first, ""), (second, "_chrf")):
-            whole = held.statistics(np.ones((held.clusters, 1)))
-            once = {name: values[:, 0] for name, values in whole.items()}
-            table[f"bias{end}"], table[f"dskew{end}"] = once["bias"], once["dskew"]
-            table["chrf_mean" if end else "truth_mean"] = once["truth"]
-        raw = read[read["said"].notna()].groupby(key)["chrf"].mean().reset_index()
-        found.append(table.merge(raw, on=key, how="left"))
-    return pd.concat(found, ignore_index=True).rename(columns={"responder": "model"})[columns]
-
-
-def scale(truths: pd.DataFrame) -> pd.DataFrame:
-    """The map from BLEURT to the scale of MQM, recovered from texts that have both.
-
-    Returns:
-        `bleurt, mqm`: the knots of the map, without those inside a straight line's plateau; the
-        numbers of pairs and of different values as `pairs` and `values`, the same in each row.
-    """
-    both = truths[truths["metric"].isin(["bleurt", "bleurt-mqm"])]
-    wide = both.pivot(index=["item_id", "responder", "step"], columns="metric", values="score")
-    if not {"bleurt", "bleurt-mqm"} <= set(wide):
-        return pd.DataFrame(columns=["bleurt", "mqm", "pairs", "values"])
-    wide = wide.dropna()
-    held = recovered(wide["bleurt"].to_numpy(), wide["bleurt-mqm"].to_numpy())
-    level = held.mapped
-    inner = np.zeros(len(level), dtype=bool)
-    inner[1:-1] = (level[1:-1] == level[:-2]) & (level[1:-1] == level[2:])
-    knots = pd.DataFrame({"bleurt": held.raw[~inner], "mqm": level[~inner]})
-    return knots.assign(pairs=len(wide), values=len(level))
 
 
 def fluency(
