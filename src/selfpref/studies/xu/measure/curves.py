@@ -229,7 +229,7 @@ def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 
 def skewness_tests(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """D of every cell beside its variants and its nulls (`grid.skewness`)."""
+    """D of every cell beside its nulls (`grid.skewness`)."""
     own = paper_chains(rows)
     return by_group(skewness, own, settings, "skewness", by={"responder": "model"})
 

@@ -26,8 +26,6 @@ from selfpref.studies.xu.measure.skewness import (
     null_band,
     resampled_skewness,
     sign_flips,
-    signed_skewness,
-    unbiased_skewness,
 )
 
 AVERAGE = "average"
@@ -231,7 +229,7 @@ def _with_pairs(held: Grid) -> Grid:
 
 
 def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
-    """Whether D is more than chance would give: its variants, and two nulls.
+    """Whether D is more than chance would give: two nulls.
 
     Args:
         rows: As for `summary`.
@@ -239,10 +237,9 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
         names: Of the random stream.
 
     Returns:
-        `convention, language, step, n, dskew, dskew_u` (the U-statistic), `dskew_signed`, `p` and
-        `flip_upper` (signs drawn at random), `band_mean` and `band_upper` (as many normal values),
-        and `repeated`: whether an earlier step of the language has the same values, since texts and
-        feedback have stayed.
+        `convention, language, step, n, dskew, p` and `flip_upper` (signs drawn at random),
+        `band_mean` and `band_upper` (as many normal values), and `repeated`: whether an earlier
+        step of the language has the same values, since texts and feedback have stayed.
     """
     held = grid(rows, KEY, settings)
     level = settings.bootstrap.level
@@ -258,8 +255,6 @@ def skewness(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
                 band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
                 found[values.tobytes()] = {
                     "dskew": float(distance_skewness(values, settings.gamma)),
-                    "dskew_u": float(unbiased_skewness(values, settings.gamma)),
-                    "dskew_signed": float(signed_skewness(values, settings.gamma)),
                     "p": flips.p,
                     "flip_upper": flips.upper,
                     "band_mean": band[0],

@@ -2,13 +2,12 @@
 
 For x_1..x_n and a centre gamma, with y = x - gamma and all n^2 ordered pairs, i = j included:
 
-    D = 1 - sum |y_i - y_j| / sum |y_i + y_j|                                   (V-statistic)
+    D = 1 - sum |y_i - y_j| / sum |y_i + y_j|
 
 D is 0 if the y lie symmetrically about 0, and 1 if they are one constant other than 0; all of them
 0 counts as symmetric. It does not change with the scale of y, and it has no sign: under-rating
 raises it as over-rating does. In small samples it lies above 0 even for symmetric x, so that it is
-to be read against the null band for its n, or against x with signs drawn at random; the variant
-without the pairs i = j (the U-statistic) is centred on 0 for symmetric x, and may be negative.
+to be read against the null band for its n, or against x with signs drawn at random.
 
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
@@ -24,21 +23,6 @@ from selfpref.statistics.scores import Floats
 
 # Bounds the memory of drawn signs and of normal draws to about 100 MB.
 CHUNK = 12_000_000
-
-
-@dataclass(frozen=True)
-class Sums:
-    """What both variants are made of, each `[...]` over the pairs of the last axis of the values.
-
-    Attributes:
-        apart: Sum of |y_i - y_j| over all ordered pairs.
-        across: Sum of |y_i + y_j| over all ordered pairs.
-        same: What the pairs i = j hold of `across`.
-    """
-
-    apart: Floats
-    across: Floats
-    same: Floats
 
 
 def _larger(values: Floats) -> Floats:
@@ -59,22 +43,6 @@ def _scaled(values: Floats, gamma: float) -> Floats:
     return scaled
 
 
-def pair_sums(values: Floats, gamma: float = 0.0) -> Sums:
-    """The sums over pairs, up to one common factor (the values are scaled to at most 1).
-
-    Args:
-        values: `[..., n]`, finite.
-        gamma: The centre.
-    """
-    y = _scaled(values, gamma)
-    # Moving all values together changes no difference; equal ones then differ by 0 exactly.
-    moved = y - y[..., :1]
-    apart = 2 * (_larger(moved) - y.shape[-1] * moved.sum(axis=-1))
-    sizes = np.abs(y)
-    across = 2 * _larger(sizes) - apart
-    return Sums(apart, across, 2 * sizes.sum(axis=-1))
-
-
 def _skewness(apart: Floats, across: Floats) -> Floats:
     """Eq. 2 of the two sums; 0 where all values are 0."""
     ratio = np.divide(apart, across, out=np.ones_like(apart), where=across > 0)
@@ -83,7 +51,7 @@ def _skewness(apart: Floats, across: Floats) -> Floats:
 
 
 def distance_skewness(values: Floats, gamma: float = 0.0) -> Floats:
-    """Eq. 2, the V-statistic.
+    """Eq. 2.
 
     Args:
         values: `[..., n]`.
@@ -94,8 +62,11 @@ def distance_skewness(values: Floats, gamma: float = 0.0) -> Floats:
     """
     if values.shape[-1] == 0:
         return np.full(values.shape[:-1], np.nan)
-    sums = pair_sums(values, gamma)
-    return _skewness(sums.apart, sums.across)
+    y = _scaled(values, gamma)
+    # Moving all values together changes no difference; equal ones then differ by 0 exactly.
+    moved = y - y[..., :1]
+    apart = 2 * (_larger(moved) - y.shape[-1] * moved.sum(axis=-1))
+    return _skewness(apart, 2 * _larger(np.abs(y)) - apart)
 
 
 def resampled_skewness(
@@ -151,35 +122,6 @@ def _steps(values: Floats, owner: npt.NDArray[np.int64]) -> Iterator[tuple[int, 
     order = np.argsort(values)
     ordered = values[order]
     return zip(owner[order].tolist(), np.diff(ordered, append=ordered[-1:]).tolist(), strict=True)
-
-
-def unbiased_skewness(values: Floats, gamma: float = 0.0) -> Floats:
-    """Eq. 2 without the pairs i = j (the U-statistic).
-
-    Args:
-        values: `[..., n]`.
-        gamma: The centre.
-
-    Returns:
-        `[...]`, at most 1, about 0 for symmetric values of any n; NaN where no pair has a sum other
-        than 0 though values differ, and for fewer than two values.
-    """
-    if values.shape[-1] < 2:
-        return np.full(values.shape[:-1], np.nan)
-    sums = pair_sums(values, gamma)
-    across = sums.across - sums.same
-    # Rounding leaves a rest of `same` where every pair i != j sums to 0.
-    none = across <= 1e-12 * sums.same
-    ratio = np.divide(sums.apart, across, out=np.full_like(across, np.nan), where=~none)
-    return 1 - np.where(none & (sums.apart <= 1e-12 * sums.same), 1.0, ratio)
-
-
-def signed_skewness(values: Floats, gamma: float = 0.0) -> Floats:
-    """D with the sign of the mean of x - gamma: positive where values lie above the centre."""
-    if values.shape[-1] == 0:
-        return np.full(values.shape[:-1], np.nan)
-    sign: Floats = np.sign((values - gamma).mean(axis=-1))
-    return sign * distance_skewness(values, gamma)
 
 
 @dataclass(frozen=True)
