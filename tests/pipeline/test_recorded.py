@@ -36,7 +36,7 @@ FIGURES = {
     "xu": (
         *("fig1_bias", "translation", "translation_bias", "translation_dskew"),
         *("perceived", "gains", "human", "commongen", "best_of_k", "style", "format"),
-        *("rescoring", "matched", "refined_by_noise"),
+        *("matched", "refined_by_noise"),
     ),
 }
 TABLES = {

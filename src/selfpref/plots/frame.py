@@ -44,10 +44,6 @@ class Look(NamedTuple):
     dash: str = "-"
 
 
-# The two readings of a release: its own scores, and those recomputed from its files.
-SCORINGS = {"released": Look(ORANGE, "D", "--"), "corrected": Look(BLUE, "o", "-")}
-
-
 def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
     """Colour and marker of each name.
 

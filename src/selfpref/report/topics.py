@@ -124,12 +124,6 @@ TOPICS: dict[str, tuple[Part, ...]] = {
             "From the first step to the last: its own score, the truth, and their difference.",
         ),
         Part("xu", "human", "", "Against people (MQM)."),
-        Part(
-            "xu",
-            "rescoring",
-            "language convention links edited rescored gain gain_edited gain_rescored share",
-            "How much of the gain is the same text scored anew.",
-        ),
     ),
 }
 KNOWN = {part.study for parts in TOPICS.values() for part in parts}

@@ -49,10 +49,6 @@ def translation():
     return frame.assign(n=frame["n"].mask(out, 0))
 
 
-def texts(figure):
-    return [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
-
-
 def hollow(axes):
     """Points drawn with a white face."""
     return sum(
@@ -115,7 +111,6 @@ def test_the_papers_models_keep_their_marks():
         partial(controls.best_of_k, noise=NOTHING, params=PARAMS),
         partial(controls.refined_by_noise, noise=NOTHING, params=PARAMS),
         partial(controls.paraphrase, params=PARAMS),
-        controls.rescoring,
         partial(controls.matched, params=PARAMS),
         partial(controls.arms, params=PARAMS),
         partial(of_texts.format_accuracy, steps=(1,), printed=NOTHING),
@@ -203,18 +198,6 @@ def test_the_null_of_best_of_k_and_its_excess_are_told():
     }
     assert drawn["P"] == [1.0, 1.0]
     assert drawn["x"] == [5.0, 5.0]
-
-
-def test_pooled_gains_are_drawn_and_not_counted_twice():
-    cells = {"language": ["yor-en", "all translations"], "model": "m", "convention": "released"}
-    counts = {"links": 10, "edited": 3, "rescored": 17}
-    rows = pd.DataFrame(cells | counts | {"share": 0.4, "share_lo": 0.2, "share_hi": 0.6})
-    plate = controls.rescoring(rows)
-    assert "Of 10 pairs" in plate.caption
-    assert "17 only the feedback" in plate.caption
-    # Each row has its own number beside it.
-    beside = [text for text in texts(plate.figure) if text in {"0", "17"}]
-    assert set(beside) == {"17"}
 
 
 def steps(values, **cells):

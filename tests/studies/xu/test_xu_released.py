@@ -45,18 +45,6 @@ def test_contaminated_steps_are_those_of_the_leftover_runs():
     assert fell["llama2-70b", 5] == 29
 
 
-def test_the_share_of_gains_without_an_edit():
-    table = pd.read_csv(FOLDER / "rescoring.csv").query("convention == 'released'")
-    share = table.set_index(["model", "language"])["share"].round(2)
-    assert share["deepseek_moe", "yor-en"] == 0.83
-    assert share["deepseek_moe", "jav_Latn-en"] == 0.63
-    assert share["deepseek_moe", "ibo_Latn-en"] == 0.39
-    assert share["llama2-7b", "hye_Armn-en"] == 0.47
-    # Of all translations: half of DeepSeek's, hardly any of Mixtral's.
-    assert share["deepseek_moe", "all translations"] == 0.50
-    assert share["mistral_moe", "all translations"] == 0.02
-
-
 def test_candidates_of_each_k_are_a_set_of_their_own():
     table = pd.read_csv(FOLDER / "best_of_noise.csv").query("convention == 'corrected'")
     mixtral = table[table["model"].eq("mistral_moe")].set_index("k")

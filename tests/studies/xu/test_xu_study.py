@@ -9,7 +9,7 @@ from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.findings import CLAIMS, FINDINGS
-from selfpref.studies.xu.measure import TABLES, compute, controls, readings, selection
+from selfpref.studies.xu.measure import TABLES, compute, readings, selection
 from selfpref.studies.xu.measure.grid import skewness, summary
 from selfpref.studies.xu.measure.rows import Settings, rated
 from selfpref.studies.xu.measure.skewness import distance_skewness, null_band
@@ -211,22 +211,6 @@ def test_coverage_compares_what_is_said_with_what_is_there(frames):
     assert table["true"].tolist() == pytest.approx([0, 1 / 8, 2 / 8])
     assert table["bias"].tolist() == pytest.approx([1 / 8] * 3)
     assert (frames["commongen"].query("matcher == 'surface'")["true"] == 0).all()
-
-
-def test_rescoring_counts_gains_without_an_edit(frames):
-    table = frames["rescoring"].query("convention == 'released'").set_index(["language", "model"])
-    row = table.loc[("commongen", "gpt-4")]
-    # Of the two sentences newly called covered, each had another text by then or the step before.
-    assert row["gain"] == row["gain_edited"] + row["gain_rescored"] == 2
-    assert row["rescored"] == 2
-    assert row["share"] == 1
-    assert table.loc[("yor-en", "gpt-4"), "rescored"] == 0
-    # No sentence gained without an edit, and the interval says how far that goes.
-    assert table.loc[("yor-en", "gpt-4"), "share"] == 0
-    assert table.loc[("yor-en", "gpt-4"), "share_hi"] > 0.2
-    pooled = table.loc[(controls.POOLED, "gpt-4")]
-    apart = table.drop(index=["commongen", controls.POOLED]).xs("gpt-4", level="model")
-    assert pooled["gain"] == apart["gain"].sum()
 
 
 def test_a_noise_judges_best_of_k_is_its_greatest_score(frames, rng):

@@ -5,16 +5,13 @@ import pandas as pd
 from selfpref.params import Params
 from selfpref.plots.captions import beyond, caption
 from selfpref.plots.forest import forest
-from selfpref.plots.frame import BLUE, COLUMN, GREY, SCORINGS, SKY, YELLOW, Look, long
+from selfpref.plots.frame import BLUE, COLUMN, GREY, SKY, YELLOW, Look, long
 from selfpref.plots.frame import looks as looks_of
 from selfpref.plots.lines import lines
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.xu.draw import BIAS, CONVENTIONS, NOISE, SENTENCES, STEP, looks, only, scores
+from selfpref.studies.xu.draw import BIAS, NOISE, SENTENCES, STEP, looks, only, scores
 from selfpref.studies.xu.draw.names import AVERAGE, named
-from selfpref.studies.xu.measure.controls import POOLED
 
-# Released and corrected scores in one panel.
-SCORED = {CONVENTIONS[name]: look for name, look in SCORINGS.items()}
 ONE = "one candidate at random"
 # Which part of a rise is nearly the whole.
 NEARLY = 0.8
@@ -154,45 +151,6 @@ def arms(rows: pd.DataFrame, params: Params) -> Plate:
         f"{', '.join(sorted(set(shown['condition'])))}; {shown['n'].sum():g} scores as released",
         params=params,
         of=SENTENCES,
-    )
-    return Plate(figure, rows, told)
-
-
-def rescoring(rows: pd.DataFrame) -> Plate:
-    """How much of the gain in the self-score came with the text unchanged.
-
-    Args:
-        rows: The frame `rescoring`.
-    """
-    known = rows[rows["share"].notna()] if len(rows) else rows
-    if known.empty:
-        return nothing("no step whose own score rose", rows)
-    one = only(rows, convention="released")
-    again = one.set_index(["language", "model"])["rescored"]
-    one = one[one["language"].ne(POOLED)]
-    known = known.sort_values(["language", "model"], kind="stable")
-    cells = zip(known["language"], known["model"], strict=True)
-    figure = forest(
-        long(
-            named(known).assign(
-                note=[f"{again.get(cell, 0):g}" for cell in cells],
-                scored=known["convention"].map(CONVENTIONS),
-            ),
-            {"": "share"},
-        ),
-        row="model",
-        group="language",
-        label="share of the gain in the self-score from texts that did not change",
-        looks=SCORED,
-        series="scored",
-        note="note",
-        reference=None,
-    )
-    told = caption(
-        f"Of {one['links'].sum():g} pairs of a step and its predecessor, {one['edited'].sum():g} "
-        f"changed the text and {one['rescored'].sum():g} only the feedback (the number beside each "
-        "model). Share of the summed gain in the self-score that came with the latter; models "
-        "without any gain are not drawn. Wilson's intervals, with the effective number of sentences"
     )
     return Plate(figure, rows, told)
 

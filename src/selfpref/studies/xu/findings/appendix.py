@@ -18,7 +18,6 @@ from selfpref.studies.xu.findings.cells import (
     integrity,
     paraphrases,
     plain_of,
-    pooled,
 )
 
 FINDINGS: dict[str, Statement] = {
@@ -101,26 +100,6 @@ FINDINGS: dict[str, Statement] = {
             "apart": counted("checks", lambda rows: rows["difference"].abs().max(), item="human"),
         },
         {"met": lambda n: n.apart < 0.05},
-    ),
-    "rescoring": Statement(
-        "Of DeepSeek's gain in the self-score of translations about half, {deepseek:.0%}, came "
-        "without any change of the text. Of Llama2's it was {llama7:.0%} (7B), {llama13:.0%} (13B) "
-        "and {llama70:.0%} (70B). Of Mixtral's it was little, {mixtral:.0%}, and so for Gemini, "
-        "{gemini:.0%}, GPT-3.5, {gpt35:.0%}, and GPT-4, {gpt4:.0%}.",
-        {
-            "deepseek": pooled("deepseek_moe"),
-            "llama7": pooled("llama2-7b"),
-            "llama13": pooled("llama2-13b"),
-            "llama70": pooled("llama2-70b"),
-            "mixtral": pooled("mistral_moe"),
-            "gemini": pooled("gemini"),
-            "gpt35": pooled("gpt-3.5-turbo"),
-            "gpt4": pooled("gpt-4"),
-        },
-        {
-            "half": lambda n: n.deepseek.lo <= 0.5 <= n.deepseek.hi and n.deepseek.lo >= 0,
-            "little": lambda n: max(n.mixtral.hi, n.gemini.hi, n.gpt35.hi, n.gpt4.hi) < 0.1,
-        },
     ),
     "candidates": Statement(
         "The candidates of one k are not those of another with more added: the mean score that "

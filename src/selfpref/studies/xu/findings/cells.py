@@ -26,6 +26,7 @@ NEAR_TOP = 1.0
 WHERE = "abstract"
 # Of these at least one is in every table of the release.
 NAMED = ("gpt-4", "mistral_moe")
+OPEN = ("mistral_moe", "deepseek_moe", "llama2-7b")
 
 
 def mean(table: str, column: str, model: str, step: int = SHARED) -> Cell:
@@ -140,14 +141,18 @@ def integrity(column: str, model: str, language: str, step: int) -> Cell:
     )
 
 
+def open_models(column: str) -> Cell:
+    """What the checks count of the open models' sentences from given words after step 0."""
+    return counted(
+        "integrity",
+        lambda rows: plain_of(rows[rows["model"].isin(OPEN) & rows["step"].gt(0)], column).sum(),
+        language="commongen",
+    )
+
+
 def styled(column: str, judge: str, system: str) -> Cell:
     """A change by a judge's paraphrase of a translator's text, with its interval."""
     return estimate("style", column, judge=judge, system=system, text="paraphrase", **CORRECTED)
-
-
-def pooled(model: str) -> Cell:
-    """The share of the gain in all translations that came without an edit."""
-    return estimate("rescoring", "share", language="all translations", model=model, **CORRECTED)
 
 
 def chosen(column: str, model: str, k: int) -> Cell:
@@ -175,12 +180,6 @@ def given_words(model: str) -> Cell:
 def texts(experiment: str) -> Cell:
     """How many texts of an experiment there are."""
     return value("experiments", "texts", experiment=experiment)
-
-
-def open_models(rows: pd.DataFrame) -> pd.DataFrame:
-    """The open models' sentences from given words, as released."""
-    who = rows["model"].isin(["mistral_moe", "deepseek_moe", "llama2-7b"])
-    return rows[who & rows["language"].eq("commongen") & rows["convention"].eq("released")]
 
 
 def style_bias(judge: str, text: str, system: str = MADLAD) -> Cell:

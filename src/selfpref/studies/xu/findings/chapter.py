@@ -142,8 +142,8 @@ FINDINGS: dict[str, Statement] = {
         "{deepseek:.0%} and Llama2-7B of {llama:.0%}; {deepseek_announced:.0f} of DeepSeek's and "
         "{llama_announced:.0f} of Llama2-7B's texts open with talk about the sentence.",
         {
-            "edited": counted("rescoring", lambda rows: open_models(rows)["edited"].sum()),
-            "links": counted("rescoring", lambda rows: open_models(rows)["links"].sum()),
+            "edited": open_models("text_changed"),
+            "links": open_models("n"),
             "mixtral": covered("predicted", "mistral_moe", 0),
             "deepseek": covered("predicted", "deepseek_moe", 0),
             "llama": covered("predicted", "llama2-7b", 0),
@@ -248,7 +248,7 @@ FINDINGS: dict[str, Statement] = {
             "gemini": WORDS["gemini"],
             "first": covered("bias", "gpt-4", 0),
             "last": covered("bias", "gpt-4", LAST),
-            "edited": counted("rescoring", lambda rows: open_models(rows)["edited"].sum()),
+            "edited": open_models("text_changed"),
         },
         {
             "rises": lambda n: n.last > n.first,

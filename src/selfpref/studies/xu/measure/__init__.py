@@ -50,9 +50,9 @@ def compute(
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
         and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
-        `skewness` (nulls of D), `arms`, `expected`, `rescoring`, `matched`, `best_of_noise`,
-        `refined_by_noise`, `human_truth`, `fluency`, `integrity`, `audit`, `checks`. Without rows
-        of a kind a frame is empty.
+        `skewness` (nulls of D), `arms`, `expected`, `matched`, `best_of_noise`, `refined_by_noise`,
+        `human_truth`, `fluency`, `integrity`, `audit`, `checks`. Without rows of a kind a frame is
+        empty.
     """
     rows = rated(tables, settings)
     truths = tables["truths"]
@@ -82,7 +82,6 @@ def compute(
         "style": controls.style(rows, settings),
         "format": texts.format_accuracy(rows, settings),
         "expected": curves.expected(rows, settings),
-        "rescoring": controls.rescoring(rows, settings),
         "matched": readings.matched(rows, settings),
         "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),
         "integrity": checked.rename(columns={"responder": "model"}),
