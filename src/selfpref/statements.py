@@ -182,6 +182,8 @@ class Statement:
 class Claim(Statement):
     """What a paper claims, and what came out; `text` says what, its first cell is the number.
 
+    Where there are no data the first cell is no address, and the row has no number.
+
     Attributes:
         claim: What the paper says, in our words.
         place: Where in the paper.
@@ -203,12 +205,12 @@ class Claim(Statement):
         numbers are not there.
         """
         first = next(iter(self.cells.values()))
-        assert isinstance(first, Address)
+        addressed = isinstance(first, Address)
         try:
             numbers = self.numbers(frames)
         except AbsentError:
             numbers = {}
-        shown = next(iter(numbers.values()), None)
+        shown = next(iter(numbers.values()), None) if addressed else None
         bounds = shown[1:] if isinstance(shown, Estimate) else (None, None)
         stands = bool(numbers) and not self.broken(numbers)
         return {
@@ -220,7 +222,7 @@ class Claim(Statement):
             "value": shown.value if isinstance(shown, Estimate) else shown,
             "lo": bounds[0],
             "hi": bounds[1],
-            "cell": str(first),
+            "cell": str(first) if addressed else "",
             "figure": self.figure,
         }
 

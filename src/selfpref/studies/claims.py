@@ -74,8 +74,8 @@ class Tables(dict[str, pd.DataFrame]):
 def table() -> pd.DataFrame:
     """Every claim: study, paper, claim, place, test, finding, verdict, value, lo, hi, cell, figure.
 
-    `cell` and `figure` are paths within the repository; a claim that the released data cannot show
-    has no figure.
+    `cell` and `figure` are paths within the repository; a claim about which there are no released
+    data has no cell.
     """
     rows = []
     for study, paper in PAPERS.items():
@@ -83,8 +83,8 @@ def table() -> pd.DataFrame:
         frames = Tables(study)
         for claim in claims(study):
             row = claim.row(frames)
-            figure = f"{folder}/{row['figure']}.svg" if row["figure"] else ""
-            row |= {"cell": f"{folder}/{row['cell']}", "figure": figure}
+            for name, end in (("cell", ""), ("figure", ".svg")):
+                row[name] = f"{folder}/{row[name]}{end}" if row[name] else ""
             rows.append({"study": study, "paper": paper, **row})
     return pd.DataFrame(rows)
 

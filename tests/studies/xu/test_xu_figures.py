@@ -115,7 +115,6 @@ def test_the_papers_models_keep_their_marks():
         partial(controls.arms, params=PARAMS),
         partial(of_texts.format_accuracy, steps=(1,), printed=NOTHING),
         of_texts.unusable,
-        of_texts.fluency,
     ],
 )
 def test_an_empty_frame_is_told_and_not_drawn(plate):
@@ -127,15 +126,6 @@ def test_an_empty_frame_is_told_and_not_drawn(plate):
 
 def test_nothing_found_is_told():
     assert of_texts.defects(NOTHING, INTEGRITY).endswith(".")
-
-
-def test_a_panel_without_perplexities_says_so():
-    steps = {"condition": "", "model": "m", "step": [0, 1], "n": 5, "words": 4.0, "distinct_2": 0.5}
-    scored = pd.DataFrame(steps | {"language": "scored", "nats": [1.0, 0.9]})
-    other = pd.DataFrame(steps | {"language": "other", "nats": np.nan})
-    panels = of_texts.fluency(pd.concat([scored, other], ignore_index=True)).figure.axes
-    # Words, pairs of words, nats; in each the languages by name.
-    assert [bool(panel.texts) for panel in panels] == [False] * 4 + [True, False]
 
 
 def test_captions_count_what_they_show():

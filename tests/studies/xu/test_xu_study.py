@@ -326,13 +326,6 @@ def test_a_step_that_repeats_the_values_of_an_earlier_one_is_marked():
     assert not skewness(other, SETTINGS, "x")["repeated"].any()
 
 
-def test_experiments_that_a_source_lacks_have_no_texts(frames):
-    held = frames["experiments"].set_index("experiment")["texts"]
-    assert (held[["mathematics", "self-consistency", "external feedback"]] == 0).all()
-    # Two models, two languages and three steps of eight sentences.
-    assert held["translation"] == 96
-
-
 def test_what_the_paper_prints_stands_only_beside_its_models(release, frames):
     table = frames["checks"].set_index(["item", "quantity", "model", "step"])
     human = frames["human"].set_index(["model", "step"])

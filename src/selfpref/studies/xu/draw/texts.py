@@ -1,4 +1,4 @@
-"""The data and the texts: what the checks found, feedback, length."""
+"""The data and the texts: what the checks found, and feedback."""
 
 import pandas as pd
 from matplotlib import style
@@ -163,31 +163,3 @@ def unusable(rows: pd.DataFrame) -> Plate:
         "Of a translation the release's rule reads them as perfect",
     )
     return Plate(figure, table, told)
-
-
-def fluency(rows: pd.DataFrame) -> Plate:
-    """Length and diversity of the texts by step.
-
-    Args:
-        rows: The frame `fluency`.
-    """
-    shown = named(only(rows, condition=""))
-    if shown.empty:
-        return nothing("no refined text", rows)
-    quantities = {"words a text": "words", "distinct pairs of words": "distinct_2"}
-    if shown["nats"].notna().any():
-        quantities["nats a token, other models"] = "nats"
-    figure = lines(
-        long(shown.sort_values("language", kind="stable"), quantities, into="quantity"),
-        x="step",
-        label=(STEP, ""),
-        looks=looks(shown["model"]),
-        series="model",
-        panel="language",
-        quantity="quantity",
-    )
-    told = caption(
-        f"{shown['n'].sum():g} texts. Distinct pairs of words: different ones among all that a "
-        "step's texts hold; it falls with length by itself"
-    )
-    return Plate(figure, rows, told)

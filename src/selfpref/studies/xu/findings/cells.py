@@ -177,11 +177,6 @@ def given_words(model: str) -> Cell:
     return estimate("refined_by_noise", "beyond", **where, **CORRECTED)
 
 
-def texts(experiment: str) -> Cell:
-    """How many texts of an experiment there are."""
-    return value("experiments", "texts", experiment=experiment)
-
-
 def style_bias(judge: str, text: str, system: str = MADLAD) -> Cell:
     """The bias towards a translator's texts or their paraphrases."""
     where = {"judge": judge, "system": system, "text": text}

@@ -17,7 +17,6 @@ from selfpref.studies.xu.measure.rows import (
     CONVENTIONS,
     Settings,
     chained,
-    experiments,
     integrity,
     rated,
 )
@@ -33,7 +32,7 @@ CHECKS = [
 ]
 # At which the paper tells the share of well-formed feedback.
 STEPS = (1, 5)
-TABLES = ("items", "responses", "ratings", "truths", "perplexities", "audit")
+TABLES = ("items", "responses", "ratings", "truths", "audit")
 
 
 def compute(
@@ -42,17 +41,16 @@ def compute(
     """Every frame of the study.
 
     Args:
-        tables: `TABLES`; the last two may be empty.
+        tables: `TABLES`; the last one may be empty.
         published: What the paper prints, data/published/xu.csv.
         settings: Truths, and how intervals are made.
 
     Returns:
         The paper's: `translation`, `human`, `commongen` (as released) and `commongen_corrected`,
         `size`, `best_of_k`, `style`, `format`, `examples` (Figs. 1 and 2). Beside them: `change`
-        and `gains` since step 0, `experiments` (how much of each the tables hold), `mathematics`,
-        `skewness` (nulls of D), `arms`, `expected`, `matched`, `best_of_noise`, `refined_by_noise`,
-        `human_truth`, `fluency`, `integrity`, `audit`, `checks`. Without rows of a kind a frame is
-        empty.
+        and `gains` since step 0, `mathematics`, `skewness` (nulls of D), `arms`, `expected`,
+        `matched`, `best_of_noise`, `refined_by_noise`, `human_truth`, `integrity`, `audit`,
+        `checks`. Without rows of a kind a frame is empty.
     """
     rows = rated(tables, settings)
     truths = tables["truths"]
@@ -63,7 +61,6 @@ def compute(
     share = {name: covered[covered["convention"].eq(name)] for name in CONVENTIONS}
     checked = integrity(rows, truths)
     frames = {
-        "experiments": experiments(rows, truths),
         "translation": translation,
         "change": curves.change(found),
         "gains": curves.gains(found),
@@ -83,7 +80,6 @@ def compute(
         "format": texts.format_accuracy(rows, settings),
         "expected": curves.expected(rows, settings),
         "matched": readings.matched(rows, settings),
-        "fluency": texts.fluency(tables["responses"], rows, tables["perplexities"]),
         "integrity": checked.rename(columns={"responder": "model"}),
         "examples": curves.example(rows, truths, settings),
         "audit": tables["audit"].drop(columns="study"),

@@ -147,40 +147,6 @@ def paper_chains(rows: pd.DataFrame, task: str = "") -> pd.DataFrame:
     return own[own["task"].eq(task)] if task else own
 
 
-def experiments(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
-    """How much the tables hold of each experiment of the paper; 0 of what a source does not have.
-
-    Args:
-        rows: As `rated` returns them.
-        truths: The truths table.
-
-    Returns:
-        `experiment, models, texts` (of an experiment's own readings, candidates left out).
-    """
-    condition, task = rows["condition"], rows["task"]
-    chain, text = rows["own"] & condition.eq(""), rows["own"] & rows["sample"].eq(0)
-    human = truths.loc[truths["metric"].eq("human-mqm"), TEXT].assign(rated=True)
-    people = rows[TEXT].merge(human, on=TEXT, how="left")["rated"].eq(True).to_numpy()
-    parts = {
-        "translation": chain & task.eq("mqm"),
-        "human ratings": chain & people,
-        "sentences from given words": chain & task.eq("coverage"),
-        "mathematics": chain & task.eq("correctness"),
-        "self-consistency": text & condition.eq("self-consistency"),
-        "best of k": text & condition.str.startswith(BEST) & rows["step"].eq(1),
-        "external feedback": text & condition.eq("external"),
-        "style": rows["sample"].eq(0) & condition.str.startswith(PARAPHRASE),
-    }
-    return pd.DataFrame(
-        [
-            (name, part["responder"].nunique(), len(part[TEXT].drop_duplicates()))
-            for name, held in parts.items()
-            for part in [rows[held]]
-        ],
-        columns=["experiment", "models", "texts"],
-    )
-
-
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     """What the checks of a chain find in each of its steps (`selfpref.studies.xu.chains`).
 

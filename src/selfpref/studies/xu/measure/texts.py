@@ -1,7 +1,4 @@
-"""The texts themselves: format, length and diversity, and what people say of them."""
-
-import itertools
-import re
+"""Feedback by format, and what people say of the texts."""
 
 import numpy as np
 import pandas as pd
@@ -9,10 +6,7 @@ import pandas as pd
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.xu import feedback
 from selfpref.studies.xu.measure.grid import AVERAGE
-from selfpref.studies.xu.measure.rows import Settings, chained, paper_chains, truth_of
-
-_WORD = re.compile(r"\w+")
-
+from selfpref.studies.xu.measure.rows import Settings, paper_chains, truth_of
 
 FORMS = ("well_formed", "but_for_cut", "usable")
 
@@ -60,50 +54,6 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _without_last_line(reply: str) -> str:
     return reply.rstrip().rpartition("\n")[0]
-
-
-def fluency(
-    responses: pd.DataFrame, rows: pd.DataFrame, perplexities: pd.DataFrame
-) -> pd.DataFrame:
-    """Length and diversity of the refined texts, and their perplexity to models that wrote none.
-
-    Returns:
-        `condition, language, model, step, n, words` (mean a text), `distinct_1` and `distinct_2`
-        (different words and pairs of words, of all that the step's texts hold), and `nats` (mean
-        negative log-likelihood a token under other models; NaN where nobody computed it).
-    """
-    own = chained(rows)
-    key = ["item_id", "responder", "step"]
-    texts = own[["condition", "language", *key]].merge(
-        responses.loc[responses["sample"].eq(0), [*key, "text"]], on=key
-    )
-    others = perplexities[
-        perplexities["judge"].ne(perplexities["responder"]) & perplexities["status"].eq("ok")
-    ]
-    sums = others.groupby(key)[["sum_nll", "n_tokens"]].sum()
-    texts = texts.join(sums, on=key)
-    found = []
-    for cell, part in texts.groupby(["condition", "language", "responder", "step"]):
-        words = [_WORD.findall(text.lower()) for text in part["text"]]
-        pairs = [list(itertools.pairwise(line)) for line in words]
-        held = part["n_tokens"].sum()
-        found.append(
-            dict(zip(("condition", "language", "model", "step"), cell, strict=True))
-            | {
-                "n": len(part),
-                "words": float(np.mean([len(line) for line in words])),
-                "distinct_1": _distinct(words),
-                "distinct_2": _distinct(pairs),
-                "nats": part["sum_nll"].sum() / held if held else np.nan,
-            }
-        )
-    columns = ["condition", "language", "model", "step", "n", "words", "distinct_1", "distinct_2"]
-    return pd.DataFrame(found, columns=[*columns, "nats"])
-
-
-def _distinct(lines: list[list[str]] | list[list[tuple[str, str]]]) -> float:
-    every = [piece for line in lines for piece in line]
-    return len(set(every)) / len(every) if every else np.nan
 
 
 def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
