@@ -116,13 +116,6 @@ def _claims(arguments: argparse.Namespace) -> None:
     write(arguments.out)
 
 
-def _convert(arguments: argparse.Namespace) -> None:
-    from selfpref.models.local.pickled import convert
-
-    folder = convert(arguments.model).relative_to(paths.root())
-    print(f"models.<key>: `model: {folder}`, without `revision`")
-
-
 def _fetch(arguments: argparse.Namespace) -> None:
     from selfpref.download.fetch import fetch
 
@@ -188,12 +181,6 @@ def _parser() -> argparse.ArgumentParser:
     claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
     claims.add_argument("out", type=Path, help="the table (.csv)")
     claims.set_defaults(call=_claims)
-
-    convert = commands.add_parser(
-        "convert", help="make a model folder of weights that were published as pickles"
-    )
-    convert.add_argument("model", help="of the Hugging Face Hub: <organisation>/<name>@<commit>")
-    convert.set_defaults(call=_convert)
 
     fetch = commands.add_parser("fetch", help="download released files into the cache")
     fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")

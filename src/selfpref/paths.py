@@ -132,8 +132,3 @@ def cache_dir() -> Path:
 def gguf_dir() -> Path:
     """GGUF files as model folders, each named by the file's SHA-256."""
     return cache_dir() / "gguf"
-
-
-def converted_dir(model: str, revision: str) -> Path:
-    """A model of the Hub whose pickled weights were converted."""
-    return root() / ".cache" / "converted" / f"{model.replace('/', '--')}-{revision[:12]}"

@@ -11,6 +11,7 @@ from asking import to_choose
 from huggingface_hub import constants
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 from requests import Response
+from safetensors.torch import load_file, save_file
 from small_models import byte_level, load, save
 
 from selfpref.errors import SelfprefError
@@ -38,8 +39,14 @@ def sentencepiece_alone(path):
     (path / "tokenizer.json").rename(path / "tokenizer.model")
 
 
-def pickled(path):
-    (path / "model.safetensors").rename(path / "pytorch_model.bin")
+def without_weights(path):
+    (path / "model.safetensors").rename(path / "model.pt")
+
+
+def without_some(path):
+    weights = load_file(path / "model.safetensors")
+    del weights["lm_head.weight"]
+    save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
 
 
 def broken_config(path):
@@ -80,12 +87,12 @@ def indexed(name):
         (missing, "no such model folder"),
         (without_tokenizer, "no tokenizer.json"),
         (sentencepiece_alone, "tokenizer.model needs"),
-        (pickled, r"pickled weights \(pytorch_model.bin\)"),
+        (without_weights, "holds no weights"),
+        (without_some, "the files hold no weights lm_head.weight"),
         (remote_code, "auto_map"),
         (remote_code_below, "auto_map"),
         (no_object, "generation_config.json: not a JSON object"),
-        (indexed("pickled.bin"), "'pickled.bin' is no safetensors of this folder"),
-        (indexed("../outside.safetensors"), "is no safetensors of this folder"),
+        (indexed("../outside.safetensors"), "is no file of this folder"),
         (broken_config, "config.json: not readable as JSON"),
     ],
 )
@@ -144,7 +151,7 @@ def test_another_revision_is_not_taken_for_it(folder, tmp_path, monkeypatch):
 )
 def test_what_the_hub_refuses_is_said_with_the_remedy(monkeypatch, tmp_path, failure, told):
     def refuse(*given, **named):
-        assert not any("bin" in pattern or "py" in pattern for pattern in named["allow_patterns"])
+        assert not any("bin" in pattern or ".py" in pattern for pattern in named["allow_patterns"])
         raise failure("no", response=Response())
 
     monkeypatch.setattr(weights, "snapshot_download", refuse)

@@ -1,4 +1,4 @@
-"""Local weights through `transformers`: safetensors only, no remote code, fp32 probabilities."""
+"""Local weights through `transformers`: tensors alone, no remote code, fp32 probabilities."""
 
 from selfpref.models.local.model import LocalModel
 from selfpref.models.local.pool import LocalPool

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from torch.utils import deterministic
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedConfig
+from transformers import PreTrainedConfig
 from transformers.utils import logging
 
 from selfpref import records
@@ -24,7 +24,7 @@ from selfpref.models import (
     Score,
     Text,
 )
-from selfpref.models.local import memory
+from selfpref.models.local import loading, memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
 from selfpref.models.local.fast.passes import llama_pass, packed_pass
@@ -62,24 +62,7 @@ class LocalModel:
         # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.
         torch.use_deterministic_algorithms(entry.device_map == "cpu")
         deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-        options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-        try:
-            self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        except (ImportError, OSError, ValueError) as error:
-            needs = "tokenizer.model needs `pip install sentencepiece protobuf`"
-            reason = _first_line(error) if (folder / "tokenizer.json").is_file() else needs
-            raise SelfprefError(f"{folder}: {reason}") from error
-        try:
-            self.model = AutoModelForCausalLM.from_pretrained(
-                folder,
-                use_safetensors=True,
-                dtype=getattr(torch, entry.dtype),
-                attn_implementation=entry.attention,
-                device_map=None if entry.device_map == "cpu" else entry.device_map,
-                **options,
-            )
-        except (ImportError, OSError, ValueError) as error:
-            raise SelfprefError(f"{folder}: {_first_line(error)}") from error
+        self.tokenizer, self.model = loading.tokenizer(folder), loading.model(entry, folder)
         self.model.train(False)
         take_over(self.model)
         config = self.model.config.get_text_config()
@@ -232,10 +215,6 @@ class LocalModel:
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)
             yield fitting[place], Text(text, "ok" if made.ended else "cut", choice)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
 
 
 def _ends(model: Any, tokenizer: Any) -> set[int]:

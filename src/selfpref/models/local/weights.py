@@ -1,8 +1,7 @@
 """Which files a model is: a folder in the repository, a pinned revision of the Hub, or one GGUF.
 
-Safetensors only, no code of the model's own: what is downloaded is checked like any folder, and
-pickled weights and Python files are not downloaded at all (`selfpref convert` makes a folder of
-pickled weights: `selfpref.models.local.pickled`).
+No code of the model's own: what is downloaded is checked like any folder, and Python files are not
+downloaded at all. Safetensors are preferred; pickles are taken where a model has nothing else.
 """
 
 import hashlib
@@ -23,9 +22,9 @@ from selfpref.errors import SelfprefError
 from selfpref.models.local.templates import chosen
 from selfpref.params import Transformers
 
+SAFE, PICKLED = "*.safetensors", "pytorch_model*.bin"
 # What a model folder holds beside its weights.
 SETTINGS = ("*.json", "*.jinja", "tokenizer.model")
-WANTED = ("*.safetensors", *SETTINGS)
 
 
 def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
@@ -65,25 +64,19 @@ def model_folder(entry: Transformers, root: Path, dataset: str) -> Path:
 
         return dequantised.folder(entry.gguf, entry.sha256, root)
     if entry.revision:
-        folder = download(entry.model, entry.revision)
+        folder = _download(entry.model, entry.revision, SAFE)
+        if not any(folder.glob(SAFE)):
+            folder = _download(entry.model, entry.revision, PICKLED)
         check_folder(folder)
         return folder
     return root / entry.model.format(dataset=dataset)
 
 
-def download(model: str, revision: str, wanted: tuple[str, ...] = WANTED) -> Path:
-    """A model of the Hub in the Hub's own cache; what is there is not fetched again.
-
-    Args:
-        model: Its id, such as `meta-llama/Meta-Llama-3-8B-Instruct`.
-        revision: A commit's 40 hex digits.
-        wanted: Patterns of its files.
-
-    Raises:
-        SelfprefError: It is not there, not reachable, or its terms are not accepted.
-    """
+def _download(model: str, revision: str, weights: str) -> Path:
+    """A model of the Hub in the Hub's own cache; what is there is not fetched again."""
+    wanted = [weights, *SETTINGS]
     try:
-        return Path(snapshot_download(model, revision=revision, allow_patterns=list(wanted)))
+        return Path(snapshot_download(model, revision=revision, allow_patterns=wanted))
     except GatedRepoError as error:
         raise SelfprefError(
             f"{model}: gated; accept its terms on its page at huggingface.co and set HF_TOKEN"
@@ -104,22 +97,18 @@ def check_folder(folder: Path) -> None:
     """Refuse what is no safe model folder.
 
     Raises:
-        SelfprefError: It is missing, has no tokenizer, no safetensors, weights elsewhere, or wants
-            its own code run.
+        SelfprefError: It is missing, has no tokenizer, no weights or some elsewhere, or wants its
+            own code run.
     """
     if not folder.is_dir():
         raise SelfprefError(
             f"{folder}: no such model folder; correct `model` in params.yaml, or give the "
             "`revision` (a commit) of a model of the Hub"
         )
-    if not any(folder.glob("*.safetensors")):
-        pickled = sorted(
-            path.name for kind in ("*.bin", "*.pt", "*.pth") for path in folder.glob(kind)
-        )
-        what = f"pickled weights ({pickled[0]})" if pickled else "no safetensors"
+    if not any(folder.glob(SAFE)) and not any(folder.glob(PICKLED)):
         raise SelfprefError(
-            f"{folder}: holds {what}; `selfpref convert <id>@<commit>` makes a folder of pickled "
-            "weights, or pin a commit that has safetensors"
+            f"{folder}: holds no weights, neither {SAFE} nor {PICKLED}; correct `model`, or pin a "
+            "commit that has them"
         )
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model")):
         raise SelfprefError(f"{folder}: no tokenizer.json; save the tokenizer beside the weights")
@@ -128,8 +117,8 @@ def check_folder(folder: Path) -> None:
             raise SelfprefError(f"{path}: `auto_map` asks to run code of the model's own; refused")
     for path in sorted(folder.glob("*.index.json")):
         for name in sorted(set(_settings(path).get("weight_map", {}).values())):
-            if Path(name).name != name or not name.endswith(".safetensors"):
-                raise SelfprefError(f"{path}: {name!r} is no safetensors of this folder; refused")
+            if Path(name).name != name:
+                raise SelfprefError(f"{path}: {name!r} is no file of this folder; refused")
 
 
 def _settings(path: Path) -> dict[str, Any]:
