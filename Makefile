@@ -50,7 +50,7 @@ verify: $(VENV)/.pipeline $(VENV)/.models  ## Rebuild laboratory and recorded pr
 test: $(VENV)/.dev $(VENV)/.models  ## Run the tests
 	@python -m pytest -q -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test-model: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2  ## Ask a real model, SmolLM2-135M-Instruct, and run its example profiles (93 MB and 540 MB in the cache, once)
+test-model: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2  ## Ask a real model, SmolLM2-135M-Instruct, and run its example profiles (93 MB, once)
 	@SELFPREF_MODEL=1 python -m pytest -q -s tests/models/test_smollm2.py tests/pipeline/test_examples.py
 
 test-servers: $(VENV)/.dev $(VENV)/.models $(VENV)/.smollm2 $(SERVERS)/.installed  ## Compare with a real server, llama.cpp, on a small model and SmolLM2 (34 and 93 MB, once)

@@ -32,7 +32,6 @@ import json
 import math
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -50,10 +49,9 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTraine
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import draw_items
-from selfpref.models.local import memory
+from selfpref.models.local import LocalModel, memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
-from selfpref.models.local.weights import model_folder
 from selfpref.params import load
 from selfpref.prompts import LAYOUTS
 from selfpref.settings import SETTINGS
@@ -173,10 +171,10 @@ def make_model(size: str) -> Path:
 def real_model(folder: Path) -> Path:
     """The model of the profile `live`; a prompt is its text, as with the others."""
     entry = load(ROOT / "profiles" / "live.yaml").models["smollm2"]
-    shutil.copytree(model_folder(entry, ROOT, ""), folder, dirs_exist_ok=True)
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    tokenizer.chat_template = PLAIN
-    tokenizer.save_pretrained(folder)
+    found = LocalModel(entry, ROOT)
+    found.model.save_pretrained(folder)
+    found.tokenizer.chat_template = PLAIN
+    found.tokenizer.save_pretrained(folder)
     return folder
 
 

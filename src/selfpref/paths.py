@@ -127,8 +127,3 @@ def ray_log() -> Path:
 def cache_dir() -> Path:
     """Downloads: `$SELFPREF_CACHE`, else the user's cache folder. Shared by all clones."""
     return Path(os.environ.get("SELFPREF_CACHE") or pooch.os_cache("selfpref"))
-
-
-def gguf_dir() -> Path:
-    """GGUF files as model folders, each named by the file's SHA-256."""
-    return cache_dir() / "gguf"

@@ -1,9 +1,7 @@
-"""A GGUF file as weights: the same model as its folder, found and verified, and made once."""
+"""A GGUF file as weights: the same model as its folder, found and verified."""
 
 import hashlib
 import sys
-import threading
-import time
 
 import pytest
 
@@ -18,7 +16,7 @@ from small_models import CORPUS, InOrder, byte_level, load, save  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import LocalModel, dequantised  # noqa: E402
+from selfpref.models.local import LocalModel  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
 
 sys.path.insert(0, str(REPOSITORY / "tests/servers"))
@@ -26,12 +24,6 @@ import convert  # noqa: E402
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "add 1 + 2\n\n3", "")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂\n\n12", " A"]
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("SELFPREF_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache" / "gguf"
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +70,12 @@ def test_a_gguf_is_the_model_that_it_was_made_of(folder, tmp_path, capfd):
 
 
 @pytest.mark.parametrize("kind", ["Q4_1", "Q8_0"])
-def test_weights_are_what_the_blocks_stand_for(folder, tmp_path, cache, kind):
+def test_weights_are_what_the_blocks_stand_for(folder, tmp_path, kind):
     stored = gguf.GGMLQuantizationType[kind]
     convert.write(folder, tmp_path / "m.gguf", kind=stored)
-    opened(tmp_path)
     original = load_file(folder / "model.safetensors")
-    made = load_file(cache / pin(tmp_path / "m.gguf") / "model.safetensors")
+    model = opened(tmp_path).model
+    made = {name: weight.numpy() for name, weight in model.state_dict().items()}
     assert {weight.dtype for weight in made.values()} == {np.dtype("float32")}
     for name, weight in original.items():
         blocks = gguf.quants.quantize(weight, stored) if weight.ndim > 1 else weight
@@ -115,39 +107,6 @@ def test_a_package_is_found_and_never_imported(folder, tmp_path, monkeypatch):
         opened(tmp_path, "poisoned_weights:n.gguf", sha256="0" * 64)
 
 
-def test_it_is_made_once_and_anew_where_it_was_left_half_done(folder, tmp_path, cache, monkeypatch):
-    convert.write(folder, tmp_path / "m.gguf")
-    scratch = cache / f".{pin(tmp_path / 'm.gguf')}.new"
-    scratch.mkdir(parents=True)
-    (scratch / "config.json").write_text("{")
-    opened(tmp_path)
-    assert not scratch.exists()
-    monkeypatch.setattr(dequantised, "_dequantise", None)
-    opened(tmp_path)
-
-
-def test_two_that_want_it_at_once_make_it_once(tmp_path, monkeypatch):
-    (tmp_path / "m.gguf").write_bytes(b"GGUF")
-    made = []
-
-    def slowly(file, folder):
-        made.append(folder)
-        time.sleep(0.2)
-        folder.mkdir()
-
-    monkeypatch.setattr(dequantised, "_dequantise", slowly)
-    pinned = pin(tmp_path / "m.gguf")
-    threads = [
-        threading.Thread(target=dequantised.folder, args=("m.gguf", pinned, tmp_path))
-        for _ in range(3)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 1
-
-
 def refused(root, told, **options):
     with pytest.raises(SelfprefError, match=told) as failure:
         opened(root, **options)
@@ -155,7 +114,26 @@ def refused(root, told, **options):
     return str(failure.value)
 
 
-def test_another_file_is_refused(folder, tmp_path, cache):
+def test_a_file_of_that_name_elsewhere_is_not_taken_for_it(folder, tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    convert.write(folder, tmp_path / "data" / "m.gguf")
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    monkeypatch.chdir(tmp_path)
+    opened(tmp_path, "data/m.gguf")
+
+
+def test_a_model_of_a_gguf_is_saved_as_a_folder(folder, tmp_path):
+    """As one that was tuned."""
+    convert.write(folder, tmp_path / "m.gguf")
+    found = opened(tmp_path)
+    found.model.save_pretrained(tmp_path / "m")
+    found.tokenizer.save_pretrained(tmp_path / "m")
+    again, calls = load(tmp_path / "m"), to_score(PROMPTS, TEXTS)
+    assert again.pairs(PROMPTS, TEXTS) == found.pairs(PROMPTS, TEXTS)
+    assert again.answer(calls) == found.answer(calls)
+
+
+def test_another_file_is_refused(folder, tmp_path):
     convert.write(folder, tmp_path / "m.gguf")
     pinned = pin(tmp_path / "m.gguf")
     opened(tmp_path)
@@ -167,14 +145,11 @@ def test_another_file_is_refused(folder, tmp_path, cache):
 
 
 @pytest.mark.parametrize("share", [0, 0.001, 0.1, 0.5, 0.9, 0.999])
-def test_a_file_that_is_cut_short_is_refused_though_it_was_pinned_so(
-    folder, tmp_path, cache, share
-):
+def test_a_file_that_is_cut_short_is_refused_though_it_was_pinned_so(folder, tmp_path, share):
     convert.write(folder, tmp_path / "m.gguf")
     whole = (tmp_path / "m.gguf").read_bytes()
     (tmp_path / "m.gguf").write_bytes(whole[: int(len(whole) * share)])
     refused(tmp_path, r"m\.gguf: not readable as GGUF, or cut short: ")
-    assert not [path for path in cache.iterdir() if path.is_dir()]
 
 
 def test_what_is_not_known_is_refused(folder, tmp_path):

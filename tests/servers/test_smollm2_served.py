@@ -27,7 +27,7 @@ from running import converted, serving
 from tokenizers.pre_tokenizers import ByteLevel
 
 from selfpref.models import Prompt
-from selfpref.models.local import LocalModel, dequantised
+from selfpref.models.local import LocalModel
 from selfpref.models.served import HostedModel
 from selfpref.models.served.live import Live
 from selfpref.params import Hosted, Transformers
@@ -141,11 +141,12 @@ def verdicts(address):
 def test_twenty_verdicts_agree_as_far_as_activations_are_rounded(local, file, tmp_path):
     answers = dict(local.answer(to_choose(pairs(), "AB")))
     ours = np.array([answers[n].probabilities for n in range(len(answers))])
-    folder = dequantised.folder(ENTRY.gguf, ENTRY.sha256, REPOSITORY)
+    local.model.save_pretrained(tmp_path / "folder")
+    local.tokenizer.save_pretrained(tmp_path / "folder")
     widest = {}
     for name, made in {
         "weights as they are": file,
-        "the same values as fp32": converted(folder, tmp_path / "fp32.gguf", "smollm"),
+        "the same values as fp32": converted(tmp_path / "folder", tmp_path / "fp32.gguf", "smollm"),
     }.items():
         with serving(made) as address:
             theirs = np.array(verdicts(address))

@@ -85,7 +85,7 @@ class Transformers(Asked):
         model: The model's folder in the repository; `{dataset}` in it stands for the data set that
             it reads. With `revision`: an id of the Hugging Face Hub, such as `org/name`. Left out
             where `gguf` says what the model is.
-        gguf: A GGUF file, which is dequantised once into the cache: `<package>:<file>` of an
+        gguf: A GGUF file, which is dequantised as it is loaded: `<package>:<file>` of an
             installed package, or a path in the repository.
         sha256: Of the GGUF file.
         names: Several models of one kind, `{name}` in the folder: wherever the entry's key stands,

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch.utils import deterministic
 from transformers import PreTrainedConfig
-from transformers.utils import logging
 
 from selfpref import records
 from selfpref.errors import SelfprefError
@@ -24,15 +23,16 @@ from selfpref.models import (
     Score,
     Text,
 )
-from selfpref.models.local import loading, memory
+from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
 from selfpref.models.local.fast.passes import llama_pass, packed_pass
 from selfpref.models.local.fast.products import product, step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
+from selfpref.models.local.loading import load
 from selfpref.models.local.states import Head, Ids, padded, padded_states
 from selfpref.models.local.templates import chosen
-from selfpref.models.local.weights import identity, model_folder
+from selfpref.models.local.weights import identity, model_path
 from selfpref.params import Transformers
 
 
@@ -53,16 +53,14 @@ class LocalModel:
     """
 
     def __init__(self, entry: Transformers, root: Path, dataset: str = "") -> None:
-        # Its bars carry timings, which must not reach an executed notebook.
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-        folder = model_folder(entry, root, dataset)
+        path = model_path(entry, root, dataset)
         self.identity = identity(entry, root, dataset)
         if entry.threads is not None:
             torch.set_num_threads(entry.threads)
         # Sums on a GPU have no deterministic kernel; there, runs agree up to rounding.
         torch.use_deterministic_algorithms(entry.device_map == "cpu")
         deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-        self.tokenizer, self.model = loading.tokenizer(folder), loading.model(entry, folder)
+        self.tokenizer, self.model = load(entry, path)
         self.model.train(False)
         take_over(self.model)
         config = self.model.config.get_text_config()

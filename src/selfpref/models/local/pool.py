@@ -12,7 +12,7 @@ from pathlib import Path
 from selfpref import records
 from selfpref.models import Answer, Call
 from selfpref.models.local.model import LocalModel
-from selfpref.models.local.weights import identity, model_folder
+from selfpref.models.local.weights import identity, model_path
 from selfpref.params import Transformers
 from selfpref.processes import pool
 
@@ -38,8 +38,8 @@ class LocalPool:
     """
 
     def __init__(self, entry: Transformers, root: Path, dataset: str = "") -> None:
-        # What is made once, such as weights out of a GGUF file, is made before there are several.
-        model_folder(entry, root, dataset)
+        # What is fetched once is fetched before there are several.
+        model_path(entry, root, dataset)
         self.identity = identity(entry, root, dataset)
         self._entry, self._root, self._dataset = entry, root, dataset
 

