@@ -209,7 +209,6 @@ class Scripted:
         self.received: list[tuple[str, dict[str, str], Body]] = []
         self.under_way = self.most_under_way = 0
         self.log = open(log, "a", buffering=1) if log else None  # noqa: SIM115
-        self.batches = Batches(self)
         self.url = ""
 
     @property
@@ -221,7 +220,6 @@ class Scripted:
         app.router.add_post("/v1/chat/completions", self.chat)
         app.router.add_post("/v1/completions", self.score)
         app.router.add_post("/tokenize", self.tokenize)
-        self.batches.add_routes(app)
         self.runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self.runner.setup()
         site = web.TCPSite(self.runner, "127.0.0.1", 0)
@@ -341,88 +339,6 @@ def spoil(act: str, reply: Body) -> Body:
             for entry in positions:
                 entry["top_logprobs"] *= 2
     return reply
-
-
-class Batches:
-    """The files and batches of OpenAI's API, in memory.
-
-    Attributes:
-        status: What a batch says when it is asked; `completed` gives its results.
-        fates: By position in the batch, what becomes of a request instead of an answer.
-    """
-
-    def __init__(self, server: Scripted) -> None:
-        self.server = server
-        self.files: dict[str, str] = {}
-        self.made: dict[str, Body] = {}
-        self.status = "completed"
-        self.fates: dict[int, str] = {}
-
-    def add_routes(self, app: web.Application) -> None:
-        app.router.add_post("/v1/files", self.upload)
-        app.router.add_get("/v1/files/{id}/content", self.download)
-        app.router.add_post("/v1/batches", self.create)
-        app.router.add_get("/v1/batches", self.list)
-        app.router.add_get("/v1/batches/{id}", self.retrieve)
-
-    async def upload(self, request: web.Request) -> web.Response:
-        form = await request.post()
-        name = f"file-{len(self.files)}"
-        self.files[name] = form["file"].file.read().decode()
-        return web.json_response(
-            {"id": name, "object": "file", "bytes": 1, "created_at": 0, "filename": "batch.jsonl"}
-            | {"purpose": "batch", "status": "processed"}
-        )
-
-    async def download(self, request: web.Request) -> web.Response:
-        return web.Response(text=self.files[request.match_info["id"]])
-
-    async def create(self, request: web.Request) -> web.Response:
-        order = await request.json()
-        name = f"batch-{len(self.made)}"
-        count = len(self.files[order["input_file_id"]].splitlines())
-        self.made[name] = {
-            "id": name,
-            "object": "batch",
-            "created_at": 0,
-            "status": "validating",
-            "request_counts": {"total": count, "completed": 0, "failed": 0},
-            **order,
-        }
-        return web.json_response(self.made[name])
-
-    async def list(self, request: web.Request) -> web.Response:
-        return web.json_response(
-            {"object": "list", "data": list(self.made.values()), "has_more": False}
-        )
-
-    async def retrieve(self, request: web.Request) -> web.Response:
-        batch = self.made[request.match_info["id"]]
-        batch["status"] = self.status
-        if self.status in ("completed", "expired") and "output_file_id" not in batch:
-            good, bad = [], []
-            for number, line in enumerate(self.files[batch["input_file_id"]].splitlines()):
-                asked = json.loads(line)
-                fate = self.fates.get(number)
-                result: Body = {"id": f"r{number}", "custom_id": asked["custom_id"], "error": None}
-                if fate == "expired":
-                    result |= {
-                        "response": None,
-                        "error": {"code": "batch_expired", "message": "not in time"},
-                    }
-                elif fate in ERRORS:
-                    status, text = ERRORS[fate]
-                    result["response"] = {"status_code": status, "body": json.loads(text)}
-                else:
-                    reply = spoil(fate or "ok", self.server.answer(asked["body"]))
-                    result["response"] = {"status_code": 200, "request_id": "q", "body": reply}
-                (bad if fate == "expired" or fate in ERRORS else good).append(json.dumps(result))
-            for kind, results in (("output", good), ("error", bad)):
-                if results:
-                    name = f"{kind}-{batch['id']}"
-                    self.files[name] = "\n".join(results)
-                    batch[f"{kind}_file_id"] = name
-        return web.json_response(batch)
 
 
 def main() -> None:

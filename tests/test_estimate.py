@@ -127,12 +127,6 @@ def test_calls_tokens_and_price_are_told_and_nothing_is_sent(repository):
     assert not repository.server.received
 
 
-def test_a_batch_costs_half(repository):
-    whole = repository.row()["USD"]
-    repository.load(batch=True)
-    assert repository.row()["USD"] == pytest.approx(whole / 2)
-
-
 def test_what_is_in_the_store_is_not_counted(repository):
     params = repository.load()
     made = stages.judge(params, "served")["verdicts"]

@@ -418,7 +418,7 @@ def test_weights_are_a_folder_of_the_hub_or_one_pinned_file(tmp_path, new, told)
     assert len(str(failure.value).splitlines()) == 1
 
 
-def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
+def test_a_served_model_runs_on_workers(tmp_path):
     served = (
         'umpire: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
         "model: x, server: vllm"
@@ -426,8 +426,6 @@ def test_a_served_model_runs_on_workers_but_not_in_batches(tmp_path):
     local = 'umpire: {engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1'
     entry = load(written(tmp_path, LAB.replace(local, served, 1))).models["umpire"]
     assert entry.inner.server == "vllm"
-    with pytest.raises(SelfprefError, match="batches need no workers"):
-        load(written(tmp_path, LAB.replace(local, f"{served}, batch: true", 1)))
     # What holds of served models holds of them in workers.
     scores = LAB.replace("\n  perplexity:\n", "\n  perplexity:\n    umpire: {prompts: lab}\n", 1)
     load(written(tmp_path, scores.replace(local, served, 1)))

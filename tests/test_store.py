@@ -163,9 +163,10 @@ def test_a_damaged_store_is_named(tmp_path, damage):
 
 def test_a_store_with_texts_that_are_no_utf8_is_damaged(tmp_path):
     with Store(tmp_path / "store.sqlite") as store:
-        store._connection.execute("INSERT INTO notes VALUES (CAST(x'ff' AS TEXT), '{}')")
+        store.put({"a": {"text": "an answer"}})
+        store._connection.execute("UPDATE replies SET digest = CAST(x'ff' AS TEXT)")
         with pytest.raises(SelfprefError, match=r"store\.sqlite: damaged"):
-            store.notes()
+            store.get(["a"])
 
 
 def test_the_reply_to_another_call_is_not_taken_for_it(tmp_path):

@@ -96,7 +96,7 @@ def within_budget(params: Params, study: str, task: str, key: str) -> None:
     if entry.budget is None and whole is None:
         return
     meter = measure(params, study, task, key)
-    price, spent = meter.tokens.price(entry.price, batch=entry.batch), records.spent(params.profile)
+    price, spent = meter.tokens.price(entry.price), records.spent(params.profile)
     may = f"{study}.{task}.{key} may cost ${price:.2f} ({meter.calls} calls)"
     if entry.budget is not None and price > entry.budget:
         raise SelfprefError(
@@ -147,7 +147,7 @@ def _row(params: Params, stage: tuple[str, str, str], entry: Hosted) -> dict[str
     row = dict(zip(COUNTS, (meter.calls, tokens.prompt, tokens.reply), strict=True))
     if entry.price is None:
         return row | {"remark": "no price in params.yaml"}
-    price = tokens.price(entry.price, batch=entry.batch)
+    price = tokens.price(entry.price)
     over = entry.budget is not None and price > entry.budget
     remark = "above the budget" if over else ""
     return row | {"USD": price, "budget": entry.budget, "remark": remark}

@@ -7,8 +7,6 @@ one. The store lies outside DVC's outputs, which DVC deletes, so that a stage th
 on where it was. Only answers are kept: a failure or a refusal is asked again. What is put is safe
 from the end of the process that put it; a power cut may cost the last moments, and never damages
 what was there.
-
-Beside the replies the store holds notes: which batches are under way at which endpoint.
 """
 
 import hashlib
@@ -78,9 +76,6 @@ class Store:
                 raise self._damaged(verdict)
             self._connection.execute(
                 "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT, digest TEXT)"
-            )
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS notes (name TEXT PRIMARY KEY, value TEXT)"
             )
             self._connection.commit()
 
@@ -158,21 +153,6 @@ class Store:
             rows.append((key, body, _digest(key, body)))
         with self._named(), self._connection:
             self._connection.executemany("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", rows)
-
-    def notes(self) -> dict[str, Any]:
-        """Every note, by name."""
-        with self._named():
-            rows = self._connection.execute("SELECT name, value FROM notes").fetchall()
-        return {name: json.loads(value) for name, value in rows}
-
-    def note(self, name: str, value: Any) -> None:
-        """Write a note over the former one of this name; None removes it."""
-        with self._named(), self._connection:
-            if value is None:
-                self._connection.execute("DELETE FROM notes WHERE name = ?", (name,))
-            else:
-                row = (name, json.dumps(value))
-                self._connection.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", row)
 
 
 def store_path(root: Path) -> Path:

@@ -218,8 +218,8 @@ def repository(tmp_path, monkeypatch):
 def replayed(repository, plain, ray, calls):
     """What a model has answered by itself, asked of its workers: nothing is left to ask."""
     with Store(repository / "store.sqlite") as store:
-        alone = Model(open_engine("one", plain, "", store), store, offline=False, title="")
-        pool = Model(open_engine("one", ray, "", store), store, offline=True, title="")
+        alone = Model(open_engine("one", plain, ""), store, offline=False, title="")
+        pool = Model(open_engine("one", ray, ""), store, offline=True, title="")
         wanted = alone.ask(calls)
         assert pool.ask(calls) == wanted
 
@@ -251,9 +251,9 @@ def test_what_a_served_model_has_answered_its_workers_replay(repository):
 
 def test_on_this_machine_the_answers_are_those_of_the_engine_alone(repository):
     given = {"model": "model", "threads": 1}
-    alone = open_engine("one", Transformers(engine="transformers", **given), "", None)
+    alone = open_engine("one", Transformers(engine="transformers", **given), "")
     entry = Ray(engine="ray", inner="transformers", workers=1, **given)
-    found = dict(open_engine("one", entry, "", None).answer(ASKED))
+    found = dict(open_engine("one", entry, "").answer(ASKED))
     wanted = dict(alone.answer(ASKED))
     assert found.keys() == wanted.keys()
     for index, score in wanted.items():

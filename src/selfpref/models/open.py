@@ -13,7 +13,7 @@ from selfpref.params import Hosted, Params, Ray, hosted
 from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 
-# For a batch, which may take a day and so many at most, and Ray's workers, who load their model.
+# For Ray's workers, who load their model anew each time.
 LARGE_PART = 50_000
 # As `open_model`; an estimate opens a meter instead.
 OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
@@ -39,8 +39,7 @@ def open_entry(
 ) -> Iterator[tuple[Engine, Model]]:
     """As `open_model`, of an entry that may differ from the key's own; the bare engine first."""
     with Store(store_path(paths.root())) as store:
-        engine = open_engine(key, entry, dataset, store)
-        begins_anew = isinstance(entry, Ray) or (isinstance(entry, Hosted) and entry.batch)
+        engine = open_engine(key, entry, dataset)
         yield (
             engine,
             Model(
@@ -48,7 +47,7 @@ def open_entry(
                 store,
                 offline=params.offline,
                 title=title,
-                at_a_time=LARGE_PART if begins_anew else PART,
+                at_a_time=LARGE_PART if isinstance(entry, Ray) else PART,
             ),
         )
 
@@ -61,23 +60,22 @@ def responder(params: Params, key: str) -> str:
 def gives_likelihoods(params: Params, key: str) -> bool:
     """Whether a model tells the likelihood of a given text."""
     entry = hosted(params.models[key])
-    return entry is None or (entry.server == "vllm" and not entry.batch)
+    return entry is None or entry.server == "vllm"
 
 
-def open_engine(key: str, entry: Entry, dataset: str, store: Store | None) -> Engine:
+def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
     """What answers for one entry of `models`.
 
     Args:
         key: Its key.
         entry: The entry.
         dataset: What `{dataset}` in its path stands for.
-        store: Where batches under way are noted; a worker of Ray has none.
     """
     if isinstance(entry, Ray):
         return _pool(key, entry, dataset)
     # Each library is loaded only where it is used: torch takes seconds.
     if isinstance(entry, Hosted):
-        return HostedModel(key, entry, _sender(key, entry, store))
+        return HostedModel(key, entry, _sender(key, entry))
     from selfpref.models.local import LocalModel, LocalPool  # noqa: PLC0415
 
     kind = LocalModel if entry.processes == 1 else LocalPool
@@ -85,9 +83,9 @@ def open_engine(key: str, entry: Entry, dataset: str, store: Store | None) -> En
 
 
 def _pool(key: str, entry: Ray, dataset: str) -> RayPool:
-    open_inner = partial(open_engine, key, entry.inner, dataset, None)
+    open_inner = partial(open_engine, key, entry.inner, dataset)
     if isinstance(entry.inner, Hosted):
-        reader = HostedModel(key, entry.inner, _sender(key, entry.inner, None))
+        reader = HostedModel(key, entry.inner, _sender(key, entry.inner))
         return RayEndpoint(entry, open_inner, reader, paths.root(), paths.ray_log())
     from selfpref.models.local.weights import identity  # noqa: PLC0415
 
@@ -95,11 +93,7 @@ def _pool(key: str, entry: Ray, dataset: str) -> RayPool:
     return RayPool(entry, open_inner, known, paths.root(), paths.ray_log())
 
 
-def _sender(key: str, entry: Hosted, store: Store | None) -> Sender:
-    if entry.batch and store is not None:
-        from selfpref.models.served.batch import Batch  # noqa: PLC0415
-
-        return Batch(key, entry, store)
+def _sender(key: str, entry: Hosted) -> Sender:
     from selfpref.models.served.live import Live  # noqa: PLC0415
 
     return Live(key, entry)

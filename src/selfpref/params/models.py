@@ -211,7 +211,6 @@ class Hosted(Asked):
         retries: How often, at most, for each call.
         price: For `selfpref estimate` and `budget`.
         budget: USD; a stage of this model that may cost more does not start.
-        batch: Send calls as batches, at half the price and within a day.
     """
 
     engine: Literal["openai"]
@@ -231,7 +230,6 @@ class Hosted(Asked):
     retries: Annotated[int, Field(ge=0, le=20)] = 6
     price: Price | None = None
     budget: Annotated[float, Field(ge=0)] | None = None
-    batch: bool = False
 
     @model_validator(mode="after")
     def _settings_agree(self) -> "Hosted":
@@ -282,12 +280,6 @@ class Ray(Named):
         own = {key: value for key, value in values.items() if key in cls.model_fields}
         rest = {key: value for key, value in values.items() if key not in cls.model_fields}
         return own | {"inner": {"engine": values["inner"], **rest}}
-
-    @model_validator(mode="after")
-    def _batches_need_no_workers(self) -> "Ray":
-        if isinstance(self.inner, Hosted) and self.inner.batch:
-            raise ValueError("batch: batches need no workers; take `engine: openai`")
-        return self
 
 
 # One model and the engine that runs it; `engine` says which.

@@ -273,11 +273,8 @@ def _fits(place: str, prompts: str, dataset: str, reader: str) -> None:
 
 def _can(place: str, entry: Hosted, use: Any) -> None:
     """Refuse what an endpoint does not give."""
-    if ".perplexity." in place:
-        if entry.server != "vllm":
-            raise ValueError(f"{place}: only `server: vllm` gives likelihoods of a given text")
-        if entry.batch:
-            raise ValueError(f"{place}: batches give no likelihoods of a given text")
+    if ".perplexity." in place and entry.server != "vllm":
+        raise ValueError(f"{place}: only `server: vllm` gives likelihoods of a given text")
     if isinstance(use, Verdicts) and entry.reasons and use.score_mode == "logprobs":
         raise ValueError(
             f"{place}: a reasoning model gives no probabilities; set `score_mode: sampled`"

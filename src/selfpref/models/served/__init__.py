@@ -155,7 +155,7 @@ class HostedModel:
         """What a raw reply cost, in USD, by the endpoint's own count of its tokens."""
         if self._entry.price is None:
             return None
-        return Tokens(*reading.usage(reply)).price(self._entry.price, batch=self._entry.batch)
+        return Tokens(*reading.usage(reply)).price(self._entry.price)
 
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
         """Replies as they come; see `Engine`."""

@@ -51,7 +51,7 @@ class Failure:
     hard: bool = False
 
 
-def rejected(status_code: int, body: object, key: str) -> Failure:
+def _rejected(status_code: int, body: object, key: str) -> Failure:
     """What an endpoint's refusal means.
 
     Args:
@@ -72,7 +72,7 @@ def rejected(status_code: int, body: object, key: str) -> Failure:
 def explain(error: Exception, key: str) -> Failure:
     """What an exception of the SDK or of its transport means."""
     if isinstance(error, openai.APIStatusError):
-        return rejected(error.status_code, error.body, key)
+        return _rejected(error.status_code, error.body, key)
     cause = error.__cause__ or error
     return Failure("failed", redact(str(cause) or type(cause).__name__, key))
 

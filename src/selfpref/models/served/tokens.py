@@ -26,10 +26,9 @@ class Tokens:
     def __add__(self, other: "Tokens") -> "Tokens":
         return Tokens(self.prompt + other.prompt, self.reply + other.reply)
 
-    def price(self, price: Price, *, batch: bool) -> float:
-        """In USD; a batch costs half."""
-        whole = (self.prompt * price.input + self.reply * price.output) / MILLION
-        return whole / 2 if batch else whole
+    def price(self, price: Price) -> float:
+        """In USD."""
+        return (self.prompt * price.input + self.reply * price.output) / MILLION
 
 
 def guess(request: Json) -> Tokens:
