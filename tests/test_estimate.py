@@ -1,7 +1,5 @@
 """What served models will be asked, before they are; and stages above their budget."""
 
-from contextlib import suppress
-
 import pandas as pd
 import pytest
 
@@ -11,7 +9,7 @@ from conftest import REPOSITORY
 from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
-from selfpref import paths, records, tables
+from selfpref import paths, tables
 from selfpref.__main__ import main
 from selfpref.errors import SelfprefError
 from selfpref.estimate import estimate, within_budget
@@ -169,59 +167,12 @@ def test_a_budget_counts_what_is_left_to_ask(repository):
     within_budget(params, "wataoka", "judge", "served")
 
 
-def test_a_stage_above_what_is_left_of_the_profiles_budget_does_not_start(repository):
-    repository.params["budget"] = 3.0
-    params = repository.load()
-    within_budget(params, "wataoka", "judge", "served")
-    # A stage that failed has spent its money all the same.
-    with (
-        suppress(KeyError),
-        records.recorded("lab", "wataoka-respond@served"),
-    ):
-        records.count_calls(asked=3, kept=0, usd=0.75)
-        raise KeyError
-    with records.recorded("lab", "wataoka-respond@served"):
-        records.count_calls(asked=3, kept=0, usd=0.5)
-    with pytest.raises(
-        SelfprefError,
-        match=r"^budget: .* may cost \$2\.00 \(20 calls\), \$1\.25 are spent .* is \$3\.00; ",
-    ):
-        within_budget(params, "wataoka", "judge", "served")
-    assert not repository.server.received
-    # What is answered costs nothing.
-    stages.judge(params, "served")
-    within_budget(params, "wataoka", "judge", "served")
-
-
-def test_what_breaks_off_is_counted_with_what_it_cost(repository):
-    params = repository.load(price={"input": 0.0, "output": 1e6}, retries=0)
-    repository.server.script = iter(["ok"] * 7 + ["401"] * 99)
-    with pytest.raises(SelfprefError), records.recorded("lab", "wataoka-judge@served"):
-        stages.judge(params, "served")
-    assert 0 < records.spent("lab") <= 2 * PAIRS
-
-
-def test_a_budget_needs_prices(repository):
-    repository.params["budget"] = 3.0
-    repository.load(key="MY_KEY")
-    del repository.params["models"]["served"]["price"]
-    with pytest.raises(SelfprefError, match=r"models\.served: `budget` counts what it costs"):
-        repository.load()
-    # A server of one's own may cost nothing.
-    del repository.params["models"]["served"]["key"]
-    assert repository.load().budget == 3.0
-
-
 def test_the_command_prints_a_table(repository, capsys):
     repository.load()
     assert main(["estimate"]) == 0
     told = capsys.readouterr().out
     assert "served" in told
     assert "at most $2.00 in all" in told
-    repository.params["budget"] = 3.0
-    repository.load()
-    assert main(["estimate"]) == 0
-    assert "$0.00 are spent of the profile's budget of $3.00" in capsys.readouterr().out
     del repository.wataoka["judge"]["served"]
     repository.load()
     assert main(["estimate"]) == 0

@@ -49,17 +49,10 @@ def _run(arguments: argparse.Namespace) -> None:
     if wrong := [name for name, sign, _ in pairs if not sign]:
         raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
     given = {name: value for name, _, value in pairs}
-    # report/<profile>/<page>: the profile as the pipeline has it.
-    profile, name = arguments.output.parent.name, arguments.notebook.stem
-    # One stage runs a chapter and its appendix.
-    stage = f"{name}@{profile}" if arguments.page else given.get("stage", name)
 
-    from selfpref import records
+    from selfpref.run import run
 
-    with records.recorded(profile, stage):
-        from selfpref.run import run
-
-        run(arguments.notebook, arguments.output, given, page=arguments.page)
+    run(arguments.notebook, arguments.output, given, page=arguments.page)
 
 
 def _estimate(arguments: argparse.Namespace) -> None:
@@ -67,17 +60,14 @@ def _estimate(arguments: argparse.Namespace) -> None:
     from selfpref.params import load
 
     params = load(paths.params_file())
-    print(text(estimate(params), params.profile, params.budget))
+    print(text(estimate(params)))
 
 
 def _report(_: argparse.Namespace) -> None:
-    from selfpref import records
     from selfpref.params import load
     from selfpref.report.build import build
 
-    params = load(paths.params_file())
-    with records.recorded(params.profile, f"report@{params.profile}"):
-        index = build(params)
+    index = build(load(paths.params_file()))
     print(f"open {index.relative_to(paths.root())}")
 
 

@@ -3,8 +3,7 @@
 Only calls that are not in the store count. Tokens are guessed (`models.served.tokens`) and replies
 counted at their limit, so the price is near its upper end; text in other scripts than Latin takes
 more tokens than guessed. A refinement is counted as if every judge found fault to the last step,
-without the calls of its external judge. A stage above its model's `budget` does not start, nor one
-above what is left of the profile's: what its stages have cost so far, failed ones too, is kept.
+without the calls of its external judge. A stage above its model's `budget` does not start.
 """
 
 from collections.abc import Iterator
@@ -13,13 +12,12 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import paths, records
+from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
 from selfpref.models.served.tokens import Meter
 from selfpref.params import Finetune, Hosted, Params, hosted
-from selfpref.params.reading import mapping
 from selfpref.store import Store, store_path
 from selfpref.studies import registry
 from selfpref.studies.xu.refine.ceiling import Ceiling
@@ -77,7 +75,7 @@ def _asked(params: Params, study: str, task: str, key: str) -> str:
 
 
 def within_budget(params: Params, study: str, task: str, key: str) -> None:
-    """Refuse a stage that may cost more than its model's budget, or what is left of the profile's.
+    """Refuse a stage that may cost more than its model's budget.
 
     Args:
         params: The stage's parameters.
@@ -89,31 +87,16 @@ def within_budget(params: Params, study: str, task: str, key: str) -> None:
         SelfprefError: It may; names the sums.
     """
     model = _asked(params, study, task, key)
-    entry, whole = hosted(params.models[model]), _budget()
+    entry = hosted(params.models[model])
     # A server of one's own may have no price.
-    if entry is None or entry.price is None or params.offline:
-        return
-    if entry.budget is None and whole is None:
+    if entry is None or entry.price is None or entry.budget is None or params.offline:
         return
     meter = measure(params, study, task, key)
-    price, spent = meter.tokens.price(entry.price), records.spent(params.profile)
-    may = f"{study}.{task}.{key} may cost ${price:.2f} ({meter.calls} calls)"
-    if entry.budget is not None and price > entry.budget:
+    if (price := meter.tokens.price(entry.price)) > entry.budget:
         raise SelfprefError(
-            f"models.{model}.budget: {may}, the budget is ${entry.budget:.2f}; {REMEDY}"
+            f"models.{model}.budget: {study}.{task}.{key} may cost ${price:.2f} ({meter.calls} "
+            f"calls), the budget is ${entry.budget:.2f}; {REMEDY}"
         )
-    if whole is not None and price and spent + price > whole:
-        file = paths.spent_file(params.profile).relative_to(paths.root())
-        raise SelfprefError(
-            f"budget: {may}, ${spent:.2f} are spent ({file}) and the budget of the profile is "
-            f"${whole:.2f}; {REMEDY}"
-        )
-
-
-def _budget() -> float | None:
-    """The profile's; no stage declares it, since it changes no result."""
-    found: float | None = mapping(paths.params_file()).get("budget")
-    return found
 
 
 def estimate(params: Params) -> pd.DataFrame:
@@ -153,8 +136,8 @@ def _row(params: Params, stage: tuple[str, str, str], entry: Hosted) -> dict[str
     return row | {"USD": price, "budget": entry.budget, "remark": remark}
 
 
-def text(table: pd.DataFrame, profile: str, budget: float | None) -> str:
-    """The estimate as a table for the terminal, with the sum, and what is left of the budget."""
+def text(table: pd.DataFrame) -> str:
+    """The estimate as a table for the terminal, with the sum."""
     if table.empty:
         return "no model of `engine: openai` is asked anything"
     shown = table.assign(
@@ -166,9 +149,4 @@ def text(table: pd.DataFrame, profile: str, budget: float | None) -> str:
         .where(shown.notna(), "")
         .to_markdown(index=False, tablefmt="simple", disable_numparse=True)
     )
-    told = f"{body}\n\nat most ${table['USD'].sum():.2f} in all for what is priced"
-    if budget is not None:
-        told += (
-            f"; ${records.spent(profile):.2f} are spent of the profile's budget of ${budget:.2f}"
-        )
-    return told
+    return f"{body}\n\nat most ${table['USD'].sum():.2f} in all for what is priced"

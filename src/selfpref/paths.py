@@ -97,16 +97,6 @@ def report_dir(profile: str) -> Path:
     return root() / "report" / profile
 
 
-def runs_dir(profile: str) -> Path:
-    """What each stage's last run took, one file a stage."""
-    return root() / ".cache" / "runs" / profile
-
-
-def spent_file(profile: str) -> Path:
-    """What served models have cost a profile; without it, nothing."""
-    return root() / ".cache" / "spent" / f"{profile}.json"
-
-
 def always_there(profile: str) -> list[Path]:
     """Folders that stages read whole, whoever fills them in this profile, if anyone."""
     tables = [

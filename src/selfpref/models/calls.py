@@ -1,11 +1,11 @@
 """Model calls through the store: what is there is replayed, what is new is kept at once."""
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TypeVar, overload
 
-from selfpref import progress, records
+from selfpref import progress
 from selfpref.errors import SelfprefError
 from selfpref.models import (
     Answer,
@@ -120,12 +120,9 @@ class Model:
             )
         done, spent = len(first) - len(new), 0.0
         with (
-            ExitStack() as ending,
             progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
             _closed(self._answers(calls, new)) as coming,
         ):
-            # What was paid for is told, whatever comes in between.
-            ending.callback(lambda: records.count_calls(len(new), done, spent))
             for come in _together(coming):
                 self._store.put(
                     {

@@ -25,15 +25,12 @@ class Params(Section):
     """The whole of params.yaml.
 
     Attributes:
-        budget: USD; a stage does not start if it may cost more than what the profile's stages so
-            far have left of it. Left out: only models have budgets.
         figures: What is written beside CSV: pictures (svg, pdf) and tables (tex).
     """
 
     profile: Literal["lab", "demo", "recorded", "live", "paper", "panickssery", "xu", "livebench"]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
-    budget: Annotated[float, Field(ge=0)] | None = None
     studies: list[Study]
     lab: Lab
     models: dict[Slug, Model]
@@ -112,11 +109,6 @@ class Params(Section):
             raise ValueError(f"{where} is no key of `models`; add it there")
         if (entry := hosted(self.models[model])) is not None:
             _can(place, entry, use)
-            if self.budget is not None and entry.key is not None and entry.price is None:
-                raise ValueError(
-                    f"models.{model}: `budget` counts what it costs; add `price: {{input: ..., "
-                    "output: ...}`"
-                )
 
     def _named_data_is_there(self) -> None:
         """Whoever writes, judges or reads some data sets names ones that are there."""

@@ -10,7 +10,6 @@ import torch
 from torch.utils import deterministic
 from transformers import PreTrainedConfig
 
-from selfpref import records
 from selfpref.errors import SelfprefError
 from selfpref.models import (
     Answer,
@@ -27,7 +26,7 @@ from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
 from selfpref.models.local.fast.passes import llama_pass, packed_pass
-from selfpref.models.local.fast.products import product, step, take_over
+from selfpref.models.local.fast.products import step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.loading import load
 from selfpref.models.local.states import Head, Ids, padded, padded_states
@@ -82,10 +81,6 @@ class LocalModel:
         self._budget = alone or entry.batch_tokens or memory.batch_tokens(self.model)
         own = self._packed is llama_pass and self._head.linear
         self._followed = self._window if own else 0
-        records.tell(
-            rows="packed" if self._packed else "padded",
-            product=product(next(self.model.parameters())),
-        )
 
     @property
     def packing(self) -> bool:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from pathlib import Path
 
-from selfpref import records
 from selfpref.models import Answer, Call
 from selfpref.models.local.model import LocalModel
 from selfpref.models.local.weights import identity, model_path
@@ -46,7 +45,6 @@ class LocalPool:
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Answers as they are made; see `Engine`."""
         size = min(ROWS, math.ceil(len(calls) / (2 * self._entry.processes)))
-        records.tell(processes=self._entry.processes)
         with pool(self._entry.processes) as workers:
             begun = {
                 workers.submit(_answers, self._entry, self._root, self._dataset, some): start

@@ -3,6 +3,5 @@
     passes      rows packed into lines with shared prefixes      padded rows, the library's pass
     products    oneDNN's fp32 product on the weights as they lie torch's product
 
-Which is taken depends on the model's architecture and the processor's features, never on a timing;
-a run's record says which (`selfpref.records`).
+Which is taken depends on the model's architecture and the processor's features, never on a timing.
 """
