@@ -1,18 +1,19 @@
 """Chat formats by name, against what the models' papers and cards show."""
 
 import hashlib
-import json
+from itertools import product
 
 import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from conftest import REPOSITORY
 from small_models import byte_level, sentencepiece
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.templates import templates
+from selfpref.models.local.templates import CONTROL, ENDS, chosen
 from selfpref.params.models import FORMATS
 
 HI = [("user", "Hi")]
@@ -72,6 +73,22 @@ EXPECTED = [
 ]
 
 
+STOPS = {
+    "vicuna": ["</s>"],
+    "koala": ["</s>"],
+    "oasst-pythia": ["<|endoftext|>"],
+    "dolly-v2": ["### End", "<|endoftext|>"],
+    "stablelm-tuned-alpha": [*CONTROL["stablelm-tuned-alpha"], "<|padding|>"],
+    "llama-2": ["</s>"],
+    "llama-3": ["<|eot_id|>", "<|end_of_text|>"],
+    "llama-3.1": ["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"],
+}
+
+
+def named(name):
+    return chosen(name, REPOSITORY)
+
+
 @pytest.fixture(scope="module")
 def tokenizer():
     return byte_level()
@@ -81,62 +98,78 @@ def tokenizer():
 def test_a_template_is_the_published_format(tokenizer, name, messages, text):
     found = tokenizer.apply_chat_template(
         [{"role": role, "content": content} for role, content in messages],
-        chat_template=templates()[name].jinja,
+        chat_template=named(name).jinja,
         add_generation_prompt=True,
         tokenize=False,
     )
     assert found == text
 
 
-def test_the_parameters_name_every_template():
-    assert set(FORMATS) == set(templates())
-
-
-PINNED = {
-    "vicuna": "94e046c9cddc2926",
-    "koala": "52c3c9f773502b3d",
-    "oasst-pythia": "233a247a28f31387",
-    "dolly-v2": "64873ff400d76c6d",
-    "stablelm-tuned-alpha": "63bae8293b857f71",
-    "llama-2": "33c07554f3569ccc",
-    "llama-3": "1dd3de5decec1afe",
-    "llama-3.1": "b5b885a87d87faa9",
-    "plain": "c97fcc3bde3084ab",
+# What each writes for every sequence of up to four roles.
+RENDERED = {
+    "vicuna": "c08b728de3850f06",
+    "koala": "08a742b1bfebfa8a",
+    "oasst-pythia": "616ee7ea16994e8f",
+    "dolly-v2": "9d255777dcf1c3f7",
+    "stablelm-tuned-alpha": "ddafd12304e91e24",
+    "llama-2": "9033f916ba94e796",
+    "llama-3": "11b509fec8156c4b",
+    "llama-3.1": "cbe60f356d1ccf0c",
+    "plain": "d07e2cda993484d8",
 }
 
 
-def test_templates_are_those_of_the_stores_keys():
-    for name, template in templates().items():
-        text = json.dumps([template.jinja, list(template.control), list(template.stops)])
-        assert hashlib.sha256(text.encode()).hexdigest().startswith(PINNED[name])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_template_writes_the_same_bytes_whoever_speaks(tokenizer, name):
+    texts = [
+        tokenizer.apply_chat_template(
+            [{"role": role, "content": f" {role}\n"} for role in (*first, *roles)],
+            chat_template=named(name).jinja,
+            add_generation_prompt=asked,
+            tokenize=False,
+        )
+        for count in range(1, 4)
+        for roles in product(("user", "assistant"), repeat=count)
+        for first in ((), ("system",))
+        for asked in (False, True)
+    ]
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    assert digest.startswith(RENDERED[name])
 
 
-@pytest.mark.parametrize("name", sorted(templates()))
+def test_the_parameters_name_every_template():
+    assert sorted(FORMATS) == sorted(
+        path.stem for path in (REPOSITORY / "src/selfpref/models/local/templates").iterdir()
+    )
+    assert set(CONTROL) | set(ENDS) <= set(FORMATS)
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_template_takes_no_other_role_and_no_late_system_message(name):
-    template = templates()[name]
+    template = named(name)
     encoder = Encoder(byte_level(special=(*template.control, "<|end|>")), template)
     for messages in ((("tool", "x"),), (*HI, ("system", "x"))):
         with pytest.raises(SelfprefError, match="the chat template refuses messages of"):
             encoder.text(Prompt(tuple(messages)))
 
 
-@pytest.mark.parametrize("name", sorted(set(templates()) - {"plain"}))
+@pytest.mark.parametrize("name", CONTROL)
 def test_a_format_of_another_model_is_refused(name):
-    control = templates()[name].control
+    control = CONTROL[name]
     tokenizer = byte_level(special=("<|other|>", *control[1:]))
     with pytest.raises(SelfprefError, match="is no special token of this tokenizer"):
-        Encoder(tokenizer, templates()[name])
+        Encoder(tokenizer, named(name))
 
 
 def test_the_bos_is_the_tokenizers_and_stands_once():
     tokenizer = sentencepiece("bpe")
     for name in ("vicuna", "koala", "llama-2"):
-        ids = Encoder(tokenizer, templates()[name]).encode(Prompt((("user", "hello"),)))
+        ids = Encoder(tokenizer, named(name)).encode(Prompt((("user", "hello"),)))
         assert [n for n, token in enumerate(ids) if token == tokenizer.bos_token_id] == [0]
 
 
 def test_an_answer_ends_where_its_format_says():
-    control = ("<|SYSTEM|>", "<|USER|>", "<|ASSISTANT|>", "<|endoftext|>")
-    tokenizer = byte_level(special=control)
-    encoder = Encoder(tokenizer, templates()["stablelm-tuned-alpha"])
-    assert encoder.stops == set(tokenizer.convert_tokens_to_ids(list(control)))
+    for name, stops in STOPS.items():
+        tokenizer = byte_level(special=tuple(dict.fromkeys([*CONTROL[name], *stops, "<|other|>"])))
+        found = Encoder(tokenizer, named(name)).stops
+        assert found == set(tokenizer.convert_tokens_to_ids(stops)), name

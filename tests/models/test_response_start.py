@@ -10,10 +10,11 @@ from small_models import CHATML, INST, byte_level, load, save, sentencepiece  # 
 
 from selfpref.models import Prompt, response_start  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
-from selfpref.models.local.templates import templates  # noqa: E402
+from selfpref.models.local.templates import chosen  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import Live  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402
+from selfpref.params.models import FORMATS as NAMED  # noqa: E402
 from selfpref.store import Store  # noqa: E402
 
 # The template's own words between a question and its answer; asked for, some end before the last.
@@ -51,7 +52,8 @@ PROMPTS = [Prompt((("user", f"list {n} things"),)) for n in range(len(TEXTS))]
 def model(request, tmp_path):
     make, template, *_ = FORMATS[request.param]
     tokenizer = make()
-    tokenizer.chat_template = templates()[template].jinja if template in templates() else template
+    named = template in NAMED
+    tokenizer.chat_template = chosen(template, tmp_path).jinja if named else template
     if "sentencepiece" in request.param or "unigram" in request.param:
         # A server adds no BOS to a template's text.
         tokenizer.chat_template = BOS + tokenizer.chat_template.replace("<s>", "")

@@ -79,7 +79,7 @@ class Encoder:
     ) -> None:
         self._tokenizer, self._fold = tokenizer, fold
         self._jinja = template.jinja if template else None
-        self._source = (template and template.file) or tokenizer.name_or_path
+        self._source = template.name if template else tokenizer.name_or_path
         if not (template or tokenizer.chat_template):
             raise SelfprefError(
                 f"{tokenizer.name_or_path}: no chat template; name the model's format by "
@@ -103,8 +103,7 @@ class Encoder:
         self._bos = self._default_bos()
         self._pieces: dict[tuple[tuple[str, ...], bool], list[str | Place]] = {}
         self._apart: dict[tuple[tuple[str, ...], tuple[str, ...]], bool] = {}
-        stops = template.stops if template else ()
-        stops = self._after_an_answer() if stops is None else stops
+        stops = (*self._after_an_answer(), *template.ends) if template else ()
         self.stops = {special[token] for token in stops if token in special}
 
     def _after_an_answer(self) -> tuple[str, ...]:

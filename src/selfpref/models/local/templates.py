@@ -1,20 +1,40 @@
 """Chat formats of models that were published without one: by name, or a user's Jinja file.
 
+Each of `templates/` is the format that its model was tuned on, with the markers and separators of
+FastChat's `conversation.py` at 0e6d3e4 (Apache-2.0) or, for Llama, of Meta's model cards. A system
+message takes the place of the format's own opening, as in FastChat; where the published opening is
+one line it is the default. StableLM's is a prompt of several lines and is left to the caller.
+
 `transformers` renders every template in jinja's immutable sandbox. The engine adds the one BOS
 where the tokenizer would and the template did not.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-from ruamel.yaml import YAML
-
 from selfpref.errors import SelfprefError
+from selfpref.params.models import FORMATS
 
-# jinja takes one newline off the end of a template; written out, it stays.
-BREAK = "{{ '\\n' }}"
+LLAMA_3 = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
+STABLELM = ("<|SYSTEM|>", "<|USER|>", "<|ASSISTANT|>", "<|endoftext|>")
+# Special tokens without which a named format means nothing.
+CONTROL = {
+    "vicuna": ("</s>",),
+    "koala": ("</s>",),
+    "oasst-pythia": ("<|prompter|>", "<|assistant|>", "<|endoftext|>"),
+    "dolly-v2": ("### End",),
+    "stablelm-tuned-alpha": STABLELM,
+    "llama-2": ("<s>", "</s>"),
+    "llama-3": (*LLAMA_3, "<|end_of_text|>"),
+    "llama-3.1": (*LLAMA_3, "<|end_of_text|>"),
+}
+# Those that end an answer beside the one that a format writes after it.
+ENDS = {
+    "dolly-v2": ("<|endoftext|>",),
+    "stablelm-tuned-alpha": (*STABLELM, "<|padding|>"),
+    "llama-3": ("<|end_of_text|>",),
+    "llama-3.1": ("<|eom_id|>", "<|end_of_text|>"),
+}
 
 
 @dataclass(frozen=True)
@@ -22,30 +42,16 @@ class Template:
     """One chat format.
 
     Attributes:
+        name: As an entry says it: a format's name, or a file in the repository.
         jinja: From `messages` and `add_generation_prompt` to text.
-        control: Special tokens without which the format means nothing.
-        stops: Special tokens that end an answer. None: the one that it writes after an answer.
-        file: Where it stands; empty: here.
+        control: Special tokens without which it means nothing.
+        ends: Those that end an answer beside the one that it writes after it.
     """
 
+    name: str
     jinja: str
-    control: tuple[str, ...] = ()
-    stops: tuple[str, ...] | None = None
-    file: str = ""
-
-
-@cache
-def templates() -> dict[str, Template]:
-    """Every format by name."""
-    found = YAML(typ="safe").load(Path(__file__).with_name("templates.yaml"))
-    return {
-        name: Template(
-            entry.get("jinja") or _jinja(entry["turns"], entry.get("begin", ""), "trim" in entry),
-            tuple(entry["control"]),
-            tuple(entry["stops"]),
-        )
-        for name, entry in found.items()
-    }
+    control: tuple[str, ...]
+    ends: tuple[str, ...]
 
 
 def chosen(template: str | None, root: Path) -> Template | None:
@@ -58,33 +64,12 @@ def chosen(template: str | None, root: Path) -> Template | None:
     Raises:
         SelfprefError: There is no such file.
     """
-    if template is None or template in templates():
-        return templates()[template] if template else None
+    if template is None:
+        return None
+    named = Path(__file__).with_name("templates") / f"{template}.jinja"
+    file = named if template in FORMATS else root / template
     try:
-        return Template((root / template).read_text(encoding="utf-8"), file=template)
+        text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SelfprefError(f"{template}: not readable ({error}); correct `template`") from error
-
-
-def _jinja(turns: Mapping[str, str], begin: str, trim: bool) -> str:
-    """A template whose turns are fixed strings around `{}`, the content."""
-    content = "message['content'] | trim" if trim else "message['content']"
-
-    def turn(name: str) -> str:
-        before, _, after = turns[name].replace("\n", BREAK).partition("{}")
-        return f"{before}{{{{ {content} }}}}{after}" if "{}" in turns[name] else before
-
-    absent = f"{{% else %}}{turn('default')}" if "default" in turns else ""
-    return (
-        f"{begin}{{% for message in messages %}}"
-        "{% if message['role'] == 'system' and not loop.first %}"
-        "{{ raise_exception('a system message comes first') }}{% endif %}"
-        f"{{% if loop.first %}}{{% if message['role'] == 'system' %}}{turn('opening')}"
-        f"{absent}{{% endif %}}{{% endif %}}"
-        f"{{% if message['role'] == 'user' %}}{turn('user')}"
-        f"{{% elif message['role'] == 'assistant' %}}{turn('assistant')}"
-        "{% elif message['role'] != 'system' %}"
-        "{{ raise_exception('a role is system, user or assistant') }}"
-        "{% endif %}{% endfor %}"
-        f"{{% if add_generation_prompt %}}{turn('prompt')}{{% endif %}}"
-    )
+    return Template(template, text, CONTROL.get(template, ()), ENDS.get(template, ()))
