@@ -21,7 +21,8 @@ def compared(tmp_path, monkeypatch, capsys):
             (folder / "bias.csv").write_text(text)
             frames = tmp_path / name / "data/lab/metrics/xu"
             frames.mkdir(parents=True)
-            pd.read_csv(io.StringIO(text)).to_parquet(frames / "bias.parquet")
+            found = pd.read_csv(io.StringIO(text), dtype_backend="numpy_nullable")
+            found.to_parquet(frames / "bias.parquet")
         (tmp_path / "dropped.csv").write_text(f"table,column,reason\n{dropped}")
         monkeypatch.setattr(compare, "ROOT", tmp_path / "new")
         given = ["--with", str(tmp_path / "old"), "--dropped", str(tmp_path / "dropped.csv")]

@@ -100,9 +100,11 @@ def differences(old: pd.DataFrame, new: pd.DataFrame, tolerance: float) -> Itera
         yield f"{len(old)} rows, now {len(new)}"
         return
     for name in old.columns.intersection(new.columns, sort=False):
-        before, after = (pd.to_numeric(side[name], errors="coerce") for side in (old, new))
+        before, after = (
+            pd.to_numeric(side[name], errors="coerce").astype(float) for side in (old, new)
+        )
         same = np.isclose(before, after, rtol=tolerance, atol=tolerance)
-        same |= old[name].eq(new[name]).to_numpy()
+        same |= old[name].eq(new[name]).to_numpy(dtype=bool, na_value=False)
         if not pd.api.types.is_string_dtype(old[name]):
             same |= (before.isna() & after.isna()).to_numpy()
         if not same.all():
