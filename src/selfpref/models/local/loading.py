@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tokenizers import pre_tokenizers
+from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
@@ -27,17 +27,6 @@ from selfpref.params import Transformers
 
 # No code of the model's own is run, and nothing is fetched.
 OPTIONS: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-# How a text is split, by `tokenizer.ggml.pre`, where `transformers` would split it as GPT-2 does.
-SPLITS = {
-    # Every digit on its own.
-    "smollm": pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
-        ]
-    ),
-    "gpt-2": pre_tokenizers.ByteLevel(add_prefix_space=False),
-}
 
 
 def load(entry: Transformers, path: Path) -> tuple[Any, Any]:
@@ -90,13 +79,14 @@ def _of_gguf(entry: Transformers, file: Path) -> tuple[Any, Any]:
         reason = _first_line(error)
         raise SelfprefError(f"{file}: not readable as GGUF, or cut short: {reason}") from error
     backend, split = tokenizer.backend_tokenizer, stated.get("tokenizer.ggml.pre")
-    if isinstance(backend.pre_tokenizer, pre_tokenizers.ByteLevel):
-        if split not in SPLITS:
-            raise SelfprefError(
-                f"{file}: how `tokenizer.ggml.pre: {split}` splits a text is not known here; "
-                "take the model's own safetensors"
-            )
-        backend.pre_tokenizer = SPLITS[split]
+    # A split that `transformers` does not know is GPT-2's.
+    if isinstance(backend.pre_tokenizer, ByteLevel) and split == "smollm":
+        backend.pre_tokenizer = Sequence([Digits(individual_digits=True), backend.pre_tokenizer])
+    elif isinstance(backend.pre_tokenizer, ByteLevel) and split != "gpt-2":
+        raise SelfprefError(
+            f"{file}: how `tokenizer.ggml.pre: {split}` splits a text is not known here; "
+            "take the model's own safetensors"
+        )
     return tokenizer, model
 
 
