@@ -23,7 +23,7 @@ UP_TO_DATE := { dvc status --quiet || { echo "error: stages failed (above); the 
  missing. Run again: only that is asked" >&2; exit 1; }; }
 
 .DEFAULT_GOAL := help
-.PHONY: help repro demo report estimate verify test test-model test-servers soak lab-reference readings check format notebook lock
+.PHONY: help repro demo report verify test test-model test-servers soak lab-reference readings check format notebook lock
 
 help:  ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -40,9 +40,6 @@ demo: $(VENV)/.pipeline $(VENV)/.models  ## Two models, twenty prompts and a fig
 report: $(INSTALLED)  ## Write the book, report/<profile>/book, anew from what is there (`make repro` does so at its end)
 	@selfpref use $(PROFILE)
 	@selfpref report
-
-estimate: $(INSTALLED)  ## What served models would be asked now: calls, tokens and price
-	@selfpref estimate
 
 verify: $(VENV)/.pipeline $(VENV)/.models  ## Rebuild laboratory and recorded profile twice from scratch and compare figures and tables
 	@python tools/verify.py

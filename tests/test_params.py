@@ -144,7 +144,7 @@ SERVED = "  served: {engine: openai, model: m, base_url: http://127.0.0.1:1/v1}\
         ([("http://127", "http://user:secret@127")], "models.served.base_url: an address holds no"),
         ([("http://127.0.0.1:1/v1", "127.0.0.1/v1")], "models.served.base_url: give an http"),
         ([(", base_url: http://127.0.0.1:1/v1", "")], "models.served: key is missing; add `key:"),
-        ([("model: m", "model: m, budget: 3")], "models.served: budget needs a price"),
+        ([("model: m", "model: m, max_calls: 0")], "models.served.max_calls"),
         ([("model: m", "model: m, top_logprobs: 21")], "models.served.top_logprobs"),
         (
             [("\n  perplexity:\n", "\n  perplexity:\n    served: {prompts: lab}\n")],

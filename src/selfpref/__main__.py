@@ -23,10 +23,14 @@ UNWRITABLE = {
 
 
 def _check(arguments: argparse.Namespace) -> None:
+    from selfpref import ceiling
     from selfpref.params import TASKS, load
     from selfpref.studies.registry import tables_of
 
     params = load(paths.params_file(), sources=paths.root())
+    if len(rows := ceiling.bounds(params)):
+        print(ceiling.text(rows))
+        ceiling.refuse(params)
     if arguments.out:
         # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
         for folder in paths.always_there(params.profile):
@@ -53,14 +57,6 @@ def _run(arguments: argparse.Namespace) -> None:
     from selfpref.run import run
 
     run(arguments.notebook, arguments.output, given, page=arguments.page)
-
-
-def _estimate(arguments: argparse.Namespace) -> None:
-    from selfpref.estimate import estimate, text
-    from selfpref.params import load
-
-    params = load(paths.params_file())
-    print(text(estimate(params)))
 
 
 def _report(_: argparse.Namespace) -> None:
@@ -135,11 +131,6 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
     run.add_argument("--page", action="store_true", help="write an HTML page beside the copy")
     run.set_defaults(call=_run)
-
-    estimate = commands.add_parser(
-        "estimate", help="what served models will be asked, and the price"
-    )
-    estimate.set_defaults(call=_estimate)
 
     report = commands.add_parser("report", help="write the report of the active profile")
     report.set_defaults(call=_report)

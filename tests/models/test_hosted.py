@@ -25,7 +25,7 @@ from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel, live, reading
 from selfpref.models.served.failures import HARD
 from selfpref.models.served.live import Live
-from selfpref.params import Hosted, Price, Transformers
+from selfpref.params import Hosted, Transformers
 from selfpref.prompts import LABELS
 from selfpref.store import Store
 
@@ -394,17 +394,6 @@ def test_a_proxy_of_the_environment_is_used(store, monkeypatch):
         asked = prompts(3)
         check(asked, ask(store, hosted("http://judge.invalid/v1"), asked))
         assert len(proxy.bodies) == 3
-
-
-def test_the_bar_tells_what_was_spent(store, tmp_path, monkeypatch):
-    monkeypatch.setenv("SELFPREF_PROGRESS", str(tmp_path / "bar"))
-    (tmp_path / "bar").touch()
-    with Scripted() as server:
-        model = hosted(server.url, price=Price(input=1e6, output=0.0))
-        Model(model, store, offline=False, title="judge").ask(to_choose(prompts(3), LABELS))
-    # The server counts two words a question.
-    assert "3/3" in (tmp_path / "bar").read_text()
-    assert "$6.00" in (tmp_path / "bar").read_text()
 
 
 def test_the_key_comes_from_the_environment(store, monkeypatch):

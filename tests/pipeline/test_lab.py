@@ -210,15 +210,24 @@ def joined(laboratory, tmp_path_factory):
                 "base_url": server.url,
                 "server": "vllm",
                 "key": "PLANTED",
-                "price": {"input": 1.0, "output": 1.0},
-                "budget": 1.0,
+                "max_calls": 2 * PAIRS,
             }
             params["wataoka"]["judge"]["served"] = {"prompts": "lab", "min_mass": 0.5}
             params["wataoka"]["perplexity"]["served"] = {"prompts": "lab"}
 
         clone.edit(add)
-        told = clone.call("selfpref", "estimate").stdout
-        assert re.search(rf"served +wataoka\.judge +{2 * PAIRS} ", told), told
+        # Its likelihoods are above the limit, in the check and in a stage by itself.
+        stage = {"stage": "wataoka-judge@served", "study": "wataoka", "task": "judge"}
+        given = [f"-p{name}={value}" for name, value in (stage | {"entry": "served"}).items()]
+        notebook = ["run", "notebooks/judge.ipynb", "report/lab/judge.ipynb", *given]
+        for command in (["check"], notebook):
+            limited = clone.call("selfpref", *command)
+            assert limited.returncode == 1
+            assert "models.served.max_calls" in limited.stderr
+            assert not server.received
+        clone.edit(lambda params: params["models"]["served"].update(max_calls=10**6))
+        told = clone.call("selfpref", "check").stdout
+        assert re.search(rf"served +openai +wataoka\.judge\.served +{2 * PAIRS:,} ", told), told
         refused = clone.repro("wataoka-judge@served")
         assert refused.returncode != 0
         assert "(1 x 401: Incorrect API key provided: ***)" in refused.stderr

@@ -3,8 +3,7 @@
     rows ── a question each: calls ──> model ──> answers ── columns ──> rows of the table
 
 Rows are asked part by part: a part's prompts and calls would be most of a stage's memory, were they
-all made at once. What is measured by `selfpref estimate` is the same walk, with a meter in the
-place of the model.
+all made at once.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -257,6 +257,3 @@ class Endpoint(Engine, Protocol):
 
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
-
-    def cost(self, reply: Json) -> float | None:
-        """What a raw reply cost, in USD; None where there is no price."""

@@ -118,7 +118,7 @@ class Model:
                 f"{self._title}: {len(new)} calls are not in {self._store.path}; "
                 "set `offline: false`"
             )
-        done, spent = len(first) - len(new), 0.0
+        done = len(first) - len(new)
         with (
             progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
             _closed(self._answers(calls, new)) as coming,
@@ -134,9 +134,6 @@ class Model:
                 for index, answer in come:
                     if isinstance(answer, Raw):
                         answers[keys[index]] = self._read(calls[index], answer.reply)
-                        if self._endpoint and (cost := self._endpoint.cost(answer.reply)):
-                            spent += cost
-                            bar.set_postfix_str(f"${spent:.2f}", refresh=False)
                     else:
                         answers[keys[index]] = answer
                 bar.update(len(come))

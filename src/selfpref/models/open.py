@@ -8,14 +8,14 @@ from selfpref import paths
 from selfpref.models import Engine
 from selfpref.models.calls import PART, Model
 from selfpref.models.ray_pool import RayEndpoint, RayPool
-from selfpref.models.served import HostedModel, Sender
+from selfpref.models.served import HostedModel
 from selfpref.params import Hosted, Params, Ray, hosted
 from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 
 # For Ray's workers, who load their model anew each time.
 LARGE_PART = 50_000
-# As `open_model`; an estimate opens a meter instead.
+# As `open_model`.
 OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
 
 
@@ -75,7 +75,7 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
         return _pool(key, entry, dataset)
     # Each library is loaded only where it is used: torch takes seconds.
     if isinstance(entry, Hosted):
-        return HostedModel(key, entry, _sender(key, entry))
+        return _served(key, entry)
     from selfpref.models.local import LocalModel, LocalPool  # noqa: PLC0415
 
     kind = LocalModel if entry.processes == 1 else LocalPool
@@ -85,7 +85,7 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
 def _pool(key: str, entry: Ray, dataset: str) -> RayPool:
     open_inner = partial(open_engine, key, entry.inner, dataset)
     if isinstance(entry.inner, Hosted):
-        reader = HostedModel(key, entry.inner, _sender(key, entry.inner))
+        reader = _served(key, entry.inner)
         return RayEndpoint(entry, open_inner, reader, paths.root(), paths.ray_log())
     from selfpref.models.local.weights import identity  # noqa: PLC0415
 
@@ -93,7 +93,7 @@ def _pool(key: str, entry: Ray, dataset: str) -> RayPool:
     return RayPool(entry, open_inner, known, paths.root(), paths.ray_log())
 
 
-def _sender(key: str, entry: Hosted) -> Sender:
+def _served(key: str, entry: Hosted) -> HostedModel:
     from selfpref.models.served.live import Live  # noqa: PLC0415
 
-    return Live(key, entry)
+    return HostedModel(key, entry, Live(key, entry))

@@ -155,7 +155,3 @@ class RayEndpoint(RayPool):
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds; see `Endpoint`."""
         return self._reader.read(call, reply)
-
-    def cost(self, reply: Json) -> float | None:
-        """What a reply cost; see `Endpoint`."""
-        return self._reader.cost(reply)

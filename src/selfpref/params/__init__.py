@@ -20,7 +20,7 @@ from selfpref.params.data import (
     Sentences,
 )
 from selfpref.params.laboratory import Lab
-from selfpref.params.models import Hosted, Model, Price, Ray, Transformers, hosted, members
+from selfpref.params.models import Hosted, Model, Ray, Transformers, hosted, members
 from selfpref.params.reading import load
 from selfpref.params.stage import gather, variables
 from selfpref.params.studies import Bootstrap, Livebench, Panickssery, Wataoka, Xu
@@ -65,7 +65,6 @@ __all__ = [
     "Panickssery",
     "Params",
     "Perplexity",
-    "Price",
     "Problems",
     "Prompts",
     "Questions",

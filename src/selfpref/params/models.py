@@ -178,13 +178,6 @@ def _looks_secret(value: JsonValue) -> bool:
     return isinstance(value, str) and SECRET.search(value) is not None
 
 
-class Price(Section):
-    """USD a million tokens of the prompt (`input`) and of the reply (`output`)."""
-
-    input: Annotated[float, Field(ge=0)]
-    output: Annotated[float, Field(ge=0)]
-
-
 class Hosted(Asked):
     """A model behind the OpenAI chat API.
 
@@ -206,11 +199,11 @@ class Hosted(Asked):
             key.
         concurrency: Requests under way at once.
         requests_per_minute: The endpoint's limit, if it has one.
-        tokens_per_minute: The same in tokens, counted as `selfpref estimate` counts them.
+        tokens_per_minute: The same in tokens, four bytes of a prompt each, replies at their limit.
         timeout: Seconds without a sign of life after which a request is tried again.
         retries: How often, at most, for each call.
-        price: For `selfpref estimate` and `budget`.
-        budget: USD; a stage of this model that may cost more does not start.
+        max_calls: Where its stages together may ask more calls, none of them starts; `selfpref
+            check` tells how many that is. Left out: no limit.
     """
 
     engine: Literal["openai"]
@@ -228,15 +221,12 @@ class Hosted(Asked):
     tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6
-    price: Price | None = None
-    budget: Annotated[float, Field(ge=0)] | None = None
+    max_calls: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _settings_agree(self) -> "Hosted":
         if self.base_url == OPENAI and self.key is None:
             raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
-        if self.budget is not None and self.price is None:
-            raise ValueError("budget needs a price; add `price: {input: ..., output: ...}`")
         if "reasoning_tokens" in self.model_fields_set and not self.reasons:
             raise ValueError("reasoning_tokens: only a model that reasons needs them; remove it")
         return self

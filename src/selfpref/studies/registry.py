@@ -15,8 +15,8 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.ask import NO_EXAMPLE, example
 from selfpref.models.calls import Model
-from selfpref.models.open import OpenModel, open_model
-from selfpref.params import TASKS, Params, Refine
+from selfpref.models.open import open_model
+from selfpref.params import Params, Refine
 from selfpref.processes import each
 from selfpref.tables.frames import Headline
 from selfpref.tables.parts import StudyTables
@@ -26,8 +26,6 @@ Frames = dict[str, pd.DataFrame]
 # From a data set's key, its entry in the parameters (whose class its reader decides) and its pinned
 # files, or the user's own file, to tables.
 Reader = Callable[[str, Any, Path], Frames]
-# From parameters, a model and what opens models to what the stage makes.
-Stage = Callable[[Params, str, OpenModel], object]
 
 # By study the readers of its data sets, and the modules that hold them; users' files are any's.
 READERS = {
@@ -166,14 +164,4 @@ def _of_members(params: Params, study: str, task: str, key: str) -> list[tuple[s
             own = use.model_copy(update={"external": others[0] if others else name})
         alone = section.model_copy(update={task: {name: own}})
         found.append((name, params.model_copy(update={study: alone})))
-    return found
-
-
-def estimates() -> dict[tuple[str, str], Stage]:
-    """What an estimate runs with a meter in the place of the model, by study and task."""
-    found: dict[tuple[str, str], Stage] = {}
-    for study, tasks in TASKS.items():
-        stages = import_module(f"selfpref.studies.{study}.stages")
-        asked = getattr(stages, "ASKED", stages.STAGES)
-        found |= {(study, task): asked[task] for task in tasks}
     return found

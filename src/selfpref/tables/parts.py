@@ -81,16 +81,6 @@ class StudyTables:
                     gone.append(str(path.relative_to(paths.root())))
         return gone
 
-    def missing(self, params: Params, folders: Iterable[str]) -> list[str]:
-        """The files of these folders that entries of the parameters make and that are not there."""
-        return [
-            str(path.relative_to(paths.root()))
-            for folder in folders
-            for stem in sorted(self._wanted(params, folder))
-            for path in [self.file(params.profile, folder, stem)]
-            if not path.exists()
-        ]
-
     def _wanted(self, params: Params, folder: str) -> set[str]:
         """The files of a folder that data sets and entries make."""
         section = params.study(self.name)

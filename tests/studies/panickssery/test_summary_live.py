@@ -15,12 +15,9 @@ from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
 from selfpref import paths
-from selfpref.errors import SelfprefError
-from selfpref.estimate import estimate, within_budget
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.tokenizer import Lexicon
 from selfpref.params import load
-from selfpref.params.models import Price
 from selfpref.studies import registry
 from selfpref.studies.panickssery import STUDY
 from selfpref.tables.parts import part
@@ -147,25 +144,6 @@ def test_local_weights_are_tuned_by_lora_and_a_hosts_examples_are_exported(live)
     # Two articles beside two other sources in both orders; half as much again is replayed.
     assert len((hosted / "hosted-xsum-500.jsonl").read_text().splitlines()) == 8
     assert len((mine / "mine-xsum-500.jsonl").read_text().splitlines()) == 16
-
-
-def test_answers_that_a_host_is_asked_to_replay_count_in_estimate_and_budget(live):
-    params = live.model_copy(deep=True)
-    price = Price(input=1.0, output=1.0)
-    params.models["hosted"] = params.models["hosted"].model_copy(
-        update={"price": price, "budget": 0.0}
-    )
-    rows = estimate(params)
-    assert rows[rows["stage"].eq("panickssery.finetune")]["calls"].tolist() == [0]
-    within_budget(params, "panickssery", "finetune", "hosted")
-    # Half of all examples: as many as are learned.
-    evaluators = params.panickssery.finetune["hosted"].evaluators
-    for name, tuning in evaluators.items():
-        evaluators[name] = tuning.model_copy(update={"replay": 0.5})
-    rows = estimate(params)
-    assert rows[rows["stage"].eq("panickssery.finetune")]["calls"].tolist() == [8]
-    with pytest.raises(SelfprefError, match=r"finetune\.hosted may cost .* \(8 calls\)"):
-        within_budget(params, "panickssery", "finetune", "hosted")
 
 
 def test_the_study_describes_every_evaluator_and_compares_tuned_with_base(live):

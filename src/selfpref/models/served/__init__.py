@@ -33,7 +33,6 @@ from selfpref.models import (
     folded,
 )
 from selfpref.models.served import reading
-from selfpref.models.served.tokens import Tokens
 from selfpref.params import Hosted
 
 # Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent; and of one
@@ -150,12 +149,6 @@ class HostedModel:
             case Generate():
                 given = prefill if self._continued(prefill) else ""
                 return reading.generation(reply, call.marker, call.labels, given)
-
-    def cost(self, reply: Json) -> float | None:
-        """What a raw reply cost, in USD, by the endpoint's own count of its tokens."""
-        if self._entry.price is None:
-            return None
-        return Tokens(*reading.usage(reply)).price(self._entry.price)
 
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
         """Replies as they come; see `Engine`."""

@@ -51,30 +51,20 @@ class Failure:
     hard: bool = False
 
 
-def _rejected(status_code: int, body: object, key: str) -> Failure:
-    """What an endpoint's refusal means.
-
-    Args:
-        status_code: Of HTTP.
-        body: Its error: a mapping with `message`, `code` and `type`, or anything else.
-        key: What must not be told.
-    """
+def explain(error: Exception, key: str) -> Failure:
+    """What an exception of the SDK or of its transport means; `key` must not be told."""
+    if not isinstance(error, openai.APIStatusError):
+        cause = error.__cause__ or error
+        return Failure("failed", redact(str(cause) or type(cause).__name__, key))
+    code, body = error.status_code, error.body
     told: Mapping[str, object] = body if isinstance(body, dict) else {"message": body or ""}
     words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
-    if status_code in (400, 413, 422) and TOO_LONG.search(words):
+    if code in (400, 413, 422) and TOO_LONG.search(words):
         return Failure("truncated", "longer than the context")
-    if status_code == 400 and FILTERED.search(words):
+    if code == 400 and FILTERED.search(words):
         return Failure("refused", "stopped by the content filter")
-    hard = status_code in REJECTED or str(told.get("code") or told.get("type")) in QUOTA
-    return Failure("failed", redact(f"{status_code}: {told.get('message') or words}", key), hard)
-
-
-def explain(error: Exception, key: str) -> Failure:
-    """What an exception of the SDK or of its transport means."""
-    if isinstance(error, openai.APIStatusError):
-        return _rejected(error.status_code, error.body, key)
-    cause = error.__cause__ or error
-    return Failure("failed", redact(str(cause) or type(cause).__name__, key))
+    hard = code in REJECTED or str(told.get("code") or told.get("type")) in QUOTA
+    return Failure("failed", redact(f"{code}: {told.get('message') or words}", key), hard)
 
 
 @dataclass

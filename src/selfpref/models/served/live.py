@@ -182,8 +182,7 @@ class _Run:
     async def _call(self, client: AsyncOpenAI, index: int) -> None:
         request = self._requests[index]
         if self._tokens_pace:
-            tokens = guess(request)
-            _tokens.set(tokens.prompt + tokens.reply)
+            _tokens.set(guess(request))
         try:
             reply = await exchange(client, request)
             status = outcome(request, reply.reply)

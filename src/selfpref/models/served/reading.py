@@ -10,7 +10,6 @@ The verdict's mass is the sum over its labels.
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from selfpref import texts
 from selfpref.models import Choice, Json, Likelihood, Status, Text
@@ -171,9 +170,3 @@ def score(reply: Json) -> Likelihood:
     """Log-likelihood of the continuation, from vLLM's prompt_logprobs."""
     found = _likelihoods(reply)
     return Likelihood(math.fsum(-value for value in found), len(found), "ok")
-
-
-def usage(reply: Json) -> tuple[int, int]:
-    """Tokens of the prompt and of the reply that the endpoint counted; 0 where it counted none."""
-    counted: dict[str, Any] = reply.get("completion", reply).get("usage") or {}
-    return counted.get("prompt_tokens") or 0, counted.get("completion_tokens") or 0

@@ -177,26 +177,6 @@ def _recognise_tuned(
         return {"verdicts": answered, "ratings": rated, "example": example(asked)}
 
 
-def examples(
-    params: Params, key: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, tuple[list[Labelled], list[Labelled]]]:
-    """What the judges of an entry are tuned on.
-
-    Args:
-        params: The stage's parameters.
-        key: A key of `panickssery.finetune`.
-        open_model: Opens the base, which is asked for the answers that are replayed.
-
-    Returns:
-        For each judge what it learns, and what is replayed.
-    """
-    made = {}
-    for _, _, evaluator, base, name in _evaluators(params, key):
-        with open_model(params, base, "", "") as asked:
-            made[evaluator] = _examples(params, key, base, name, asked)
-    return made
-
-
 def _examples(
     params: Params, key: str, base: str, name: str, asked: Model
 ) -> tuple[list[Labelled], list[Labelled]]:
@@ -270,5 +250,3 @@ STAGES = {
     "finetune": finetune,
     "recognise-tuned": recognise_tuned,
 }
-# What an estimate counts: tuning asks for what is replayed alone.
-ASKED = {"respond": respond, "recognise": recognise, "finetune": examples}

@@ -1,8 +1,4 @@
-"""The study's stages that ask models: a table, or a model's part of it, is filled whole.
-
-`selfpref estimate` runs the very same functions with a meter in the place of the model, so that
-what it counts is what would be asked.
-"""
+"""The study's stages that ask models: a table, or a model's part of it, is filled whole."""
 
 import pandas as pd
 

@@ -1,0 +1,309 @@
+"""What models are asked at most: never less than a server is asked, and known before it is."""
+
+import itertools
+
+import pandas as pd
+import pytest
+
+pytest.importorskip("torch", reason="the extra `models` is not installed")
+
+from conftest import REPOSITORY
+from ruamel.yaml import YAML
+from scripted import Scripted, by_rule, completion, position
+
+from selfpref import ceiling, paths, tables
+from selfpref.__main__ import main
+from selfpref.errors import SelfprefError
+from selfpref.models import Choose, Prompt
+from selfpref.models.served import HostedModel
+from selfpref.params import Hosted, load
+from selfpref.studies import registry
+from selfpref.tables.parts import part
+
+yaml = YAML()
+STUDIES = ("wataoka", "livebench", "panickssery")
+WRITING = {"max_tokens": 30, "temperature": 1.0}
+SETS = {
+    "wataoka": {"own": {"reader": "prompts"}},
+    "livebench": {"own": {"reader": "livebench-hub"}},
+    "panickssery": {"own": {"reader": "articles", "articles": 4, "train": 1}},
+    "xu": {"words": {"reader": "commongen-hard"}, "sums": {"reader": "math"}},
+}
+PLAIN = {"prompts": "plain", "min_mass": 0.1}
+SAMPLED = {"score_mode": "sampled", "samples": 3, "temperature": 1.0, "max_tokens": 30}
+TASKS = {
+    ("wataoka", "respond"): {
+        "one": {"prompts": "chat"} | WRITING,
+        "two": {"prompts": "chat"} | WRITING,
+    },
+    ("wataoka", "judge"): {
+        "one": {"prompts": "chat", "min_mass": 0.1},
+        "two": {"prompts": "chat", "min_mass": 0.1, "pairs": 3} | SAMPLED,
+    },
+    ("wataoka", "perplexity"): {
+        "one": {"prompts": "chat", "questions": {"own": 2}},
+        "two": {"prompts": "chat", "without_prompt": []},
+    },
+    ("livebench", "respond"): {
+        "one": {"prompts": "plain"} | WRITING,
+        "two": {"prompts": "plain"} | WRITING,
+    },
+    ("livebench", "judge"): {
+        "one": PLAIN | {"orders": "cyclic", "tries": 2, "temperature": 1.0},
+        "two": PLAIN | {"orders": "seeded"} | SAMPLED,
+    },
+    ("livebench", "tie_break"): {"two": PLAIN},
+    ("panickssery", "respond"): {
+        "one": {"prompts": "plain"} | WRITING,
+        "two": {"prompts": "plain"} | WRITING,
+    },
+    ("panickssery", "finetune"): {
+        "host": {"model": "two", "prompts": "plain", "min_mass": 0.1, "method": "export"}
+        | {
+            "evaluators": {
+                "self": {"on": "own", "variant": "self-recognition", "articles": 1, "replay": 0.5}
+            }
+        }
+    },
+    ("panickssery", "recognise"): {"one": PLAIN, "two": PLAIN | SAMPLED},
+    ("xu", "refine"): {
+        "one": {"prompts": "plain", "tasks": ["coverage", "correctness"], "external": "two"}
+        | {"arms": ["accept-all", "accept-random", "external", "noise"], "steps": 3}
+        | {"best_of": [1, 3], "rounds": [2, 4], "repeats": 2, "feedback_tokens": 20}
+        | WRITING,
+        "two": {"prompts": "plain", "tasks": ["coverage"], "external": "two", "steps": 2}
+        | {"feedback_tokens": 20}
+        | WRITING,
+    },
+}
+
+
+class Says:
+    """Finds fault with every text in other words; scores any text."""
+
+    def __init__(self):
+        self.number = itertools.count()
+
+    def __call__(self, body):
+        # A label alone is asked for, or a verdict in few words.
+        if body["max_tokens"] <= 16:
+            return by_rule(body)
+        n = next(self.number)
+        said = f"{n} " + "'word' is a major accuracy error " * (n % 3) + f"[word] \\boxed{{{n}}} "
+        return completion(body, [position(word, {word: 1.0}) for word in (said, "[[", "no", "]]")])
+
+    def tokenize(self, body):
+        said = [message["content"] for message in body.get("messages", [])]
+        return {"tokens": [0, *map(ord, "".join(said) + body.get("prompt", ""))]}
+
+    def score(self, body, cached):
+        listed = [None, *({str(token): {"logprob": -1.0}} for token in body["prompt"][1:])]
+        return {"choices": [{"text": "", "prompt_logprobs": listed}]}
+
+
+def write(study, table, rows, part="own", profile="live"):
+    filled = tables.fill(pd.DataFrame(rows), table, study=study) if rows else tables.empty(table)
+    tables.write(filled, table, paths.table_dir(profile, table, study) / f"{part}.parquet")
+
+
+def item(study, dataset, number, category, metadata):
+    asked = [{"role": "user", "content": f"question {number} of {dataset} for {study}"}]
+    return {
+        "item_id": f"{dataset}/{number}",
+        "category": category,
+        "cluster": f"{dataset}/{number}",
+    } | {"messages": asked, "reference": None, "metadata": metadata}
+
+
+def items():
+    """Four items of each study; those of three have a released response, which the first lacks."""
+    there = [
+        {"item_id": f"own/{n}", "responder": "anna", "text": f"anna on {n}"} for n in range(1, 4)
+    ]
+    for study in STUDIES:
+        held = '{{"index": {}, "task": "none"}}'
+        write(study, "items", [item(study, "own", n, "list", held.format(n)) for n in range(4)])
+        write(study, "responses", there)
+    write("wataoka", "labels", [])
+    for dataset, task, kind in (
+        ("words", "coverage", "commongen"),
+        ("sums", "correctness", "mathematics"),
+    ):
+        held = f'{{"task": "{task}", "concepts": ["dog", "word"]}}'
+        write("xu", "items", [item("xu", dataset, n, kind, held) for n in range(2)], dataset)
+        write("xu", "responses", [], dataset)
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository whose items are there, two served models, and everything that they are asked."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
+    items()
+    with Scripted(Says()) as server:
+        params = yaml.load((REPOSITORY / "profiles/live.yaml").read_text())
+        params["studies"] = ["wataoka"]
+        served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
+        params["models"] = {name: served | {"model": name} for name in ("one", "two")}
+        for study, sets in SETS.items():
+            params[study]["datasets"] = {
+                name: entry | {"source": "params.yaml"} for name, entry in sets.items()
+            }
+        for (study, task), uses in TASKS.items():
+            params[study][task] = uses
+        contest = {"responders": ["one", "two", "anna"], "judges": ["one", "two"]}
+        contest |= {"tie_breaker": "two", "start": 1, "end": 3}
+        params["livebench"]["categories"] = {"list": contest}
+        yield Repository(tmp_path / "params.yaml", params, server)
+
+
+class Repository:
+    def __init__(self, path, params, server):
+        self.path, self.params, self.server = path, params, server
+
+    def load(self):
+        with open(self.path, "w") as handle:
+            yaml.dump(self.params, handle)
+        return load(self.path)
+
+    def asked(self, model):
+        """What a model was asked for an answer so far; a likelihood takes other requests beside."""
+        return [
+            body
+            for path, _, body in self.server.received
+            if path.endswith("completions") and body["model"] == model
+        ]
+
+
+def row(rows, stage, model="two"):
+    (found,) = rows[rows["model"].eq(model) & rows["stage"].eq(stage)].to_dict("records")
+    return found
+
+
+def test_no_stage_asks_more_than_was_known_before(repository):
+    params = repository.load()
+    before, exact = ceiling.bounds(params), set()
+    for (study, task), uses in TASKS.items():
+        for key, use in uses.items():
+            models = {model := use.get("model", key), use.get("external", model)}
+            earlier = {name: len(repository.asked(name)) for name in models}
+            made = registry.make(params, study, task, key)
+            if task != "finetune":
+                registry.write("live", study, part(task, key), made)
+            for name in models:
+                asked, stage = repository.asked(name)[earlier[name] :], f"{study}.{task}.{key}"
+                known = row(before, stage, name)
+                assert 0 < len(asked) <= known["calls"], stage
+                assert sum(body["max_tokens"] for body in asked) <= known["reply tokens"], stage
+                exact |= {stage} if len(asked) == known["calls"] else set()
+    # Which questions are read is drawn, and revisions need not be accepted.
+    drawn = {"wataoka.perplexity.one", "xu.refine.one", "xu.refine.two"}
+    assert (
+        exact
+        == {f"{study}.{task}.{key}" for (study, task), uses in TASKS.items() for key in uses}
+        - drawn
+    )
+    # What is answered counts all the same.
+    pd.testing.assert_frame_equal(ceiling.bounds(params), before)
+
+
+def test_pairs_are_counted_once_however_often_and_in_which_order_they_are_voted_on(repository):
+    votes = [("anna", "one", 0), ("one", "anna", 1), ("two", "anna", 0)]
+    votes = [
+        {"item_id": "own/1", "responder_a": a, "responder_b": b, "repeat": n, "label": "a"}
+        for a, b, n in votes
+    ]
+    write("wataoka", "labels", votes)
+    assert row(ceiling.bounds(repository.load()), "wataoka.judge.one", "one")["calls"] == 2 * 2
+
+
+def test_what_is_not_there_yet_is_not_known(repository, capsys):
+    for name in ("words", "sums"):
+        (paths.table_dir("live", "items", "xu") / f"{name}.parquet").unlink()
+    rows = ceiling.bounds(repository.load())
+    asked = row(rows, "xu.refine.two")
+    assert pd.isna([asked[name] for name in ceiling.COUNTS]).all()
+    assert asked["known after"] == "dvc repro xu-items@words xu-items@sums"
+    assert main(["check"]) == 0
+    told = capsys.readouterr().out
+    assert f"{rows['calls'].sum():,} calls of what is known; the commands read the rest" in told
+    assert not repository.server.received
+
+
+def test_the_testbeds_models_are_counted_by_name_before_anything_is_written(repository):
+    rows = ceiling.bounds(load(REPOSITORY / "params.yaml"))
+    assert rows["calls"].isna().all()
+    assert {"panickssery.recognise-tuned.readers", "xu.refine.translators"} <= {*rows["stage"]}
+    made = {
+        "items": [item("wataoka", "seed-0", n, None, "{}") for n in range(400)],
+        "responses": [],
+    }
+    for table, filled in (made | {"labels": []}).items():
+        write("wataoka", table, filled, "seed-0", "lab")
+    rows = ceiling.bounds(load(REPOSITORY / "params.yaml"))
+    # Eight families, and ten judges of 1,500 labelled pairs, in one token.
+    written, judged = (
+        rows[rows["stage"].eq(f"wataoka.{task}")] for task in ("respond.families", "judge.judges")
+    )
+    assert written[["calls", "reply tokens"]].to_numpy().tolist() == [[3200, 3200 * 40]]
+    assert judged[["engine", "calls", "reply tokens"]].to_numpy().tolist() == [
+        ["transformers", 30_000, 30_000]
+    ]
+
+
+RAY = {"engine": "ray", "inner": "openai", "workers": 2}
+
+
+@pytest.mark.parametrize("kind", [{}, RAY])
+def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(repository, capsys, kind):
+    models = repository.params["models"]
+    models["two"] |= kind
+    rows = ceiling.bounds(repository.load())
+    calls = rows.loc[rows["model"].eq("two"), "calls"].sum()
+    models["two"]["max_calls"] = int(calls) - 1
+    models["one"]["max_calls"] = 1_000_000
+    params = repository.load()
+    assert main(["check", "--out", "checked"]) == 1
+    told = capsys.readouterr().err
+    assert f"models.two.max_calls is {calls - 1:,}: wataoka.respond.two, wataoka.judge.two" in told
+    assert f"may ask {calls:,} calls; nothing was asked" in told
+    assert len(told.splitlines()) == 2
+    assert not paths.root().joinpath("checked").exists()
+    # A stage looks at its own models.
+    own = {
+        name: params.model_copy(update={"models": {name: params.models[name]}}) for name in models
+    }
+    ceiling.refuse(own["one"])
+    with pytest.raises(SelfprefError, match=r"models\.two\.max_calls"):
+        ceiling.refuse(own["two"])
+    models["two"]["max_calls"] = int(calls)
+    repository.load()
+    assert main(["check"]) == 0
+    assert not repository.server.received
+
+
+def test_a_limit_enters_no_calls_key():
+    call = Choose(Prompt((("user", "which?"),)), ("A", "B"))
+    entries = [
+        Hosted(engine="openai", model="m", base_url="http://x/v1", max_calls=n) for n in (None, 1)
+    ]
+    one, other = (HostedModel("m", entry, None) for entry in entries)
+    assert (one.request(call), one.identity) == (other.request(call), other.identity)
+
+
+def test_what_a_model_reasons_counts_in_its_replies(repository):
+    for study, task in TASKS:
+        repository.params[study][task] = {}
+    repository.params["livebench"]["categories"] = {}
+    repository.params["wataoka"]["respond"] = {"two": {"prompts": "chat"} | WRITING}
+    repository.params["models"]["two"] |= {"reasoning": "low", "reasoning_tokens": 500}
+    (asked,) = ceiling.bounds(repository.load()).to_dict("records")
+    assert (asked["calls"], asked["reply tokens"]) == (4, 4 * (30 + 500))
+
+
+def test_replayed_answers_are_not_asked_for(repository, capsys):
+    repository.params["offline"] = True
+    repository.load()
+    assert main(["check"]) == 0
+    assert capsys.readouterr().out == ""
