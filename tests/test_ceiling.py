@@ -234,6 +234,7 @@ def test_what_is_not_there_yet_is_not_known(repository, capsys):
 def test_the_testbeds_models_are_counted_by_name_before_anything_is_written(repository):
     rows = ceiling.bounds(load(REPOSITORY / "params.yaml"))
     assert rows["calls"].isna().all()
+    assert "No count is known yet; the commands read" in ceiling.text(rows)
     assert {"panickssery.recognise-tuned.readers", "xu.refine.translators"} <= {*rows["stage"]}
     made = {
         "items": [item("wataoka", "seed-0", n, None, "{}") for n in range(400)],

@@ -206,10 +206,13 @@ def bounds(params: Params) -> pd.DataFrame:
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
     table, known = rows.astype(object).where(rows.notna(), ""), rows["calls"].notna()
-    told = f"At most {rows['calls'].sum():,} calls" if known.any() else "No calls are counted yet"
-    rest = "" if known.all() else " of what is known; the commands read the rest and ask no model"
+    told = f"At most {rows['calls'].sum():,} calls"
+    if not known.all():
+        told += " of what is known; the commands read the rest and ask no model"
+    if not known.any():
+        told = "No count is known yet; the commands read the items and ask no model"
     return (
-        f"{table.to_markdown(index=False, tablefmt='simple', intfmt=',')}\n\n{told}{rest}.\n"
+        f"{table.to_markdown(index=False, tablefmt='simple', intfmt=',')}\n\n{told}.\n"
         "What is answered already counts too. Tokens of replies are their limits, those of prompts "
         "a\nguess: four bytes each."
     )

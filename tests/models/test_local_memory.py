@@ -39,7 +39,7 @@ def spread(monkeypatch):
     usual = AutoModelForCausalLM.from_pretrained
 
     def load_spread(*arguments, **options):
-        model = usual(*arguments, **options | {"device_map": None})
+        model, found = usual(*arguments, **options | {"device_map": None})
         layer = model.model.layers[1]
         moved(layer, "cuda:1")
 
@@ -49,7 +49,7 @@ def spread(monkeypatch):
                 raise RuntimeError("Expected all tensors to be on the same device")
 
         layer.self_attn.register_forward_pre_hook(mixed)
-        return model
+        return model, found
 
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", load_spread)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (8 * GB, 80 * GB))
