@@ -165,16 +165,6 @@ def need(record: dict[str, Any], key: str, path: Path, number: int) -> Any:
     return record[key]
 
 
-def needed(path: Path, *keys: str) -> Iterator[tuple[Any, ...]]:
-    """File and line of each record of a JSON Lines file, and the values of keys that it must have.
-
-    Raises:
-        SelfprefError: As `json_lines` and `need`.
-    """
-    for number, record in json_lines(path):
-        yield f"{path}, line {number}", *(need(record, key, path, number) for key in keys)
-
-
 def written(rows: Iterable[tuple[str, str, str]], study: str) -> pd.DataFrame:
     """The responses table of a source with one text a responder: item_id, responder and text."""
     columns = ["item_id", "responder", "text"]
@@ -185,20 +175,6 @@ def audited(study: str, file: str, rows: int, found: Mapping[str, int]) -> pd.Da
     """The audit table of one file of so many rows: how many of them each finding concerns."""
     made = [{"finding": finding, "affected": count} for finding, count in found.items() if count]
     return tables.fill(made, "audit", study=study, file=file, rows=rows)
-
-
-def numbered(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Labels of a source in which an annotator may vote on one pair more than once.
-
-    Args:
-        rows: study, item_id, responder_a, responder_b, annotator and label.
-
-    Returns:
-        The labels table, each vote of an annotator on a pair with its own `repeat`.
-    """
-    key = ["study", "item_id", "responder_a", "responder_b", "annotator"]
-    labels = pd.DataFrame(rows, columns=[*key, "label"])
-    return labels.assign(repeat=labels.groupby(key, sort=False).cumcount())
 
 
 def whole_rows(path: Path, columns: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:

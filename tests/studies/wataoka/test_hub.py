@@ -18,7 +18,7 @@ from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import Dialogues
 from selfpref.studies.registry import READERS
-from selfpref.studies.wataoka.read import mt_bench_references
+from selfpref.studies.wataoka.read import hub as readers
 
 CATEGORIES = ("harassment", "harassment/threatening", "hate", "self-harm", "sexual/minors")
 
@@ -196,7 +196,7 @@ def references(tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     files = reference_files({81: "writing", 111: "math"})
     source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "references.csv")
-    monkeypatch.setattr(mt_bench_references, "FILES", source)
+    monkeypatch.setattr(readers, "FASTCHAT", source)
 
 
 def test_mathematics_has_a_reference_answer_for_every_turn(read, references):

@@ -11,36 +11,22 @@ the 80 questions, and the answers of most models. What matters in reading them:
   stay under their own name.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from selfpref import tables
 from selfpref.download.fetch import fetch
-from selfpref.errors import SelfprefError
-from selfpref.formats.records import judges_of, needed, numbered, written
+from selfpref.formats.records import judges_of
 from selfpref.params import Dataset
-from selfpref.tables.schemas import TIE
+from selfpref.studies.wataoka.read import WINNERS, item, tables_of, values
 
 JUDGE = "gpt-4"
 # Paths in the released repositories, as `mt-bench.csv` beside this module lists them.
-SNAPSHOTS = "data/snapshots/mtbench"
+VOTES = "data/snapshots/mtbench/human.jsonl"
+VERDICTS = "data/snapshots/mtbench/gpt4_pair.jsonl"
 QUESTIONS = "fastchat/llm_judge/data/mt_bench/question.jsonl"
 ANSWERS = "fastchat/llm_judge/data/mt_bench/model_answer/"
-WINNERS = {"model_a": "a", "model_b": "b", "tie": TIE, "tie (inconsistent)": TIE}
-
-
-def _votes(path: Path) -> Iterator[dict[str, Any]]:
-    """Each row with its `label`."""
-    keys = ("question_id", "turn", "model_a", "model_b", "winner", "judge")
-    for where, *values in needed(path, *keys):
-        vote = dict(zip(keys, values, strict=True))
-        if vote["winner"] not in WINNERS:
-            raise SelfprefError(f"{where}: unknown winner {vote['winner']!r}")
-        yield vote | {"label": WINNERS[vote["winner"]]}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -55,56 +41,28 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, labels and verdicts.
 
     Raises:
-        SelfprefError: A file cannot be had or read, or a judge is not in the release.
+        SelfprefError: A file cannot be had, or a judge is not in the release.
     """
     judges_of(dataset, entry, [JUDGE])
     files = fetch(source)
     items = [
-        {
-            "study": entry.study,
-            "item_id": f"{dataset}/{question}/{turn}",
-            "category": category,
-            "cluster": f"{dataset}/{question}",
-            # The answers to earlier turns differ by responder; they are responses.
-            "messages": [{"role": "user", "content": text} for text in turns[:turn]],
-            "metadata": json.dumps({"turn": turn, "turns": len(turns)}),
-        }
-        for _, question, category, turns in needed(
-            files[QUESTIONS], "question_id", "category", "turns"
-        )
-        for turn in range(1, len(turns) + 1)
+        item(f"{dataset}/{number}/{turn}", f"{dataset}/{number}", asked, turn, category=category)
+        for number, category, asked in values(files[QUESTIONS], "question_id", "category", "turns")
+        for turn in range(1, len(asked) + 1)
     ]
     responses = [
-        (f"{dataset}/{question}/{turn}", model, text)
+        (f"{dataset}/{number}/{turn}", model, text)
         for path, local in files.items()
         if path.startswith(ANSWERS)
-        for _, question, model, choices in needed(local, "question_id", "model_id", "choices")
+        for number, model, choices in values(local, "question_id", "model_id", "choices")
         for turn, text in enumerate(choices[0]["turns"], start=1)
     ]
-    labels = [
-        {
-            "study": entry.study,
-            "item_id": f"{dataset}/{vote['question_id']}/{vote['turn']}",
-            "responder_a": vote["model_a"],
-            "responder_b": vote["model_b"],
-            "annotator": vote["judge"],
-            "label": vote["label"],
-        }
-        for vote in _votes(files[f"{SNAPSHOTS}/human.jsonl"])
-    ]
-    verdicts = [
-        {
-            "study": entry.study,
-            "item_id": f"{dataset}/{vote['question_id']}/{vote['turn']}",
-            "judge": JUDGE,
-            "candidates": [vote["model_a"], vote["model_b"]],
-            "choice": {"a": vote["model_a"], "b": vote["model_b"], TIE: TIE}[vote["label"]],
-        }
-        for vote in _votes(files[f"{SNAPSHOTS}/gpt4_pair.jsonl"])
-    ]
-    return {
-        "items": tables.fill(items, "items"),
-        "responses": written(responses, entry.study),
-        "labels": numbered(labels),
-        "verdicts": tables.fill(verdicts, "verdicts", status="ok", order_known=False),
-    }
+    votes = _pairs(dataset, files[VOTES])
+    verdicts = ((*pair, JUDGE, winner) for *pair, _, winner in _pairs(dataset, files[VERDICTS]))
+    return tables_of(entry.study, items, responses, votes, verdicts, order_known=False)
+
+
+def _pairs(dataset: str, path: Path) -> Iterator[tuple[str, ...]]:
+    keys = ("question_id", "turn", "model_a", "model_b", "judge", "winner")
+    for number, turn, *pair, judge, winner in values(path, *keys):
+        yield f"{dataset}/{number}/{turn}", *pair, judge, WINNERS[winner]

@@ -9,20 +9,19 @@ with Claude). What matters in reading them:
   run of pairs that are there with underscores. They are left out.
 - The judge of the Bard family is text-bison@001, the responder is Bard: one family, two systems.
 - The human votes also cover four Guanaco models, whose answers and verdicts are not released.
+- Who voted is not told: the votes of a pair are told apart by number.
 """
 
-import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from selfpref import tables
 from selfpref.download.fetch import fetch
-from selfpref.errors import SelfprefError
-from selfpref.formats.records import judges_of, needed, numbered, written
+from selfpref.formats.records import judges_of
 from selfpref.params import Dataset
+from selfpref.studies.wataoka.read import item, tables_of, values
 from selfpref.tables.schemas import TIE
 
 # The release's spelling of each responder; judges and responders of one family share a name.
@@ -34,13 +33,11 @@ NAMES = {
     "bard": "bard",
 }
 # In the released repository, as `vicuna80.csv` beside this module lists its files.
-FOLDER = "data/vicuna80/"
-RATINGS = re.compile(
-    re.escape(FOLDER)
-    + r"ratings-(?P<judge>.+)/answer_(?P<first>.+)-vs-answer_(?P<second>.+)-(?P=judge)-reviewer.*"
-)
-# Of the first and the second answer, by what a row scores: the human's label, and whose place wins.
-OUTCOMES = {1: ("a", 0), 2: ("b", 1), 3: (TIE, None)}
+QUESTIONS = "data/vicuna80/prompts/vicuna_questions.jsonl"
+ANSWERS = "data/vicuna80/generations/answer_{}.jsonl"
+RATINGS = re.compile(r"data/vicuna80/ratings-(.+)/answer_(.+)-vs-answer_(.+)-\1-reviewer.*")
+# Which answer a row's score prefers.
+WINNERS = {1: "a", 2: "b", 3: TIE}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -55,50 +52,32 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, labels and verdicts.
 
     Raises:
-        SelfprefError: A file cannot be had or read, or a judge is not in the release.
+        SelfprefError: A file cannot be had, or a judge is not in the release.
     """
     judges = judges_of(dataset, entry, NAMES.values())
     files = fetch(source)
-    questions = files[f"{FOLDER}prompts/vicuna_questions.jsonl"]
     items = [
-        {
-            "study": entry.study,
-            "item_id": f"{dataset}/{question}",
-            "category": category,
-            "cluster": f"{dataset}/{question}",
-            "messages": [{"role": "user", "content": text}],
-            "metadata": json.dumps({"turn": 1, "turns": 1}),
-        }
-        for _, question, category, text in needed(questions, "question_id", "category", "text")
+        item(f"{dataset}/{number}", f"{dataset}/{number}", [text], category=category)
+        for number, category, text in values(files[QUESTIONS], "question_id", "category", "text")
     ]
     responses = [
-        (f"{dataset}/{question}", responder, text)
-        for name, responder in NAMES.items()
-        for _, question, text in needed(
-            files[f"{FOLDER}generations/answer_{name}.jsonl"], "question_id", "text"
-        )
+        (f"{dataset}/{number}", name, text)
+        for spelt, name in NAMES.items()
+        for number, text in values(files[ANSWERS.format(spelt)], "question_id", "text")
     ]
-    labels: list[dict[str, Any]] = []
-    verdicts: list[dict[str, Any]] = []
+    rated = [
+        (f"{dataset}/{number}", *pair, judge, WINNERS[score])
+        for judge, pair, local in _ratings(files)
+        for number, score in values(local, "question_id", "score")
+    ]
+    votes = [row for row in rated if row[3] == "human"]
+    verdicts = [row for row in rated if row[3] in judges]
+    return tables_of(entry.study, items, responses, votes, verdicts)
+
+
+def _ratings(files: Mapping[str, Path]) -> Iterator[tuple[str, list[str], Path]]:
+    """Of each file of ratings, by its name, who rated, and the pair in the order read."""
     for path, local in sorted(files.items()):
-        if (match := RATINGS.fullmatch(path)) is None:
-            continue
-        judge, *pair = (NAMES.get(name, name) for name in match.group("judge", "first", "second"))
-        for where, question, score in needed(local, "question_id", "score"):
-            if score not in OUTCOMES:
-                raise SelfprefError(f"{where}: score {score!r}; known are 1, 2, 3")
-            label, place = OUTCOMES[score]
-            item = {"study": entry.study, "item_id": f"{dataset}/{question}"}
-            if judge == "human":
-                sides = {"responder_a": pair[0], "responder_b": pair[1]}
-                labels.append(item | sides | {"annotator": "human", "label": label})
-            elif judge in judges:
-                choice = TIE if place is None else pair[place]
-                verdicts.append(item | {"judge": judge, "candidates": pair, "choice": choice})
-    return {
-        "items": tables.fill(items, "items"),
-        "responses": written(responses, entry.study),
-        # Annotators are anonymous: their votes on one pair are told apart by number.
-        "labels": numbered(labels),
-        "verdicts": tables.fill(verdicts, "verdicts", status="ok"),
-    }
+        if match := RATINGS.fullmatch(path):
+            judge, *pair = (NAMES.get(name, name) for name in match.groups())
+            yield judge, pair, local
