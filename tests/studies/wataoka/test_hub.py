@@ -1,10 +1,7 @@
 """Readers of the Hub's dialogues, on parquet files of the same schema that are written here."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
-from http.server import BaseHTTPRequestHandler
 from importlib import import_module
 
 import pandas as pd
@@ -14,11 +11,10 @@ from conftest import pin, reference_files
 pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 from selfpref import tables
-from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import Dialogues
 from selfpref.studies.registry import READERS
-from selfpref.studies.wataoka.read import hub as readers
+from selfpref.studies.wataoka.read import hub
 
 CATEGORIES = ("harassment", "harassment/threatening", "hate", "self-harm", "sexual/minors")
 
@@ -196,7 +192,7 @@ def references(tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
     files = reference_files({81: "writing", 111: "math"})
     source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "references.csv")
-    monkeypatch.setattr(readers, "FASTCHAT", source)
+    monkeypatch.setattr(hub, "FASTCHAT", source)
 
 
 def test_mathematics_has_a_reference_answer_for_every_turn(read, references):
@@ -239,55 +235,6 @@ def test_mt_bench_votes_belong_to_their_turn(read, references):
 def test_a_set_without_a_column_is_not_the_pinned_one(read):
     with pytest.raises(SelfprefError, match="no column 'winner'"):
         read([{key: value for key, value in battle(1).items() if key != "winner"}])
-
-
-def test_a_source_is_one_row(tmp_path):
-    source = tmp_path / "pinned.csv"
-    source.write_text("repository,split\nx/y,train\n")
-    with pytest.raises(SelfprefError, match="one row of repository, revision, split"):
-        hub.load(source, ())
-    with pytest.raises(SelfprefError, match="correct `source`"):
-        hub.load(tmp_path / "none.csv", ())
-
-
-class Gated(BaseHTTPRequestHandler):
-    """A Hub whose set nobody may read without the owner's consent."""
-
-    def do_HEAD(self):
-        self.send_response(401)
-        self.send_header("X-Error-Code", "GatedRepo")
-        self.send_header("X-Error-Message", "Access is restricted; log in")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    do_GET = do_HEAD  # noqa: N815
-
-    def log_message(self, *given):
-        pass
-
-
-def test_a_gated_set_says_how_to_get_access(serve, tmp_path, monkeypatch):
-    source = tmp_path / "pinned.csv"
-    source.write_text(f"repository,revision,split\nlmsys/gated,{'0' * 40},train\n")
-    monkeypatch.setenv("HF_ENDPOINT", serve(handler=Gated))
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
-    # The address is read when the library is imported.
-    code = (
-        "import sys; from pathlib import Path; from selfpref.download import hub\n"
-        "try: hub.load(Path(sys.argv[1]), ())\n"
-        "except hub.SelfprefError as error: print(error)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(source)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert "accept the terms on https://huggingface.co/datasets/lmsys/gated" in done.stdout
-    assert "HF_TOKEN" in done.stdout
-    assert len(done.stdout.splitlines()) == 2
-    assert done.stderr == ""
 
 
 def test_a_sample_has_as_many_dialogues_of_each_judge(read):
