@@ -18,7 +18,7 @@ from hypothesis import settings
 
 from selfpref.params import Dataset
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.wataoka.measure.judged import Settings
+from selfpref.statistics.judged import Settings
 
 # Machines are shared: how long an example takes says nothing.
 settings.register_profile("selfpref", deadline=None)
@@ -57,7 +57,7 @@ def entry(study: str, reader: str, judges: list[str] | None = None) -> Dataset:
 
 
 def counted(responses: pd.DataFrame) -> pd.DataFrame:
-    """Responses as `wataoka.metrics.load` gives them."""
+    """Responses as `StudyTables.by_dataset` gives them."""
     return responses.assign(length=responses["text"].str.len()).drop(columns="text")
 
 

@@ -65,7 +65,12 @@ def listed(study):
 
 
 def metrics(study):
-    return closure({SOURCE / f"selfpref/studies/{study}/metrics.py"})
+    """What makes a study's numbers: what its notebook names, or its module `metrics`."""
+    cells = nbformat.read(REPOSITORY / f"notebooks/{study}_metrics.ipynb", 4).cells
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    starts = {file for cell in code for file in named(ast.parse(cell), DEFINITIONS)} - {REGISTRY}
+    module = SOURCE / f"selfpref/studies/{study}/metrics.py"
+    return closure(starts | ({module} if module.is_file() else set()))
 
 
 @pytest.mark.parametrize("study", STUDIES)

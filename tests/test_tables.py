@@ -1,15 +1,14 @@
 """The tables: what a valid row is, and what is refused with which words."""
 
 from functools import partial
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.studies.wataoka.measure.judged import COLUMNS
-from selfpref.studies.wataoka.metrics import load
+from selfpref.statistics.judged import COLUMNS
+from selfpref.studies.wataoka import STUDY
 
 VERDICT = {
     "study": "wataoka",
@@ -116,8 +115,7 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(tmp_path,
     for part, rows in (("one", [item]), ("read", [])):
         there = tmp_path / f"data/live/wataoka/items/{part}.parquet"
         tables.write(tables.fill(rows, "items"), "items", there)
-    params = SimpleNamespace(profile="live")
-    found = load(params, {"responses": COLUMNS["responses"]})
+    found = STUDY.by_dataset("live", {"responses": COLUMNS["responses"]})
     assert list(found) == ["one"]
     responses = found["one"]["responses"]
     assert "text" not in responses

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.studies.claims import Tables, counted, findings
+from selfpref.studies.claims import counted, sentence
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/figures.md", "docs/lab-reference/README.md")
@@ -47,7 +47,7 @@ def filled(text: str) -> str:
         elif study == "testbed":
             said = over_seeds(key)
         else:
-            said = findings(study)[key].said(Tables(study))
+            said = sentence(study, key)
         begin = match[0][: match[0].index("-->") + 3]
         return f"{begin}{said}<!-- end -->"
 

@@ -12,14 +12,9 @@ from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
 
 # No room, not allowed to write, or no name for a file: the user's to mend.
-UNWRITABLE = {
-    errno.ENOSPC,
-    errno.EDQUOT,
-    errno.EROFS,
-    errno.EACCES,
-    errno.EPERM,
-    errno.ENAMETOOLONG,
-}
+UNWRITABLE = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
+)
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -72,6 +72,16 @@ def claims_file() -> Path:
     return root() / "data" / "claims.csv"
 
 
+def names_file() -> Path:
+    """What readers call data sets and models."""
+    return root() / "data" / "names.csv"
+
+
+def claims_source() -> Path:
+    """What the papers claim, and how it is tested."""
+    return root() / "data" / "claims.yaml"
+
+
 def judge_prompts_file() -> Path:
     """The list that pins the prompts of FastChat's judges."""
     return root() / "src" / "selfpref" / "prompts" / "judge-prompts.csv"

@@ -16,8 +16,9 @@ from selfpref.card import command, measured, numbers, words
 from selfpref.errors import SelfprefError
 from selfpref.formats.rows import gather
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.judged import bias
 from selfpref.studies.beyond.measure import choices, scaled, sets
-from selfpref.studies.wataoka.measure.judged import bias, excess_table
+from selfpref.studies.wataoka.pairs import excess_table
 
 MODELS = ("ann", "bob", "cat")
 # So many judges tell their own effects from scales and responders; three do not.
@@ -78,9 +79,9 @@ def test_the_numbers_are_those_of_the_studies():
     rows = gather(measured.pairs.checked(measured._of_frame(frame, "f")), texts=False)
     data = measured._judged(measured.tables_of(rows, "set", "wataoka"), "set")
     assert data.settings.bootstrap == ClusterBootstrap(300, seed=20241030)
-    pd.testing.assert_frame_equal(found.judges, bias(data))
+    pd.testing.assert_frame_equal(found.judges, bias([data]))
     table = found.to_dict()["judges"]
-    for row in excess_table(data).query("variant == 'own'").itertuples():
+    for row in excess_table([data]).query("variant == 'own'").itertuples():
         shown = table[row.judge]["excess"]
         assert [shown["value"], shown["lo"], shown["hi"]] == pytest.approx(
             [row.excess, row.excess_lo, row.excess_hi], abs=1e-6

@@ -111,7 +111,7 @@ def test_beyond_the_papers_every_judge_stands_and_a_gap_has_its_reason(recorded)
 )
 def test_released_texts_stay_out_of_git(recorded, study, texts):
     shown = set(re.findall(r"\?\? (.+)", recorded.shown()))
-    names = (f"{study}.ipynb", f"{study}.html", f"{study}_appendix.ipynb", f"{study}_appendix.html")
+    names = (f"{study}.ipynb", f"{study}.html")
     assert {f"report/recorded/{name}" for name in names} <= shown
     drivers = re.compile(r"report/recorded/.*-(items|metrics)")
     assert not any("fig1a_example" in name or drivers.match(name) for name in shown)
@@ -129,17 +129,15 @@ def test_every_file_of_a_release_is_in_the_audit(recorded):
         assert set(audit["file"]) == set(files)
 
 
-def test_the_appendix_of_panickssery_tells_the_defects(recorded):
-    appendix = (recorded.folder / "report/recorded/panickssery_appendix.ipynb").read_text()
-    assert "4 store the position bias as the score of both questions" in appendix
+def test_the_chapter_of_panickssery_tells_the_defects(recorded):
+    chapter = (recorded.folder / "report/recorded/panickssery.ipynb").read_text()
+    assert "4 store the position bias as the score of both questions" in chapter
 
 
 def test_the_book_leads_to_the_chapters_and_tells_of_each_judge(recorded):
     folder = recorded.folder / "report/recorded"
     index = (folder / "book/index.html").read_text()
-    assert {'href="wataoka.html"', 'href="xu_appendix.html"'} <= set(
-        re.findall(r'href="\S+"', index)
-    )
+    assert {'href="wataoka.html"', 'href="xu.html"'} <= set(re.findall(r'href="\S+"', index))
     text = (folder / "judges.md").read_text()
     assert "fig1a" not in index + text
     told = {html.unescape(name) for name in re.findall("^## (.+)$", text, re.MULTILINE)}
@@ -322,7 +320,7 @@ def test_an_executed_copy_tells_the_declared_values(recorded):
 def test_a_value_given_to_papermill_alone_changes_the_number(tried):
     before = headline(tried)
     values = ("-p", "threshold", "0.8", "-p", "resamples", "200")
-    done = tried.call("papermill", "notebooks/metrics.ipynb", "out.ipynb", *values)
+    done = tried.call("papermill", "notebooks/wataoka_metrics.ipynb", "out.ipynb", *values)
     assert done.returncode == 0, done.stderr
     names, said = told_by(tried, "out.ipynb")
     assert names == {"threshold": "0.8", "resamples": "200"}

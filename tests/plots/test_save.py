@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.heatmap import heatmap
-from selfpref.plots.save import Gallery, manifests, nothing
+from selfpref.plots.save import Gallery, nothing
 
 TABLE = pd.DataFrame({"judge": ["j", "k", "j"], "eo": [0.4, None, 0.0]})
 CELLS = pd.DataFrame(
@@ -43,14 +43,14 @@ PRINTED = {"fig.pdf", "cells.pdf", "fig.tex"}
 )
 def test_the_formats_asked_for_are_the_same_bytes_every_time(tmp_path, formats, beside):
     for name in ("one", "two"):
-        gallery = Gallery(tmp_path / name, "page", formats)
+        gallery = Gallery(tmp_path / name, formats)
         gallery.figure(rows_with_intervals(), "fig", "a caption")
         gallery.figure(matrix(), "cells", "a caption")
         gallery.table(TABLE, "fig")
         gallery.prune()
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
-    assert set(one) == {"fig.csv", "gallery-page.json"} | beside
+    assert set(one) == {"fig.csv", "gallery.json"} | beside
 
 
 OTHER_FONTS = """
@@ -87,43 +87,24 @@ def test_the_caption_travels_inside_the_picture(tmp_path):
 def test_prune_removes_what_this_run_did_not_write(tmp_path):
     (tmp_path / "former.svg").touch()
     for formats in (["svg", "pdf", "tex"], ["svg"]):
-        gallery = Gallery(tmp_path, "page", formats)
+        gallery = Gallery(tmp_path, formats)
         gallery.table(TABLE, "fig")
         gallery.figure(rows_with_intervals(), "fig", "a caption")
         gallery.prune()
-    left = ["fig.csv", "fig.svg", "gallery-page.json"]
+    left = ["fig.csv", "fig.svg", "gallery.json"]
     assert sorted(p.name for p in tmp_path.iterdir()) == left
 
 
 def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path):
-    gallery = Gallery(tmp_path, "page")
+    gallery = Gallery(tmp_path)
     gallery.add("tasks", rows_with_intervals(), None, "a caption")
     gallery.add("empty", *nothing("no rows"))
     gallery.prune()
-    assert {path.name for path in tmp_path.iterdir()} == {"tasks.svg", "gallery-page.json"}
-
-
-def test_a_chapter_and_its_appendix_fill_one_folder_and_leave_each_others_outputs(tmp_path):
-    for page in ("study", "study_appendix"):
-        gallery = Gallery(tmp_path / "study", "" if page == "study" else page)
-        gallery.table(TABLE, f"of_{page}")
-        gallery.figure(rows_with_intervals(), f"drawn_in_{page}", "a caption")
-        gallery.prune()
-    listed = manifests(tmp_path / "study")
-    assert [one["name"] for one in listed["study"]] == ["of_study", "drawn_in_study"]
-    assert [one["caption"] for one in listed["study_appendix"]] == [None, "a caption"]
-    assert listed["study"][1]["formats"] == ["svg"]
-    # The chapter anew, with less in it.
-    gallery = Gallery(tmp_path / "study")
-    gallery.table(TABLE, "of_study")
-    gallery.prune()
-    left = {path.stem for path in (tmp_path / "study").iterdir()}
-    lists = {"gallery-study", "gallery-study_appendix"}
-    assert left == {*lists, "of_study", "of_study_appendix", "drawn_in_study_appendix"}
+    assert {path.name for path in tmp_path.iterdir()} == {"tasks.svg", "gallery.json"}
 
 
 def test_missing_values_are_empty_cells(tmp_path):
-    Gallery(tmp_path, formats=["svg", "tex"]).table(TABLE, "fig")
+    Gallery(tmp_path, ["svg", "tex"]).table(TABLE, "fig")
     assert (tmp_path / "fig.csv").read_text() == "judge,eo\nj,0.4\nk,\nj,0\n"
     rows = r"j & 0.400 \\", r"k &  \\", r"j & 0.000 \\"
     assert "\n".join(rows) in (tmp_path / "fig.tex").read_text()

@@ -1,5 +1,6 @@
 """100,000 pairs through all stages: how much memory each stage takes."""
 
+import json
 import os
 import re
 import shutil
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 from zlib import crc32
 
 import pandas as pd
@@ -17,19 +19,15 @@ import pytest
 from conftest import REPOSITORY
 from pyarrow import parquet
 
-from selfpref import paths, tables
+from selfpref import params, paths, tables
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
 from selfpref.params import Judge, Perplexity, load
 from selfpref.params.data import WataokaData
 from selfpref.params.studies import Bootstrap, Wataoka
-from selfpref.plots.save import Gallery
 from selfpref.settings import SETTINGS
 from selfpref.store import Store
-from selfpref.studies import registry
-from selfpref.studies.wataoka import draw as figures
 from selfpref.studies.wataoka import stages
-from selfpref.tables import frames
 
 pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 
@@ -83,7 +81,7 @@ class Rule:
 
 
 @contextmanager
-def opens(params, model, dataset, title):
+def opens(_params, model, dataset, title):
     with Store(Path("store.sqlite")) as store:
         yield Model(Rule(), store, offline=False, title="")
 
@@ -138,21 +136,27 @@ def agreeing(folder):
         parquet.write_table(renamed, place / f"{second}.parquet")
 
 
+def cells(notebook):
+    """The code of a notebook that runs in the profile `lab`, without its parameters."""
+    made = json.loads((REPOSITORY / f"notebooks/{notebook}.ipynb").read_text())["cells"]
+    return "\n".join(
+        "".join(cell["source"])
+        for cell in made
+        if cell["cell_type"] == "code" and {*cell["metadata"].get("tags", [])} <= {"lab"}
+    )
+
+
 def metrics():
-    found = registry.compute("wataoka", PARAMS)
-    frames.write_frames(found, paths.metrics_dir("lab", "wataoka"))
+    """The notebook's cells, in this process and with `PARAMS`."""
+    given = {"profile": "lab", "seed": PARAMS.seed, **PARAMS.bootstrap.model_dump()}
+    with patch.object(params, "gather", lambda names: PARAMS):
+        exec(cells("wataoka_metrics"), given)
 
 
 def draw():
-    found = frames.read_frames(paths.metrics_dir("lab", "wataoka"))
-    gallery = Gallery(Path("figures"))
-    for name, plate in {
-        "bias": figures.bias(found["fig1b_bias"], found["paper_bias"], PARAMS),
-        "cells": figures.confusion(found["fig1b_bias"], found["paper_bias"]),
-        "opponents": figures.by_opponent(found["bias_by_opponent"], PARAMS),
-        "example": figures.example(found["example"]),
-    }.items():
-        gallery.figure(plate.figure, name, plate.caption)
+    """The chapter's cells."""
+    given = {"profile": "lab", "figures": ["svg"], **PARAMS.bootstrap.model_dump()}
+    exec(cells("wataoka"), given | PARAMS.wataoka.settings())
 
 
 STAGES = {

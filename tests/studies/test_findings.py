@@ -4,6 +4,7 @@ The tables are those that git holds in figures/recorded.
 """
 
 import re
+import shutil
 
 import pandas as pd
 import pytest
@@ -79,9 +80,14 @@ def test_its_numbers_are_not_written_by_hand(study, statement):
 
 def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "data").mkdir()
+    shutil.copy(paths.claims_source(), tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     found = claims.table()
-    assert len(found) == sum(len(claims.claims(study)) for study in claims.PAPERS)
+    assert len(found) == len(pd.read_csv(REPOSITORY / "data/claims.csv"))
+    # What no release could show does not depend on a figure.
+    found = found[~found["finding"].str.startswith("No data")]
+    assert len(found) > 30
     assert found["verdict"].isna().all()
     assert found["finding"].eq("").all()
 

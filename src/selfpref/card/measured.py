@@ -22,15 +22,19 @@ from selfpref.formats import pairs
 from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
 from selfpref.statistics.bias import too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.judged import (
+    STUDY,
+    Judged,
+    Settings,
+    agreement_with_human,
+    bias,
+    bias_by_judge_and_responder,
+    position,
+)
 from selfpref.statistics.no_preference import against_votes, vote_cells
 from selfpref.statistics.scores import names_of
 from selfpref.statistics.threads import at_once
 from selfpref.studies.beyond.measure import choices, effects, power, scaled, sets
-from selfpref.studies.wataoka.measure.by_responder import (
-    agreement_with_human,
-    bias_by_judge_and_responder,
-)
-from selfpref.studies.wataoka.measure.judged import STUDY, Judged, Settings, bias, position
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
@@ -328,9 +332,9 @@ def _measured(data: Judged, names: Names) -> Measured:
             "scaled": lambda: scaled.of_pairs(data, data.pairs, sets.HUMAN) if several else None,
             "effects": lambda: list(effects.of_pairs(data, data.pairs, sets.HUMAN)),
             "placebo": lambda: scaled.placebos(data) if several else None,
-            "judges": lambda: (bias(data), list(choices.against_people(data))),
-            "position": lambda: position(data),
-            "towards": lambda: bias_by_judge_and_responder(data),
+            "judges": lambda: (bias([data]), list(choices.against_people(data))),
+            "position": lambda: position([data]),
+            "towards": lambda: bias_by_judge_and_responder([data]),
         }
     )
     judges, people = made["judges"]
@@ -371,7 +375,7 @@ def _measured(data: Judged, names: Names) -> Measured:
         towards=made["towards"],
         placebo=placebo,
         scales=scales,
-        agreement=agreement_with_human(data),
+        agreement=agreement_with_human([data]),
         position=made["position"],
         counts=_counts(data),
         power=_planned(power.needed(judged), statistics),

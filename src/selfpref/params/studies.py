@@ -77,7 +77,7 @@ class Wataoka(StudySection):
             also where the label for a tie is at least as probable as either response in the mean
             of both orders (`label-c`); or also where the two `orders-disagree`.
         panel: Judges whose majority labels the pairs on which nobody voted; see
-            `selfpref.studies.wataoka.measure.panel`. Empty: such pairs have no label.
+            `selfpref.statistics.judged`. Empty: such pairs have no label.
         turns: `all` turns of a dialogue, or only the `first` or the `second`.
         bins: Number of bins of the difference in perplexity (Figs. 3, 4, 6).
         binning: Bins of equal `width` or of equal `count`.

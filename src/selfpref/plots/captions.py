@@ -8,7 +8,6 @@ stands in the chapter.
 import pandas as pd
 
 from selfpref.params import Params
-from selfpref.tables.schemas import PANEL
 
 
 def interval(of: str, params: Params) -> str:
@@ -88,20 +87,6 @@ def counted(
             f"{dataset}: {part[n].sum():g} {unit} {by} {whose}, {part[dropped].sum():g} left out"
         )
     return "; ".join(parts) + (f" ({why})" if why else "")
-
-
-def labelled_by(rows: pd.DataFrame) -> str:
-    """Says of data sets with a panel's labels that no person voted there; else empty.
-
-    Args:
-        rows: With the column `dataset`.
-
-    >>> labelled_by(pd.DataFrame({"dataset": ["mine", "mine (panel)"]}))
-    'mine (panel): nobody voted; what the text calls human is the majority of other judges'
-    """
-    named = sorted({name for name in rows.get("dataset", ()) if name.endswith(f"({PANEL})")})
-    said = "nobody voted; what the text calls human is the majority of other judges"
-    return f"{', '.join(named)}: {said}" if named else ""
 
 
 def lost(statuses: pd.DataFrame, unit: str) -> str:

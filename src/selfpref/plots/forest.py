@@ -18,6 +18,7 @@ from selfpref.plots.frame import (
     grid,
     head,
     legend,
+    looks_of,
     order,
     weak,
 )
@@ -85,7 +86,7 @@ def forest(
     *,
     row: str,
     label: str,
-    looks: Mapping[str, Look],
+    looks: Mapping[str, Look] | None = None,
     series: str = "series",
     group: str | None = None,
     panel: str | None = None,
@@ -98,15 +99,15 @@ def forest(
     note: str | None = None,
     width: float = 0.0,
     message: str = "",
-) -> Figure:
+) -> Figure | None:
     """A row an entry of a column, in each a mark with its interval for each series.
 
     Args:
         rows: A long frame with `value`, `lo`, `hi`, `hollow` (or without the last three).
         row: The column whose entries are the rows.
         label: Of the horizontal axis.
-        looks: The series in their order: entry of the column `series` to its look. A single one
-            needs no such column and is not put into the legend.
+        looks: The series in their order: entry of the column `series` to its look; without it as
+            `looks_of` has them. A single one needs no such column and is not put into the legend.
         series: The column of the series.
         group: A column that groups the rows, each group under its heading.
         panel: A column with a panel an entry.
@@ -122,14 +123,17 @@ def forest(
         message: What the figure shows, above its legend.
 
     Returns:
-        The figure; `legend` again after adding labelled marks to it.
+        The figure; `legend` again after adding labelled marks to it. None without any value.
 
     >>> rows = pd.DataFrame({"judge": ["j", "k"], "value": [0.1, 0.2], "lo": 0.0, "hi": 0.3})
     >>> figure = forest(rows, row="judge", label="bias", looks={"bias": Look("#0072B2")})
     >>> [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     ['j', 'k']
     """
+    if rows["value"].isna().all():
+        return None
     rows = rows.reset_index(drop=True)
+    looks = looks or looks_of(rows[rows["value"].notna()], series)
     if group and rows[group].nunique() < 2:
         group = None
     names = order(rows[panel]) if panel else [""]

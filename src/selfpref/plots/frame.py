@@ -44,6 +44,32 @@ class Look(NamedTuple):
     dash: str = "-"
 
 
+# What a series means decides how it looks, whatever is drawn; others take the palette's colours.
+_SELF = (
+    *("", "the judge itself", "the responses' author", "judge", "measured", "decisive rows only"),
+    *("own response in the pair (A)", "its own texts, read by itself"),
+    "towards its own responses (paper's counts)",
+)
+_OTHERS = (
+    *("other judges, in the mean", "another judge", "towards another model's", "pairs of others"),
+    "others' texts, or other readers",
+)
+LOOKS = {
+    **dict.fromkeys(_SELF, Look(BLUE)),
+    **dict.fromkeys(_OTHERS, Look(GREY, "D")),
+    **dict.fromkeys(("another person", "people"), Look(PURPLE, "v")),
+    "a person, if Arena's voters agree as much as MT-Bench's": Look(PURPLE, "v"),
+    "a person, if Arena's voters agree as much as Vicuna-80's": Look(PURPLE, "^"),
+    "injected": Look(BLACK, "+"),
+    "oracle rule (no preference)": Look(BLACK, "x"),
+    "people's ties included": Look(SKY, "s"),
+    "every pair, voted on or not": Look(GREEN, "^"),
+    "all pairs as they are": Look(BLACK),
+    "given who wrote the two texts": Look(ORANGE, "s"),
+    "given who wrote them, and their length": Look(YELLOW, "^"),
+}
+
+
 def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
     """Colour and marker of each name.
 
@@ -67,6 +93,17 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
         for place, name in enumerate(order)
         if name in held
     }
+
+
+def looks_of(rows: pd.DataFrame, series: str) -> dict[str, Look]:
+    """The look of each series of a long frame, in the order of their first appearance.
+
+    >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series")]
+    ['people', 'mine']
+    """
+    names = order(rows[series]) if series in rows else [""]
+    rest = looks(name for name in names if name not in LOOKS)
+    return {name: LOOKS.get(name) or rest[name] for name in names}
 
 
 def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") -> pd.DataFrame:

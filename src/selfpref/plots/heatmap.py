@@ -1,14 +1,11 @@
 """Matrices with their numbers written in."""
 
-import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib import style
 from matplotlib.figure import Figure
 
 from selfpref.plots.frame import STYLE, grid, head, order
-
-# The part of the range of shades above which a text is white.
-DARK = 0.48
 
 
 @style.context(STYLE)
@@ -23,7 +20,7 @@ def heatmap(
     panel: str,
     wrap: int = 4,
     height: float = 0.3,
-) -> Figure:
+) -> Figure | None:
     """A matrix an entry of `panel`, each cell shaded by its value and holding a text.
 
     Args:
@@ -43,6 +40,8 @@ def heatmap(
     >>> figure.axes[0].get_title(loc="left")
     'j'
     """
+    if rows["value"].isna().all():
+        return None
     names, across, down = order(rows[panel]), order(rows[column]), order(rows[row])
     figure, panels = grid([height * len(down) + 0.5] * len(names), wrap, share_x=True, share_y=True)
     lightest, highest = limits
@@ -54,18 +53,13 @@ def heatmap(
             part.pivot(index=row, columns=column, values=of).reindex(index=down, columns=across)
             for of in ("value", text)
         )
-        shades = values.to_numpy(float)
-        axes.pcolormesh(np.ma.masked_invalid(shades), cmap="Blues", vmin=lightest, vmax=darkest)
-        for (y, x), value in np.ndenumerate(shades):
-            if np.isfinite(value):
-                dark = (value - lightest) / (darkest - lightest) > DARK
-                axes.text(
-                    *(x + 0.5, y + 0.5, texts.iat[y, x]),
-                    color="white" if dark else "0.15", ha="center", va="center", fontsize=7,
-                )  # fmt: skip
-        axes.set_xticks(np.arange(len(across)) + 0.5, across)
-        axes.set_yticks(np.arange(len(down)) + 0.5, down, va="center")
-        axes.set_ylim(len(down), 0)
+        sns.heatmap(
+            values.astype(float), annot=texts, fmt="", annot_kws={"size": 7}, ax=axes,
+            cmap="Blues", vmin=lightest, vmax=darkest, cbar=False, xticklabels=across,
+            yticklabels=down,
+        )  # fmt: skip
+        axes.tick_params(rotation=0)
+        axes.set(xlabel="", ylabel="")
         axes.spines[:].set_visible(False)
         head(axes, str(name), min(wrap, len(names)))
         axes.grid(visible=False)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from itertools import product
 
 import pandas as pd
+import seaborn as sns
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,6 +22,7 @@ from selfpref.plots.frame import (
     grid,
     head,
     legend,
+    looks_of,
     order,
     weak,
 )
@@ -42,8 +44,20 @@ def line(axes: Axes, rows: pd.DataFrame, x: str, look: Look) -> None:
         if look.dash != "none":
             axes.fill_between(firm[x], firm["lo"], firm["hi"], color=color, alpha=0.14, linewidth=0)
         axes.vlines(beside[x], beside["lo"], beside["hi"], color=color, linewidth=0.6, alpha=0.6)
-    axes.plot(firm[x], firm["value"], linestyle=look.dash, color=color, linewidth=1.0)
+    if len(firm) and look.dash != "none":
+        sns.lineplot(
+            x=firm[x].to_numpy(), y=firm["value"].to_numpy(), ax=axes,
+            color=color, linestyle=look.dash, linewidth=1.0, estimator=None,
+        )  # fmt: skip
     dots(axes, rows[x], rows["value"], look, hollow, 3.2)
+
+
+def _tick(axes: Axes, ticks: Mapping[float, str], *, whole: bool) -> None:
+    """Named places along the horizontal axis, or whole numbers."""
+    if ticks:
+        axes.set_xticks(list(ticks), list(ticks.values()))
+    elif whole:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
 
 
 @style.context(STYLE)
@@ -52,7 +66,7 @@ def lines(
     *,
     x: str,
     label: tuple[str, str],
-    looks: Mapping[str, Look],
+    looks: Mapping[str, Look] | None = None,
     series: str = "series",
     panel: str | None = None,
     wrap: int = 4,
@@ -64,14 +78,15 @@ def lines(
     hollow: str = "",
     width: float = 0.0,
     message: str = "",
-) -> Figure:
+) -> Figure | None:
     """A line a series, a panel an entry of a column.
 
     Args:
         rows: A long frame with `x`, `value`, `lo`, `hi`, `hollow` (or without the last three).
         x: The column along: numbers, or an ordered categorical, drawn at even distances.
         label: Of the horizontal and of the vertical axis.
-        looks: The series in their order: entry of the column `series` to its look.
+        looks: The series in their order: entry of the column `series` to its look; without it as
+            `looks_of` has them.
         series: The column of the series.
         panel: A column with a panel an entry.
         wrap: At most so many panels beside one another.
@@ -86,13 +101,16 @@ def lines(
         message: What the figure shows, above its legend.
 
     Returns:
-        The figure; `legend` again after adding labelled marks to it.
+        The figure; `legend` again after adding labelled marks to it. None without any value.
 
     >>> rows = pd.DataFrame({"step": [0, 1], "series": "gpt-4", "value": [0.1, 0.2]})
     >>> figure = lines(rows, x="step", label=("step", "bias"), looks={"gpt-4": Look("#0072B2")})
     >>> [line.get_ydata().tolist() for line in figure.axes[0].lines[:1]]
     [[0.1, 0.2]]
     """
+    if rows["value"].isna().all():
+        return None
+    looks = looks or looks_of(rows, series)
     names = order(rows[panel]) if panel else [""]
     ticks: dict[float, str] = {}
     if isinstance(rows[x].dtype, pd.CategoricalDtype):
@@ -124,10 +142,7 @@ def lines(
             blank(axes)
         axes.grid(visible=True, axis="y")
         axes.grid(visible=False, axis="x")
-        if ticks:
-            axes.set_xticks(list(ticks), list(ticks.values()))
-        elif pd.api.types.is_integer_dtype(rows[x].dtype):
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+        _tick(axes, ticks, whole=pd.api.types.is_integer_dtype(rows[x].dtype))
         if limits:
             axes.set_ylim(limits)
         if kind == kinds[0]:
@@ -150,10 +165,11 @@ def scatter(
     x: str,
     y: str,
     label: tuple[str, str],
-    looks: Mapping[str, Look],
+    looks: Mapping[str, Look] | None = None,
     series: str = "series",
     panel: str | None = None,
-) -> Figure:
+    diagonal: str = "",
+) -> Figure | None:
     """Points in a plane, with an interval along each axis where the frame has one.
 
     Args:
@@ -161,15 +177,14 @@ def scatter(
         x: The column of the horizontal axis.
         y: The column of the vertical axis.
         label: Of the horizontal and of the vertical axis.
-        looks: The series in their order: entry of the column `series` to its look.
+        looks: The series in their order: entry of the column `series` to its look; without it as
+            `looks_of` has them.
         series: The column of the series.
         panel: A column with a panel an entry; panels share their axes.
-        wrap: At most so many panels beside one another.
         diagonal: What the line of equal values means, for the legend; none without it.
-        hollow: Why marks are hollow, for the legend.
 
     Returns:
-        The figure; `legend` again after adding labelled marks to it.
+        The figure; `legend` again after adding labelled marks to it. None without any value.
 
     >>> rows = pd.DataFrame({"own": [0.1], "other": [0.2], "series": "gpt-4"})
     >>> look = {"gpt-4": Look("#0072B2")}
@@ -177,6 +192,9 @@ def scatter(
     >>> figure.axes[0].lines[0].get_xydata().tolist()
     [[0.1, 0.2]]
     """
+    if rows[[x, y]].isna().any(axis=1).all():
+        return None
+    looks = looks or looks_of(rows, series)
     names = order(rows[panel]) if panel else [""]
     figure, panels = grid([2.7] * len(names), 2, share_x=True, share_y=True)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
@@ -193,6 +211,8 @@ def scatter(
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
             dots(axes, mine[x], mine[y], look, weak(mine), 4)
         axes.grid(visible=True, axis="both")
+        if diagonal:
+            axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
         head(axes, str(name), min(2, len(names)))
     announce(panels[0], shown if len(looks) > 1 else {})
     figure.supxlabel(label[0], fontsize=8)

@@ -21,12 +21,13 @@ from PIL import Image
 
 from selfpref.files import atomic, write_text
 from selfpref.plots.frame import STYLE
+from selfpref.say import SENTENCES
 from selfpref.texts import visible
 
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
 # What a notebook made: its outputs in their order.
-MANIFEST = "gallery-{}.json"
+MANIFEST = "gallery.json"
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
 
@@ -120,20 +121,19 @@ def nothing(reason: str, table: pd.DataFrame | None = None) -> Plate:
         reason: What was there and what dropped out, with counts.
         table: What is left; None as in `Plate`.
     """
-    return Plate(None, table, f"Not drawn: {reason}.")
+    return Plate(None, table, f"{reason}.")
 
 
 class Gallery:
-    """The folder of one study's pictures and tables, which its chapter and its appendix fill.
+    """The folder of one study's pictures and tables, which its chapter fills.
 
     Args:
         folder: Where they go.
-        page: The name of the notebook that fills it; none: that of the folder.
         formats: With `pdf` every picture, with `tex` every table is written in that format too.
     """
 
-    def __init__(self, folder: Path, page: str = "", formats: Collection[str] = ("svg",)) -> None:
-        self.folder, self.page, self.formats = folder, page or folder.name, formats
+    def __init__(self, folder: Path, formats: Collection[str] = ("svg",)) -> None:
+        self.folder, self.formats = folder, formats
         self._captions: dict[str, str | None] = {}
         self._formats: dict[str, set[str]] = {}
 
@@ -198,7 +198,7 @@ class Gallery:
             self.table(table, name)
         if figure is None:
             # A section that shows nothing else is left out (`selfpref.report.sections`).
-            display(Markdown(caption), metadata={"drawn": False})
+            display(Markdown(f"Not drawn: {caption}"), metadata={"drawn": False})
             return
         self.figure(figure, name, caption)
         place = "/".join((*self.folder.parts[-2:], name))
@@ -212,7 +212,7 @@ class Gallery:
     def prune(self) -> None:
         """List what was made here, and remove what no notebook makes any longer. Call it last.
 
-        `gallery-<page>.json` holds the notebook's outputs in their order: name, caption (null where
+        `gallery.json` holds the notebook's outputs in their order: name, caption (null where
         there is no picture) and the endings of its files.
         """
         made = [
@@ -220,25 +220,18 @@ class Gallery:
             for name, caption in self._captions.items()
         ]
         text = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        write_text(self.folder / MANIFEST.format(self.page), text)
-        pages = manifests(self.folder)
-        kept = {MANIFEST.format(page) for page in pages}
-        for one in (output for page in pages.values() for output in page):
-            kept |= {f"{one['name']}.{kind}" for kind in one["formats"]}
+        write_text(self.folder / MANIFEST, text)
+        kept = {SENTENCES, MANIFEST}
+        kept |= {f"{name}.{kind}" for name in self._captions for kind in self._formats[name]}
         for path in self.folder.iterdir():
             if path.name not in kept:
                 path.unlink()
 
 
-def manifests(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """What each notebook made in a folder, by the notebook's name; as `Gallery.prune` lists it."""
-    before, after = MANIFEST.split("{}")
-    return {
-        path.name.removeprefix(before).removesuffix(after): json.loads(
-            path.read_text(encoding="utf-8")
-        )
-        for path in sorted(folder.glob(MANIFEST.format("*")))
-    }
+def listed(folder: Path) -> list[dict[str, Any]]:
+    """What the chapter made in a folder, as `Gallery.prune` lists it; nothing without a chapter."""
+    path = folder / MANIFEST
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
 
 
 def _inert(column: pd.Series) -> pd.Series:

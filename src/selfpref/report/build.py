@@ -141,7 +141,7 @@ def _compared(studies: Sequence[Study]) -> show.Table:
 
 
 def _pictures(study: Study) -> set[str]:
-    """The labels of the pictures that a study's chapter or appendix shows."""
+    """The labels of the pictures that a study's chapter shows."""
     found = {
         shown(output)
         for made in study.pages

@@ -84,7 +84,7 @@ def work(found: Mapping[Key, pd.DataFrame]) -> pd.DataFrame:
     """What every judge was asked, and what came of it.
 
     Args:
-        found: The studies' tables; `asked` is written by a study's appendix.
+        found: The studies' tables; `asked` is written by a study's chapter.
 
     Returns:
         One row a judge, study, table, task and status, with n; the table `responses` counts what

@@ -14,7 +14,7 @@ import nbformat
 import pandas as pd
 
 from selfpref import paths
-from selfpref.plots.save import manifests
+from selfpref.plots.save import listed
 from selfpref.report.sections import source
 
 # Pictures and tables of released texts, which git ignores: no page that is in git may need them.
@@ -93,8 +93,8 @@ class Study:
 
     Attributes:
         key: The name of its folder.
-        pages: Its chapter, and its appendix where it has one.
-        outputs: Its pictures and tables, in the order of the chapter and of the appendix.
+        pages: Its chapter.
+        outputs: Its pictures and tables, in the order of the chapter.
     """
 
     key: str
@@ -115,25 +115,17 @@ def heading(notebook: nbformat.NotebookNode) -> str:
     return "Notebook"
 
 
-def _page(profile: str, name: str) -> Page | None:
-    path = paths.report_dir(profile) / f"{name}.ipynb"
-    if not path.is_file():
-        return None
-    notebook = nbformat.read(path, as_version=4)
-    return Page(name, heading(notebook), notebook)
-
-
 def _study(folder: Path, profile: str) -> Study:
-    listed = manifests(folder)
-    names = sorted(listed, key=lambda name: (name != folder.name, name))
     hidden = () if source(profile) == "lab" else RELEASED
     outputs = [
-        Output(folder, one["name"], name, one["caption"] or "", tuple(one["formats"]))
-        for name in names
-        for one in listed[name]
+        Output(folder, one["name"], folder.name, one["caption"] or "", tuple(one["formats"]))
+        for one in listed(folder)
         if one["name"] not in hidden
     ]
-    pages = [page for name in names if (page := _page(profile, name))]
+    pages, path = [], paths.report_dir(profile) / f"{folder.name}.ipynb"
+    if path.is_file():
+        notebook = nbformat.read(path, as_version=4)
+        pages = [Page(folder.name, heading(notebook), notebook)]
     return Study(folder.name, pages, outputs)
 
 
@@ -146,7 +138,7 @@ def studies(profile: str, wanted: Sequence[str]) -> list[Study]:
             another name is left out.
     """
     folders = [paths.figure_dir(profile, name) for name in wanted]
-    return [_study(folder, profile) for folder in folders if manifests(folder)]
+    return [_study(folder, profile) for folder in folders if listed(folder)]
 
 
 def frames(made: Sequence[Study]) -> dict[tuple[str, str], pd.DataFrame]:

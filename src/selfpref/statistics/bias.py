@@ -118,21 +118,6 @@ def demographic_parity_interval(cells: Floats, clusters: Clusters, level: float)
     return Interval(2 * own.value - 1, 2 * own.lo - 1, 2 * own.hi - 1, 0.0)
 
 
-def demographic_parity(cells: npt.ArrayLike) -> Floats:
-    """DP (Eq. 4), -1..1.
-
-    Args:
-        cells: Counts or weights `[..., 4]` in the order tp, fn, fp, tn.
-
-    Returns:
-        `[...]`; NaN where there is no pair.
-    """
-    tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=float), -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        result: Floats = 2 * (tp + fp) / (tp + fn + fp + tn) - 1
-    return result
-
-
 def crossed(human: Floats, judge: Floats) -> Floats:
     """The cells of pairs, from each side's share for the own response: `[...]` to `[..., 4]`."""
     return np.stack(

@@ -58,6 +58,15 @@ class Interval:
         return dict(zip(names, (self.value, self.lo, self.hi), strict=True))
 
 
+def bounded(*names: str) -> list[str]:
+    """The columns that `Interval.columns` fills.
+
+    >>> bounded("eo")
+    ['eo', 'eo_lo', 'eo_hi']
+    """
+    return [f"{name}{bound}" for name in names for bound in ("", "_lo", "_hi")]
+
+
 def ratio(totals: Floats) -> Floats:
     """First total over second, a mean or a share: `[..., 2]` -> `[...]`, NaN where that is zero."""
     part, whole = totals[..., 0], totals[..., 1]

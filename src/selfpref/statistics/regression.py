@@ -10,6 +10,10 @@ With the column x_j of the design, x~_j what is left of it after a regression on
 for N rows in G clusters and a design of rank K (Liang & Zeger 1986; the correction is the usual one
 of Stata and statsmodels). The interval is b_j -+ t(G - 1) se_j. A column that the others span has
 no coefficient of its own: NaN, never an arbitrary one of many solutions.
+
+A slope or a correlation that is to be resampled is a function of sums over rows, `slope_of_sums`:
+columns are taken out of the sums of products one after the other (Gaussian elimination), which
+gives the same coefficient as `fit`.
 """
 
 from dataclasses import dataclass
@@ -22,6 +26,8 @@ from selfpref.statistics.scores import Floats
 
 # What is left of a column, as a part of it, below which the other columns span it.
 SPANNED = 1e-10
+# The determinant of sums of products below which there is no slope.
+SPREAD = 1e-9
 
 
 @dataclass(frozen=True)
@@ -85,4 +91,39 @@ def fit(
         meat = np.bincount(codes, weights=left * residual)
         se = float(np.sqrt(correction * (meat @ meat)) / size)
         found[name] = Coefficient(value, se, value - quantile * se, value + quantile * se)
+    return found
+
+
+def slope_of_sums(products: Floats) -> Floats:
+    """The slope of y on x, all other columns held, from sums over rows.
+
+    Args:
+        products: Sums of products of the columns 1, the controls, x and y, in this order:
+            `[..., columns, columns]`.
+
+    Returns:
+        `[...]`; NaN where the columns before y span each other.
+
+    >>> rows = np.array([[1.0, x, 3 - 2 * x] for x in (0, 1, 5)])
+    >>> float(slope_of_sums(rows.T @ rows))
+    -2.0
+    """
+    spread = np.ones(products.shape[:-2])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        while products.shape[-1] > 2:
+            size = products[..., :1, :1]
+            spread = spread * size[..., 0, 0]
+            taken = products[..., 1:, :1] * products[..., :1, 1:] / size
+            products = products[..., 1:, 1:] - taken
+        spread = spread * products[..., 0, 0]
+        slope = products[..., 0, 1] / products[..., 0, 0]
+    found: Floats = np.where(spread > SPREAD, slope, np.nan)
+    return found
+
+
+def pearson(one: Floats, other: Floats) -> Floats:
+    """The correlation over the last axis: `[..., n]` twice to `[...]`; NaN without spread."""
+    one, other = (values - values.mean(axis=-1, keepdims=True) for values in (one, other))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (one * other).sum(-1) / np.sqrt((one**2).sum(-1) * (other**2).sum(-1))
     return found

@@ -307,3 +307,32 @@ def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFram
     if scale == "perplexity":
         value = np.exp(value)
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
+
+
+def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
+    """ln(1 + characters) of each first text, by (item_id, responder)."""
+    first = responses["step"].eq(0) & responses["sample"].eq(0)
+    lengths = np.log1p(characters[first].astype(float))
+    keys = pd.MultiIndex.from_frame(responses.loc[first, ["item_id", "responder"]])
+    return pd.Series(lengths.to_numpy(), index=keys)
+
+
+def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floats:
+    """The value of each row's text, by (item_id, responder); NaN where it is not known."""
+    found: Floats = values.reindex(pd.MultiIndex.from_arrays([items, responders])).to_numpy(float)
+    return found
+
+
+def gap(
+    values: pd.Series, rows: pd.DataFrame, one: str = "first", other: str = "second"
+) -> pd.Series:
+    """The value of one text of each pair minus that of the other; NaN where one is not known.
+
+    Args:
+        values: By (item_id, responder).
+        rows: Pairs, with `item_id` and both columns of responders.
+        one: The column of the one responder.
+        other: The column of the other.
+    """
+    mine, theirs = (value_of(values, rows["item_id"], rows[side]) for side in (one, other))
+    return pd.Series(mine - theirs, index=rows.index)

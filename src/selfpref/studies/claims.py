@@ -4,6 +4,7 @@ The tables are the CSVs of figures/recorded, which git holds; so the claims are 
 whichever profile is active.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +13,7 @@ from types import ModuleType
 
 import pandas as pd
 
-from selfpref import paths
+from selfpref import paths, say
 from selfpref.files import atomic
 from selfpref.statements import AbsentError, Claim, Statement
 
@@ -24,18 +25,23 @@ PAPERS = {
     "livebench": "Self-bias in LLM as Judge (basusum/LLM-Judge)",
     "beyond": "Wataoka et al., arXiv 2410.21819",
 }
-VERDICTS = {
-    "holds": "hold",
-    "holds with a control": "hold with a control",
-    "not identifiable": "cannot be told from something else or lack their data",
-    "does not hold": "do not hold",
-}
 
 
 def findings(study: str) -> Mapping[str, Statement]:
     """The sentences of a study's chapter, by key."""
     found: Mapping[str, Statement] = getattr(_module(study), "FINDINGS", {})
     return found
+
+
+def sentence(study: str, key: str) -> str:
+    """What the chapter of a study says of the released data under a key.
+
+    Raises:
+        LookupError: It says no such thing.
+    """
+    if study in say.papers():
+        return str(say.said(paths.figure_dir(paths.RELEASED, study))[key]["text"])
+    return findings(study)[key].said(Tables(study))
 
 
 def claims(study: str) -> Sequence[Claim]:
@@ -77,10 +83,15 @@ def table() -> pd.DataFrame:
     `cell` and `figure` are paths within the repository; a claim about which there are no released
     data has no cell.
     """
-    rows = []
+    rows: list[dict[str, object]] = []
     for study, paper in PAPERS.items():
+        frames: say.Frames = Tables(study)
+        if study in say.papers():
+            place = paths.figure_dir(paths.RELEASED, study)
+            given = frames if place.is_dir() else defaultdict(pd.DataFrame)
+            rows += say.claim_rows(study, given, place)
+            continue
         folder = f"figures/{paths.RELEASED}/{study}"
-        frames = Tables(study)
         for claim in claims(study):
             row = claim.row(frames)
             for name, end in (("cell", ""), ("figure", ".svg")):
@@ -92,7 +103,7 @@ def table() -> pd.DataFrame:
 def counted(found: pd.DataFrame) -> str:
     """A sentence: how many claims of a table there are of each verdict; empty without a verdict."""
     count = found["verdict"].value_counts() if len(found) else found
-    told = [f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count]
+    told = [f"{count[name]} {words}" for name, words in say.VERDICTS.items() if name in count]
     if not told:
         return ""
     parts = ", and ".join(filter(None, (", ".join(told[:-1]), told[-1])))

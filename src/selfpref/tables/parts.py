@@ -57,6 +57,51 @@ class StudyTables:
         ]
         return found[0] if len(found) == 1 else pd.concat(found, ignore_index=True)
 
+    def by_dataset(
+        self, profile: str, columns: Mapping[str, Sequence[str]]
+    ) -> dict[str, dict[str, pd.DataFrame]]:
+        """Several tables of every data set.
+
+        Args:
+            profile: Whose data.
+            columns: Which tables, and of each the columns that are wanted, as `tables.read` takes
+                them.
+
+        Returns:
+            By data set, sorted, then by table. Of a `text` no more than its `length` is kept, in
+            characters.
+        """
+        datasets = [
+            name
+            for name in sorted(self.parts(profile, "items"))
+            # A file of scores or perplexities has no items; its rows are other data sets'.
+            if len(tables.read(profile, "items", self.name, [name], ("item_id",)))
+        ]
+        found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets}
+        for name, wanted in columns.items():
+            pieces: dict[str, list[pd.DataFrame]] = {dataset: [] for dataset in found}
+            # Part by part: a second copy of all parts would be most of what loading takes.
+            for some in [[file] for file in self.parts(profile, name)] or [[]]:
+                table = tables.read(profile, name, self.name, some, wanted)
+                if "text" in table:
+                    table["length"] = table.pop("text").str.len()
+                    tables.release()
+                # Everything before the first slash of an item_id is its data set.
+                owner = table["item_id"].str.replace(r"/.*", "", regex=True)
+                for dataset, kept in pieces.items():
+                    kept.append(table[owner.eq(dataset)])
+            for dataset, kept in pieces.items():
+                found[dataset][name] = pd.concat(kept, ignore_index=True)
+        return found
+
+    def of_items(self, profile: str, table: str, items: pd.Series) -> pd.DataFrame:
+        """The rows of a table that are of some items, read part by part."""
+        found = [tables.empty(table)]
+        for file in self.parts(profile, table):
+            rows = tables.read(profile, table, self.name, [file])
+            found.append(rows[rows["item_id"].isin(items)])
+        return pd.concat(found, ignore_index=True)
+
     def whole(self, profile: str, names: Iterable[str]) -> dict[str, pd.DataFrame]:
         """Several tables by name."""
         return {name: self.read(profile, name) for name in names}

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from conftest import SETTINGS
 
+from selfpref.statistics.judged import Judged
 from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE
 from selfpref.studies.beyond.measure.mitigations import (
     CHANGED,
@@ -18,7 +19,6 @@ from selfpref.studies.beyond.measure.mitigations import (
     text_perplexities,
     weights,
 )
-from selfpref.studies.wataoka.measure.judged import Judged
 
 
 def perplexity(item, responder, judge, nats, tokens=10):

@@ -9,14 +9,14 @@ from conftest import SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_fil
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.judged import Judged, bias
 from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond import measure as beyond
 from selfpref.studies.beyond.measure import recovery, sets
 from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.measure.panel import Settings as ContestSettings
-from selfpref.studies.wataoka import measure as wataoka
-from selfpref.studies.wataoka.measure.judged import Judged
+from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.wataoka.read import mt_bench, vicuna80
 from selfpref.studies.xu.measure.rows import Settings as XuSettings
 
@@ -456,12 +456,12 @@ def test_the_chapters_of_the_studies_say_the_same(released):
     human = rows[rows["gold"].eq("human")]
     for data in released:
         mine = human[human["dataset"].eq(data.name)].set_index(["judge", "statistic"])
-        for row in wataoka.bias(data).itertuples():
+        for row in bias([data]).itertuples():
             for name, short in (("equal_opportunity", "eo"), ("demographic_parity", "dp")):
                 found = mine.loc[(row.judge, name), ["value", "lo", "hi", "n", "dropped"]]
                 wanted = [getattr(row, f"{short}{end}") for end in ("", "_lo", "_hi")]
                 assert found.tolist() == pytest.approx([*wanted, row.n, row.n_dropped])
-        for row in wataoka.excess_table(data).itertuples():
+        for row in excess_table([data]).itertuples():
             name = {"own": "excess", "common": "excess_common", "half-ties": "excess_half_ties"}
             found = mine.loc[(row.judge, name[row.variant]), ["value", "lo", "hi", "n"]]
             if not np.isnan(row.excess):

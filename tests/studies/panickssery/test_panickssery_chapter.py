@@ -1,4 +1,4 @@
-"""The chapter of Panickssery et al. and its appendix on less than a release: cells, run here."""
+"""The chapter of Panickssery et al. on less than a release: cells, run here."""
 
 import json
 
@@ -73,7 +73,7 @@ def nothing(rng):
 
 
 @pytest.mark.parametrize("filled", [laboratory, nothing])
-def test_chapter_and_appendix_run_on_less(filled, rng, tmp_path, monkeypatch):
+def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
     found, who = filled(rng)
     found = {
         name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
@@ -87,13 +87,12 @@ def test_chapter_and_appendix_run_on_less(filled, rng, tmp_path, monkeypatch):
     asked = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
     frames.write_frames(computed | {"asked": asked}, paths.metrics_dir("lab", "panickssery"))
     monkeypatch.setattr("selfpref.params.gather", lambda names: Params)
-    for name in ("panickssery", "panickssery_appendix"):
-        notebook = nbformat.read(REPOSITORY / f"notebooks/{name}.ipynb", as_version=4)
-        names: dict[str, object] = {}
-        for cell in of_source(notebook, "lab").cells:
-            if cell.cell_type == "code":
-                exec(cell.source, names)
-            if "parameters" in cell.metadata.get("tags", []):
-                names["profile"] = "lab"
+    notebook = nbformat.read(REPOSITORY / "notebooks/panickssery.ipynb", as_version=4)
+    names: dict[str, object] = {}
+    for cell in of_source(notebook, "lab").cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+        if "parameters" in cell.metadata.get("tags", []):
+            names["profile"] = "lab"
     written = pd.read_csv(tmp_path / "figures/lab/panickssery/pairwise.csv")
     assert set(written["evaluator"]) == set(who["evaluator"])

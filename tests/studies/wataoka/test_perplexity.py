@@ -1,33 +1,36 @@
-"""Perplexity and verdicts: differences, bins, and slopes against ordinary least squares."""
+"""Perplexity and verdicts: which pairs enter, bins, slopes; who wrote the texts and the texts."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from conftest import SETTINGS
+from judged_sets import data_set
 
+from selfpref import tables
+from selfpref.statistics.judged import Judged
 from selfpref.statistics.scores import response_perplexity
-from selfpref.studies.wataoka.measure.by_perplexity import (
-    bin_edges,
-    controlled_slope,
-    moments,
-    own_first,
-    pair_differences,
-    slope,
-)
+from selfpref.studies.wataoka import perplexity
+from selfpref.studies.wataoka.perplexity import OUTSIDE, bin_edges, pair_differences, parts, turned
 
-PERPLEXITIES = pd.DataFrame(
-    [
-        ("1", "a", "a", True, 4.0, 4, "ok"),
-        ("1", "b", "a", True, 9.0, 3, "ok"),
-        ("1", "c", "a", True, 0.0, 0, "ok"),
-        ("1", "d", "a", True, math.nan, 5, "truncated"),
-        ("1", "a", "a", False, 8.0, 4, "ok"),
-    ],
-    columns=["item_id", "responder", "judge", "conditional", "sum_nll", "n_tokens", "status"],
-).assign(step=0)
+
+def read(item, judge, responder, nats, **changed):
+    row = {"item": item, "responder": responder, "judge": judge, "conditional": True}
+    return row | {"sum_nll": nats * 10, "n_tokens": 10, "n_bytes": 9, "status": "ok"} | changed
+
+
+def test_log_perplexity_is_nats_a_token_and_missing_is_never_zero():
+    rows = [read(1, "a", "a", 0.4), read(1, "a", "b", 0.9, sum_nll=9.0, n_tokens=3)]
+    rows += [read(1, "a", "c", 0.0, n_tokens=0), read(1, "a", "d", math.nan, status="truncated")]
+    scored = data_set(perplexities=rows).tables["perplexities"]
+    value = response_perplexity(scored, "log-perplexity").set_index("responder")["value"]
+    assert value.round(9).to_dict() == pytest.approx(
+        {"a": 0.4, "b": 3.0, "c": math.nan, "d": math.nan}, nan_ok=True
+    )
+    other = response_perplexity(scored, "perplexity")["value"]
+    assert np.allclose(other, np.exp(value), equal_nan=True)
 
 
 def pairs(*rows):
@@ -35,74 +38,35 @@ def pairs(*rows):
     return pd.DataFrame(rows, columns=columns).assign(cluster="c")
 
 
-def test_log_perplexity_is_the_mean_over_tokens_in_nats():
-    value = response_perplexity(PERPLEXITIES, "log-perplexity").set_index(
-        ["responder", "conditional"]
-    )
-    assert value.loc[("a", True), "value"] == 1.0
-    assert value.loc[("b", True), "value"] == 3.0
-    assert value.loc[("a", False), "value"] == 2.0
-
-
-def test_perplexity_is_its_exponential():
-    one, two = (
-        response_perplexity(PERPLEXITIES, s)["value"] for s in ("perplexity", "log-perplexity")
-    )
-    assert np.allclose(one, np.exp(two), equal_nan=True)
-
-
-def test_no_token_and_truncated_are_missing_and_not_zero():
-    value = response_perplexity(PERPLEXITIES, "log-perplexity").set_index("responder")["value"]
-    assert np.isnan(value["c"])
-    assert np.isnan(value["d"])
+def values(count, **by_responder):
+    return pd.Series({(str(n), name): v for n in range(count) for name, v in by_responder.items()})
 
 
 NONE = pd.Series(dtype=float)
-VALUES = response_perplexity(PERPLEXITIES, "log-perplexity")
 
 
-def test_alone_the_judges_own_response_is_a():
-    found = own_first(pair_differences(pairs(("1", "a", "b", "a", 1.0, 0.0)), VALUES, NONE)).iloc[0]
-    assert (found["own"], found["x"], found["judge_wins"], found["human_wins"]) == (True, -2, 0, 1)
-    turned = VALUES.replace({"responder": {"a": "z"}, "judge": {"a": "z"}})
-    swapped = own_first(pair_differences(pairs(("1", "b", "z", "z", 0.0, 1.0)), turned, NONE)).iloc[
-        0
-    ]
-    assert (swapped["own"], swapped["x"], swapped["judge_wins"]) == (True, -2, 0)
-
-
-def test_a_is_drawn_whoever_judges():
-    """Over many pairs the judge's own response is A about half of the time, and not always."""
+def test_a_is_drawn_whoever_judges_and_alone_it_is_the_judges_own():
     rows = [(str(n), "a", "b", "a", 1.0, 1.0) for n in range(200)]
-    values = pd.DataFrame(
-        [(str(n), who, "a", True, v) for n in range(200) for who, v in (("a", 1.0), ("b", 3.0))],
-        columns=["item_id", "responder", "judge", "conditional", "value"],
-    )
-    found = pair_differences(pairs(*rows), values, NONE)
+    found = pair_differences(pairs(*rows), values(200, a=1.0, b=3.0), NONE)
     assert 60 < found["own_is_b"].sum() < 140
     assert (found["x"].lt(0) != found["own_is_b"]).all()
-    assert (own_first(found)["x"] == -2).all()
+    own = turned(found, found["own_is_b"])
+    assert (own[["x", "judge_wins", "human_wins"]] == [-2, 1, 1]).all(axis=None)
 
 
 def test_turning_a_pair_turns_x_wins_and_quality_together():
-    """Either response may be A: the sign of x and the winner go along."""
     rows = [(str(n), "b", "c", "a", 1.0, 1.0) for n in range(40)]
-    values = pd.DataFrame(
-        [(str(n), who, "a", True, v) for n in range(40) for who, v in (("b", 1.0), ("c", 3.0))],
-        columns=["item_id", "responder", "judge", "conditional", "value"],
-    )
-    quality = pd.Series(
-        {(str(n), who): q for n in range(40) for who, q in (("b", 0.9), ("c", 0.4))}
-    )
-    found = pair_differences(pairs(*rows), values, quality)
-    assert set(zip(found["x"], found["judge_wins"], found["q"].round(9), strict=True)) == {
+    found = pair_differences(
+        pairs(*rows), values(40, b=1.0, c=3.0), values(40, b=0.9, c=0.4)
+    ).round(9)
+    assert set(zip(found["x"], found["judge_wins"], found["q"], strict=True)) == {
         (-2.0, 1.0, 0.5),
         (2.0, 0.0, -0.5),
     }
 
 
 def test_without_a_true_quality_the_human_stands_for_it():
-    found = pair_differences(pairs(("1", "a", "b", "a", 0.5, 1.0)), VALUES, NONE)
+    found = pair_differences(pairs(("1", "a", "b", "a", 0.5, 1.0)), values(2, a=1.0, b=3.0), NONE)
     assert found["q"].tolist() == [0.0]
 
 
@@ -111,23 +75,184 @@ def test_bins_of_equal_width_or_count(binning, edges):
     assert bin_edges(pd.Series([0.0, 0.5, 1.0, 4.0, 10.0]), 2, binning).tolist() == edges
 
 
-def test_slopes_are_those_of_least_squares(rng):
-    x, q = rng.normal(size=(2, 300))
-    x = x + 0.6 * q
-    y = (0.3 - 0.2 * x + 0.4 * q + 0.1 * rng.normal(size=300) > 0).astype(float)
-    raw = np.linalg.lstsq(np.column_stack([np.ones(300), x]), y, rcond=None)[0]
-    held = np.linalg.lstsq(np.column_stack([np.ones(300), x, q]), y, rcond=None)[0]
-    assert slope(moments(x, x, y).sum(axis=0)) == pytest.approx(raw[1])
-    assert controlled_slope(moments(x, q, y).sum(axis=0)) == pytest.approx(held[1])
+@pytest.mark.parametrize("binning", ["width", "count"])
+def test_with_one_edge_there_is_one_bin(binning):
+    assert bin_edges(pd.Series([2.0, 2.0]), 4, binning).tolist() == [2, 2]
+    rows = [read(1, "a", who, nats) for who, nats in (("a", 1.0), ("b", 3.0))]
+    data = data_set(
+        votes=[(1, "a", "b", "a")],
+        verdicts=[(1, "a", "a", "b", "a")],
+        perplexities=rows,
+        changed={"binning": binning},
+    )
+    found = perplexity.win_rates_by_bin([data]).query("pairs == 'own'")
+    assert found[["bin", "x", "n"]].values.tolist() == [[0, -2, 1]] * 2
+    # The bounds are those of all pairs, in which either response may be A.
+    assert found["left"].eq(found["right"]).all()
+    assert found["left"].abs().eq(2).all()
 
 
-@given(st.floats(-5, 5))
-def test_one_value_of_x_has_no_slope(value):
-    x, y = np.full(6, value), np.array([0.0, 1, 0, 1, 1, 0])
-    assert np.isnan(slope(moments(x, x, y).sum(axis=0)))
+NAMES = ("broken", "fair", "strong")
 
 
-def test_a_quality_that_explains_x_leaves_no_controlled_slope():
-    x = np.array([1.0, 2, 3, 4])
-    y = np.array([0.0, 0, 1, 1])
-    assert np.isnan(controlled_slope(moments(x, 2 * x, y).sum(axis=0)))
+def judged(follows, readers=("smollm2", "fair"), votes=True, quality=(), questions=300):
+    """Pairs of responders of unequal quality and perplexity; a verdict `follows` the text's own.
+
+    Strong responders are preferred and more predictable. Beyond that each text has a perplexity of
+    its own, which moves a decision by `follows` a nat.
+    """
+    draw = np.random.default_rng(1)
+    voted, verdicts, responses, scores = [], [], [], []
+    for item in range(questions):
+        own = dict(zip(NAMES, draw.normal(0, 0.3, 3), strict=True))
+        for place, name in enumerate(NAMES):
+            text = "x" * int(draw.integers(20, 200))
+            responses.append({"item": item, "responder": name, "text": text})
+            scores += [read(item, who, name, 3 - 0.5 * place + own[name]) for who in readers]
+        for one, other in (("broken", "fair"), ("broken", "strong"), ("fair", "strong")):
+            gap = 0.12 * (NAMES.index(one) - NAMES.index(other)) + follows * (own[one] - own[other])
+            chosen, better = draw.random(2) < 0.5 + np.clip(gap, -0.5, 0.5)
+            voted.append((item, one, other, one if better else other))
+            verdicts.append((item, "fair", one, other, one if chosen else other))
+    return data_set(
+        votes=voted if votes else [],
+        verdicts=verdicts,
+        responses=responses,
+        perplexities=scores,
+        truths=list(quality),
+    )
+
+
+def slopes(data):
+    return perplexity.outside_reader([data]).set_index(["who", "reader", "control"])
+
+
+def test_a_slope_that_is_authorship_alone_goes_once_responders_have_effects():
+    found = slopes(judged(follows=0.0))
+    for who in ("human", "fair"):
+        raw, within = (found.loc[(who, "outside", name)] for name in ("raw", "length"))
+        assert raw["slope_hi"] < -0.1
+        assert within["slope_lo"] < 0 < within["slope_hi"]
+
+
+def test_a_slope_of_the_texts_own_stays():
+    found = slopes(judged(follows=-0.3))
+    for control in ("responders", "length"):
+        row = found.loc["human", "outside", control]
+        assert row["slope_lo"] < -0.3 < row["slope_hi"] < 0
+    # The people's votes control for nothing in the people's own fit.
+    assert set(found.loc["human"].index.get_level_values("control")) == {
+        *("raw", "responders", "length")
+    }
+
+
+def test_its_own_reader_is_the_judge_and_everyone_else_is_outside():
+    found = slopes(judged(0.0, readers=("smollm2", "fair", "strong"))).reset_index()
+    assert found.set_index(["who", "reader"])["readers"].to_dict() == {
+        ("fair", "own"): "fair",
+        ("fair", "outside"): "2 models",
+        ("human", "outside"): "3 models",
+    }
+
+
+def test_a_text_without_perplexity_is_counted_and_never_zero():
+    data = judged(0.0, readers=("smollm2",))
+    scored = data.tables["perplexities"]
+    scored.loc[scored["item_id"].eq("set/0"), ["sum_nll", "status"]] = [np.nan, "truncated"]
+    row = slopes(data).loc["human", "outside", "raw"]
+    assert (row["n"], row["n_dropped"]) == (897, 3)
+    rates = perplexity.win_rates_by_bin([data], OUTSIDE).query("pairs == 'all' and who == 'judge'")
+    assert rates["n"].sum() == 897
+    assert set(rates["n_dropped"]) == {3}
+
+
+def test_the_bins_of_fig_3_are_those_of_the_readers():
+    rates = perplexity.win_rates_by_bin([judged(-0.5)], OUTSIDE)
+    every = rates.query("pairs == 'all' and who == 'judge'")
+    assert every["n"].sum() == 900
+    assert every["x"].is_monotonic_increasing
+    assert every["win_rate"].iloc[0] > 0.6
+    assert every["win_rate"].iloc[-1] < 0.4
+    counts = rates.query("who == 'judge'").groupby("pairs")["n"].sum()
+    assert counts.to_dict() == {"all": 900, "own": 600, "other": 300}
+
+
+def test_perplexity_itself_is_binned_where_the_settings_say_so():
+    data = judged(-0.5, questions=30)
+    raw = Judged("set", data.tables, replace(SETTINGS, scale="perplexity"))
+    (one,), (other,) = (list(parts(each)) for each in (data, raw))
+    assert (one[1]["all"]["x"].abs() < other[1]["all"]["x"].abs()).mean() > 0.9
+
+
+def test_slopes_of_judge_and_people_and_of_their_difference():
+    data = judged(-0.3)
+    table = perplexity.slopes([data]).set_index(["pairs", "who"])
+    ((_, found),) = parts(data)
+    for pairs, part in found.items():
+        x, q = part["x"], part["q"]
+        for who in ("judge", "human"):
+            wanted = np.polyfit(x, part[f"{who}_wins"], 1)[0]
+            assert table.loc[(pairs, who), "slope"] == pytest.approx(wanted)
+        design = np.column_stack([np.ones(len(x)), x, q])
+        held = np.linalg.lstsq(design, part["judge_wins"], rcond=None)[0][1]
+        assert table.loc[(pairs, "judge"), "controlled"] == pytest.approx(held)
+        gap = table.loc[(pairs, "judge"), "slope"] - table.loc[(pairs, "human"), "slope"]
+        assert table.loc[(pairs, "judge - human"), "slope"] == pytest.approx(gap)
+
+
+def test_without_votes_the_judge_stands_alone_and_nothing_is_controlled_for():
+    data = judged(-0.3, votes=False, questions=30)
+    table = perplexity.slopes([data])
+    assert set(table["who"]) == {"judge"}
+    assert table["controlled"].isna().all()
+    assert table["n"].tolist() == [90, 60, 30]
+    assert set(perplexity.win_rates_by_bin([data])["who"]) == {"judge"}
+
+
+def test_own_pairs_without_votes_stand_beside_others_with_votes():
+    data = judged(-0.3, questions=30)
+    labels = data.tables["labels"]
+    some = labels[labels["responder_a"].eq("broken") & labels["responder_b"].eq("strong")]
+    found = perplexity.slopes([Judged("set", {**data.tables, "labels": some}, SETTINGS)])
+    assert found.set_index(["pairs", "who"])["n"].to_dict() == {
+        ("all", "judge"): 30,
+        ("all", "human"): 30,
+        ("all", "judge - human"): 30,
+        ("own", "judge"): 60,
+        ("other", "judge"): 30,
+        ("other", "human"): 30,
+        ("other", "judge - human"): 30,
+    }
+
+
+def test_own_texts_are_told_from_others_by_row_and_by_column():
+    rows = [
+        read(item, judge, who, 2.0 if judge == who else 4.0, conditional=given)
+        for item in range(3)
+        for judge in ("a", "b", "onlooker")
+        for who in ("a", "b")
+        for given in (True, False)
+    ]
+    verdicts = [(n, judge, "a", "b", "a") for n in range(3) for judge in ("a", "b", "onlooker")]
+    found = perplexity.log_perplexity([data_set(verdicts=verdicts, perplexities=rows)])
+    table = found[found["conditional"]].set_index(["judge", "view"])
+    for judge, view in (("a", "judge"), ("a", "text"), ("b", "judge")):
+        assert table.loc[(judge, view), ["own", "other", "gap"]].tolist() == [2, 4, 2]
+    assert np.isnan(table.loc[("onlooker", "judge"), "own"])
+    assert ("onlooker", "text") not in table.index
+
+
+def test_without_perplexities_there_are_columns_alone():
+    data = judged(0.0, questions=3)
+    bare = Judged("set", {**data.tables, "perplexities": tables.empty("perplexities")}, SETTINGS)
+    for sets in ([], [bare]):
+        for measure, columns in (
+            (perplexity.win_rates_by_bin, perplexity.RATES),
+            (perplexity.slopes, perplexity.SLOPES),
+            (perplexity.log_perplexity, perplexity.TEXTS),
+            (perplexity.outside_reader, perplexity.READERS),
+        ):
+            assert measure(sets).empty
+            assert list(measure(sets)) == columns
+    alone = judged(-0.5, readers=("fair",), questions=3)
+    assert perplexity.win_rates_by_bin([alone], OUTSIDE).empty

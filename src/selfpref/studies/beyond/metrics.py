@@ -4,23 +4,25 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.params import Params
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.judged import COLUMNS, Judged, Settings
 from selfpref.studies.beyond import measure
 from selfpref.studies.livebench import metrics as livebench
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
-from selfpref.studies.wataoka import metrics as wataoka
-from selfpref.studies.wataoka.measure.judged import COLUMNS, Judged
+from selfpref.studies.wataoka import STUDY as WATAOKA
 from selfpref.studies.xu import metrics as xu
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:
     """Every frame, from the tables of the other studies."""
-    settings, found = wataoka.settings(params), []
+    bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+    settings, found = Settings(**params.wataoka.settings(), bootstrap=bootstrap), []
     evaluators = pd.DataFrame(columns=EVALUATORS)
     if "wataoka" in params.studies:
-        loaded = wataoka.load(params, COLUMNS)
-        judged = (Judged(key, loaded[key], settings) for key in sorted(loaded))
+        loaded = WATAOKA.by_dataset(params.profile, COLUMNS)
+        judged = (Judged(key, tables, settings) for key, tables in loaded.items())
         # Where no judge has responses of its own there is nothing of itself to measure.
         found.append(measure.pairs(data for data in judged if data.judges))
     if "livebench" in params.studies:

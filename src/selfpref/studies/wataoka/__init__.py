@@ -2,13 +2,15 @@
 
 A judge reads two responses, one of them its own; people voted on the same pair.
 
-    read       what comes in: one reader a data set, its released files listed in a CSV beside it
-    stages     what is run: respond, judge, score the responses' perplexity
-    measure    what is computed: `judged` from pairs (EO, excess, position), `by_perplexity`,
-               `injected`; the formulas of EO and excess are in `selfpref.statistics.bias`
-    draw       what is drawn: a plate a figure
+    read         what comes in: one reader a data set, its released files listed in a CSV beside it
+    stages       what is run: respond, judge, score the responses' perplexity
+    pairs        what is computed: bias, excess, Table 2, ties and failures (Figs. 1 and 2)
+    perplexity   bins and slopes by perplexity, the judge's own and other readers' (Figs. 3 to 6)
+    printed      what the paper and others print, beside what is computed here
+    testbed      what the synthetic testbed knows
 
-`metrics` reads the tables for `measure`, as the parameters say.
+`notebooks/wataoka_metrics.ipynb` calls these functions; the pairs themselves, and what
+`selfpref measure` computes too, stand in `selfpref.statistics.judged`.
 """
 
 from selfpref.tables.parts import StudyTables

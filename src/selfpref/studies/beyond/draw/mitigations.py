@@ -26,7 +26,7 @@ from selfpref.plots.frame import (
 )
 from selfpref.plots.save import Plate, nothing
 from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE
-from selfpref.studies.beyond.draw.names import HOLLOW, called, titled
+from selfpref.studies.beyond.draw.names import HOLLOW, called
 
 RULES = {
     "single": Look(BLACK, "o"),
@@ -75,7 +75,7 @@ def mitigations(rows: pd.DataFrame) -> Plate:
         for rule, look in RULES.items():
             mine = part[part["rule"].eq(rule)]
             dots(axes, mine["eo"], mine["agreement"], look, weak(mine), 4.2)
-        title = called(judge) + (f", {titled(dataset)}" if several else "")
+        title = called(judge) + (f", {called(dataset)}" if several else "")
         head(axes, title, min(3, len(parts)))
     figure.supxlabel("equal-opportunity bias towards the judge's responses", fontsize=8)
     figure.supylabel("agreement with people, share of pairs", fontsize=8)
@@ -86,7 +86,7 @@ def mitigations(rows: pd.DataFrame) -> Plate:
         "Bias and agreement with people on the pairs with each judge's response, judged by it "
         "alone (single), by each other judge alone (mean), and by each rule with and without it",
         counted(
-            one.assign(dataset=one["dataset"].map(titled), judge=one["judge"].map(called)),
+            one.assign(dataset=one["dataset"].map(called), judge=one["judge"].map(called)),
             "own pairs that people decide",
             dropped="dropped",
             why="no score",
@@ -123,7 +123,7 @@ def changes(rows: pd.DataFrame, params: Params) -> Plate:
     drawn = drawn.assign(
         panel=[CHANGES.get(kind) for kind in kinds],
         hollow=drawn["few"],
-        set=drawn["dataset"].map(titled),
+        set=drawn["dataset"].map(called),
         last=drawn["judge"].eq(MEAN),
         judge=drawn["judge"].map(called),
     )
@@ -165,5 +165,5 @@ def changed(rows: pd.DataFrame) -> str:
             one = part[part["measure"].eq(measure)]
             down, up = beyond(one, "change")
             counts.append(f"{name} rises for {up} and falls for {down} of {len(one)} judges")
-        told.append(f"- {titled(dataset)}, {effect}, {rule}: {'; '.join(counts)}.")
+        told.append(f"- {called(dataset)}, {effect}, {rule}: {'; '.join(counts)}.")
     return "\n".join(told)

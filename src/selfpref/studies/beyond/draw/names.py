@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from selfpref.plots import names
 from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Look
 from selfpref.studies.livebench.draw import names as livebench
 from selfpref.studies.panickssery.draw import names as panickssery
-from selfpref.studies.wataoka.draw import names as wataoka
 from selfpref.studies.xu.draw import names as xu
 from selfpref.tables.schemas import PANEL
 
@@ -44,22 +44,17 @@ NAMES = {
 }
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 RATES = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
-TITLES = {**wataoka.TITLES, **panickssery.TITLES, "livebench": "LiveBench"}
-MODELS = {**livebench.MODELS, **xu.MODELS, **wataoka.MODELS}
+KNOWN = {**panickssery.TITLES, "livebench": "LiveBench", **livebench.MODELS, **xu.MODELS}
 HOLLOW = "too few: under ten rows, or pairs on one human side"
 
 
 def called(name: str) -> str:
-    """A judge or responder by the name that readers know."""
-    return MODELS.get(name, name)
+    """A data set, judge or responder by the name that readers know."""
+    (found,) = names.called([name])
+    return KNOWN.get(name, name) if found == name else found
 
 
-def titled(dataset: str) -> str:
-    """The heading of a data set."""
-    return TITLES.get(dataset, dataset)
-
-
-def by_family(names: Iterable[str]) -> list[str]:
+def by_family(given: Iterable[str]) -> list[str]:
     """Names in the order of the alphabet, and of their numbers: families stay together.
 
     >>> by_family(["Llama2-13B", "GPT-4", "Llama2-7B", "GPT-3.5"])
@@ -70,7 +65,7 @@ def by_family(names: Iterable[str]) -> list[str]:
         parts = re.findall(r"\d+(?:\.\d+)?|\D+", name.lower())
         return [(float(part), "") if part[0].isdigit() else (-1.0, part) for part in parts]
 
-    return sorted(set(names), key=key)
+    return sorted(set(given), key=key)
 
 
 def evaluators(found: pd.DataFrame) -> pd.DataFrame:
@@ -99,11 +94,11 @@ def described(rows: pd.DataFrame) -> pd.DataFrame:
         hollow=rows["few"].to_numpy(),
     )
     if "dataset" in drawn:
-        drawn["set"] = drawn["dataset"].map(titled)
+        drawn["set"] = drawn["dataset"].map(called)
     if "judge" in drawn:
         drawn["judge"] = drawn["judge"].map(called)
     order = {name: place for place, name in enumerate(NAMES)}
-    return drawn.sort_values("statistic", key=lambda names: names.map(order), kind="stable")
+    return drawn.sort_values("statistic", key=lambda name: name.map(order), kind="stable")
 
 
 def named(rows: pd.DataFrame) -> pd.DataFrame:
@@ -113,8 +108,7 @@ def named(rows: pd.DataFrame) -> pd.DataFrame:
     [['GPT-4', 'DBG score']]
     """
     words = {
-        **dict.fromkeys(("judge", "responder"), called),
-        "dataset": titled,
+        **dict.fromkeys(("judge", "responder", "dataset"), called),
         "statistic": lambda name: NAMES.get(name, name),
         "gold": lambda gold: LABELS.get(gold, f"gold: {gold}").removeprefix("gold: "),
     }

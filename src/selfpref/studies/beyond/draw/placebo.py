@@ -7,7 +7,7 @@ from selfpref.plots.captions import caption, signed
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import GREY, ORANGE, Look, long, looks
 from selfpref.plots.save import Plate, nothing
-from selfpref.studies.beyond.draw.names import HOLLOW, called, titled
+from selfpref.studies.beyond.draw.names import HOLLOW, called
 from selfpref.studies.beyond.measure.scaled import EACH
 
 OWN_TEXT = "its own text"
@@ -38,7 +38,7 @@ def placebo(rows: pd.DataFrame, scales: pd.DataFrame, params: Params) -> Plate:
         series=("text of " + rows["responder"].map(called)).mask(rows["own"], OWN_TEXT).to_numpy(),
         note=[f"scale {signed(scale)}" for scale in of.reindex(keys)],
         hollow=rows["few"].to_numpy(),
-        set=rows["dataset"].map(titled).to_numpy(),
+        set=rows["dataset"].map(called).to_numpy(),
     )
     drawn = drawn.assign(judge=drawn["judge"].map(called))
     others = sorted(set(drawn["series"]) - {OWN_TEXT})

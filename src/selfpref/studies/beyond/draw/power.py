@@ -43,7 +43,7 @@ def power(rows: pd.DataFrame) -> Plate:
         width=COLUMN,
         message=_message(shown),
     )
-    for axes in figure.axes:
+    for axes in figure.axes if figure else ():
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

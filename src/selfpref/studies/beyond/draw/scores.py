@@ -11,9 +11,9 @@ from selfpref.studies.beyond.draw.names import (
     HOLLOW,
     NAMES,
     by_family,
+    called,
     described,
     evaluators,
-    titled,
 )
 
 RUBRIC = "rubric points"
@@ -115,7 +115,7 @@ def preferences(
     drawn = shown.assign(
         panel=[PREFERENCES.get(kind) for kind in kinds],
         hollow=shown["few"],
-        set=shown["dataset"].map(titled),
+        set=shown["dataset"].map(called),
         **{name: shown["judge"].map(judges[name]) for name in ("family", "base", "name")},
     )
     drawn = drawn[drawn["panel"].notna()]

@@ -14,9 +14,7 @@ from selfpref.studies.beyond.draw.names import (
     RATES,
     called,
     described,
-    titled,
 )
-from selfpref.studies.wataoka.draw.names import WHY
 
 # What the rates say already: neutral minus one half.
 DERIVED = "equal_quality"
@@ -35,9 +33,13 @@ def _used(shown: pd.DataFrame, unit: str) -> str:
         whose = called(of_judge.index[0]) if len(of_judge) == 1 else f"{len(of_judge)} judges"
         parity = part[part["statistic"].eq("demographic_parity") & part["gold"].eq("none")]
         ties = parity["dropped"].sum()
-        left = f"; demographic parity without gold leaves out {ties:g} ({WHY})" if ties else ""
+        left = (
+            f"; demographic parity without gold leaves out {ties:g} (ties or unusable answers)"
+            if ties
+            else ""
+        )
         told.append(
-            f"{titled(dataset)}: {of_judge.sum():g} {unit} with an own response of {whose}; each "
+            f"{called(dataset)}: {of_judge.sum():g} {unit} with an own response of {whose}; each "
             f"statistic uses {span(part['n'])} a judge{left}"
         )
     return "; ".join(told)
@@ -88,7 +90,7 @@ def statistics(rows: pd.DataFrame, study: str, params: Params) -> Plate:
         hollow=HOLLOW,
         message=_message(shown),
     )
-    for axes in figure.axes:
+    for axes in figure.axes if figure else ():
         axes.set_xscale("symlog", linthresh=LINEAR, linscale=1.0)
         axes.xaxis.set_major_locator(FixedLocator(list(TICKS)))
         axes.xaxis.set_major_formatter(FixedFormatter(list(TICKS.values())))

@@ -14,6 +14,8 @@ import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics.bias import whole_counts
+from selfpref.statistics.judged import Judged, Settings, by_panel
+from selfpref.statistics.regression import pearson
 from selfpref.studies.beyond.measure import (
     choices,
     effects,
@@ -26,9 +28,6 @@ from selfpref.studies.beyond.measure import (
 from selfpref.studies.beyond.measure.sets import KEY, LONG, STATISTICS, Row
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.scorers import READINGS
-from selfpref.studies.wataoka.measure.injected import betas
-from selfpref.studies.wataoka.measure.judged import Judged, Settings
-from selfpref.studies.wataoka.measure.panel import by_panel
 from selfpref.studies.xu.measure.rows import Settings as XuSettings
 from selfpref.studies.xu.measure.rows import rated
 from selfpref.tables.schemas import PANEL
@@ -87,7 +86,7 @@ def pairs(datasets: Iterable[Judged]) -> Found:
             _with_gold(data, oracle, sets.ORACLE, found)
         if (panel := by_panel(data)) is not None:
             _with_gold(panel, panel.pairs, PANEL, found)
-        bonus = betas(data).rename("beta").rename_axis("judge").reset_index()
+        bonus = data.betas.rename("beta").rename_axis("judge").reset_index()
         found.betas.append(bonus.assign(dataset=data.name))
     return found
 
@@ -170,7 +169,7 @@ def wide(long: pd.DataFrame) -> pd.DataFrame:
 def recovery(long: pd.DataFrame, betas: pd.DataFrame, level: float) -> pd.DataFrame:
     """Which statistic follows a preference that was put in: only the testbed knows.
 
-    There each judge's labels carried a bonus *beta* for its own style (`wataoka.measure.injected`).
+    There each judge's labels carried a bonus *beta* for its own style (`wataoka.testbed`).
     Over the judges of all data sets, for each statistic and gold label,
 
         r = correlation of the judges' values with their betas
@@ -197,7 +196,7 @@ def recovery(long: pd.DataFrame, betas: pd.DataFrame, level: float) -> pd.DataFr
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or not part["value"].std() > 0:
             continue
-        r = float(np.corrcoef(part["value"].astype(float), part["beta"])[0, 1])
+        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
         # A perfect line has no interval: the transform of 1 is infinite.
         line = np.arctanh(r) if abs(r) < PERFECT else np.nan
         half = z / np.sqrt(len(part) - 3)

@@ -50,6 +50,7 @@ from selfpref.statistics.bias import (
     stacked_cells,
 )
 from selfpref.statistics.bootstrap import Interval
+from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import fit
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.shares import share_interval
@@ -66,7 +67,6 @@ from selfpref.studies.beyond.measure.sets import (
     missing,
     on_sides,
 )
-from selfpref.studies.wataoka.measure.judged import STUDY, Judged
 
 # Statistics that need a gold label, and where no preference lies for pairs.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}

@@ -27,18 +27,16 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from selfpref.statistics.judged import Judged
 from selfpref.statistics.regression import MISSING, fit
-from selfpref.statistics.scores import names_of
+from selfpref.statistics.scores import gap, names_of, text_lengths
 from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond.measure.sets import (
     ROBUST,
     Row,
     known,
     missing,
-    text_lengths,
-    value_of,
 )
-from selfpref.studies.wataoka.measure.judged import Judged
 
 NOT_TOLD = "own text cannot be told from the responder"
 NO_TEXTS = "the texts are not known"
@@ -114,10 +112,9 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     controls = controls.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
     responses = data.tables["responses"]
     lengths = text_lengths(responses, responses["length"])
-    one, two = (value_of(lengths, pairs["item_id"], pairs[side]) for side in ("first", "second"))
     place: Row = {"study": "wataoka", "dataset": data.name, "gold": gold, "unit": "probability"}
     level = data.settings.bootstrap.level
-    yield from _twice(rows, controls, pd.Series(one - two, index=pairs.index), place, level)
+    yield from _twice(rows, controls, gap(lengths, pairs), place, level)
 
 
 def of_ratings(

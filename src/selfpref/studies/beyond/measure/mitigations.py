@@ -46,9 +46,9 @@ import pandas as pd
 
 from selfpref.statistics.bias import cell_weights, equal_opportunity
 from selfpref.statistics.bootstrap import Interval
+from selfpref.statistics.judged import Judged
 from selfpref.statistics.scores import PAIR, Floats, decide, response_perplexity
 from selfpref.studies.beyond import AVERAGING, MEAN, OTHER_WRITER, OTHERS, OWN_VOTE
-from selfpref.studies.wataoka.measure.judged import Judged
 
 RULES = (
     *("single", "ensemble", "ensemble without the judge"),

@@ -40,11 +40,11 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.judged import Judged
 from selfpref.statistics.regression import MISSING, SPANNED, Coefficient
 from selfpref.statistics.scores import Floats, names_of
 from selfpref.studies.beyond.measure.effects import NOT_TOLD
 from selfpref.studies.beyond.measure.sets import Row, known, missing
-from selfpref.studies.wataoka.measure.judged import Judged
 
 ONE, EACH = "one scale", "a scale for each judge"
 SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]

@@ -25,10 +25,18 @@ import pandas as pd
 
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.judged import Judged, Settings
 from selfpref.statistics.regression import Coefficient
-from selfpref.statistics.scores import Floats, decide, names_of, pairs_with
+from selfpref.statistics.scores import (
+    Floats,
+    decide,
+    gap,
+    names_of,
+    pairs_with,
+    text_lengths,
+    value_of,
+)
 from selfpref.studies.livebench.measure.panel import Panel
-from selfpref.studies.wataoka.measure.judged import Judged, Settings
 from selfpref.tables.schemas import TIE
 
 Row = dict[str, object]
@@ -156,29 +164,15 @@ class Judgments:
         return {**place, "statistic": statistic, "unit": "probability"}
 
 
-def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
-    """ln(1 + characters) of each first text, by (item_id, responder)."""
-    first = responses["step"].eq(0) & responses["sample"].eq(0)
-    lengths = np.log1p(characters[first].astype(float))
-    keys = pd.MultiIndex.from_frame(responses.loc[first, ["item_id", "responder"]])
-    return pd.Series(lengths.to_numpy(), index=keys)
-
-
-def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floats:
-    """The value of each row's text, by (item_id, responder); NaN where it is not known."""
-    found: Floats = values.reindex(pd.MultiIndex.from_arrays([items, responders])).to_numpy(float)
-    return found
-
-
 def _quality(truths: pd.DataFrame) -> pd.Series:
     """The oracle's score of each text, by (item_id, responder); empty without an oracle."""
     known = truths[truths["metric"].eq("quality")]
     return known.set_index(["item_id", "responder"])["score"]
 
 
-def _side(gap: Floats) -> Floats:
+def _side(lead: Floats) -> Floats:
     """1, 1/2 or 0 for a difference above, at or below 0; NaN stays NaN."""
-    side: Floats = (np.sign(np.where(np.abs(gap) < ROUNDING, 0.0, gap)) + 1) / 2
+    side: Floats = (np.sign(np.where(np.abs(lead) < ROUNDING, 0.0, lead)) + 1) / 2
     return side
 
 
@@ -195,10 +189,8 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
     sides = pd.DataFrame(columns=COLUMNS)
     for responder in names_of(pairs["first"], pairs["second"]):
         rows = pairs_with(pairs, responder).assign(responder=responder, k=2)
-        one, two = (
-            value_of(lengths, rows["item_id"], rows[side]) for side in ("responder", "opponent")
-        )
-        rows = rows.assign(length=one - two, win=rows["decision"], gold=rows["human"])
+        length = gap(lengths, rows, "responder", "opponent")
+        rows = rows.assign(length=length, win=rows["decision"], gold=rows["human"])
         rows = rows.assign(alike=rows["human"].eq(0.5))[COLUMNS]
         sides = rows if sides.empty else pd.concat([sides, rows], ignore_index=True)
     return Judgments("wataoka", data.name, gold, sides, data.settings)
@@ -214,8 +206,7 @@ def by_oracle(pairs: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame | None:
     quality = _quality(truths)
     if quality.empty:
         return None
-    one, two = (value_of(quality, pairs["item_id"], pairs[side]) for side in ("first", "second"))
-    return pairs.assign(human=_side(one - two))
+    return pairs.assign(human=_side(gap(quality, pairs).to_numpy()))
 
 
 def from_choices(panel: Panel, reading: str, settings: Settings) -> Judgments:
@@ -273,16 +264,11 @@ def from_confidences(
         dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
     )
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
-    gap, length = (
-        value_of(values, asked["item_id"], asked["own"])
-        - value_of(values, asked["item_id"], asked["other"])
-        for values in (quality, lengths)
-    )
-    human = _side(gap)
+    human = _side(gap(quality, asked, "own", "other").to_numpy())
     rows = asked.assign(
         judge=asked["evaluator"], responder=asked["evaluator"], opponent=asked["other"], k=2
     ).assign(decision=decision, win=decision, human=human, gold=human, alike=human == 0.5)
-    rows = rows.assign(length=length)
+    rows = rows.assign(length=gap(lengths, asked, "own", "other"))
     gold = NONE if quality.empty else ORACLE
     return [
         Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)

@@ -290,7 +290,7 @@ def matrices(scores: pd.DataFrame, models: pd.DataFrame) -> Plate:
         label=("responder", "judge"),
         height=0.35,
     )
-    for axes in figure.axes:
+    for axes in figure.axes if figure else ():
         axes.tick_params(axis="x", rotation=90)
     told = caption(
         f"Mean rubric total of 11, shaded from {low:.1f} to 11; {totals['n'].sum():g} ratings, "

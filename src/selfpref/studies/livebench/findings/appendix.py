@@ -1,4 +1,4 @@
-"""The sentences of the appendix about the released data, by key."""
+"""The sentences of the audits and variants about the released data, by key."""
 
 from functools import partial
 

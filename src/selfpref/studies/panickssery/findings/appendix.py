@@ -1,4 +1,4 @@
-"""The sentences of the appendix, by key."""
+"""The sentences of the audits and variants, by key."""
 
 from selfpref.statements import Statement, present, value
 from selfpref.studies.panickssery.findings.cells import (

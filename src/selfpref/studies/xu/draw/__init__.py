@@ -72,7 +72,7 @@ def scores(rows: pd.DataFrame) -> str:
     return "; ".join([*told, f"{unusable:g} unusable replies"])
 
 
-def _by_convention(rows: pd.DataFrame, seen: dict[str, Look]) -> Figure:
+def _by_convention(rows: pd.DataFrame, seen: dict[str, Look]) -> Figure | None:
     """A line of panels a quantity, a column a scoring, a line a model."""
     rows = rows.assign(heading=rows["convention"].map(CONVENTIONS))
     rows = rows.sort_values("convention", ascending=False, kind="stable")

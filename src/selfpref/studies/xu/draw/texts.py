@@ -117,7 +117,7 @@ def format_accuracy(rows: pd.DataFrame, printed: pd.DataFrame, steps: tuple[int,
         looks={name: look for name, (_, look) in seen.items()},
         reference=None,
     )
-    if len(printed):
+    if figure and len(printed):
         figure.axes[0].axvspan(
             *(printed["published"].min(), printed["published"].max()),
             color=GREY, alpha=0.2, linewidth=0, label="range printed, quoted second-hand",

@@ -1,0 +1,412 @@
+"""One data set's judged pairs, and what they say of every judge: EO and DP, agreement, position.
+
+A judge's own responses are those of the responder of the same name. The formulas of EO, DP and
+excess stand in `selfpref.statistics.bias`, those of another person in the judge's place in
+`selfpref.statistics.no_preference`. Nothing in EO needs the responses to be the judge's own: with
+"own" read as "of responder r" it exists for every judge and every responder
+(`bias_by_judge_and_responder`), and towards the judge itself it is the bias of the paper. If the
+rows of this matrix differ, judges do; if its columns differ, responders do: strong responders get a
+high value, and weak ones a low value, from whoever judges.
+
+*Agreement* is the share of pairs, decided by both, on which a judge and the human majority prefer
+the same response; it exists for judges that wrote nothing.
+
+Position is how much of a verdict depends on the order in which the responses were read:
+
+- *first-position share*: of the verdicts that choose a response, the share that chooses the one
+  read first; 1/2 is unbiased.
+- *flip rate*: of the pairs judged in both orders, the share whose outcome (a response, or a tie)
+  differs between the orders; 0 is consistent.
+- *reversal rate*: of the same pairs, the share that chooses the same *position* in both orders, so
+  that the order alone decides. A flip into or out of a tie is no reversal.
+
+A *panel* of judges labels pairs on which nobody voted: the majority of its members' decisions (the
+sign of decisions for minus decisions against; a sum of 0 is a tie). A member that wrote one of the
+two responses does not vote, and no member's verdict is held to a label that it voted for. Judges
+share tastes, and a panel's label is no person's.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import itemgetter
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bias import (
+    CELLS,
+    FEW,
+    Ties,
+    cell_counts,
+    cell_weights,
+    demographic_parity_interval,
+    equal_opportunity_interval,
+    human_sides,
+    too_few,
+)
+from selfpref.statistics.bootstrap import ClusterBootstrap, Interval, bounded
+from selfpref.statistics.no_preference import against_votes, beyond_no_preference, vote_cells
+from selfpref.statistics.scores import (
+    PAIR,
+    Floats,
+    JudgeTie,
+    Scale,
+    Turns,
+    by_judge,
+    decide,
+    judged_pairs,
+    names_of,
+    oriented_votes,
+    pairs_with,
+    verdict_scores,
+)
+from selfpref.statistics.shares import share_interval
+from selfpref.tables.schemas import PANEL, TIE
+
+# Whose streams of random numbers these are.
+STUDY = "wataoka"
+Binning = Literal["width", "count"]
+# What is read of each table; of the texts, their length.
+COLUMNS = {
+    "items": ("item_id", "cluster", "metadata"),
+    "responses": ("item_id", "responder", "step", "sample", "text", "status"),
+    "labels": ("item_id", "responder_a", "responder_b", "annotator", "label"),
+    "truths": ("item_id", "responder", "metric", "score"),
+    "verdicts": (
+        *("item_id", "judge", "task", "candidates", "order_known", "repeat"),
+        *("probabilities", "mass", "choice", "status"),
+    ),
+    "perplexities": (
+        *("item_id", "responder", "step", "judge", "conditional"),
+        *("sum_nll", "n_tokens", "status"),
+    ),
+}
+SIDES = ["n_human_own", "n_human_other"]
+# A person in the judge's place, the judge, and their difference, all against single votes.
+AGAINST_VOTES = ("eo_no_preference", "eo_one_vote", "beyond_no_preference")
+BIAS = [
+    *("dataset", "judge", "n", *CELLS, *SIDES, "few", *bounded("eo", "dp")),
+    *(*bounded(*AGAINST_VOTES), "n_two_votes", "no_preference_status", "n_dropped"),
+]
+TOWARDS = [
+    *("dataset", "judge", "responder", "own", "n", *CELLS, *bounded("eo")),
+    *(*SIDES, "few", "n_dropped"),
+]
+RATES = {
+    "first_share": ["chose_first", "decided"],
+    "flip_rate": ["flipped", "both_orders"],
+    "reversal_rate": ["reversed", "both_orders"],
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which rows enter, how they count, and how intervals are made; see `selfpref.params`."""
+
+    threshold: float
+    human_ties: Ties
+    judge_ties: Ties
+    judge_tie: JudgeTie
+    turns: Turns
+    bins: int
+    binning: Binning
+    scale: Scale
+    bootstrap: ClusterBootstrap
+    panel: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One data set's tables, responses with their `length`, and its judged pairs."""
+
+    name: str
+    tables: Mapping[str, pd.DataFrame]
+    settings: Settings
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """Every judged pair, as `judged_pairs` returns them."""
+        items, labels, verdicts = (self.tables[key] for key in ("items", "labels", "verdicts"))
+        use = self.settings
+        return judged_pairs(
+            items,
+            labels,
+            verdicts,
+            threshold=use.threshold,
+            judge_tie=use.judge_tie,
+            turns=use.turns,
+        )
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Those that judged a pair with a response of their own."""
+        first, second, judge = (
+            set(self.pairs[name].unique()) for name in ("first", "second", "judge")
+        )
+        return sorted(judge & (first | second))
+
+    @cached_property
+    def _votes(self) -> pd.DataFrame:
+        return oriented_votes(self.tables["labels"])
+
+    def votes(self, responder: str) -> pd.DataFrame:
+        """Single votes on the pairs with a responder's text, turned to it.
+
+        Returns:
+            `item_id, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
+        """
+        votes = self._votes
+        held = votes[votes["first"].eq(responder) | votes["second"].eq(responder)]
+        turned = held["second"].eq(responder)
+        return pd.DataFrame(
+            {
+                "item_id": held["item_id"],
+                "opponent": held["first"].where(turned, held["second"]),
+                "vote": held["vote"].where(~turned, 1 - held["vote"]),
+            }
+        )
+
+    @property
+    def bootstrap(self) -> ClusterBootstrap:
+        """Intervals, each use with a stream of its own within this data set."""
+        return self.settings.bootstrap.within(STUDY, self.name)
+
+    @cached_property
+    def _own(self) -> dict[str, pd.DataFrame]:
+        return {
+            judge: pairs_with(self.pairs[self.pairs["judge"].eq(judge)], judge)
+            for judge in self.judges
+        }
+
+    def own(self, judge: str) -> pd.DataFrame:
+        """The verdicts of one of `judges` on pairs with its own response, turned to it."""
+        return self._own[judge]
+
+    @cached_property
+    def no_preference(self) -> dict[str, dict[str, object]]:
+        """What `no_preference` finds, by judge."""
+        return {judge: no_preference(self, judge) for judge in self.judges}
+
+    def truth(self, metric: str) -> pd.Series:
+        """A true score of the responses, by (item_id, responder); empty where there is none."""
+        truths = self.tables["truths"]
+        found = truths[truths["metric"].eq(metric)]
+        return found.set_index(["item_id", "responder"])["score"]
+
+    @property
+    def betas(self) -> pd.Series:
+        """The testbed's injected bonus by judge; empty where nothing was injected."""
+        return self.truth("beta").droplevel("item_id")
+
+    def cells(self, rows: pd.DataFrame) -> Floats:
+        """What turned pairs add to the cells, `[rows, 4]`, ties as the settings say."""
+        return cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
+
+    def equal_opportunity(self, rows: pd.DataFrame, *names: str) -> dict[str, object]:
+        """EO over pairs turned to one responder, and what it rests on.
+
+        Args:
+            rows: As `pairs_with` returns them, of one judge.
+            names: Of the stream.
+
+        Returns:
+            `n`, the cells, `eo` with bounds, the share of resamples in which it was `undefined`,
+            `SIDES` (pairs on which the human prefers the responder's text, and the other one),
+            `few` (whether one is too few), `n_dropped` (pairs with a vote that a tie or a status
+            kept out).
+        """
+        cells = self.cells(rows)
+        found = equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
+        totals = cells.sum(axis=0)
+        return {
+            **cell_counts(cells),
+            **found.columns("eo"),
+            "undefined": found.undefined,
+            **dict(zip(SIDES, human_sides(totals), strict=True)),
+            "few": bool(too_few(totals)),
+            "n_dropped": dropped(rows, cells),
+        }
+
+
+def dropped(rows: pd.DataFrame, cells: Floats) -> int:
+    """Pairs with a human vote and a verdict that a tie or a status kept out."""
+    return int(rows["human"].notna().sum() - (cells.sum(axis=1) > 0).sum())
+
+
+def by_panel(data: Judged) -> Judged | None:
+    """The pairs of a data set on which nobody voted, with the panel's labels.
+
+    Args:
+        data: The data set; its settings name the panel.
+
+    Returns:
+        Another data set, named `<data set> (panel)`, with the verdicts of all who did not vote;
+        None where the panel votes on no pair.
+    """
+    unvoted = data.pairs[data.pairs["human"].isna() & data.pairs["decision"].notna()]
+    wrote = unvoted["first"].eq(unvoted["judge"]) | unvoted["second"].eq(unvoted["judge"])
+    votes = unvoted[unvoted["judge"].isin(list(data.settings.panel)) & ~wrote]
+    if votes.empty:
+        return None
+    margin = (2 * votes["decision"] - 1).groupby([votes[name] for name in PAIR]).sum()
+    label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
+    labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
+    rows = verdict_scores(data.tables["verdicts"])
+    labelled = pd.MultiIndex.from_frame(rows[PAIR]).isin(pd.MultiIndex.from_frame(labels[PAIR]))
+    voted = pd.MultiIndex.from_frame(rows[[*PAIR, "judge"]]).isin(
+        pd.MultiIndex.from_frame(votes[[*PAIR, "judge"]])
+    )
+    tables = {
+        "labels": labels.rename(columns={"first": "responder_a", "second": "responder_b"}),
+        "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],
+    }
+    return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
+
+
+def no_preference(data: Judged, judge: str) -> dict[str, object]:
+    """What another person shows in the judge's place, and the judge against the same votes.
+
+    On the judge's own pairs that it decides and that have two votes or more; see
+    `selfpref.statistics.no_preference`.
+
+    Returns:
+        `eo_no_preference`, `eo_one_vote` (the judge's) and `beyond_no_preference` (their
+        difference) with bounds; `n_two_votes`, the pairs; `no_preference_status`, `ok` or why the
+        values are missing.
+    """
+    use = data.settings
+    own = data.own(judge)
+    decided = own[own["decision"].notna() & (own["decision"].ne(0.5) | (use.judge_ties == "half"))]
+    place = ["item_id", "opponent"]
+    pairs = decided.merge(vote_cells(data.votes(judge), place, use.human_ties), on=place)
+    cells, status = against_votes(pairs), "ok"
+    found = [Interval(np.nan, np.nan, np.nan, np.nan)] * len(AGAINST_VOTES)
+    if too_few(cells[:, 0].sum(axis=0)):
+        status = f"fewer than {FEW} pairs on one side have two votes"
+    else:
+        found = data.bootstrap.estimates(
+            cells, pairs["cluster"], beyond_no_preference, judge, "no preference"
+        )
+    values: dict[str, object] = {"n_two_votes": len(pairs), "no_preference_status": status}
+    for name, interval in zip(AGAINST_VOTES, found, strict=True):
+        values |= interval.columns(name)
+    return values
+
+
+def bias(sets: Iterable[Judged]) -> pd.DataFrame:
+    """Cells, EO and DP of every judge on its own pairs, with n and dropped (the columns `BIAS`).
+
+    Beside them, as `no_preference` returns it, what another person shows in the judge's place. A
+    judge whose pairs all dropped out stays, with their number.
+    """
+    rows = []
+    for data in sets:
+        for judge in data.judges:
+            own = data.own(judge)
+            dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
+            rows.append(
+                {"dataset": data.name, "judge": judge}
+                | {**data.equal_opportunity(own, judge, "eo"), **dp.columns("dp")}
+                | data.no_preference[judge]
+            )
+    return pd.DataFrame(rows, columns=BIAS)
+
+
+def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
+    """EO of every judge towards every responder whose responses it judged (columns `TOWARDS`).
+
+    `own` is whether the judge wrote the responses; `n_human_own` counts the pairs on which the
+    human prefers the responder's response, `n_human_other` those on which it prefers the other one.
+    """
+    rows: list[dict[str, object]] = []
+    for data in sets:
+        towards = {
+            (str(judge), responder): data.equal_opportunity(part, str(judge), responder, "towards")
+            for responder in names_of(data.pairs["first"], data.pairs["second"])
+            for judge, part in pairs_with(data.pairs, responder).groupby("judge")
+        }
+        for (judge, responder), row in sorted(towards.items(), key=itemgetter(0)):
+            place = {"dataset": data.name, "judge": judge, "responder": responder}
+            rows.append({**place, "own": judge == responder, **row})
+    return pd.DataFrame(rows, columns=TOWARDS)
+
+
+def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
+    """How often each judge and the human majority prefer the same response.
+
+    Returns:
+        `dataset, judge, responds` (whether it wrote responses among these), `agreement,
+        agreement_lo, agreement_hi, n` (pairs that both decide), `n_dropped`.
+    """
+    rows = []
+    for data in sets:
+        for judge, part in data.pairs.groupby("judge"):
+            cells = data.cells(part)
+            counts = np.stack([cells[:, 0] + cells[:, 3], cells.sum(axis=1)], axis=-1)
+            found = share_interval(counts, part["cluster"], data.bootstrap.level)
+            rows.append(
+                {"dataset": data.name, "judge": judge, "responds": judge in data.judges}
+                | found.columns("agreement")
+                | {"n": cells.sum(), "n_dropped": dropped(part, cells)}
+            )
+    columns = ["dataset", "judge", "responds", *bounded("agreement"), "n", "n_dropped"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
+    """Counts of each pair and judge, from rows with a known order and the status ok.
+
+    Args:
+        verdicts: The verdicts table.
+        threshold: As in `judged_pairs`.
+
+    Returns:
+        `item_id, first, second, judge` and the counts `decided` (orders in which a response was
+        chosen, 0..2), `chose_first` (of these, where it was the one read first), `both_orders` (1
+        where the pair was judged in both), `flipped` and `reversed` (0 or 1).
+    """
+    single = verdict_scores(verdicts)
+    single = single[single["presented"].notna() & single["score"].notna()]
+    by_order = single.groupby([*PAIR, "judge", "presented"], as_index=False)["score"].mean()
+    wide = by_order.pivot(index=[*PAIR, "judge"], columns="presented", values="score")
+    wide = wide.reindex(columns=["first", "second"])
+    # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
+    one, two = (decide(wide[name].to_numpy(dtype=float), threshold) for name in ("first", "second"))
+    both = ~np.isnan(one) & ~np.isnan(two)
+    return wide.index.to_frame(index=False).assign(
+        chose_first=(one == 1).astype(int) + (two == 0).astype(int),
+        decided=np.isin(one, (0, 1)).astype(int) + np.isin(two, (0, 1)).astype(int),
+        flipped=(both & (one != two)).astype(int),
+        reversed=(both & (np.abs(one - two) == 1)).astype(int),
+        both_orders=both.astype(int),
+    )
+
+
+def position(sets: Iterable[Judged]) -> pd.DataFrame:
+    """First-position share, flip and reversal rate of every judge, on all and on own pairs.
+
+    Returns:
+        `dataset, judge, pairs` (`all`, `own`), `n_decided` (verdicts that choose a response),
+        `n_both` (pairs judged in both orders), the three rates with bounds.
+    """
+    rows = []
+    for data in sets:
+        for judge, verdicts in by_judge(data.tables["verdicts"]):
+            counts = position_counts(verdicts, data.settings.threshold)
+            # Pairs of turns that the settings leave out, and items without a cluster, do not count.
+            known = data.pairs.loc[data.pairs["judge"].eq(judge), [*PAIR, "cluster"]]
+            mine = counts.merge(known, on=PAIR)
+            own = mine["first"].eq(judge) | mine["second"].eq(judge)
+            for scope, part in (("all", mine), ("own", mine[own])):
+                if part.empty:
+                    continue
+                row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
+                row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
+                for name, columns in RATES.items():
+                    found = share_interval(part[columns], part["cluster"], data.bootstrap.level)
+                    row |= found.columns(name)
+                rows.append(row)
+    columns = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES)]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,244 @@
+"""What the paper and others print, beside what is computed here from the same counts or releases.
+
+`checks` holds, of released votes and verdicts, the agreement of Zheng et al. (2023, Table 5) and
+the win rates that the PRD repository prints. Agreement is counted vote by vote: every annotator's
+vote on a pair is compared with the judge's outcome of that pair, so a pair with three votes counts
+three times. *With ties* all votes count and a tie agrees with a tie; *without ties* only votes in
+which both name a response. This is not the agreement with the majority.
+
+`without_self` tells how much of the paper's value for GPT-4 a judge with no self in it would show.
+A battle of Chatbot Arena has one vote, so how people differ about one pair cannot be told from it.
+The share m of decided votes that prefer GPT-4's response can; how alike two people's votes on one
+pair with GPT-4's response are, beyond chance, is known from sets with several votes a pair,
+
+    rho = 1 - D / (2 m' (1 - m')),      D = P(two votes differ),   m' = P(a vote is for GPT-4),
+
+the intraclass correlation of the votes. With the same rho at Arena's m, another person in the
+judge's place (`selfpref.statistics.no_preference`) shows
+
+    EO_0 = (2 m - 1) (1 - rho).
+
+It is set against the EO of the counts that the paper prints. That rho is the same on both sets is
+an assumption, so every set that has one gives a row of its own.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bias import (
+    CELLS,
+    cell_counts,
+    demographic_parity_interval,
+    equal_opportunity_interval,
+    whole_counts,
+)
+from selfpref.statistics.bootstrap import ClusterBootstrap, bounded
+from selfpref.statistics.judged import STUDY, Judged
+from selfpref.statistics.no_preference import vote_cells
+from selfpref.statistics.scores import PAIR, Floats, oriented_votes, turn
+
+# How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
+PAPER = "Wataoka et al., arXiv 2410.21819"
+# Whose votes are many but single, and the paper's judge.
+ARENA, MODEL = "arena", "gpt-4"
+VALUES = ("win_rate", "agreement_beyond_chance", "eo_without_self", "share_of_printed")
+NOT_STATED = "not stated"
+
+
+def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
+    """EO and DP from the cells that the paper prints in Fig. 2, by the functions of this study.
+
+    Args:
+        published: `item, dataset, judge, quantity, value, ...`, as in data/published/wataoka.csv.
+        bootstrap: Resamples rows, since the paper prints no clusters.
+
+    Returns:
+        `dataset, judge, n`, the cells, EO and DP with intervals, and the values of both that the
+        paper prints, `eo_printed` and `dp_printed`.
+    """
+    printed = published[published["source"].eq(PAPER)].set_index(["item", "judge"])["value"]
+    rows = []
+    for (dataset, judge), part in published[published["item"].eq("fig2")].groupby(
+        ["dataset", "judge"]
+    ):
+        counts = part.set_index("quantity")["value"][CELLS].astype(int)
+        cells = np.repeat(np.eye(4), counts, axis=0)
+        stream = bootstrap.within(STUDY, "paper")
+        eo = equal_opportunity_interval(cells, np.arange(len(cells)), stream, judge, "eo")
+        dp = demographic_parity_interval(cells, np.arange(len(cells)), bootstrap.level)
+        row = {"dataset": dataset, "judge": judge, **cell_counts(cells)}
+        row |= {**eo.columns("eo"), **dp.columns("dp")}
+        row |= {"eo_printed": printed["fig1b", judge], "dp_printed": printed["table2", judge]}
+        rows.append(row)
+    columns = ["dataset", "judge", "n", *CELLS, *bounded("eo", "dp"), "eo_printed", "dp_printed"]
+    return whole_counts(pd.DataFrame(rows, columns=columns))
+
+
+def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
+    """What the paper's text says of the other models' bias towards themselves: `judge, sign`.
+
+    The sign is 1, 0 (close to 0) or -1; the values are printed only as a picture.
+    """
+    rows = published[published["item"].eq("fig1b_sign")]
+    return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
+
+
+def ties_beside(found: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """`pairs.judge_ties` of every data set, and below them what the paper prints.
+
+    Args:
+        found: The rows of `pairs.judge_ties`.
+        paper: As `paper_bias` returns it.
+    """
+    return _beside(found, paper.assign(judge_tie=NOT_STATED, few=False))
+
+
+def exclusions_beside(found: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """`pairs.exclusions` of every data set, and below them the share that the paper states.
+
+    Args:
+        found: The rows of `pairs.exclusions`.
+        published: What the papers print, data/published/wataoka.csv.
+    """
+    rows = published[published["item"].eq("exclusions")].rename(columns={"value": "share"})
+    stated = rows[["dataset", "judge", "share"]].assign(order="all", status="any failure")
+    return _beside(found, stated)
+
+
+def _beside(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+    """Both, with whole counts as integers, though a paper does not state all of them."""
+    if found.empty:
+        return found
+    both = pd.concat([found, printed.reindex(columns=found.columns)], ignore_index=True)
+    counts = [name for name in both if name in {*CELLS, "of"} or name.split("_")[0] == "n"]
+    whole = [name for name in counts if both[name].dropna().mod(1).eq(0).all()]
+    return both.astype(dict.fromkeys(whole, "Int64"))
+
+
+def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Agreement by judge, kind of annotator, turn and treatment of ties.
+
+    Args:
+        items: The items table; an item's metadata may hold `turn`.
+        labels: The labels table; the kind of an annotator is what stands before `_` in its name.
+        pairs: As `judged_pairs` returns them.
+
+    Returns:
+        `judge, quantity` (such as `expert, turn 1, with ties`), `n` (votes), `agreement` (0..1).
+    """
+    turns = items[["item_id"]].assign(turn=turn(items))
+    decided = pairs.loc[pairs["decision"].notna(), [*PAIR, "judge", "decision"]]
+    votes = oriented_votes(labels)
+    kind = votes["annotator"].str.replace(r"_.*", "", regex=True)
+    both = votes.assign(kind=kind).merge(decided.merge(turns, on="item_id"), on=PAIR)
+    both["agreement"] = both["vote"].eq(both["decision"])
+    chosen = both[both["vote"].ne(0.5) & both["decision"].ne(0.5)]
+    parts = pd.concat([both.assign(ties="with"), chosen.assign(ties="without")])
+    parts["quantity"] = parts["kind"] + ", turn " + parts["turn"] + ", " + parts["ties"] + " ties"
+    found = parts.groupby(["judge", "quantity"])["agreement"].agg(n="size", agreement="mean")
+    return found.reset_index()
+
+
+def win_rates(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Each responder's share of wins, a tie counting half: of every judge, and of `human`.
+
+    Args:
+        pairs: As `judged_pairs` returns them. Those with a vote and a score count: for a judge its
+            own, for people each that some judge scored, once.
+
+    Returns:
+        `judge, quantity` (the responder), `win_rate` (0..1). A judge's wins are mean scores (Eq.
+        3), not decisions.
+    """
+    known = pairs[pairs["human"].notna() & pairs["score"].notna()]
+    people = known.drop_duplicates(PAIR).assign(judge="human", score=known["human"])
+    every = pd.concat([known, people])
+    sides = [
+        every.assign(quantity=every["first"]),
+        every.assign(quantity=every["second"], score=1 - every["score"]),
+    ]
+    won = pd.concat(sides).groupby(["judge", "quantity"])["score"].mean()
+    return won.rename("win_rate").reset_index()
+
+
+def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
+    """What others have printed of the same releases beside what is recomputed here.
+
+    Returns:
+        `dataset, judge, item, quantity, published, recomputed, difference, source, how_read`; only
+        for the data sets and judges at hand.
+    """
+    key = ["dataset", "judge", "item", "quantity"]
+    ours = [pd.DataFrame(columns=[*key, "recomputed"]).astype({"recomputed": float})]
+    for data in sets:
+        agreed = agreement(data.tables["items"], data.tables["labels"], data.pairs)
+        for column, item, frame in (
+            ("agreement", "agreement", agreed),
+            ("n", "agreement n", agreed),
+            ("win_rate", "win rate", win_rates(data.pairs)),
+        ):
+            named = frame.rename(columns={column: "recomputed"}).assign(item=item)
+            ours.append(named.assign(dataset=data.name).reindex(columns=[*key, "recomputed"]))
+    rows = published[published["source"].ne(PAPER)].rename(columns={"value": "published"})
+    found = rows.merge(pd.concat(ours), on=key)
+    found["difference"] = found["recomputed"] - found["published"]
+    return found[[*key, "published", "recomputed", "difference", "source", "how_read"]]
+
+
+def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
+    """EO of another person in GPT-4's place on Chatbot Arena, beside the paper's.
+
+    Args:
+        sets: The data sets, `arena` among them.
+        paper: As `paper_bias` returns it.
+
+    Returns:
+        A row for each set with two votes a pair: `votes_of` (the set), `win_rate` (m),
+        `agreement_beyond_chance` (rho), `eo_without_self` (EO_0), `share_of_printed` (EO_0 over the
+        paper's EO, whose counts are taken as they are), each with bounds; `n` (decided votes of
+        Arena) and `n_two_votes` (pairs). No rows without Arena or the paper's counts.
+    """
+    printed, rows = paper.loc[paper["judge"].eq(MODEL), "eo"], []
+    arenas = [data for data in sets if data.name == ARENA and len(printed)]
+    for arena, data in product(arenas, (data for data in sets if data.name != ARENA)):
+        single = arena.votes(MODEL).query("vote != 0.5")
+        pairs = vote_cells(data.votes(MODEL), ["item_id", "opponent"], "drop")
+        if pairs.empty:
+            continue
+        # Won and lost votes of Arena, then the cells of two votes of the other set.
+        sums = single.assign(won=single["vote"], lost=1 - single["vote"])
+        values = pd.concat([sums, pairs])[["won", "lost", *CELLS]].fillna(0.0)
+        found = data.bootstrap.estimates(
+            values,
+            pd.concat([_clusters(arena, single), _clusters(data, pairs)]),
+            lambda totals: _without_self(totals, float(printed.iloc[0])),
+            "without self",
+        )
+        row: dict[str, object] = {
+            "votes_of": data.name,
+            "n": len(single),
+            "n_two_votes": len(pairs),
+        }
+        for column, interval in zip(VALUES, found, strict=True):
+            row |= interval.columns(column)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=["votes_of", *bounded(*VALUES), "n", "n_two_votes"])
+
+
+def _clusters(data: Judged, rows: pd.DataFrame) -> pd.Series:
+    clusters = data.tables["items"].set_index("item_id")["cluster"]
+    return data.name + ": " + rows["item_id"].map(clusters)
+
+
+def _without_self(totals: Floats, printed: float) -> Floats:
+    """`VALUES` from sums of won, lost and the cells: `[..., 6]` to `[..., 4]`."""
+    won, lost, tp, fn, fp, tn = np.moveaxis(totals, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate, pairs = won / (won + lost), tp + fn + fp + tn
+        there = (tp + fn) / pairs
+        alike = 1 - (fn + fp) / pairs / (2 * there * (1 - there))
+        bias = (2 * rate - 1) * (1 - alike)
+    return np.stack([rate, alike, bias, bias / printed], axis=-1)

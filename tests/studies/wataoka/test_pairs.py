@@ -1,0 +1,238 @@
+"""Bias, its controls, Table 2, ties and failures, on pairs counted by hand."""
+
+import dataclasses
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import PUBLISHED, SETTINGS
+from judged_sets import data_set, said
+
+from selfpref.statistics import judged
+from selfpref.statistics.judged import Judged
+from selfpref.studies.wataoka import pairs, printed, testbed
+
+NAMES = ("j", "k", "l")
+
+
+def of_three(seed=3, rename=str):
+    """Sixty prompts, three judges of all their responses, in both orders; three votes a pair."""
+    rng, votes, verdicts = np.random.default_rng(seed), [], []
+    for item, (a, b) in ((n, pair) for n in range(60) for pair in combinations(NAMES, 2)):
+        one, other = rename(a), rename(b)
+        votes += [(item, one, other, str(rng.choice([one, other, "tie"])), who) for who in "pqr"]
+        for judge in NAMES:
+            for first, second in permutations((one, other)):
+                choice = rng.choice([first, second, "tie"], p=[0.5, 0.4, 0.1])
+                verdicts.append((item, rename(judge), first, second, str(choice)))
+    return data_set(votes=votes, verdicts=verdicts)
+
+
+def computed(data):
+    excess, position = pairs.excess_table([data]), judged.position([data])
+    return pairs.bias([data], excess, position, testbed.planted([data])), excess
+
+
+@pytest.fixture(scope="module")
+def three():
+    return of_three()
+
+
+@pytest.fixture(scope="module")
+def frames(three):
+    return computed(three)
+
+
+def test_fig1b_has_the_promised_columns_and_counts_every_voted_pair(frames):
+    table, _ = frames
+    # As every reader of the figure's table was promised them.
+    promised = """dataset judge n tp fn fp tn eo eo_lo eo_hi dp dp_lo dp_hi excess excess_lo
+        excess_hi excess_common excess_half_ties flip_rate n_dropped n_human_own n_human_other few
+        eo_others eo_others_lo eo_others_hi excess_few excess_common_few excess_half_ties_few
+        eo_no_preference eo_no_preference_lo eo_no_preference_hi eo_one_vote eo_one_vote_lo
+        eo_one_vote_hi beyond_no_preference beyond_no_preference_lo beyond_no_preference_hi
+        n_two_votes no_preference_status"""
+    assert list(table) == promised.split()
+    assert table["judge"].tolist() == list(NAMES)
+    assert (table["n"] + table["n_dropped"] == 120).all()
+    assert (table[["tp", "fn", "fp", "tn"]].sum(axis=1) == table["n"]).all()
+    assert (table["n_human_own"] == table["tp"] + table["fn"]).all()
+    for name in ("eo", "dp", "excess", "eo_others"):
+        assert table[name].between(table[f"{name}_lo"], table[f"{name}_hi"]).all()
+
+
+def test_an_excess_is_the_bias_less_the_mean_of_the_others(three, frames):
+    table, excess = frames
+    towards = judged.bias_by_judge_and_responder([three]).set_index(["judge", "responder"])["eo"]
+    own = excess[excess["variant"].eq("own")].set_index("judge")
+    for judge in NAMES:
+        others = np.mean([towards[other, judge] for other in NAMES if other != judge])
+        assert own.loc[judge, "eo_others"] == pytest.approx(others)
+        assert own.loc[judge, "excess"] == pytest.approx(towards[judge, judge] - others)
+    assert table["excess"].tolist() == own["excess"].tolist()
+    assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
+    # In common all judges share the pairs.
+    common = excess[excess["variant"].eq("common")]
+    least = ["n_human_own_least", "n_human_other_least"]
+    assert (common[judged.SIDES].to_numpy() == common[least].to_numpy()).all()
+
+
+def test_a_judge_alone_has_no_excess_and_one_order_no_flip_rate():
+    votes, verdicts = said("me", "you", (11, 2, 3, 12))
+    alone = data_set(votes=votes, verdicts=verdicts[::2])
+    table, excess = computed(alone)
+    assert excess.empty
+    assert table[["excess", "excess_lo", "excess_common", "flip_rate"]].isna().all(axis=None)
+    assert table["eo"].tolist() == pytest.approx([11 / 13 - 12 / 15])
+
+
+def test_neither_names_nor_the_order_of_rows_change_a_number(three, frames):
+    table, _ = frames
+    numbers = ["n", "tp", "fn", "fp", "tn", "eo", "dp", "excess", "excess_common", "flip_rate"]
+    new = {"j": "z", "k": "y", "l": "x"}
+    renamed, _ = computed(of_three(rename=new.get))
+    one, other = (part.set_index("judge")[numbers] for part in (table.replace(new), renamed))
+    pd.testing.assert_frame_equal(one.sort_index(), other.sort_index())
+    mixed = {name: part.sample(frac=1, random_state=3) for name, part in three.tables.items()}
+    pd.testing.assert_frame_equal(table, computed(Judged("set", mixed, SETTINGS))[0])
+
+
+def test_ties_that_count_half_leave_every_voted_pair(three):
+    half = dataclasses.replace(SETTINGS, human_ties="half", judge_ties="half")
+    table = judged.bias([Judged("set", three.tables, half)])
+    assert (table["n"] == 120).all()
+    assert (table["n_dropped"] == 0).all()
+
+
+def test_opponents_split_the_bias(three, frames):
+    found = pairs.bias_by_opponent([three])
+    assert len(found) == 6
+    totals = found.groupby("judge")[["n", "tp", "fn", "fp", "tn", "n_dropped"]].sum()
+    assert (totals == frames[0].set_index("judge")[totals.columns]).all(axis=None)
+
+
+def test_both_readings_of_table_2_and_every_pair_where_some_lack_a_vote():
+    votes, verdicts = said("gpt-4", "you", (6, 1, 2, 3))
+    tied = [(n, "gpt-4", "you", "tie") for n in (12, 13)]
+    more = [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
+    data = data_set(votes=votes + tied, verdicts=verdicts + more)
+    row = pairs.demographic_parity([data], PUBLISHED).iloc[0]
+    assert (row["n_decisive"], row["n_dropped_decisive"]) == (12, 2)
+    assert row["dp_decisive"] == pytest.approx(2 * 8 / 12 - 1)
+    assert (row["n_with_ties"], row["dp_with_ties"]) == (14, pytest.approx(2 * 10 / 14 - 1))
+    assert (row["n_every"], row["dp_every"]) == (16, pytest.approx(2 * 12 / 16 - 1))
+    assert row["published"] == 0.749
+
+
+def test_wins_count_every_decided_vote_and_tell_ties_apart():
+    votes = [(n, "a", "b", label) for n, label in enumerate(["a", "a", "b", "tie", "a"])]
+    found = pairs.wins_by_human([data_set(votes=votes)]).set_index("responder")
+    assert found.loc["a", ["n", "n_won", "n_lost", "n_ties"]].tolist() == [4, 3, 1, 1]
+    assert found.loc["b", "win_rate"] == pytest.approx(1 / 4)
+
+
+# Of judge me on pairs with you: what each order says (me first, you first), and what people say.
+SAID = [
+    *[("me", "me", "me")] * 12,
+    *[("you", "you", "you")] * 11,
+    *[("tie", "me", "me")] * 3,
+    ("me", "you", "you"),
+    ("tie", "tie", "me"),
+    ("me", None, "me"),
+    ("me", "me", "tie"),
+]
+
+
+def undecided(**changed):
+    votes = [(n, "me", "you", human) for n, (_, _, human) in enumerate(SAID)]
+    verdicts = [
+        (n, "me", *order, choice)
+        for n, (one, two, _) in enumerate(SAID)
+        for order, choice in ((("me", "you"), one), (("you", "me"), two))
+    ]
+    # Another judge that wrote neither: not in the table of own pairs, but its failures count.
+    verdicts += [(n, "third", "you", "me", None) for n in range(4)]
+    verdicts += [(4, "third", "you", "me", "me")]
+    return data_set("d", votes, verdicts, changed)
+
+
+def test_each_reading_of_a_tie_leaves_other_pairs():
+    found = pairs.judge_ties([undecided()]).set_index("judge_tie")
+    assert set(found["judge"]) == {"me"}
+    # People tie one pair of 30; one has a verdict in one order alone, which is no tie.
+    assert (found["n_human"] == 29).all()
+    assert (found["n_no_verdict"] == 1).all()
+    # The reversal and the double tie have no winner under any reading.
+    assert found["n_ties"].to_dict() == {"exact": 2, "label-c": 5, "orders-disagree": 2}
+    assert (found["n"] == found["n_human"] - found["n_no_verdict"] - found["n_ties"]).all()
+    assert found["tp"].to_dict() == {"exact": 15, "label-c": 12, "orders-disagree": 15}
+    half = pairs.judge_ties([undecided(judge_ties="half")])
+    assert (half["n"] == half["n_human"] - half["n_no_verdict"]).all()
+
+
+@pytest.mark.parametrize("reading", ["exact", "label-c"])
+def test_the_setting_decides_which_pairs_the_bias_rests_on(reading):
+    data = undecided(judge_tie=reading)
+    wanted = pairs.judge_ties([data]).query("judge_tie == @reading").reset_index()
+    for name in ("n", "eo", "eo_lo", "eo_hi"):
+        assert judged.bias([data])[name].tolist() == wanted[name].tolist()
+
+
+def test_failures_are_counted_apart_from_ties_in_either_order():
+    found = pairs.exclusions([undecided()]).set_index(["judge", "order", "status"])
+    mine = found.loc["me"]
+    assert mine["n"].to_dict() == {
+        ("own first", "response"): 26,
+        ("own first", "tie"): 4,
+        ("own second", "any failure"): 1,
+        ("own second", "response"): 28,
+        ("own second", "tie"): 1,
+        ("own second", "unparsable"): 1,
+        ("all", "any failure"): 1,
+        ("all", "response"): 54,
+        ("all", "tie"): 5,
+        ("all", "unparsable"): 1,
+    }
+    assert mine.loc[("all", "any failure"), "share"] == pytest.approx(1 / 60)
+    assert found.loc[("third", "no own", "any failure"), ["n", "of"]].tolist() == [4, 5]
+    parts = mine.query("status != 'any failure'").groupby("order")["share"].sum()
+    assert np.allclose(parts, 1)
+
+
+def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_texts():
+    votes = [(n, "me", "you", "you", who) for n in range(4) for who in "pqr"[: 1 + (n > 1)]]
+    verdicts = [(n, "me", "me", "you", "me") for n in range(5)]
+    verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
+    texts = [
+        {"item": n, "responder": who, "text": who * (9 - n)}
+        for n in range(5)
+        for who in ("me", "you")
+    ]
+    data = data_set(votes=votes, verdicts=verdicts, responses=texts)
+    row = pairs.example([data])
+    assert row[["item_id", "judge", "opponent"]].values.tolist() == [["set/3", "me", "you"]]
+    assert row[["margin", "length"]].values.tolist() == [[-2, 30]]
+    asked = data.tables["items"].assign(messages=[[{"role": "user", "content": "why?"}]] * 5)
+    written = pd.DataFrame(texts).assign(step=0, sample=0, item_id="set/3")
+    quoted = pairs.quoted(row, asked, written[written["item"].eq(3)]).iloc[0]
+    assert (quoted["prompt"], quoted["own_text"], quoted["other_text"]) == (
+        *("why?", "me" * 6, "you" * 6),
+    )
+
+
+@pytest.mark.parametrize("sets", [[], [data_set()]])
+def test_without_rows_every_frame_has_its_columns(sets):
+    table = pairs.bias(sets, pairs.excess_table(sets), judged.position(sets), testbed.planted(sets))
+    found = {
+        "bias": (table, pairs.BIAS),
+        "opponents": (pairs.bias_by_opponent(sets), pairs.BY_OPPONENT),
+        "parity": (pairs.demographic_parity(sets, PUBLISHED), [*pairs.PARITY, "published"]),
+        "ties": (pairs.judge_ties(sets), pairs.TIES),
+        "failures": (pairs.exclusions(sets), pairs.EXCLUSIONS),
+        "example": (pairs.example(sets), pairs.EXAMPLE),
+        "wins": (pairs.wins_by_human(sets), [*pairs.wins_by_human([]).columns]),
+        "checks": (printed.checks(sets, PUBLISHED), [*printed.checks([], PUBLISHED).columns]),
+    }
+    for name, (frame, columns) in found.items():
+        assert (frame.empty, list(frame.columns)) == (True, columns), name

@@ -1,0 +1,130 @@
+"""A sentence takes its numbers from frames and is not made where a word of it is not true."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from selfpref import paths, say
+from selfpref.say import Estimate, Sentences, at
+
+BIAS = pd.DataFrame(
+    {
+        "judge": ["own", "other", "none"],
+        "eo": [0.9, -0.25, None],
+        "eo_lo": [0.8, -0.5, None],
+        "eo_hi": [0.95, 0.1, None],
+    }
+)
+
+
+def test_a_number_is_that_of_its_row_with_its_bounds():
+    assert f"{at(BIAS, 'eo', judge='own'):.2f}" == "0.90 [0.80, 0.95]"
+    assert f"{at(BIAS[['judge', 'eo']], 'eo', judge='other'):.1f}" == "\N{MINUS SIGN}0.2"
+    one = pd.DataFrame({"r": [0.9], "lo": [0.8], "hi": [0.95]})
+    assert at(one, "r") == Estimate(0.9, 0.8, 0.95)
+
+
+def test_an_interval_excludes_what_lies_outside_of_it():
+    assert at(BIAS, "eo", judge="own").excludes(0)
+    assert not at(BIAS, "eo", judge="other").excludes(0)
+    assert not at(BIAS, "eo", judge="none").excludes(0)
+
+
+@pytest.mark.parametrize("where", [{"row": "own"}, {}])
+def test_an_address_of_no_column_or_of_several_rows_is_an_error(where):
+    with pytest.raises(LookupError):
+        at(BIAS, "eo", **where)
+
+
+@pytest.fixture
+def told(monkeypatch):
+    shown = []
+    monkeypatch.setattr(say, "display", lambda markdown: shown.append(markdown.data))
+    return shown
+
+
+def test_a_word_that_is_not_true_is_told_and_kept(tmp_path, told):
+    sentences = Sentences(tmp_path)
+    sentences("0.90 is higher.", "true", higher=True)
+    sentences("0.10 is far higher.", "false", far_higher=False)
+    sentences("Not kept.")
+    assert told[0] == "0.90 is higher."
+    assert told[1].startswith("(With these data and settings “far higher” is not true of: 0.10")
+    kept = json.loads((tmp_path / "sentences.json").read_text())
+    assert kept["true"] == {"text": "0.90 is higher.", "untrue": []}
+    assert kept["false"]["untrue"] == ["far higher"]
+    assert len(told) == 3
+    assert len(kept) == 2
+
+
+@pytest.mark.parametrize("frame", [BIAS.iloc[:0], BIAS[BIAS["judge"].eq("own")], BIAS.iloc[2:]])
+def test_nothing_is_said_of_what_is_not_in_the_data(tmp_path, told, frame):
+    Sentences(tmp_path)(f"It is {at(frame, 'eo', judge='none'):.2f}.", "key", there=False)
+    assert told == []
+    assert say.said(tmp_path) == {}
+
+
+CLAIM = {
+    "claim": "Judges are biased.",
+    "place": "Fig. 1",
+    "test": "Again.",
+    "number": "bias[judge=own].eo",
+    "holds": "lo > 0.5",
+    "finding": "biased",
+    "verdict": "holds",
+    "figure": "bias",
+}
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch, told):
+    """From a claim, and the words of its finding, to its row."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+
+    def row(claim, **holds):
+        found = {"study": {"paper": "A paper", "claims": [claim]}}
+        monkeypatch.setattr(say, "papers", lambda: found)
+        folder = paths.figure_dir("recorded", "study")
+        Sentences(folder)("0.90 is far above 0.", "biased", **holds)
+        (made,) = say.claim_rows("study", {"bias": BIAS}, folder)
+        return made
+
+    return row
+
+
+def test_a_claim_has_its_number_its_finding_and_its_verdict(rows):
+    row = rows(CLAIM, far=True)
+    assert [row[name] for name in ("verdict", "value", "lo", "hi")] == ["holds", 0.9, 0.8, 0.95]
+    assert row["finding"] == "0.90 is far above 0."
+    assert row["cell"] == "figures/recorded/study/bias.csv: eo where judge = own"
+    assert row["figure"] == "figures/recorded/study/bias.svg"
+
+
+@pytest.mark.parametrize(
+    ("change", "far"),
+    [({"holds": "lo > 0.85"}, True), ({}, False), ({"finding": "unsaid"}, True)],
+)
+def test_no_verdict_stands_where_a_condition_or_a_word_is_not_true(rows, change, far):
+    assert rows(CLAIM | change, far=far)["verdict"] is None
+
+
+def test_a_claim_without_data_says_so_and_has_no_number(rows):
+    row = rows(
+        {name: CLAIM[name] for name in ("claim", "place", "test")}
+        | {"no_data": "Nobody measured it.", "verdict": "not identifiable"}
+    )
+    assert row["finding"] == "Nobody measured it."
+    assert (row["verdict"], row["value"], row["cell"], row["figure"]) == (
+        "not identifiable",
+        None,
+        "",
+        "",
+    )
+
+
+def test_the_head_of_a_chapter_leaves_out_what_the_data_cannot_be_asked():
+    shown = say.head([CLAIM, CLAIM | {"number": "bias[judge=none].eo"}], {"bias": BIAS})
+    assert shown["verdict"].tolist() == ["holds"]
+    assert shown["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]"]
