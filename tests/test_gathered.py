@@ -130,14 +130,11 @@ def test_a_stage_gives_every_name_of_its_notebooks_cell(profile):
         assert set(running.given) <= set(shown), name
         if shown["stage"].split("@")[0] == name.split("@")[0]:
             spare = set(shown) - {*running.variables, *running.given}
-            assert spare <= optional(running.notebook, name), name
+            assert spare <= optional(running.notebook), name
 
 
-def optional(notebook, name):
-    """Of the cell what this entry has not: of another study, or of another kind of data set."""
-    study = cell(notebook).get("study")
-    if notebook.stem == "metrics" and study not in name:
-        return set(cell(notebook))
+def optional(notebook):
+    """Of the cell what this entry has not: of another kind of data set."""
     return {"judges", "aliases"} if notebook.stem == "items" else set()
 
 
