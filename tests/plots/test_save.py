@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
+from selfpref.plots import save
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.heatmap import heatmap
@@ -95,12 +96,15 @@ def test_prune_removes_what_this_run_did_not_write(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == left
 
 
-def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path):
+def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
     gallery = Gallery(tmp_path)
     gallery.add("tasks", rows_with_intervals(), None, "a caption")
     gallery.add("empty", *nothing("no rows"))
     gallery.prune()
     assert {path.name for path in tmp_path.iterdir()} == {"tasks.svg", "gallery.json"}
+    assert told[-1].data == "Not drawn: no rows."
 
 
 def test_missing_values_are_empty_cells(tmp_path):
