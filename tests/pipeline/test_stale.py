@@ -125,6 +125,8 @@ def others(value) -> list:
             return [value + 1, value - 1, (value + 0.9) / 2]
         case []:
             return [["terse"]]
+        case ["svg"]:
+            return [["svg", "tex"]]
         case list():
             return [value[:-1], [*value, f"{value[-1]}-2"]]
     return [*(word for word in WORDS if word != value), f"{value}-2"]

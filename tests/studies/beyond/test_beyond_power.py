@@ -1,12 +1,17 @@
 """The plan of data against the closed form, against the design effect, and against simulation."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from selfpref.statistics.bias import demographic_parity, equal_opportunity
+from selfpref.statistics.bias import equal_opportunity
 from selfpref.statistics.bootstrap import clustered_errors
+from selfpref.studies.beyond.measure.choices import parity
 from selfpref.studies.beyond.measure.power import Plan, influence, intraclass, plan
+
+demographic_parity = partial(parity, chance=0.5)
 
 
 def rows_of(tp, fn, fp, tn):

@@ -244,8 +244,9 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
     for data in sets:
         # Items that the settings leave out are not counted.
         known = data.pairs["item_id"].unique()
-        for judge, verdicts in by_judge(data.tables["verdicts"]):
-            outcomes = _outcomes(judge, verdicts[verdicts["item_id"].isin(known)])
+        verdicts = data.tables["verdicts"]
+        for judge, told in by_judge(verdicts[verdicts["item_id"].isin(known)]):
+            outcomes = _outcomes(judge, told)
             outcomes = pd.concat([outcomes, outcomes.assign(order=ALL)])
             failed = outcomes[~outcomes["status"].isin(SAID)].assign(status=FAILED)
             of = outcomes.groupby("order").size()
