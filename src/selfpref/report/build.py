@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
-from itertools import groupby
 from pathlib import Path
 from platform import python_version
 
@@ -13,11 +12,9 @@ from selfpref import paths
 from selfpref.files import write_text
 from selfpref.params import TASKS, Params
 from selfpref.plots import show
-from selfpref.report import book, gather, page
+from selfpref.report import book, gather, judges, page
 from selfpref.report.book import TESTBED
-from selfpref.report.cards import Card, cards
 from selfpref.report.chapters import figure, label, shown
-from selfpref.report.facts import Fact
 from selfpref.report.gather import Study
 from selfpref.studies.claims import PAPERS, counted
 
@@ -30,18 +27,10 @@ HEADLINES = {
     "livebench": ("position",),
     "beyond": ("power",),
 }
-# What a study's table calls the whole of its languages.
-OVER_ALL = {"xu": "average"}
-SHORT = {
-    "wataoka": "Wataoka et al.",
-    "panickssery": "Panickssery et al.",
-    "xu": "Xu et al.",
-    "livebench": "LiveBench",
-}
 NOTES = {
-    "wataoka": "Equal-opportunity bias; pairs on which people prefer its own response + the other "
-    "one. A judge without self-preference is not at 0: compare with another person's and with the "
-    "other judges'. Only the regression takes out how noisily each judge errs.",
+    "wataoka": "Equal-opportunity bias; pairs that its own response won and lost with people. A "
+    "judge without self-preference is not at 0: compare with another person's and with the other "
+    "judges'. Only the regression takes out how noisily each judge errs.",
     "panickssery": "Confidence over both orders, corrected; 0.5 is neither.",
     "xu": "Points of MQM, mean of the languages. Selection alone makes a rise: a judge of noise "
     "under the same rule has one as well.",
@@ -94,34 +83,6 @@ def _sources(params: Params) -> show.Table:
         for name, entry in params.study(study).datasets.items()
     ]
     return show.table(pd.DataFrame(rows))
-
-
-def _overview(found: Sequence[Card]) -> dict[str, show.Table]:
-    """For each study what it measures of these judges, a row a judge and data set.
-
-    Of several languages only what holds over all of them.
-    """
-    rows: dict[str, dict[tuple[str, str], dict[str, str]]] = {}
-    for card in found:
-        for fact in card.main:
-            if fact.study in OVER_ALL and fact.data != OVER_ALL[fact.study]:
-                continue
-            who = {"judge": card.name, "data": fact.data}
-            row = rows.setdefault(fact.study, {}).setdefault((card.name, fact.data), who)
-            if fact.pairs:
-                row.setdefault("pairs", fact.pairs)
-            null = "" if fact.null is None else f" ({fact.null:.2g})"
-            row[f"{fact.measure}{null}"] = fact.text
-    order = sorted(rows, key=lambda study: [*PAPERS, study].index(study))
-    return {study: show.table(pd.DataFrame([*rows[study].values()])) for study in order}
-
-
-def _said(card: Card) -> list[tuple[str, list[Fact]]]:
-    """A judge's numbers by study and data set."""
-    return [
-        (f"{SHORT.get(study, study)}, {data}", list(facts))
-        for (study, data), facts in groupby(card.main, lambda fact: (fact.study, fact.data))
-    ]
 
 
 def _compared(studies: Sequence[Study]) -> show.Table:
@@ -192,16 +153,13 @@ def build(params: Params) -> Path:
     known = {study: number for number, study in enumerate(PAPERS)}
     wanted = sorted([*params.studies, "beyond"], key=lambda study: known.get(study, -1))
     studies = gather.studies(params.profile, wanted)
-    made = cards(params, studies)
-    judges = [card for card in made if not card.finetuned]
+    found = gather.frames(studies)
     text = page.text(
         "judges.md.j2",
         profile=params.profile,
-        cards=judges,
-        overview=_overview(judges),
-        finetuned=_overview([card for card in made if card.finetuned]),
+        lines=judges.first_lines(found),
+        tables=judges.tables(found),
         titles={study.key: study.pages[0].title if study.pages else study.key for study in studies},
-        said=_said,
         notes=NOTES,
     )
     text = BLANK.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), text)
