@@ -82,6 +82,8 @@ def made(tmp_path_factory):
     root = tmp_path_factory.mktemp("made")
     (root / "dvc.yaml").touch()
     shutil.copy(REPOSITORY / "profiles/recorded.yaml", root / "params.yaml")
+    (root / "data").mkdir()
+    shutil.copy(REPOSITORY / "data/names.csv", root / "data")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         known = Gallery(root / "figures/recorded/wataoka")
