@@ -12,6 +12,7 @@ from selfpref.plots import captions, frame, heatmap, lines
 from selfpref.plots import forest as rows_with_marks
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
+from selfpref.plots.names import LONGEST, readable
 from selfpref.plots.save import drawing
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
@@ -126,3 +127,13 @@ def test_a_message_stands_above_the_legend_in_a_narrow_figure_and_apart_from_its
         assert box.x1 <= figure.bbox.width
         below = [text for one in figure.legends for text in one.get_texts()] or figure.axes
         assert all(box.y0 >= one.get_window_extent().y1 for one in below)
+
+
+def test_a_name_of_sixty_characters_is_cut_and_leaves_room_for_the_marks():
+    named = readable(ROWS.assign(judge=ROWS["judge"] * 60))
+    assert named["judge"].str.len().eq(LONGEST).all()
+    figure = forest(named, row="judge", label="bias", looks=LOOKS)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    assert axes.get_window_extent().width > figure.bbox.width / 3
+    assert min(label.get_window_extent().x0 for label in axes.get_yticklabels()) >= 0
