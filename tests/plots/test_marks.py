@@ -136,4 +136,4 @@ def test_a_name_of_sixty_characters_is_cut_and_leaves_room_for_the_marks():
     figure.canvas.draw()
     (axes,) = figure.axes
     assert axes.get_window_extent().width > figure.bbox.width / 3
-    assert min(label.get_window_extent().x0 for label in axes.get_yticklabels()) >= 0
+    assert figure.get_tightbbox().width <= frame.PAGE
