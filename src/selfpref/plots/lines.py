@@ -170,6 +170,7 @@ def scatter(
     panel: str | None = None,
     share: bool = True,
     diagonal: str = "",
+    size: float = 4.0,
     height: float = 2.7,
     width: float = 0.0,
     wrap: int = 2,
@@ -187,6 +188,7 @@ def scatter(
         panel: A column with a panel an entry.
         share: Whether panels share their axes.
         diagonal: What the line of equal values means, for the legend; none without it.
+        size: Of a mark, in points.
         height: Of a panel, in inches.
         width: Of the figure in inches; without it a page, or less for a single panel.
         wrap: At most so many panels beside one another.
@@ -217,7 +219,7 @@ def scatter(
                 bars.append(axes.vlines(mine[x], mine[f"{y}_lo"], mine[f"{y}_hi"]))
             for bar in bars:
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
-            dots(axes, mine[x], mine[y], look, weak(mine), 4)
+            dots(axes, mine[x], mine[y], look, weak(mine), size)
         axes.grid(visible=True, axis="both")
         if diagonal:
             axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
