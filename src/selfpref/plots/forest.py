@@ -7,6 +7,7 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from pandas.api.typing import SeriesGroupBy
 
 from selfpref.plots.frame import (
     GREY,
@@ -55,8 +56,13 @@ def _label(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
             )  # fmt: skip
 
 
-def _stripe(axes: Axes, places: Mapping[tuple[str, str], int]) -> None:
-    """Tell rows apart that hold several marks."""
+def _tell_apart(
+    axes: Axes, places: Mapping[tuple[str, str], int], marks: SeriesGroupBy, *, joined: bool
+) -> None:
+    """Rows that hold several marks: a rule through them, or a stripe behind every second row."""
+    if joined:
+        axes.hlines([*marks.groups], marks.min(), marks.max(), color=GREY, lw=0.8, alpha=0.5)
+        return
     for place in [place for (_, entry), place in places.items() if entry][::2]:
         axes.axhspan(place - 0.5, place + 0.5, color=STRIPE, linewidth=0, zorder=0)
 
@@ -92,6 +98,7 @@ def forest(
     panel: str | None = None,
     wrap: int = 5,
     rows_by_panel: bool = False,
+    joined: bool = False,
     reference: float | str | None = 0.0,
     limits: tuple[float, float] | None = None,
     share_x: bool = True,
@@ -113,6 +120,7 @@ def forest(
         panel: A column with a panel an entry.
         wrap: At most so many panels beside one another.
         rows_by_panel: Whether each panel has rows of its own; else they share them.
+        joined: Whether the marks of a row stand on one line, which a rule joins.
         reference: Where a thin line stands: a value that means none, or the column that holds it.
         limits: Of the horizontal axis.
         share_x: Whether panels have one horizontal axis.
@@ -139,7 +147,7 @@ def forest(
     names = order(rows[panel]) if panel else [""]
     several = len(looks) > 1
     shown = [name for name in looks if not several or rows[series].eq(name).any()]
-    step = AIR * 2 + STEP * (len(shown) - 1)
+    step = AIR * 2 + (0 if joined else STEP * (len(shown) - 1))
     parts = {name: rows[rows[panel].eq(name)] if panel else rows for name in names}
     places_of = [_places(part if rows_by_panel else rows, row, group) for part in parts.values()]
     columns = min(wrap, len(parts))
@@ -159,12 +167,13 @@ def forest(
         keys = zip(within[group] if group else [""] * len(within), within[row], strict=True)
         at = pd.Series([places[key] for key in keys], index=within.index, dtype=float)
         if several:
-            _stripe(axes, places)
+            _tell_apart(axes, places, part["value"].groupby(at[part.index]), joined=joined)
         known = part[reference].dropna().unique() if isinstance(reference, str) else [reference]
         for value in known:
             if value is not None:
                 axes.axvline(value, color=GREY, linewidth=0.8)
-        shifts = _shifts(within, at, series, shown) * STEP / step if several else 0 * at
+        apart = several and not joined
+        shifts = _shifts(within, at, series, shown) * STEP / step if apart else 0 * at
         for one in shown:
             mine = part.index[part[series].eq(one)] if several else part.index
             drawn, here, color = part.loc[mine], (at + shifts)[mine], looks[one].color

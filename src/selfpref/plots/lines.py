@@ -168,7 +168,12 @@ def scatter(
     looks: Mapping[str, Look] | None = None,
     series: str = "series",
     panel: str | None = None,
+    share: bool = True,
     diagonal: str = "",
+    size: float = 4.0,
+    height: float = 2.7,
+    width: float = 0.0,
+    wrap: int = 2,
 ) -> Figure | None:
     """Points in a plane, with an interval along each axis where the frame has one.
 
@@ -180,8 +185,13 @@ def scatter(
         looks: The series in their order: entry of the column `series` to its look; without it as
             `looks_of` has them.
         series: The column of the series.
-        panel: A column with a panel an entry; panels share their axes.
+        panel: A column with a panel an entry.
+        share: Whether panels share their axes.
         diagonal: What the line of equal values means, for the legend; none without it.
+        size: Of a mark, in points.
+        height: Of a panel, in inches.
+        width: Of the figure in inches; without it a page, or less for a single panel.
+        wrap: At most so many panels beside one another.
 
     Returns:
         The figure; `legend` again after adding labelled marks to it. None without any value.
@@ -196,7 +206,7 @@ def scatter(
         return None
     looks = looks or looks_of(rows, series)
     names = order(rows[panel]) if panel else [""]
-    figure, panels = grid([2.7] * len(names), 2, share_x=True, share_y=True)
+    figure, panels = grid([height] * len(names), wrap, share_x=share, share_y=share, width=width)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)] if panel else rows
@@ -209,11 +219,11 @@ def scatter(
                 bars.append(axes.vlines(mine[x], mine[f"{y}_lo"], mine[f"{y}_hi"]))
             for bar in bars:
                 bar.set(color=look.color, linewidth=0.7, alpha=0.6)
-            dots(axes, mine[x], mine[y], look, weak(mine), 4)
+            dots(axes, mine[x], mine[y], look, weak(mine), size)
         axes.grid(visible=True, axis="both")
         if diagonal:
             axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
-        head(axes, str(name), min(2, len(names)))
+        head(axes, str(name), min(wrap, len(names)))
     announce(panels[0], shown if len(looks) > 1 else {})
     figure.supxlabel(label[0], fontsize=8)
     figure.supylabel(label[1], fontsize=8)

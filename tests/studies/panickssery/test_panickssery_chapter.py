@@ -1,6 +1,7 @@
 """The chapter of Panickssery et al. on less than a release: cells, run here."""
 
 import json
+import shutil
 
 import nbformat
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 
 from selfpref import paths, tables
-from selfpref.params import Bootstrap, Panickssery
+from selfpref.params import Panickssery
 from selfpref.report.sections import of_source
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
@@ -18,13 +19,9 @@ from selfpref.tables import frames
 # The testbed fills the same tables with less: no stored scores, no ratings, or nothing at all.
 
 
-class Params:
-    profile = "lab"
-    seed = 1
-    bootstrap = Bootstrap(resamples=200, level=0.95, method="percentile")
-    panickssery = Panickssery(
-        datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
-    )
+SECTION = Panickssery(
+    datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
+)
 
 
 def answer(judge, item, task, own, other, share, first):
@@ -79,14 +76,15 @@ def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
         name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
         for name in panickssery.TABLES
     }
-    section, bootstrap = Params.panickssery, ClusterBootstrap(200, seed=1)
+    bootstrap = ClusterBootstrap(200, seed=1)
     published = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
     (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "data").mkdir()
+    shutil.copy(REPOSITORY / "data/names.csv", tmp_path / "data")
     monkeypatch.chdir(tmp_path)
-    computed = panickssery.compute(found, who, published, section, bootstrap)
+    computed = panickssery.compute(found, who, published, SECTION, bootstrap)
     asked = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
     frames.write_frames(computed | {"asked": asked}, paths.metrics_dir("lab", "panickssery"))
-    monkeypatch.setattr("selfpref.params.gather", lambda names: Params)
     notebook = nbformat.read(REPOSITORY / "notebooks/panickssery.ipynb", as_version=4)
     names: dict[str, object] = {}
     for cell in of_source(notebook, "lab").cells:

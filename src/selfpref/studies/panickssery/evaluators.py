@@ -21,7 +21,7 @@ import pandas as pd
 from selfpref.params import Panickssery, Tuning
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
-BASE, RECOGNITION = "base", "self-recognition"
+BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"
 UNTUNED = {"trained_on": "", "variant": BASE, "examples": 0, "held_out_from": 0}
 # The release's names: `xsum_10_ft_gpt35` was tuned on 10 articles, the controls on 500.
 NAME = re.compile(r"(?P<set>[a-z]+)_(?P<kind>\w+)_ft_(?P<family>\w+)")
@@ -100,7 +100,7 @@ def _described(name: str) -> dict[str, object]:
         "evaluator": name,
         "family": match["family"],
         "trained_on": match["set"],
-        "variant": RECOGNITION if kind.isdigit() else kind.replace("_", "-"),
+        "variant": TUNED if kind.isdigit() else kind.replace("_", "-"),
         "examples": EXAMPLES_AN_ARTICLE * articles,
         "held_out_from": articles,
     }

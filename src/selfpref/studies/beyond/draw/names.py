@@ -8,7 +8,8 @@ import pandas as pd
 from selfpref.plots import names
 from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Look
 from selfpref.studies.livebench.draw import names as livebench
-from selfpref.studies.panickssery.draw import names as panickssery
+from selfpref.studies.panickssery import names as panickssery
+from selfpref.studies.panickssery.evaluators import BASE, REPLAY, TUNED
 from selfpref.studies.xu.draw import names as xu
 from selfpref.tables.schemas import PANEL
 
@@ -44,7 +45,7 @@ NAMES = {
 }
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 RATES = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
-KNOWN = {**panickssery.TITLES, "livebench": "LiveBench", **livebench.MODELS, **xu.MODELS}
+KNOWN = {"livebench": "LiveBench", **livebench.MODELS, **xu.MODELS}
 HOLLOW = "too few: under ten rows, or pairs on one human side"
 
 
@@ -75,13 +76,13 @@ def evaluators(found: pd.DataFrame) -> pd.DataFrame:
         found: The frame `evaluators`.
     """
     told = panickssery.judge_names(found)
-    recognising = [panickssery.BASE, panickssery.TUNED, panickssery.REPLAY]
+    recognising = [BASE, TUNED, REPLAY]
     control = ~found["variant"].isin(recognising)
     return found.assign(
         control=control,
         family=found["family"].map(panickssery.writer),
         name=found["evaluator"].map(told),
-        base=found["variant"].eq(panickssery.BASE),
+        base=found["variant"].eq(BASE),
     ).set_index("evaluator")
 
 
