@@ -102,6 +102,13 @@ def test_a_claim_has_its_number_its_finding_and_its_verdict(rows):
     assert row["figure"] == "figures/recorded/study/bias.svg"
 
 
+def test_a_whole_number_chooses_the_row_of_a_claim():
+    steps = pd.DataFrame({"judge": "own", "step": [0, 5], "eo": [0.1, 0.4]})
+    claim = CLAIM | {"number": "bias[judge=own, step=5].eo", "holds": "value > 0.3"}
+    (shown,) = say.head([claim], {"bias": steps}).to_dict("records")
+    assert (shown["tested here"], shown["verdict"]) == ("Again. 0.40", "holds")
+
+
 @pytest.mark.parametrize(
     ("change", "far"),
     [({"holds": "lo > 0.85"}, True), ({}, False), ({"finding": "unsaid"}, True)],

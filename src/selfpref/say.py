@@ -159,7 +159,8 @@ def _tested(claim: Claim, frames: Frames) -> tuple[str, Estimate, bool]:
         return "", Estimate(NAN), True
     address = ADDRESS.fullmatch(claim["number"])
     assert address is not None, claim["number"]
-    where = dict(part.split("=") for part in (address["where"] or "").split(", ") if part)
+    named = dict(part.split("=") for part in (address["where"] or "").split(", ") if part)
+    where = {name: int(of) if of.isdigit() else of for name, of in named.items()}
     number = at(frames[address["table"]], address["column"], **where)
     chosen = " where " * bool(where) + ", ".join(f"{name} = {of}" for name, of in where.items())
     stands = pd.DataFrame([vars(number)]).eval(claim["holds"]).item()

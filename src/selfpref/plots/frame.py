@@ -48,7 +48,9 @@ class Look(NamedTuple):
 _SELF = (
     *("", "the judge itself", "the responses' author", "judge", "measured", "decisive rows only"),
     *("own response in the pair (A)", "its own texts, read by itself"),
-    "towards its own responses (paper's counts)",
+    *("towards its own responses (paper's counts)", "its own score", "the model's own choice"),
+    *("says that all are there", "says that it is correct", "paraphrase", "after refinement"),
+    *("against texts as good", "well formed"),
 )
 _OTHERS = (
     *("other judges, in the mean", "another judge", "towards another model's", "pairs of others"),
@@ -67,6 +69,14 @@ LOOKS = {
     "all pairs as they are": Look(BLACK),
     "given who wrote the two texts": Look(ORANGE, "s"),
     "given who wrote them, and their length": Look(YELLOW, "^"),
+    **dict.fromkeys(("reference metric", "all are there", "is correct"), Look(ORANGE, "s")),
+    "human raters": Look(BLACK, "*", "none"),
+    "judge of pure noise": Look(GREY, "x", "--"),
+    "one candidate at random": Look(YELLOW, "P", ":"),
+    **dict.fromkeys(("translation", "before refinement"), Look(SKY, "v")),
+    "against all texts": Look(GREY, "|"),
+    "well formed but for a last line cut off": Look(GREEN, "D"),
+    "a score can be read": Look(ORANGE, "x"),
 }
 
 

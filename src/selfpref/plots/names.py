@@ -1,4 +1,4 @@
-"""What pictures and tables for readers call data sets and models: data/names.csv."""
+"""What pictures and tables for readers call data sets, languages and models: data/names.csv."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -7,7 +7,10 @@ import pandas as pd
 
 from selfpref import paths
 
-COLUMNS = ("dataset", "judge", "responder", "opponent", "who", "votes_of")
+COLUMNS = (
+    *("dataset", "judge", "responder", "opponent", "who", "votes_of"),
+    *("model", "system", "control", "language"),
+)
 # Longer names would leave no room for what they name.
 LONGEST = 32
 
@@ -19,13 +22,13 @@ def _known() -> dict[str, str]:
 
 
 def called(names: Iterable[str]) -> list[str]:
-    """Data sets and models by the names that readers know; a user's own by theirs, cut if long."""
+    """Names by those that readers know; a user's own by theirs, cut if long."""
     known = [str(_known().get(name, name)) for name in names]
     return [name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…" for name in known]
 
 
 def readable(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with `called` names in the columns of data sets and models."""
+    """The rows with `called` names in the columns that hold names."""
     return rows.assign(
         **{
             name: pd.Series(called(rows[name]), rows.index, dtype="str")

@@ -10,7 +10,6 @@ from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Look
 from selfpref.studies.livebench.draw import names as livebench
 from selfpref.studies.panickssery import names as panickssery
 from selfpref.studies.panickssery.evaluators import BASE, REPLAY, TUNED
-from selfpref.studies.xu.draw import names as xu
 from selfpref.tables.schemas import PANEL
 
 # Colour and marker of each gold label.
@@ -45,7 +44,7 @@ NAMES = {
 }
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 RATES = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
-KNOWN = {"livebench": "LiveBench", **livebench.MODELS, **xu.MODELS}
+KNOWN = {"livebench": "LiveBench", **livebench.MODELS}
 HOLLOW = "too few: under ten rows, or pairs on one human side"
 
 
