@@ -168,6 +168,8 @@ def scatter(
     looks: Mapping[str, Look] | None = None,
     series: str = "series",
     panel: str | None = None,
+    wrap: int = 2,
+    height: float = 2.7,
     diagonal: str = "",
 ) -> Figure | None:
     """Points in a plane, with an interval along each axis where the frame has one.
@@ -181,6 +183,8 @@ def scatter(
             `looks_of` has them.
         series: The column of the series.
         panel: A column with a panel an entry; panels share their axes.
+        wrap: At most so many panels beside one another.
+        height: Of a panel, in inches.
         diagonal: What the line of equal values means, for the legend; none without it.
 
     Returns:
@@ -196,7 +200,7 @@ def scatter(
         return None
     looks = looks or looks_of(rows, series)
     names = order(rows[panel]) if panel else [""]
-    figure, panels = grid([2.7] * len(names), 2, share_x=True, share_y=True)
+    figure, panels = grid([height] * len(names), wrap, share_x=True, share_y=True)
     shown = {name: look for name, look in looks.items() if rows[series].eq(name).any()}
     for axes, name in zip(panels, names, strict=True):
         part = rows[rows[panel].eq(name)] if panel else rows
@@ -213,7 +217,7 @@ def scatter(
         axes.grid(visible=True, axis="both")
         if diagonal:
             axes.axline((0, 0), slope=1, color=GREY, linewidth=0.8, label=diagonal, zorder=1)
-        head(axes, str(name), min(2, len(names)))
+        head(axes, str(name), min(wrap, len(names)))
     announce(panels[0], shown if len(looks) > 1 else {})
     figure.supxlabel(label[0], fontsize=8)
     figure.supylabel(label[1], fontsize=8)
