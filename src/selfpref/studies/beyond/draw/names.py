@@ -7,7 +7,6 @@ import pandas as pd
 
 from selfpref.plots import names
 from selfpref.plots.frame import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, Look
-from selfpref.studies.livebench.draw import names as livebench
 from selfpref.studies.panickssery.draw import names as panickssery
 from selfpref.studies.xu.draw import names as xu
 from selfpref.tables.schemas import PANEL
@@ -44,7 +43,7 @@ NAMES = {
 }
 # Where a judge of pairs without any preference for its own stands, if it follows the gold label.
 RATES = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
-KNOWN = {**panickssery.TITLES, "livebench": "LiveBench", **livebench.MODELS, **xu.MODELS}
+KNOWN = {**panickssery.TITLES, "livebench": "LiveBench", **xu.MODELS}
 HOLLOW = "too few: under ten rows, or pairs on one human side"
 
 
