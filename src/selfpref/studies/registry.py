@@ -39,7 +39,7 @@ READERS = {
         "lab": "studies.wataoka.lab",
     },
     "livebench": {
-        "livebench": "studies.livebench.read",
+        "livebench": "studies.livebench.read.release",
         "livebench-hub": "studies.livebench.read.hub",
         "lab": "studies.livebench.lab",
     },

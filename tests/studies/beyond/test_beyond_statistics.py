@@ -14,8 +14,8 @@ from selfpref.studies.beyond import POOLED
 from selfpref.studies.beyond import measure as beyond
 from selfpref.studies.beyond.measure import recovery, sets
 from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
-from selfpref.studies.livebench.measure.panel import Panel
-from selfpref.studies.livebench.measure.panel import Settings as ContestSettings
+from selfpref.studies.livebench.panel import Panel
+from selfpref.studies.livebench.panel import Settings as ContestSettings
 from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.wataoka.read import mt_bench, vicuna80
 from selfpref.studies.xu.measure.rows import Settings as XuSettings

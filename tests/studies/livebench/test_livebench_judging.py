@@ -1,6 +1,7 @@
 """Contests of any models: orders, ties, marks, and a judge that picks whatever stands first."""
 
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,13 +11,13 @@ from author_programs import programs  # noqa: F401
 
 from selfpref.ask.judging import Judging
 from selfpref.models import Choice, Choose, Text
-from selfpref.params import Assess
+from selfpref.params import Assess, Contest
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.livebench import judging
-from selfpref.studies.livebench.measure.panel import Panel, Settings
-from selfpref.studies.livebench.measure.preferences import EVERY, ONE, by_orders
+from selfpref.studies.livebench import stages
+from selfpref.studies.livebench.excess import EVERY, ONE, by_orders
+from selfpref.studies.livebench.panel import Panel, Settings
 from selfpref.tables import empty, validate
 
 PLAIN = CHOICE_PROMPTS["plain"]
@@ -92,23 +93,23 @@ def fan_of(name):
 
 
 def votes(judge, rule, number, orders="cyclic"):
-    return judging.prefer(
+    return stages.prefer(
         items(number), responses(number), judge, Scripted(rule), PLAIN, USE, orders=orders, seed=1
     )
 
 
 def test_cyclic_orders_put_everyone_in_every_place_once():
-    orders = judging.presented("own/1", "anna", WRITERS, "cyclic", 1)
+    orders = stages.presented("own/1", "anna", WRITERS, "cyclic", 1)
     assert len(orders) == 3
     for place in range(3):
         assert {order[place] for order in orders} == set(WRITERS)
 
 
 def test_the_seeded_order_is_the_first_of_the_cyclic_and_hangs_on_content_alone():
-    seeded = judging.presented("own/1", "anna", WRITERS, "seeded", 1)
-    assert seeded == judging.presented("own/1", "anna", WRITERS[::-1], "cyclic", 1)[:1]
+    seeded = stages.presented("own/1", "anna", WRITERS, "seeded", 1)
+    assert seeded == stages.presented("own/1", "anna", WRITERS[::-1], "cyclic", 1)[:1]
     drawn = Counter(
-        judging.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
+        stages.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
     )
     assert len(drawn) == 6
     assert min(drawn.values()) > 60
@@ -133,7 +134,7 @@ def test_a_tie_is_an_answer_and_low_mass_is_none():
 @pytest.mark.parametrize("number", [2, 3, 5])
 def test_any_number_of_candidates(number):
     writers = [f"w{n}" for n in range(number)]
-    table = judging.prefer(
+    table = stages.prefer(
         items(2),
         responses(2, writers),
         "w0",
@@ -184,7 +185,7 @@ GOOD = '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]}'
 
 def marked(replies, tries=1, number=1):
     calls = Scripted(replies=replies)
-    table = judging.mark(
+    table = stages.mark(
         items(number),
         responses(number, ("anna",)),
         "judge",
@@ -250,7 +251,7 @@ def test_without_a_label_for_a_tie_a_number_alone_is_the_verdict():
 def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
     calls = Scripted(fan_of("bert"))
     asked = (items(4), responses(4), "anna", calls, CHOICE_PROMPTS["authors"], USE)
-    made = validate(judging.prefer(*asked, orders="cyclic", seed=1), "verdicts", "test")
+    made = validate(stages.prefer(*asked, orders="cyclic", seed=1), "verdicts", "test")
     assert calls.labels == ("1", "2", "3")
     assert set(made["choice"]) == {"bert"}
 
@@ -259,6 +260,66 @@ def test_a_total_stands_without_marks_that_can_be_read():
     stated = replace(PLAIN, marks=lambda reply: (int(reply), None))
     calls = Scripted(replies=["7"])
     answers = (items(1), responses(1, ("anna",)), "judge", calls, stated)
-    made = judging.mark(*answers, tries=1, temperature=0.7, seed=1)
+    made = stages.mark(*answers, tries=1, temperature=0.7, seed=1)
     (row,) = validate(made, "ratings", "test").itertuples()
     assert (row.score, row.marks, row.status) == (7, None, "ok")
+
+
+@pytest.fixture
+def stage(tmp_path, monkeypatch):
+    """Run a stage of the study on three items that three models have answered."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    stages.STUDY.write("lab", "own", items=items(3), responses=responses(3))
+    model = Scripted(first_picker, [GOOD] * 9)
+
+    def run(task, category, verdicts=None):
+        if verdicts is not None:
+            stages.STUDY.write("lab", "judges", verdicts=verdicts)
+        use = {"judge": {"anna": USE}, "tie_break": {"umpire": USE}}
+        contests = SimpleNamespace(categories={"list": category}, **use)
+        named = SimpleNamespace(responder=None)
+        params = SimpleNamespace(profile="lab", seed=1, livebench=contests)
+        params.models = {"anna": named, "umpire": named}
+        opened = lambda *_: nullcontext(model)  # noqa: E731
+        return stages.STAGES[task](params, "anna" if task == "judge" else "umpire", opened)
+
+    return run
+
+
+CATEGORY = Contest(responders=list(WRITERS), judges=["anna", "bert"], tie_breaker="umpire")
+
+
+@pytest.mark.parametrize("off", [{"score": False}, {"prefer": False}, {"judges": ["bert"]}])
+def test_a_judge_that_has_nothing_to_do_ends_with_empty_tables(stage, off):
+    made = stage("judge", CATEGORY.model_copy(update=off))
+    assert len(made["ratings"]) == (9 if "prefer" in off else 0)
+    assert len(made["verdicts"]) == (9 if "score" in off else 0)
+    for name, table in made.items():
+        validate(table, name, "test")
+
+
+def votes_of(*rules):
+    names = ["anna", "bert"][: len(rules)]
+    return pd.concat(
+        [votes(name, rule, 3, "seeded") for name, rule in zip(names, rules, strict=True)]
+    )
+
+
+def test_a_tie_breaker_is_asked_where_the_judges_reach_no_majority(stage):
+    made = stage("tie_break", CATEGORY, votes_of(fan_of("anna"), fan_of("bert")))
+    assert made["tie-breaks"]["item_id"].tolist() == ["own/0", "own/1", "own/2"]
+    assert set(made["tie-breaks"]["variant"]) == {"tie-break"}
+    assert made["dropped"].loc["list"].to_dict() == {"no majority": 3}
+
+
+def test_a_tie_breaker_without_a_tie_ends_with_an_empty_table(stage):
+    made = stage("tie_break", CATEGORY, votes_of(fan_of("bert"), fan_of("bert")))
+    assert validate(made["tie-breaks"], "verdicts", "test").empty
+    assert made["dropped"].loc["list"].to_dict() == {"majority": 3}
+
+
+def test_a_tie_breaker_of_what_nobody_judged_ends_with_an_empty_table(stage):
+    made = stage("tie_break", CATEGORY)
+    assert validate(made["tie-breaks"], "verdicts", "test").empty
+    assert made["dropped"].empty

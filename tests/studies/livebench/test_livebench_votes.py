@@ -1,9 +1,16 @@
-"""The rules of the vote, and how several orders and repeats become one choice."""
+"""The rules of the vote, and how several orders become one choice."""
 
+import pandas as pd
 import pytest
 
-from selfpref.studies.livebench.measure.panel import most_frequent, settle
-from selfpref.studies.livebench.measure.votes import decide, majority
+from selfpref.studies.livebench.panel import settled
+from selfpref.studies.livebench.votes import NOBODY, ended
+
+
+def vote(votes, calls=NOBODY):
+    """The winner of one item's vote, and how it ended."""
+    one = ended(pd.DataFrame([votes], index=["item"], dtype="str"), calls).iloc[0]
+    return (None if pd.isna(one["winner"]) else one["winner"]), one["outcome"]
 
 
 @pytest.mark.parametrize(
@@ -28,40 +35,41 @@ from selfpref.studies.livebench.measure.votes import decide, majority
     ],
 )
 def test_a_winner_has_more_than_half_of_all_judges(votes, winner):
-    assert majority(votes) == winner
+    assert vote(votes) == (winner, "majority" if winner else "no majority")
 
 
 @pytest.mark.parametrize(
-    ("votes", "calls", "ended"),
+    ("votes", "call", "end"),
     [
-        (["A", "A", "B"], ["C"], ("A", "majority")),
-        (["A", "B", "C"], ["B"], ("B", "tie-break")),
-        (["A", "B", "C"], [], (None, "no majority")),
-        (["A", "B", None], [], (None, "no majority")),
-        ([None, None, "C"], [], (None, "no majority")),
-        (["A", "B", None], ["A"], ("A", "tie-break")),
+        (["A", "A", "B"], "C", ("A", "majority")),
+        (["A", "B", "C"], "B", ("B", "tie-break")),
+        (["A", "B", None], "A", ("A", "tie-break")),
         # The tie-breaker failed, or would not decide.
-        (["A", "B", "C"], [None], (None, "tie-breaker failed")),
-        (["A", "B", "C"], ["tie"], (None, "tie-breaker failed")),
+        (["A", "B", "C"], None, (None, "tie-breaker failed")),
+        (["A", "B", "C"], "tie", (None, "tie-breaker failed")),
     ],
 )
-def test_every_vote_ends_in_a_defined_way(votes, calls, ended):
-    assert decide(votes, calls) == ended
+def test_a_tie_breaker_decides_what_has_no_majority(votes, call, end):
+    assert vote(votes, pd.Series({"item": call}, dtype="str")) == end
+
+
+def choice(*read):
+    """A judge's choice and outcome from the candidates, choice and status of each order."""
+    votes = pd.DataFrame(read, columns=["candidates", "choice", "status"])
+    place = {"item_id": "i", "category": "c", "task": "t", "cluster": "i", "judge": "j"}
+    (row,) = settled(votes.assign(**place)).itertuples()
+    assert row.candidates == ["x", "y"]
+    return (None if pd.isna(row.choice) else row.choice), row.outcome, row.orders
 
 
 def test_a_choice_counts_if_it_survives_the_orders():
-    assert settle([(("x", "y"), "x", "ok"), (("y", "x"), "x", "ok")]) == ("x", "chosen")
-    assert settle([(("x", "y"), "x", "ok"), (("y", "x"), "y", "ok")]) == ("tie", "unstable")
-    assert settle([(("x", "y"), "tie", "ok")]) == ("tie", "tie")
+    xy, yx = ("x", "y"), ("y", "x")
+    assert choice((xy, "x", "ok"), (yx, "x", "ok")) == ("x", "chosen", 2)
+    assert choice((xy, "x", "ok"), (yx, "y", "ok")) == ("tie", "unstable", 2)
+    assert choice((xy, "x", "ok"), (yx, "tie", "ok")) == ("tie", "unstable", 2)
+    assert choice((xy, "tie", "ok")) == ("tie", "tie", 1)
 
 
 def test_a_verdict_that_failed_leaves_no_choice():
-    found = settle([(("x", "y"), "x", "ok"), (("y", "x"), None, "refused")])
-    assert found == (None, "refused")
-
-
-def test_repeats_of_one_order_are_a_plurality():
-    same = ("x", "y", "z")
-    assert settle([(same, name, "ok") for name in ("x", "y", "x")]) == ("x", "chosen")
-    assert settle([(same, name, "ok") for name in ("x", "y")]) == ("tie", "tie")
-    assert most_frequent(["x", "y", "y"]) == "y"
+    found = choice((("x", "y"), "x", "ok"), (("y", "x"), None, "refused"))
+    assert found == (None, "refused", 2)

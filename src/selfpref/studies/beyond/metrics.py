@@ -7,8 +7,9 @@ from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import COLUMNS, Judged, Settings
 from selfpref.studies.beyond import measure
-from selfpref.studies.livebench import metrics as livebench
-from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.livebench import STUDY as LIVEBENCH
+from selfpref.studies.livebench.panel import TABLES, Panel
+from selfpref.studies.livebench.panel import Settings as Contests
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
 from selfpref.studies.wataoka import STUDY as WATAOKA
@@ -26,7 +27,8 @@ def compute(params: Params) -> dict[str, pd.DataFrame]:
         # Where no judge has responses of its own there is nothing of itself to measure.
         found.append(measure.pairs(data for data in judged if data.judges))
     if "livebench" in params.studies:
-        panel = Panel(livebench.load(params), livebench.settings(params))
+        contests = Contests(**params.livebench.settings(), bootstrap=bootstrap)
+        panel = Panel(LIVEBENCH.whole(params.profile, TABLES), contests)
         found.append(measure.contests(panel, settings))
     if "panickssery" in params.studies:
         folder = paths.metrics_dir(params.profile, PANICKSSERY.name)

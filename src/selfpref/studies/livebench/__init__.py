@@ -1,13 +1,12 @@
 """The study "Self-bias in LLM as Judge" on LiveBench: choices among the responses of all models.
 
-    read       what comes in: the release (`read`; `read.files` for its tables), or LiveBench itself
-               from the Hub (`read.hub`)
+    read       what comes in: the release (`release`), or LiveBench itself from the Hub (`hub`)
     scorers    what is right: each response by the answer key of its task
-    stages     what is run: respond, mark and choose (`judging`), break ties
-    measure    what is computed: from `panel`, which says what counts as a choice
-    draw       what is drawn: a plate a figure
+    stages     what is run: respond, mark and choose, break ties
+    panel      what counts as a choice, and whom each judge chose; `position`, `excess`, `votes` and
+               `ratings` are computed from it
 
-`metrics` reads the tables for `measure`.
+notebooks/livebench_metrics.ipynb calls them, notebooks/livebench.ipynb draws what they return.
 """
 
 from selfpref.tables.parts import StudyTables

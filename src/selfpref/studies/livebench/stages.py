@@ -1,25 +1,173 @@
-"""The stages of the study: models answer, judges mark and choose, tie-breakers decide what is left.
+"""What is run: models answer, judges mark and choose, tie-breakers decide what is left.
 
-A category of items says who responds, who judges and who breaks its ties.
+A category of items says who responds, who judges and who breaks its ties. A judge marks every
+response by a rubric, and says which of several is best:
+
+    total(response)  = sum of its eleven marks, 0 to 11, added up here; with the authors' prompts
+                       the total that the judge states
+    choice(item)     = the response behind the label that the judge holds most probable
+
+Which response stands first moves a verdict: the *seeded* order of an item is a permutation drawn
+from the item, the judge and the run's seed, and stored with the verdict; *cyclic* orders are its k
+rotations, in which every response stands once in every place. They are numbered by `repeat`, the
+seeded one 0. A tie is an answer of its own where the prompts offer one; a reply that cannot be read
+is missing and counted, never a tie and never a low score.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Literal
 
+import numpy as np
 import pandas as pd
 
 from selfpref import tables
+from selfpref.ask import Columns, Question, ask
+from selfpref.ask.judging import Judging
 from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
+from selfpref.models import Generate, Text
 from selfpref.models import open as models
-from selfpref.params import Contest, Params
-from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.models.calls import Model
+from selfpref.params import Contest, Params, Verdicts
+from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
+from selfpref.seeds import seed_of
 from selfpref.studies.livebench import STUDY, lab
-from selfpref.studies.livebench.judging import mark, prefer, question
-from selfpref.studies.livebench.measure.panel import BREAK, settle
-from selfpref.studies.livebench.measure.votes import MAJORITY, decide
+from selfpref.studies.livebench.panel import BREAK, VOTE, of_items, settled
 from selfpref.studies.livebench.scorers import has_key, score
-from selfpref.tables import schemas
+from selfpref.studies.livebench.votes import MAJORITY, outcomes
+
+Orders = Literal["seeded", "cyclic"]
+
+
+def presented(
+    item_id: str, judge: str, responders: Sequence[str], orders: Orders, seed: int
+) -> list[tuple[str, ...]]:
+    """The orders in which a judge reads the responses to an item.
+
+    Args:
+        item_id: The item.
+        judge: Who reads.
+        responders: Whose responses, in any order.
+        orders: `seeded`: one order; `cyclic`: all its rotations, itself the first.
+        seed: The run's seed.
+
+    Returns:
+        One or k permutations of the responders.
+    """
+    rng = np.random.default_rng(seed_of(seed, judge, item_id))
+    drawn = [str(name) for name in rng.permutation(sorted(responders))]
+    turns = len(drawn) if orders == "cyclic" else 1
+    return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
+
+
+def prefer(
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    model: Model,
+    prompts: ChoicePrompts,
+    use: Verdicts,
+    *,
+    orders: Orders,
+    seed: int,
+    variant: str = VOTE,
+) -> pd.DataFrame:
+    """Which response to each item is best, in one or in all cyclic orders.
+
+    Args:
+        items: The items table.
+        responses: Two or more responses to each of these items.
+        judge: Whose verdicts these are.
+        model: The judge's model.
+        prompts: The prompts.
+        use: How it comes to a verdict.
+        orders: See `presented`.
+        seed: Of the orders, and of verdicts in words.
+        variant: A vote, or a tie-breaker's call.
+
+    Returns:
+        The verdicts table.
+    """
+    texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
+    writers = responses.groupby("item_id")["responder"].unique()
+    asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    rows = [
+        {"study": study, "item_id": item, "repeat": turn, "candidates": names}
+        for study, item in items[["study", "item_id"]].itertuples(index=False)
+        for turn, names in enumerate(presented(item, judge, writers[item], orders, seed))
+    ]
+
+    def questions(some: pd.DataFrame) -> Iterator[Question]:
+        for item, names in some[["item_id", "candidates"]].itertuples(index=False):
+            # The labels differ with the number of responses.
+            judging = Judging(use, (*prompts.letters[: len(names)], *prompts.tie), prompts.marker)
+            prompt = prompts.prefer(asked[item], [texts[item, name] for name in names])
+            yield judging.verdict(prompt, names, seed, judge, item, *names)
+
+    return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=judge, variant=variant)
+
+
+def question(messages: list[dict[str, str]]) -> str:
+    """An item's question; the study has one turn."""
+    return messages[0]["content"]
+
+
+def mark(
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    model: Model,
+    prompts: ChoicePrompts,
+    *,
+    tries: int,
+    temperature: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Mark every response by the rubric.
+
+    A reply that cannot be read is asked again with another seed, `tries` times at most.
+
+    Args:
+        items: The items table.
+        responses: The responses to these items.
+        judge: Whose marks these are.
+        model: The judge's model.
+        prompts: The prompts.
+        tries: At least 1.
+        temperature: 0 is greedy; a second try of a greedy model is the first again.
+        seed: Of the samples.
+
+    Returns:
+        The ratings table: `score` the total, `marks` the eleven marks where all can be read,
+        `reply` the judge's words.
+    """
+    asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+
+    def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
+        for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
+            draw = seed_of(seed, judge, item, responder, attempt)
+            prompt = prompts.rubric(asked[item], text)
+            call = Generate(prompt, prompts.mark_tokens, temperature, draw)
+            yield Question([call], partial(_marked, prompts))
+
+    made, left = [], responses
+    for attempt in range(tries):
+        read = ask(model, left, "ratings", partial(questions, attempt), judge=judge, task="rubric")
+        again = read["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
+        made.append(read[~again])
+        left = left[again]
+    return tables.together("ratings", made)
+
+
+def _marked(prompts: ChoicePrompts, answer: Text) -> Columns:
+    total, marks = prompts.marks(answer.text) if answer.status != "truncated" else (None, None)
+    if total is None:
+        status = "truncated" if answer.status == "truncated" else "unparsable"
+        return {"score": None, "marks": None, "reply": answer.text, "status": status}
+    found = None if marks is None else [float(value) for value in marks]
+    return {"score": float(total), "marks": found, "reply": answer.text, "status": "ok"}
 
 
 def _items(params: Params, dataset: str, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
@@ -75,52 +223,31 @@ def judge(
         model: A model of `livebench.judge`.
         open_model: Opens the model for a data set.
     """
-    use = params.livebench.judge[model]
-    prompts = CHOICE_PROMPTS[use.prompts]
-    every = STUDY.read(params.profile, "responses")
+    use, own = params.livebench.judge[model], models.responder(params, model)
+    prompts, every = CHOICE_PROMPTS[use.prompts], STUDY.read(params.profile, "responses")
+    marked = partial(mark, tries=use.tries, temperature=use.temperature, seed=params.seed)
+    chosen = partial(prefer, use=use, orders=use.orders, seed=params.seed)
     ratings, verdicts = [], []
     for dataset in STUDY.parts(params.profile, "items"):
         with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
             items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
-            ratings.append(
-                mark(
-                    items,
-                    _of(every, items, params),
-                    models.responder(params, model),
-                    asked,
-                    prompts,
-                    tries=use.tries,
-                    temperature=use.temperature,
-                    seed=params.seed,
-                )
-            )
+            ratings.append(marked(items, _of(every, items, params), own, asked, prompts))
             items = _items(params, dataset, lambda entry: entry.prefer and model in entry.judges)
-            verdicts.append(
-                prefer(
-                    items,
-                    _of(every, items, params),
-                    models.responder(params, model),
-                    asked,
-                    prompts,
-                    use,
-                    orders=use.orders,
-                    seed=params.seed,
-                )
-            )
-    return {
-        "ratings": tables.together("ratings", ratings),
-        "verdicts": tables.together("verdicts", verdicts),
-    }
+            verdicts.append(chosen(items, _of(every, items, params), own, asked, prompts))
+    made = {"ratings": ratings, "verdicts": verdicts}
+    return {name: tables.together(name, parts) for name, parts in made.items()}
 
 
 def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
     found = responses.merge(items[["item_id", "category"]], on="item_id")
     theirs = [
-        responder in params.livebench.categories[category].responders
-        for responder, category in zip(found["responder"], found["category"], strict=True)
+        (category, responder)
+        for category, entry in params.livebench.categories.items()
+        for responder in entry.responders
     ]
-    return found[theirs].drop(columns="category").reset_index(drop=True)
+    among = pd.MultiIndex.from_frame(found[["category", "responder"]]).isin(theirs)
+    return found[among].drop(columns="category").reset_index(drop=True)
 
 
 def tie_break(
@@ -137,43 +264,30 @@ def tie_break(
         tie-breaks: verdicts with the variant of a tie-breaker; and `dropped`: by category how the
         votes ended before it was asked.
     """
-    use = params.livebench.tie_break[model]
-    responses = STUDY.read(params.profile, "responses")
-    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    votes = tables.read(
-        params.profile, "verdicts", STUDY.name, STUDY.parts(params.profile, "verdicts")
-    )
-    votes = votes[votes["judge"].isin(judges)]
-    ballots: dict[str, list[str | None]] = {}
-    for (item_id, _), rows in votes.groupby(["item_id", "judge"]):
-        read = zip(map(tuple, rows["candidates"]), rows["choice"], rows["status"], strict=True)
-        choice, _ = settle(
-            (names, said if status == "ok" else None, status) for names, said, status in read
-        )
-        ballots.setdefault(item_id, []).append(choice)
-    ended = pd.Series({item: decide(ballot, [])[1] for item, ballot in ballots.items()}, dtype=str)
-    made, ends = [], []
+    use, own = params.livebench.tie_break[model], models.responder(params, model)
+    prompts, every = CHOICE_PROMPTS[use.prompts], STUDY.read(params.profile, "responses")
+    chosen = partial(prefer, use=use, orders="seeded", seed=params.seed, variant=BREAK)
+    how, made, ends = _outcomes(params), [], []
     for dataset in STUDY.parts(params.profile, "items"):
         items = _items(params, dataset, lambda entry: entry.tie_breaker == model)
-        outcome = items["item_id"].map(ended)
-        ends.append(items.assign(outcome=outcome)[["category", "outcome"]])
-        open_ = items[outcome.notna() & outcome.ne(MAJORITY)]
+        items = items.assign(outcome=items["item_id"].map(how))
+        ends.append(items[["category", "outcome"]])
+        left = items[items["outcome"].notna() & items["outcome"].ne(MAJORITY)]
         with open_model(params, model, dataset, f"tie-break {model} {dataset}") as asked:
-            made.append(
-                prefer(
-                    open_,
-                    _of(responses, open_, params),
-                    models.responder(params, model),
-                    asked,
-                    CHOICE_PROMPTS[use.prompts],
-                    use,
-                    orders="seeded",
-                    seed=params.seed,
-                    variant=BREAK,
-                )
-            )
-    ended_how = pd.concat(ends).value_counts().unstack(fill_value=0)
-    return {"tie-breaks": tables.together("verdicts", made), "dropped": ended_how}
+            made.append(chosen(left, _of(every, left, params), own, asked, prompts))
+    found = pd.concat(ends)
+    dropped = pd.crosstab(found["category"], found["outcome"])
+    return {"tie-breaks": tables.together("verdicts", made), "dropped": dropped}
+
+
+def _outcomes(params: Params) -> "pd.Series[str]":
+    """By item how the vote of its judges ended."""
+    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
+    parts = STUDY.parts(params.profile, "verdicts")
+    votes = tables.read(params.profile, "verdicts", STUDY.name, parts)
+    places = of_items(STUDY.read(params.profile, "items"))
+    cast = votes[votes["judge"].isin(judges) & votes["variant"].eq(VOTE)]
+    return outcomes(settled(cast.drop(columns="task").merge(places, on="item_id")))
 
 
 def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
@@ -200,12 +314,9 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
             if not has_key(task, item["reference"]):
                 continue
             scores = score(task, question(item["messages"]), item["reference"], text)
-        rows += [
-            {"study": study, "item_id": item_id, "responder": responder, "metric": metric}
-            | {"score": value, "step": 0}
-            for metric, value in scores.items()
-        ]
-    return pd.DataFrame(rows, columns=list(schemas.TABLES["truths"].columns))
+        found = {"study": study, "item_id": item_id, "responder": responder}
+        rows += [found | {"metric": name, "score": value} for name, value in scores.items()]
+    return tables.fill(rows, "truths")
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

@@ -26,7 +26,7 @@ from selfpref.studies.beyond.measure import (
     sets,
 )
 from selfpref.studies.beyond.measure.sets import KEY, LONG, STATISTICS, Row
-from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.livebench.panel import Panel
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.xu.measure.rows import Settings as XuSettings
 from selfpref.studies.xu.measure.rows import rated

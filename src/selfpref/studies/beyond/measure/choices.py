@@ -11,7 +11,7 @@ Over the own rows of a judge (`selfpref.studies.beyond.measure.sets`), P the sha
 - `beyond_no_preference` = EO against single votes minus the EO of another person in the judge's
   place (`selfpref.statistics.no_preference`), on pairs with two votes or more.
 - `paired_excess` = mean of [own win - mean win that the other judges give the same response], set
-  by set; needs no gold label (`selfpref.studies.livebench.measure.self_preference`).
+  by set; needs no gold label (`selfpref.studies.livebench.excess`).
 - `gold_gap` = P(own wins) by the judge - by the gold label, ties shared: the DBG score of Z.-Y.
   Chen et al. (arXiv 2506.02592) with verdicts for scores.
 - `equal_quality` = P(own wins) - 1/k where the gold label calls all responses alike. Yang et al.

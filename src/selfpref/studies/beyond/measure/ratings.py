@@ -18,8 +18,8 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scores import text_lengths, value_of
 from selfpref.studies.beyond.measure.effects import of_ratings
 from selfpref.studies.beyond.measure.sets import Row, known, missing
-from selfpref.studies.livebench.measure.panel import Panel
-from selfpref.studies.livebench.measure.ratings import rated
+from selfpref.studies.livebench.panel import Panel
+from selfpref.studies.livebench.ratings import rated
 from selfpref.studies.xu.measure.rows import Settings as XuSettings
 from selfpref.studies.xu.measure.rows import chained, read_as, truth_of
 

@@ -36,7 +36,7 @@ from selfpref.statistics.scores import (
     text_lengths,
     value_of,
 )
-from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.livebench.panel import Panel
 from selfpref.tables.schemas import TIE
 
 Row = dict[str, object]

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from selfpref.prompts.rubric import TOP
-from selfpref.studies.livebench.measure.panel import Panel
+from selfpref.studies.livebench.panel import Panel
 
 SCORES = ["category", "judge", "responder", "mean", "lo", "hi", "n", "saturated"]
 

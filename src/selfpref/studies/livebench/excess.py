@@ -1,0 +1,194 @@
+"""Self-preference: a judge's choices of itself beside the others' choices of it, and by answer key.
+
+Over the rows on which judge J and at least one other judge chose among candidates with J's response
+
+    d = [J chose J] - mean over the others K of [K chose J]          excess = mean of d, -1..1
+
+The quality of the responses is the same for all judges, and so is their position where all read one
+order; what differs is whose response it is. Zero says that J chooses itself as often as the others
+choose J. p is that of a paired randomisation test: the sums of d by cluster change sign at random.
+It is adjusted by Holm (1979) over a family of tests: all categories and judges together, and, apart
+from these, all tasks of each judge.
+
+Self-preference or position? A judge that picks whatever it reads first picks itself as often as it
+is read first: by one order an item, drawn at random, 1 / candidates; by all cyclic orders never. A
+judge that picks itself for being itself keeps its share under both. So `by_orders` measures each
+judge twice, by one drawn order and by all of them.
+
+By the answer key, on items whose candidates all have an objective score, a preference for itself is
+
+- *harmful* where the judge's response scores below the best of the others;
+- *neutral* where it scores as high as the best of the others;
+- *legitimate* where it scores above all others (the word of W.-L. Chen et al., arXiv 2504.03846).
+
+The rate of each kind is how often the judge chooses itself on such items; beside it are how often
+the other judges choose the same response on the same items, and how the judge's choices of itself
+divide among the kinds. The rates are shares, and their intervals Wilson's
+(`selfpref.statistics.shares`).
+"""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bootstrap import bounded, cluster_sums
+from selfpref.statistics.scores import Floats
+from selfpref.statistics.shares import share_interval
+from selfpref.studies.livebench.panel import ALL, PLACE, VOTE, Panel, in_order, with_all
+from selfpref.studies.livebench.position import FIRST, position
+from selfpref.studies.livebench.scorers import READINGS
+
+EXCESS = [*PLACE, "judge", "excess", "lo", "hi", "p_holm", "n"]
+ONE, EVERY = "one drawn order", "all orders"
+ORDERS = ["judge", "orders", *bounded("own", "excess", "first"), "n"]
+KINDS = ["harmful", "neutral", "legitimate"]
+KEY = ["category", "scoring", "judge"]
+KIND = ["item_id", "scoring", "judge", "kind"]
+OBJECTIVE = [
+    *(*KEY, "n", "n_self"),
+    *(name for kind in KINDS for name in (*bounded(kind), f"n_{kind}", f"others_{kind}")),
+    *(f"self_{kind}" for kind in KINDS),
+]
+TRUE_SCORES = [*PLACE, "responder", "scoring", "score", "n"]
+# Scores are sums and ratios in floating point.
+ROUNDING = 1e-9
+
+
+def pairs(panel: Panel) -> pd.DataFrame:
+    """One row an item and judge with a response: did it choose itself (`own`), and the `others`?
+
+    Returns:
+        `item_id, category, task, cluster, judge, own, others` (0..1), and `d`, their difference.
+    """
+    rows = panel.ballots.dropna(subset="picked").rename(columns={"picked": "own"})
+    itself = rows["judge"].eq(rows["responder"])
+    others = rows[~itself].groupby(["item_id", "responder"])["own"].mean().rename("others")
+    both = rows[itself].join(others, on=["item_id", "responder"], how="inner")
+    both = both[["item_id", *PLACE, "cluster", "judge", "own", "others"]]
+    return both.assign(d=both["own"] - both["others"]).reset_index(drop=True)
+
+
+def sign_flip_p(sums: Floats, flips: int, rng: np.random.Generator) -> float:
+    """Two-sided p of "the sums are symmetric about zero", by random changes of their signs.
+
+    Args:
+        sums: One a cluster, `[clusters]`.
+        flips: How many random assignments of signs.
+        rng: Their source.
+
+    Returns:
+        (1 + assignments at least as extreme) / (1 + assignments).
+    """
+    sizes, counts = np.unique(np.abs(sums[sums != 0]), return_counts=True)
+    # Of c equal sums b keep their sign: their total is (2 b - c) times the size.
+    kept = rng.binomial(counts, 0.5, size=(flips, len(counts)))
+    totals = np.abs((2 * kept - counts) @ sizes)
+    extreme = np.count_nonzero(totals >= abs(sums.sum()) - ROUNDING)
+    return float((1 + extreme) / (1 + flips))
+
+
+def holm(p: "pd.Series[float]") -> "pd.Series[float]":
+    """p-values adjusted by Holm's step-down procedure: p_(i) (m - i + 1), never falling, at most 1.
+
+    >>> holm(pd.Series([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    ordered = p.sort_values(kind="stable")
+    steps = ordered * np.arange(len(p), 0, -1)
+    return steps.cummax().clip(upper=1).reindex(p.index)
+
+
+def excess(panel: Panel) -> pd.DataFrame:
+    """Excess of every judge that responds, by category and task, in the columns `EXCESS`."""
+    boot, found = panel.bootstrap, []
+    for key, part in with_all(pairs(panel), "task").groupby([*PLACE, "judge"]):
+        names = ("excess", *map(str, key))
+        one = boot.mean(part["d"], part["cluster"], *names)
+        sums = cluster_sums(part["d"], part["cluster"])
+        p = sign_flip_p(sums, boot.resamples, boot.rng("p", *names))
+        found.append((*key, one.value, one.lo, one.hi, p, len(part)))
+    table = pd.DataFrame(found, columns=EXCESS)
+    family = table["judge"].mask(table["task"].eq(ALL), ALL)
+    return in_order(table.assign(p_holm=table.groupby(family)["p_holm"].transform(holm)))
+
+
+def by_orders(panel: Panel) -> pd.DataFrame:
+    """Each judge by one drawn order and by all orders, over all categories.
+
+    Returns:
+        The columns `ORDERS`: share of items on which the judge chose itself (`own`), its excess
+        over the other judges, and its share of choices, verdict by verdict, for the response read
+        first. A source with one order an item has no rows.
+    """
+    verdicts = panel.tables["verdicts"]
+    # The orders of an item are numbered, the drawn one 0.
+    later = verdicts["variant"].eq(VOTE) & verdicts["repeat"].gt(0)
+    if not later.any():
+        return pd.DataFrame(columns=ORDERS)
+    drawn = dataclasses.replace(panel, tables={**panel.tables, "verdicts": verdicts[~later]})
+    rows = []
+    for orders, one in ((ONE, drawn), (EVERY, panel)):
+        places, both = position(one), pairs(one)
+        places = places[places["quantity"].eq(FIRST) & places["category"].eq(ALL)]
+        first = places.set_index("judge")[["share", "lo", "hi"]].set_axis(bounded("first"), axis=1)
+        for judge in one.judges:
+            part = both[both["judge"].eq(judge)]
+            own = share_interval(part["own"], part["cluster"], one.bootstrap.level)
+            beyond = one.bootstrap.mean(part["d"], part["cluster"], "excess", orders, judge)
+            row: dict[str, object] = {"judge": judge, "orders": orders, "n": len(part)}
+            row |= own.columns("own") | beyond.columns("excess")
+            rows.append(row | first.reindex([judge]).iloc[0].to_dict())
+    return pd.DataFrame(rows, columns=ORDERS)
+
+
+def _objective_scores(panel: Panel) -> pd.DataFrame:
+    truths = panel.tables["truths"]
+    return truths[truths["metric"].isin(READINGS)].rename(columns={"metric": "scoring"})
+
+
+def true_scores(panel: Panel) -> pd.DataFrame:
+    """Mean objective score of each responder by category and task, in both readings."""
+    rows = with_all(_objective_scores(panel).merge(panel.items, on="item_id"), "task")
+    means = rows.groupby([*PLACE, "responder", "scoring"])["score"].agg(["mean", "size"])
+    return means.reset_index().set_axis(TRUE_SCORES, axis=1)
+
+
+def kinds(panel: Panel) -> pd.DataFrame:
+    """Of items with an objective score for every response: is this one worse than the best other?
+
+    Returns:
+        `item_id, scoring, judge, kind`: `harmful` (worse), `neutral` (as good, within the margin)
+        or `legitimate` (better than all), should the judge of this name choose itself.
+    """
+    known, found = _objective_scores(panel), []
+    width = panel.settings.margin + ROUNDING
+    for scoring, part in known.groupby("scoring"):
+        wide = part.pivot(index="item_id", columns="responder", values="score").dropna()
+        for judge in wide:
+            gap = wide[judge] - wide.drop(columns=judge).max(axis=1)
+            which = np.select([gap < -width, gap > width], [KINDS[0], KINDS[2]], KINDS[1])
+            rows = pd.DataFrame({"item_id": wide.index, "kind": which})
+            found.append(rows.assign(scoring=scoring, judge=judge))
+    return pd.concat([pd.DataFrame(columns=KIND), *found])
+
+
+def objective(panel: Panel) -> pd.DataFrame:
+    """Every judge by category and pooled (`all`), in both readings of the responses.
+
+    Returns:
+        The columns `OBJECTIVE`: for each kind its rate with interval, `n_<kind>` and
+        the mean rate of the other judges `others_<kind>`, and of the judge's choices of itself the
+        share of each kind, `self_<kind>`.
+    """
+    both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
+    rows = with_all(both, "category").reset_index(drop=True)
+    found = rows.groupby(KEY).agg(n=("own", "size"), n_self=("own", "sum")).astype(int)
+    for kind in KINDS:
+        mine = rows.assign(**rows[["own", "others"]].where(rows["kind"].eq(kind)))
+        shares, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
+        names = zip(("share", "lo", "hi", "n"), (*bounded(kind), f"n_{kind}"), strict=True)
+        found = found.join(shares.rename(columns=dict(names)))
+        found[f"others_{kind}"] = by["others"].mean()
+        found[f"self_{kind}"] = by["own"].sum() / found["n_self"]
+    return found.reset_index()[OBJECTIVE]

@@ -1,0 +1,236 @@
+"""The panel: whom each judge chose on every item, and how often it chose each response.
+
+Judges choose among the responses of all candidates; a judge's own response is that of the responder
+of the same name. A choice counts if it survives all orders in which the judge read the candidates;
+otherwise the item is a tie of this judge (`unstable`). A verdict whose status is not ok leaves the
+judge without a choice on that item. Any number of judges, candidates and orders.
+
+    share(judge, responder) = rows on which the judge chose the responder / rows with a verdict
+
+A tie is a verdict, so shares may sum to less than one; a verdict that failed is none. A category as
+a whole is the task `all`, all categories together are the category `all`. Intervals of shares are
+Wilson's, with the effective number of rows (`selfpref.statistics.shares`); items are clustered by
+their question.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
+from selfpref.statistics.shares import share_intervals
+from selfpref.tables.schemas import TIE
+
+STUDY = "livebench"
+TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
+# The variants of a verdict: a judge's vote, and the tie-breaker's call in two readings.
+VOTE, BREAK, RELEASED = "plain", "tie-break", "tie-break-released"
+ALL = "all"
+PLACE = ["category", "task"]
+CHOICES = ["item_id", *PLACE, "cluster", "judge", "candidates", "choice", "outcome", "orders"]
+CHECKS = [
+    *("item", *PLACE, "judge", "responder", "published", "recomputed", "difference"),
+    *("source", "place", "how_read"),
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How objective scores are compared, and how intervals are made.
+
+    Attributes:
+        margin: Two objective scores (0..1) within this are equal.
+        few: Cells with fewer rows than this are drawn hollow.
+        bootstrap: Of clusters.
+    """
+
+    margin: float
+    few: int
+    bootstrap: ClusterBootstrap
+
+
+def settled(votes: pd.DataFrame) -> pd.DataFrame:
+    """One judge's choice on one item, from all orders in which it read the candidates.
+
+    Args:
+        votes: Verdicts with the columns of their item.
+
+    Returns:
+        The columns `CHOICES`, sorted: `candidates` in alphabetical order; `choice` is a responder,
+        `tie` or missing; `outcome` is `chosen`, `tie`, `unstable` where the orders disagree, or the
+        status of the first verdict that failed; `orders` counts those that were read.
+    """
+    if votes.empty:
+        return pd.DataFrame(columns=CHOICES)
+    ok = votes["status"].eq("ok")
+    read = votes.assign(
+        choice=votes["choice"].where(ok),
+        failed=votes["status"].mask(ok),
+        order=votes["candidates"].map(tuple),
+    )
+    rows = read.groupby(["item_id", *PLACE, "cluster", "judge"]).agg(
+        candidates=("order", lambda orders: sorted(set().union(*orders))),
+        choice=("choice", "first"),
+        different=("choice", "nunique"),
+        failed=("failed", "first"),
+        orders=("order", "nunique"),
+    )
+    unstable, failed = rows["different"].gt(1), rows["failed"]
+    rows["choice"] = rows["choice"].mask(unstable, TIE).mask(failed.notna())
+    said = np.select([unstable, rows["choice"].eq(TIE)], ["unstable", TIE], "chosen")
+    return rows.assign(outcome=failed.where(failed.notna(), said)).reset_index()[CHOICES]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """The tables of the study with what every frame reads of them."""
+
+    tables: Mapping[str, pd.DataFrame]
+    settings: Settings
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """`item_id, cluster, category, task` of every item; without a task, the category is it."""
+        return of_items(self.tables["items"])
+
+    @cached_property
+    def verdicts(self) -> pd.DataFrame:
+        """Preferences among candidates, with category, task and cluster."""
+        verdicts = self.tables["verdicts"]
+        chosen = verdicts[verdicts["task"].eq("preference")].drop(columns="task")
+        return chosen.merge(self.items, on="item_id")
+
+    @cached_property
+    def votes(self) -> pd.DataFrame:
+        """Those of the judges."""
+        return self.verdicts[self.verdicts["variant"].eq(VOTE)]
+
+    @cached_property
+    def choices(self) -> pd.DataFrame:
+        """One row an item and judge, as `settled` returns them."""
+        return settled(self.votes)
+
+    @cached_property
+    def ballots(self) -> pd.DataFrame:
+        """One row an item, judge and candidate (`responder`): 1 in `picked` if it was chosen.
+
+        Missing where the judge has no choice.
+        """
+        rows = self.choices.explode("candidates").rename(columns={"candidates": "responder"})
+        picked = rows["choice"].eq(rows["responder"]).astype(float)
+        return rows.assign(picked=picked.mask(rows["choice"].isna()))
+
+    @cached_property
+    def judges(self) -> list[str]:
+        """Everyone who votes and whose response a judge could choose."""
+        return sorted({*self.choices["judge"]} & {*self.ballots["responder"]})
+
+    @cached_property
+    def bootstrap(self) -> ClusterBootstrap:
+        """Intervals, with the study's streams."""
+        return self.settings.bootstrap.within(STUDY)
+
+    def shares(self, rows: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
+        """The share of ones by group, missing values left out: `by, share, lo, hi, n`.
+
+        Args:
+            rows: With `cluster` and the columns below.
+            by: What makes a group.
+            value: A column of zeros and ones.
+        """
+        groups = Groups.of(rows, by, value)
+        found = [vars(one) for one in share_intervals(groups.sums, self.bootstrap.level)]
+        intervals = pd.DataFrame(found, columns=["value", "lo", "hi"])
+        n = groups.sums[..., 1].sum(axis=0).astype(int)
+        return groups.keys.join(intervals.rename(columns={"value": "share"})).assign(n=n)
+
+
+def of_items(items: pd.DataFrame) -> pd.DataFrame:
+    """`item_id, cluster, category, task` of the items table."""
+    tasks = [json.loads(metadata).get("task") for metadata in items["metadata"]]
+    category = items["category"].fillna("uncategorised")
+    task = pd.Series(tasks, index=items.index, dtype="str").fillna(category)
+    return items[["item_id", "cluster"]].assign(category=category, task=task)
+
+
+def with_all(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The rows twice: under `all` in this column, and as they are."""
+    return pd.concat([rows.assign(**{column: ALL}), rows])
+
+
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows by category, each as a whole first and then its tasks; else as they were."""
+    return rows.sort_values(
+        PLACE, key=lambda names: names.mask(names.eq(ALL), ""), kind="stable", ignore_index=True
+    )
+
+
+def counted(panel: Panel) -> pd.DataFrame:
+    """How much data there is: `category, task, items, clusters, keyed, failed`.
+
+    `keyed` are items with objective scores, `failed` ratings without a total.
+    """
+    ratings = panel.tables["ratings"]
+    failed = ratings[ratings["status"].ne("ok")].groupby("item_id").size()
+    rows = panel.items.assign(
+        keyed=panel.items["item_id"].isin(panel.tables["truths"]["item_id"]),
+        failed=panel.items["item_id"].map(failed).fillna(0).astype(int),
+    )
+    columns = {"items": ("item_id", "size"), "clusters": ("cluster", "nunique")}
+    columns |= {name: (name, "sum") for name in ("keyed", "failed")}
+    return in_order(with_all(rows, "task").groupby(PLACE).agg(**columns).reset_index())
+
+
+def models(panel: Panel) -> pd.DataFrame:
+    """Which model answered under each name: `category, responder, model`, where it is told."""
+    items = panel.tables["items"]
+    named = {
+        (category, responder, model)
+        for category, metadata in zip(items["category"], items["metadata"], strict=True)
+        for responder, model in json.loads(metadata).get("models", {}).items()
+    }
+    return pd.DataFrame(sorted(named), columns=["category", "responder", "model"])
+
+
+def preference_shares(panel: Panel) -> pd.DataFrame:
+    """How often each judge chose each response, by category and task.
+
+    Returns:
+        `category, task, judge, responder, share, lo, hi, n`; `n` counts rows with a verdict.
+    """
+    rows = with_all(panel.ballots, "task")
+    return in_order(panel.shares(rows, [*PLACE, "judge", "responder"], "picked"))
+
+
+def outcomes(panel: Panel) -> pd.DataFrame:
+    """What every row of every judge came to: `category, task, judge, outcome, n`."""
+    by = [*PLACE, "judge", "outcome"]
+    return in_order(with_all(panel.choices, "task").groupby(by).size().reset_index(name="n"))
+
+
+def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """The percentages that the release prints beside the recomputed ones.
+
+    They were read off its pies; one without a slice for a responder prints a share of zero.
+
+    Args:
+        shares: As `preference_shares` returns them.
+        votes: As `votes.majority_votes` returns them.
+        published: data/published/livebench.csv, with the picture of each.
+
+    Returns:
+        The columns `CHECKS`, a row a percentage whose judge and responder are in the data;
+        `difference` is in points, and a printed percentage is rounded to a tenth.
+    """
+    key = [*PLACE, "judge", "responder"]
+    released = votes[votes["rule"].eq("released")].assign(task=ALL, judge="", item="vote")
+    found = pd.concat([shares.assign(item="share"), released])[["item", *key, "share"]]
+    table = published.fillna({"judge": ""}).merge(found, on=["item", *key])
+    table = table.rename(columns={"value": "published"})
+    table["recomputed"] = 100 * table["share"]
+    table["difference"] = table["recomputed"] - table["published"]
+    return table[CHECKS]
