@@ -8,7 +8,7 @@ import pandas as pd
 
 from selfpref.card.rule import MATTERS, answer
 from selfpref.statements import Estimate, Number
-from selfpref.studies.beyond.measure.scaled import EACH
+from selfpref.statistics.scaled import EACH
 
 # What the rule of `selfpref measure` reads; without votes some of it is not there.
 NEEDED = {"equal_opportunity", "regression_scaled", "beyond_no_preference"}
