@@ -50,6 +50,10 @@ def test_only_prompts_and_the_studies_own_stages_know_the_testbed(room):
     assert importers(room, "selfpref.lab") == []
 
 
+def test_what_measures_a_users_judgments_stands_on_statistics_and_on_no_study():
+    assert importers("card", "selfpref.studies") == []
+
+
 def test_of_a_study_only_what_makes_the_testbeds_tables_knows_the_testbed():
     found = {path.split("/", 2)[2] for path in importers("studies", "selfpref.lab")}
     assert found == {"stages.py", "lab.py"}

@@ -15,9 +15,9 @@ from selfpref.__main__ import main
 from selfpref.card import command, measured, numbers, words
 from selfpref.errors import SelfprefError
 from selfpref.formats.rows import gather
+from selfpref.statistics import choices, scaled, turned
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import bias
-from selfpref.studies.beyond.measure import choices, scaled, sets
 from selfpref.studies.wataoka.pairs import excess_table
 
 MODELS = ("ann", "bob", "cat")
@@ -86,12 +86,12 @@ def test_the_numbers_are_those_of_the_studies():
         assert [shown["value"], shown["lo"], shown["hi"]] == pytest.approx(
             [row.excess, row.excess_lo, row.excess_hi], abs=1e-6
         )
-    judged = sets.from_pairs(data, data.pairs, sets.HUMAN)
-    for row in choices.with_gold(judged):
+    judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
+    for row in choices.of_judges(judged):
         if row["statistic"] in ("gold_gap", "harmful", "legitimate"):
             key = {"gold_gap": "dbg"}.get(row["statistic"], row["statistic"])
             assert table[row["judge"]][key]["value"] == pytest.approx(row["value"], abs=1e-6)
-    rows, _ = scaled.of_pairs(data, data.pairs, sets.HUMAN)
+    rows, _ = scaled.of_pairs(data, data.pairs, turned.HUMAN)
     assert all(row["n"] for row in rows)
     for row in rows:
         shown = table[row["judge"]]["regression_scaled"]

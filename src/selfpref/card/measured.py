@@ -20,6 +20,7 @@ from selfpref.card.rule import Answer, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import pairs
 from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
+from selfpref.statistics import choices, effects, power, scaled, turned
 from selfpref.statistics.bias import too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import (
@@ -34,7 +35,6 @@ from selfpref.statistics.judged import (
 from selfpref.statistics.no_preference import against_votes, vote_cells
 from selfpref.statistics.scores import names_of
 from selfpref.statistics.threads import at_once
-from selfpref.studies.beyond.measure import choices, effects, power, scaled, sets
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
@@ -75,7 +75,7 @@ class Measured:
         answers: By judge, favours itself or not, and why.
         judges: A row a judge with own responses: cells, EO, DP, another person in its place.
         statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
-            (`selfpref.studies.beyond.measure.sets`).
+            (`selfpref.statistics.turned`).
         towards: EO of every judge towards every responder.
         placebo: The term of an own text, for every judge and responder.
         scales: The scale of each judge in the regression.
@@ -324,13 +324,13 @@ def _at_once(parts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
 
 
 def _measured(data: Judged, names: Names) -> Measured:
-    judged = sets.from_pairs(data, data.pairs, sets.HUMAN)
+    judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
     several = data.pairs["judge"].nunique() > 1 and bool(data.pairs["human"].notna().any())
     made = _at_once(
         {
-            "gold": lambda: list(choices.with_gold(judged)),
-            "scaled": lambda: scaled.of_pairs(data, data.pairs, sets.HUMAN) if several else None,
-            "effects": lambda: list(effects.of_pairs(data, data.pairs, sets.HUMAN)),
+            "gold": lambda: list(choices.of_judges(judged)),
+            "scaled": lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN) if several else None,
+            "effects": lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),
             "placebo": lambda: scaled.placebos(data) if several else None,
             "judges": lambda: (bias([data]), list(choices.against_people(data))),
             "position": lambda: position([data]),
@@ -347,12 +347,9 @@ def _measured(data: Judged, names: Names) -> Measured:
         found += rows
     else:
         nobody = data.pairs["judge"].nunique() > 1
-        place = {"study": STUDY, "dataset": data.name, "gold": sets.HUMAN, "unit": "probability"}
-        for judge in data.judges:
-            row: sets.Row = {**place, "judge": judge, "statistic": REGRESSION}
-            found.append(sets.missing(row, 0, "nobody voted" if nobody else choices.ALONE))
-    statistics = pd.DataFrame(found, columns=sets.LONG)
-    statistics["few"] = sets.too_few(statistics)
+        why = "nobody voted" if nobody else choices.ALONE
+        found += [turned.told(judged.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
+    statistics = turned.table(found)
     persons = (
         dict(zip(judges["judge"], judges["eo_no_preference"], strict=True)) if len(judges) else {}
     )

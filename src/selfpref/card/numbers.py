@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.scaled import EACH
+
 if TYPE_CHECKING:
     from selfpref.card.measured import Measured
 
@@ -107,10 +109,6 @@ def one(found: "Measured", judge: str) -> dict[str, Any]:
         row["statistic"]: int(row["pairs"]) for row in _of(found.power, judge)
     }
     return made
-
-
-# As `selfpref.studies.beyond.measure.scaled` names the model.
-EACH = "a scale for each judge"
 
 
 def as_json(found: "Measured") -> dict[str, Any]:

@@ -4,7 +4,7 @@ The rule, with its reasons, is in docs/measure.md; here it is in order.
 
 1. Fewer than ten pairs on one human side: cannot tell.
 2. Where several judges read the same responses, b decides: what the judge adds for its own text in
-   the regression with a scale for each judge (`selfpref.studies.beyond.measure.scaled`).
+   the regression with a scale for each judge (`selfpref.statistics.scaled`).
    The interval above 0, and the judge's own placebo above its placebo of every other responder:
    favours itself. The interval below 0.1: does not. Otherwise: cannot tell.
 3. Where one judge read them and people voted twice, what it shows beyond another person in its
@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import FEW
-from selfpref.studies.beyond.measure.choices import ALONE
+from selfpref.statistics.choices import ALONE
 
 # The least bias that matters here; a smaller one may be there where the answer is "does not".
 MATTERS = 0.1
@@ -62,7 +62,7 @@ def answer(
 
     Args:
         judge: Who.
-        statistics: Its rows, by statistic, in the columns of `sets.LONG`.
+        statistics: Its rows, by statistic, in the columns of `turned.LONG`.
         placebo: Its rows of the model with a scale for each judge.
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.

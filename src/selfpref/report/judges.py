@@ -13,7 +13,7 @@ import pandas as pd
 from selfpref.card.rule import MATTERS, answer
 from selfpref.plots import show
 from selfpref.plots.names import called
-from selfpref.studies.beyond.measure.scaled import EACH
+from selfpref.statistics.scaled import EACH
 from selfpref.tables.asked import ITEMS
 
 # By study and name, as `gather.frames` returns them.

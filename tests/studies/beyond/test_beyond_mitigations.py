@@ -6,10 +6,13 @@ import pytest
 from conftest import SETTINGS
 
 from selfpref.statistics.judged import Judged
-from selfpref.studies.beyond import AVERAGING, MEAN, OTHERS, OWN_VOTE
-from selfpref.studies.beyond.measure.mitigations import (
+from selfpref.studies.beyond.mitigations import (
+    AVERAGING,
     CHANGED,
+    MEAN,
     MEASURES,
+    OTHERS,
+    OWN_VOTE,
     RULED,
     RULES,
     by_rule,

@@ -1,6 +1,7 @@
 """Statistics beyond the papers on tables small enough to count by hand, and their invariances."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -8,12 +9,14 @@ import pytest
 from conftest import SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
+from selfpref.statistics import choices, effects, power, scaled, turned
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.effects import POOLED
 from selfpref.statistics.judged import Judged, bias
-from selfpref.studies.beyond import POOLED
-from selfpref.studies.beyond import measure as beyond
-from selfpref.studies.beyond.measure import recovery, sets
-from selfpref.studies.beyond.measure.sets import LONG, STATISTICS
+from selfpref.statistics.turned import LONG
+from selfpref.studies.beyond import sets
+from selfpref.studies.beyond.mitigations import by_rule
+from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
 from selfpref.studies.livebench.panel import Panel
 from selfpref.studies.livebench.panel import Settings as ContestSettings
 from selfpref.studies.wataoka.pairs import excess_table
@@ -81,14 +84,33 @@ def judged(pairs=PAIRS, settings=SETTINGS, truths=(), names=("me", "you")):
     return Judged("d", found, settings)
 
 
-def long(*parts):
-    frame = beyond.compute(parts, 0.95)["beyond"]
-    return frame.set_index(["judge", "gold", "statistic"])
+def of_pairs(*data):
+    """The rows of data sets of pairs, as the notebook makes them."""
+    rows = [row for one in data for row in choices.against_people(one)]
+    for labelled in (labelled for one in data for labelled in sets.by_gold(one)):
+        rows += choices.of_judges(turned.from_pairs(*labelled))
+        if sets.regressed(labelled):
+            rows += [*effects.of_pairs(*labelled), *scaled.of_pairs(*labelled)[0]]
+    return rows
+
+
+def contests(panel):
+    made = [row for one in sets.from_choices(panel, SETTINGS) for row in choices.of_judges(one)]
+    return [*made, *sets.of_contests(panel, 0.95)]
+
+
+def preferences(confidences, texts):
+    made = sets.from_confidences(confidences, texts, SETTINGS)
+    return [row for one in made for row in choices.of_judges(one)]
+
+
+def indexed(rows):
+    return long(rows).set_index(["judge", "gold", "statistic"])
 
 
 @pytest.fixture(scope="module")
 def hand():
-    return long(beyond.pairs([judged()]))
+    return indexed(of_pairs(judged()))
 
 
 @pytest.mark.parametrize(
@@ -136,15 +158,15 @@ def test_fewer_than_ten_pairs_on_one_human_side_are_too_few():
     rows = pd.DataFrame(
         {"n": [50, 50, 9, 0], "n_human_own": [40, 41, np.nan, np.nan], "n_human_other": [10, 9] * 2}
     )
-    assert sets.too_few(rows).tolist() == [False, True, True, False]
+    assert turned.too_few(rows).tolist() == [False, True, True, False]
     # Another judge's side counts as well.
-    assert sets.too_few(rows.assign(n_human_least=9)).tolist() == [True, True, True, False]
+    assert turned.too_few(rows.assign(n_human_least=9)).tolist() == [True, True, True, False]
 
 
 def test_what_is_too_few_is_not_quoted_to_readers():
-    frames = beyond.compute([beyond.pairs([judged()])], 0.95)
-    assert frames["beyond"].loc[frames["beyond"]["n"].between(1, 9), "few"].all()
-    row = frames["beyond_wide"].query("judge == 'me' and gold == 'human'").iloc[0]
+    rows = long(of_pairs(judged()))
+    assert rows.loc[rows["n"].between(1, 9), "few"].all()
+    row = wide(rows).query("judge == 'me' and gold == 'human'").iloc[0]
     assert row["equal_opportunity"] == "too few"
 
 
@@ -178,7 +200,7 @@ def test_missing_is_nan_with_a_reason_and_never_zero():
     # One judge, no tie, no text: nothing to compare with, nothing of equal quality, no length.
     alone = judged([(key, {"me": "me"}, "a", "x", "x") for key in "12"])
     alone.tables["responses"] = alone.tables["responses"].iloc[:0]
-    found = long(beyond.pairs([alone])).loc["me"]
+    found = indexed(of_pairs(alone)).loc["me"]
     missing = found[found["n"].eq(0)]
     assert missing[["value", "lo", "hi"]].isna().all(axis=None)
     reasons = missing["reason"].droplevel("gold")
@@ -191,7 +213,7 @@ def test_missing_is_nan_with_a_reason_and_never_zero():
 
 def test_a_failed_verdict_is_dropped_and_counted():
     broken = [*PAIRS[:4], ("5", {"me": None, "you": "you"}, "b", "xx", "xx"), *PAIRS[5:]]
-    found = long(beyond.pairs([judged(broken)]))
+    found = indexed(of_pairs(judged(broken)))
     row = found.loc[("me", "human", "gold_gap")]
     assert row[["n", "dropped"]].tolist() == [5, 1]
     assert found.loc[("me", "human", "harmful"), ["value", "n", "dropped"]].tolist() == [1.0, 1, 1]
@@ -199,7 +221,7 @@ def test_a_failed_verdict_is_dropped_and_counted():
 
 def test_names_play_no_part(hand):
     # Under these names the other responder sorts first in every pair.
-    turned = long(beyond.pairs([judged(names=("zebra", "ant"))]))
+    turned = indexed(of_pairs(judged(names=("zebra", "ant"))))
     one = hand.loc["me"][["value", "n", "dropped"]]
     pd.testing.assert_frame_equal(one, turned.loc["zebra"][["value", "n", "dropped"]])
 
@@ -210,7 +232,7 @@ def test_a_judge_that_copies_the_gold_label_has_no_gap():
         (str(n), dict.fromkeys(("me", "you", "third"), copied[label]), label, "xx", "x" * n)
         for n, label in enumerate(["a", "b", "tie", "a", "b", "a", "tie", "b", "a"])
     ]
-    found = long(beyond.pairs([judged(pairs)]))
+    found = indexed(of_pairs(judged(pairs)))
     for judge in ("me", "you"):
         values = found.loc[(judge, "human"), "value"]
         for name in ("gold_gap", "equal_quality", "harmful", "excess"):
@@ -229,7 +251,7 @@ def test_the_oracle_is_a_gold_label_of_its_own(hand):
         for key, *_ in PAIRS
         for name in ("me", "you")
     ]
-    found = long(beyond.pairs([judged(truths=truths)]))
+    found = indexed(of_pairs(judged(truths=truths)))
     assert found.loc[("me", "oracle", "harmful"), ["value", "n"]].tolist() == [1, 1]
     assert found.loc[("me", "oracle", "equal_quality"), ["value", "n"]].tolist() == [
         pytest.approx(4.5 / 6 - 1 / 2),
@@ -289,7 +311,7 @@ def contest():
 
 
 def test_choices_among_three_counted_by_hand():
-    found = long(beyond.contests(contest(), SETTINGS)).loc["a"]
+    found = indexed(contests(contest())).loc["a"]
     # Four of five: (4/5 - 1/3) / (2/3).
     assert found.loc[("none", "demographic_parity"), "value"] == pytest.approx(0.7)
     # The others choose a in 1/2, 0, 0, (1 + 1/3)/2 and 1/2 of the sets.
@@ -312,7 +334,7 @@ def test_choices_among_three_counted_by_hand():
 
 
 def test_gaps_of_scores_counted_by_hand():
-    found = long(beyond.contests(contest(), SETTINGS)).loc["a"]
+    found = indexed(contests(contest())).loc["a"]
     assert found.loc[("other judges", "gold_gap"), "value"] == pytest.approx(3 - 1.5)
     # The true rubric gives a 1, 0, 0, 1, 1.
     assert found.loc[("rubric", "gold_gap"), ["value", "n", "unit"]].tolist() == [
@@ -331,7 +353,7 @@ def test_a_severe_judge_does_not_disfavour_its_own():
     severe = ratings["score"] - ratings["judge"].map({"a": 5.0, "b": 0.0, "c": 1.0})
     moved = {**panel.tables, "ratings": ratings.assign(score=severe)}
     one, two = (
-        long(beyond.contests(p, SETTINGS)).xs("regression", level="statistic")
+        indexed(contests(p)).xs("regression", level="statistic")
         for p in (panel, dataclasses.replace(panel, tables=moved))
     )
     assert (one["n"] == two["n"]).all()
@@ -370,7 +392,7 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         "truths": table("truths", truths),
     }
     settings = XuSettings("mqm", "lemma", 0.0, 100, (), ClusterBootstrap(200, seed=1))
-    frame = beyond.compute([beyond.refinement(found, settings)], 0.95)["beyond"]
+    frame = long(sets.of_refinement(found, settings))
     assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
         ["me", "mqm", 4.0, 3, "MQM points"]
     ]
@@ -411,7 +433,7 @@ def test_preferences_held_to_the_oracle():
         for name, score in zip(("gpt4", "human"), pair, strict=True)
     ]
     known = BARE | {"truths": table("truths", truths)}
-    found = long(beyond.preferences(confidences([0.9, 0.6, 0.8, 0.1, 0.9]), known, SETTINGS))
+    found = indexed(preferences(confidences([0.9, 0.6, 0.8, 0.1, 0.9]), known))
     oracle = found.loc[("gpt4", "oracle")]
     assert oracle.loc["gold_gap", ["value", "n"]].tolist() == [pytest.approx(1 - 0.5), 3]
     assert oracle.loc["harmful", ["value", "n"]].tolist() == [1, 1]
@@ -421,7 +443,7 @@ def test_preferences_held_to_the_oracle():
 
 
 def test_preferences_without_gold_labels():
-    found = long(beyond.preferences(confidences([0.9, 0.6, 0.5, 0.1, np.nan]), BARE, SETTINGS))
+    found = indexed(preferences(confidences([0.9, 0.6, 0.5, 0.1, np.nan]), BARE))
     assert set(found.index.get_level_values("gold")) == {"none"}
     found = found.loc[("gpt4", "none")]
     # Two of three decided; a tie and a missing answer are dropped.
@@ -452,7 +474,7 @@ def released(tmp_path_factory):
 
 def test_the_chapters_of_the_studies_say_the_same(released):
     """EO, parity and excess are those of the study of Wataoka et al., intervals included."""
-    rows = beyond.compute([beyond.pairs(released)], 0.95)["beyond"]
+    rows = long(of_pairs(*released))
     human = rows[rows["gold"].eq("human")]
     for data in released:
         mine = human[human["dataset"].eq(data.name)].set_index(["judge", "statistic"])
@@ -479,53 +501,44 @@ def test_the_order_of_the_rows_changes_no_number(released):
         )
         for data in released
     ]
-    one, two = (beyond.compute([beyond.pairs(every)], 0.95) for every in (released, mixed))
-    for name, frame in one.items():
-        pd.testing.assert_frame_equal(frame, two[name], obj=name)
+    one, two = (long(of_pairs(*every)) for every in (released, mixed))
+    pd.testing.assert_frame_equal(one, two)
+    for data, other in zip(released, mixed, strict=True):
+        pd.testing.assert_frame_equal(scaled.placebos(data), scaled.placebos(other))
+        plans = (power.needed(turned.from_pairs(of, of.pairs, "human")) for of in (data, other))
+        pd.testing.assert_frame_equal(*plans)
+        for frames in zip(by_rule(data), by_rule(other), strict=True):
+            pd.testing.assert_frame_equal(*frames)
 
 
 def test_one_row_a_judge_gold_label_and_unit_for_readers(released):
-    frames = beyond.compute([beyond.pairs(released)], 0.95)
-    keys = frames["beyond"][["study", "dataset", "judge", "gold", "unit"]].drop_duplicates()
-    assert len(frames["beyond_wide"]) == len(keys)
-    row = frames["beyond_wide"].query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
+    rows = long(of_pairs(*released))
+    table = wide(rows)
+    assert len(table) == len(rows[["study", "dataset", "judge", "gold", "unit"]].drop_duplicates())
+    row = table.query("dataset == 'mt-bench' and gold == 'human'").iloc[-1]
     assert row["judge"] == "gpt-4"
     assert row["regression"] == ""
     assert "[" in row["demographic_parity"]
     assert row["equal_opportunity"] == "too few"
     # No cell is a formula to a spreadsheet.
-    assert not frames["beyond_wide"].map(lambda cell: str(cell).startswith("-")).any(axis=None)
+    assert not table.map(lambda cell: str(cell).startswith("-")).any(axis=None)
 
 
 def test_nothing_to_read_gives_empty_frames():
-    empty = judged([])
-    panel = contest()
-    bare = dataclasses.replace(
-        panel, tables={name: frame.iloc[:0] for name, frame in panel.tables.items()}
-    )
-    parts = [
-        beyond.pairs([empty]),
-        beyond.contests(bare, SETTINGS),
-        beyond.preferences(confidences([]), BARE, SETTINGS),
-    ]
-    for frames in (beyond.compute([], 0.95), beyond.compute(parts, 0.95)):
-        assert {name: len(frame) for name, frame in frames.items()} == dict.fromkeys(
-            (
-                *("beyond", "beyond_wide", "recovery", "scales", "placebo"),
-                *("mitigations", "mitigation_changes", "power"),
-            ),
-            0,
-        )
-        assert list(frames["beyond"].columns) == LONG
-        # A sentence that looks for a row finds the columns.
-        for name, columns in beyond.COLUMNS.items():
-            assert name == "betas" or list(frames[name].columns) == [*columns, "few"]
+    rows = long(preferences(confidences([]), BARE))
+    assert rows.empty
+    assert list(rows.columns) == LONG
+    assert wide(rows).empty
+    assert recovery(rows, [], 0.95).empty
+    # A sentence that looks for a row finds the columns.
+    none = together([], scaled.PLACEBO)
+    assert (len(none), list(none.columns)) == (0, [*scaled.PLACEBO, "few"])
 
 
 def test_a_pair_without_texts_has_no_length():
     data = judged()
     data.tables["responses"] = data.tables["responses"].iloc[2:]
-    rows = sets.from_pairs(data, data.pairs, "human").own("me").set_index("item_id")
+    rows = turned.from_pairs(data, data.pairs, "human").own("me").set_index("item_id")
     assert rows["length"].isna().tolist() == [True] + [False] * 6
 
 
@@ -538,7 +551,7 @@ def test_a_choice_among_three_has_the_length_beyond_the_mean_of_the_others():
     panel = dataclasses.replace(
         panel, tables=panel.tables | {"responses": table("responses", texts)}
     )
-    rows = sets.from_choices(panel, "strict", SETTINGS).rows
+    rows = sets.from_choices(panel, SETTINGS)[0].rows
     found = rows[rows["item_id"].eq("1")].groupby("responder")["length"].first()
     a, b, c = np.log1p([10, 4, 2])
     beyond_others = {"a": a - (b + c) / 2, "b": b - (a + c) / 2, "c": c - (a + b) / 2}
@@ -552,8 +565,8 @@ def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
         for judge, beta in betas.items()
         for name, value in (("excess", 2 * beta + 1), ("harmful", -(beta**3)), ("neutral", 0.5))
     ]
-    planted = pd.DataFrame({"dataset": "d", "judge": list(betas), "beta": list(betas.values())})
-    found = recovery(pd.DataFrame(rows), planted, 0.95).set_index("statistic")
+    planted = SimpleNamespace(name="d", betas=pd.Series(betas))
+    found = recovery(pd.DataFrame(rows), [planted], 0.95).set_index("statistic")
     # What does not vary has no correlation.
     assert list(found.index) == ["excess", "harmful"]
     assert found.loc["excess", "r"] == pytest.approx(1)
@@ -563,4 +576,4 @@ def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
     assert harmful["r"] == pytest.approx(np.corrcoef(x, -(x**3))[0, 1])
     wanted = np.tanh(np.arctanh(harmful["r"]) + 1.959964 / np.sqrt(2))
     assert harmful["hi"] == pytest.approx(wanted)
-    assert recovery(pd.DataFrame(rows), planted.iloc[:0], 0.95).empty
+    assert recovery(pd.DataFrame(rows), [], 0.95).empty

@@ -1,6 +1,6 @@
 """What one judge's own rows say of it, statistic by statistic, each with interval and n.
 
-Over the own rows of a judge (`selfpref.studies.beyond.measure.sets`), P the share of its wins:
+Over the own rows of a judge (`selfpref.statistics.turned`), P the share of its wins:
 
 - `equal_opportunity` = P(judge own | gold own) - P(judge other | gold other), ties as the settings
   say (`selfpref.statistics.bias`). It is `legitimate` + `harmful` - 1 where the judge never ties.
@@ -54,7 +54,7 @@ from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import fit
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.shares import share_interval
-from selfpref.studies.beyond.measure.sets import (
+from selfpref.statistics.turned import (
     BOOTSTRAP,
     HUMAN,
     NEWCOMBE,
@@ -63,18 +63,18 @@ from selfpref.studies.beyond.measure.sets import (
     WILSON,
     Judgments,
     Row,
-    known,
-    missing,
     on_sides,
+    told,
 )
 
-# Statistics that need a gold label, and where no preference lies for pairs.
+# Statistics that need a gold label, and what this says of the own response.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
 ALONE = "no second judge read the same responses"
 ONE_SIDE = "the gold label prefers one side only"
 UNDECIDED = "no set that the judge and the gold label decide"
 NOBODY = "no such set with a verdict"
 NO_LABEL = "no label on a set with its own response"
+NO_TEXTS = "the texts are not known"
 EXCESS = dict(zip(VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
 GOLD = (
     *("equal_opportunity", "demographic_parity", *EXCESS.values()),
@@ -90,31 +90,32 @@ def parity(cells: Floats, chance: float) -> Floats:
     return (share - chance) / (1 - chance)
 
 
+def chance(own: pd.DataFrame, used: pd.Series) -> float:
+    """The mean of 1/k over the used rows."""
+    return float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
+
+
 def _mean(data: Judgments, judge: str, name: str, values: pd.Series, within: pd.Series) -> Row:
     """The mean of the known values within a part of the own rows."""
-    row, used = data.row(judge, name), within & values.notna()
-    if not used.any():
-        return missing(row, int(within.sum()), NOBODY)
-    clusters = data.own(judge)["cluster"]
-    found = data.bootstrap.mean(values[used], clusters[used], judge, name, data.gold)
-    return known(row, found, int(used.sum()), int(within.sum() - used.sum()))
+    used, clusters = within & values.notna(), data.own(judge)["cluster"]
+    found = (
+        data.bootstrap.mean(values[used], clusters[used], judge, name, data.gold)
+        if used.any()
+        else NOBODY
+    )
+    return told(data.row(judge, name), found, int(used.sum()), int(within.sum()))
 
 
-def _share(data: Judgments, judge: str, name: str, within: pd.Series, chance: float = 0.0) -> Row:
-    """P(own wins) within a part of the own rows, minus chance."""
-    own, row = data.own(judge), data.row(judge, name)
+def _share(data: Judgments, judge: str, name: str, within: pd.Series, less: float = 0.0) -> Row:
+    """P(own wins) within a part of the own rows, less a number."""
+    own, row, of = data.own(judge), data.row(judge, name), int(within.sum())
     used = within & own["win"].notna()
     if not used.any():
-        return missing(row, int(within.sum()), NOBODY)
-    won, level = own["win"][used].to_numpy(dtype=float), data.settings.bootstrap.level
-    found = share_interval(won, own["cluster"][used], level)
-    moved = Interval(found.value - chance, found.lo - chance, found.hi - chance, 0.0)
-    return known(row, moved, int(used.sum()), int(within.sum() - used.sum()), WILSON)
-
-
-def _chance(own: pd.DataFrame, used: pd.Series) -> float:
-    """The mean of 1/k."""
-    return float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
+        return told(row, NOBODY, 0, of)
+    won = own["win"][used].to_numpy(dtype=float)
+    one = share_interval(won, own["cluster"][used], data.settings.bootstrap.level)
+    moved = Interval(one.value - less, one.lo - less, one.hi - less, 0.0)
+    return told(row, moved, int(used.sum()), of, WILSON)
 
 
 def _decided(data: Judgments, judge: str) -> Iterator[Row]:
@@ -124,50 +125,48 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
         # Parity needs no gold label: every row counts as if it called the own response better.
         own = own.assign(human=1.0)
     cells = cell_weights(own, use.human_ties, use.judge_ties)
-    used = cells.sum(axis=1) > 0
+    used, total = cells.sum(axis=1) > 0, cells.sum(axis=0)
     labelled, n = int(own["human"].notna().sum()), float(cells.sum())
-    dropped = labelled - int(used.sum())
     if data.gold != NONE:
-        row, total = data.row(judge, "equal_opportunity"), cells.sum(axis=0)
+        row = data.row(judge, "equal_opportunity")
         found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
         if np.isnan(found.value):
-            yield missing(row, labelled, ONE_SIDE if n else UNDECIDED)
+            yield told(row, ONE_SIDE if n else UNDECIDED, 0, labelled)
         else:
             kind = BOOTSTRAP if total.all() else NEWCOMBE
-            yield known(row, found, n, dropped, kind) | on_sides(human_sides(total)[None])
-    row = data.row(judge, "demographic_parity")
+            yield told(row, found, n, labelled, kind) | on_sides(human_sides(total)[None])
+    row, c = data.row(judge, "demographic_parity"), chance(own, used)
     if not n:
-        yield missing(row, labelled, UNDECIDED)
+        yield told(row, UNDECIDED, 0, labelled)
         return
     counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    share, chance = share_interval(counts, own["cluster"], use.bootstrap.level), _chance(own, used)
-    value, lo, hi = ((end - chance) / (1 - chance) for end in (share.value, share.lo, share.hi))
-    yield known(row, Interval(value, lo, hi, 0.0), n, dropped, WILSON)
+    share = share_interval(counts, own["cluster"], use.bootstrap.level)
+    value, lo, hi = ((end - c) / (1 - c) for end in (share.value, share.lo, share.hi))
+    yield told(row, Interval(value, lo, hi, 0.0), n, labelled, WILSON)
 
 
 def _excess(data: Judgments, judge: str) -> Iterator[Row]:
     pairs, use = data.pairs_with(judge), data.settings
-    alone = pairs["judge"].nunique() < 2
-    labelled = int(pairs.loc[pairs["judge"].eq(judge), "human"].notna().sum())
+    labelled = int(data.own(judge)["human"].notna().sum())
     for variant, name in EXCESS.items():
         row = data.row(judge, name)
-        if alone:
-            yield missing(row, labelled, ALONE)
+        if pairs["judge"].nunique() < 2:
+            yield told(row, ALONE, 0, labelled)
             continue
         cells, clusters = stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
         n = int((cells[:, 0].sum(axis=1) > 0).sum())
         found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
         if np.isnan(found.value):
-            yield missing(row, labelled, ONE_SIDE if n else UNDECIDED)
+            yield told(row, ONE_SIDE if n else UNDECIDED, 0, labelled)
         else:
-            yield known(row, found, n, labelled - n) | on_sides(human_sides(cells.sum(axis=0)))
+            yield told(row, found, n, labelled) | on_sides(human_sides(cells.sum(axis=0)))
 
 
 def _paired_excess(data: Judgments, judge: str) -> Row:
     pairs, own, name = data.pairs_with(judge), data.own(judge), "paired_excess"
     others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
-        return missing(data.row(judge, name), len(own), ALONE)
+        return told(data.row(judge, name), ALONE, 0, len(own))
     theirs = others.reindex(pd.MultiIndex.from_frame(own[["item_id", "opponent"]])).to_numpy()
     return _mean(data, judge, name, own["win"] - theirs, own["item_id"].notna())
 
@@ -175,54 +174,56 @@ def _paired_excess(data: Judgments, judge: str) -> Row:
 def _equal_length(data: Judgments, judge: str) -> Row:
     own, row = data.own(judge), data.row(judge, "equal_length")
     if own["length"].isna().all():
-        return missing(row, len(own), "the texts are not known")
+        return told(row, NO_TEXTS, 0, len(own))
     kept = own[own["win"].notna() & own["length"].notna()]
     design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
     y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
     found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
-    if not found.identified:
-        return missing(row, len(own), "all lengths are alike")
-    return known(row, found, len(kept), len(own) - len(kept), ROBUST)
+    said = found if found.identified else "all lengths are alike"
+    return told(row, said, len(kept), len(own), ROBUST)
 
 
-def without_gold(data: Judgments) -> Iterator[Row]:
-    """The statistics that need no gold label, of every judge with own rows."""
-    bare = Judgments(data.study, data.dataset, NONE, data.rows, data.settings)
-    for judge in bare.judges:
-        yield from _decided(bare, judge)
-        yield _paired_excess(bare, judge)
-        yield _equal_length(bare, judge)
+def of_judges(data: Judgments) -> Iterator[Row]:
+    """What a gold label says of every judge with own rows; or what needs none, where there is none.
+
+    Args:
+        data: The judged sets.
+    """
+    yield from (_without_gold if data.gold == NONE else _with_gold)(data)
 
 
-def against_people(data: Judged) -> Iterator[Row]:
-    """EO beyond that of another person in the judge's place, of every judge with own pairs."""
+def _without_gold(data: Judgments) -> Iterator[Row]:
     for judge in data.judges:
-        found, own = data.no_preference[judge], data.own(judge)
-        name, labelled = "beyond_no_preference", int(own["human"].notna().sum())
-        place = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": HUMAN}
-        row: Row = {**place, "statistic": name, "unit": "probability"}
-        if (status := found["no_preference_status"]) != "ok":
-            yield missing(row, labelled, str(status))
-            continue
-        value, lo, hi = (float(str(found[f"{name}{end}"])) for end in ("", "_lo", "_hi"))
-        n = int(str(found["n_two_votes"]))
-        yield known(row, Interval(value, lo, hi, 0.0), n, labelled - n)
+        yield from _decided(data, judge)
+        yield _paired_excess(data, judge)
+        yield _equal_length(data, judge)
 
 
-def with_gold(data: Judgments) -> Iterator[Row]:
-    """The statistics under the gold label, of every judge with own rows."""
+def _with_gold(data: Judgments) -> Iterator[Row]:
     for judge in data.judges:
         own = data.own(judge)
-        labelled = own["human"].notna()
+        labelled, alike = own["human"].notna(), own["alike"].astype(bool)
         if not labelled.any():
-            for name in GOLD:
-                yield missing(data.row(judge, name), 0, NO_LABEL)
+            yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
             continue
         yield from _decided(data, judge)
         yield from _excess(data, judge)
         yield _mean(data, judge, "gold_gap", own["win"] - own["gold"], labelled)
-        alike = own["alike"].astype(bool)
         asked = alike & own["win"].notna()
-        yield _share(data, judge, "equal_quality", alike, _chance(own, asked))
-        for kind, human in zip(KINDS, (0.0, 0.5, 1.0), strict=True):
+        yield _share(data, judge, "equal_quality", alike, chance(own, asked))
+        for kind, human in KINDS.items():
             yield _share(data, judge, kind, own["human"].eq(human))
+
+
+def against_people(data: Judged) -> Iterator[Row]:
+    """EO beyond that of another person in the judge's place, of every judge with own pairs."""
+    name = "beyond_no_preference"
+    place: Row = {"study": STUDY, "dataset": data.name, "gold": HUMAN, "unit": "probability"}
+    for judge in data.judges:
+        found, labelled = data.no_preference[judge], int(data.own(judge)["human"].notna().sum())
+        said: Interval | str = str(found["no_preference_status"])
+        if said == "ok":
+            value, lo, hi = (float(str(found[f"{name}{end}"])) for end in ("", "_lo", "_hi"))
+            said = Interval(value, lo, hi, 0.0)
+        n = int(str(found["n_two_votes"]))
+        yield told(place | {"judge": judge, "statistic": name}, said, n, labelled)

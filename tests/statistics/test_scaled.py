@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from conftest import SETTINGS
 
+from selfpref.statistics import scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.effects import _by_judge, _texts
 from selfpref.statistics.regression import fit
-from selfpref.studies.beyond.measure import scaled
-from selfpref.studies.beyond.measure.effects import _by_judge, _texts
-from selfpref.studies.beyond.measure.scaled import EACH, ONE, Products
+from selfpref.statistics.scaled import EACH, ONE, Products
 
 QUALITY = {"best": 1.0, "good": 0.4, "poor": -0.4, "worst": -1.0}
 # The steadiest judge writes best: what looks like self-preference with one scale for all.

@@ -8,8 +8,8 @@ import pytest
 
 from selfpref.statistics.bias import equal_opportunity
 from selfpref.statistics.bootstrap import clustered_errors
-from selfpref.studies.beyond.measure.choices import parity
-from selfpref.studies.beyond.measure.power import Plan, influence, intraclass, plan
+from selfpref.statistics.choices import parity
+from selfpref.statistics.power import Plan, influence, intraclass, plan
 
 demographic_parity = partial(parity, chance=0.5)
 

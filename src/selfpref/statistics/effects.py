@@ -27,19 +27,15 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.choices import NO_TEXTS
+from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import MISSING, fit
 from selfpref.statistics.scores import gap, names_of, text_lengths
-from selfpref.studies.beyond import POOLED
-from selfpref.studies.beyond.measure.sets import (
-    ROBUST,
-    Row,
-    known,
-    missing,
-)
+from selfpref.statistics.turned import ROBUST, Row, told
 
+# Among the names of judges: all judges of a data set.
+POOLED = "all judges"
 NOT_TOLD = "own text cannot be told from the responder"
-NO_TEXTS = "the texts are not known"
 
 
 def _by_judge(values: pd.Series, judges: pd.Series, what: str) -> pd.DataFrame:
@@ -78,11 +74,10 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
         scopes[judge] = (f"own {judge}", is_own & rows["judge"].eq(judge))
     for judge, (column, mine) in scopes.items():
         b, n = found.get(column, MISSING), int((mine & used).sum())
-        row, all_mine = place | {"judge": judge}, int(mine.sum())
-        if b.identified:
-            yield known(row, b, n, all_mine - n, ROBUST)
-        else:
-            yield missing(row, all_mine, NOT_TOLD if n else "no row with a score and gold")
+        none = NOT_TOLD if n else "no row with a score and gold"
+        yield told(
+            place | {"judge": judge}, b if b.identified else none, n, int(mine.sum()), ROBUST
+        )
 
 
 def _twice(
@@ -92,8 +87,8 @@ def _twice(
     yield from own_text(rows, controls, place | {"statistic": "regression"}, level)
     lengths = _by_judge(length, rows["judge"], "length to")
     held = own_text(rows, controls.join(lengths), place | {"statistic": "regression_length"}, level)
-    told = length.notna().any()
-    yield from (row if told else row | {"reason": NO_TEXTS} for row in held)
+    known = length.notna().any()
+    yield from (row if known else row | {"reason": NO_TEXTS} for row in held)
 
 
 def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -112,7 +107,7 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     controls = controls.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
     responses = data.tables["responses"]
     lengths = text_lengths(responses, responses["length"])
-    place: Row = {"study": "wataoka", "dataset": data.name, "gold": gold, "unit": "probability"}
+    place: Row = {"study": STUDY, "dataset": data.name, "gold": gold, "unit": "probability"}
     level = data.settings.bootstrap.level
     yield from _twice(rows, controls, gap(lengths, pairs), place, level)
 
@@ -131,7 +126,7 @@ def of_ratings(
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
-    told = gold.notna()
+    known = gold.notna()
     controls = pd.concat(
         [
             _by_judge(pd.Series(1.0, index=rated.index), rated["judge"], "severity of"),
@@ -140,4 +135,4 @@ def of_ratings(
         ],
         axis=1,
     )
-    yield from _twice(rows[told], controls[told], length[told], place, level)
+    yield from _twice(rows[known], controls[known], length[known], place, level)

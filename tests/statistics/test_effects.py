@@ -7,10 +7,10 @@ import statsmodels.api as sm
 from conftest import SETTINGS, counted
 
 from selfpref import tables
+from selfpref.statistics import effects
+from selfpref.statistics.effects import POOLED
 from selfpref.statistics.judged import Judged
 from selfpref.statistics.regression import fit
-from selfpref.studies.beyond import POOLED
-from selfpref.studies.beyond.measure import effects
 
 LEVEL = 0.95
 

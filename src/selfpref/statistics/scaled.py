@@ -2,7 +2,7 @@
 
 Judges differ in noise: one whose verdict changes with the order of the responses gives scores
 nearer to 1/2. Where all judges share one effect of each responder
-(`selfpref.studies.beyond.measure.effects`), a judge with less noise than the others seems to favour
+(`selfpref.statistics.effects`), a judge with less noise than the others seems to favour
 whatever is good, its own texts among it. So each judge has a scale, lambda_j, for the effects of
 the responders:
 
@@ -40,11 +40,11 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
-from selfpref.statistics.judged import Judged
+from selfpref.statistics.effects import NOT_TOLD
+from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import MISSING, SPANNED, Coefficient
 from selfpref.statistics.scores import Floats, names_of
-from selfpref.studies.beyond.measure.effects import NOT_TOLD
-from selfpref.studies.beyond.measure.sets import Row, known, missing
+from selfpref.statistics.turned import Row, told
 
 ONE, EACH = "one scale", "a scale for each judge"
 SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
@@ -292,22 +292,22 @@ def own_texts(
         return {}, pd.DataFrame(columns=SCALES[2:])
     shared = [_slopes_of_effects(products, scale), _slopes_of_scales(judged, scale)]
     fit, terms = judged + np.nan_to_num(b)[:, None] * own, _of_terms(own)
-    told = []
+    known = []
     for place in np.flatnonzero(own.any(axis=1)):
         last = np.roll(terms, -1 - place, axis=-1)
         design = np.concatenate([*shared, last], axis=-1)
         if _coefficient(products, design, fit, b[place], bootstrap.level).identified:
-            told.append(int(place))
+            known.append(int(place))
 
     def statistics(totals: Floats) -> Floats:
         drawn, _, coefficients = fitted(totals, own, scale)
-        return np.concatenate([coefficients[:, told], drawn], axis=-1)
+        return np.concatenate([coefficients[:, known], drawn], axis=-1)
 
     found = bootstrap.of_sums(products.sums, statistics, *names)
     if found[-1].undefined > 1 - bootstrap.level:
         return {}, pd.DataFrame(columns=SCALES[2:])
-    effects = dict(zip([judges[place] for place in told], found[: len(told)], strict=True))
-    scales = [one.columns("scale") for one in found[len(told) :]]
+    effects = dict(zip([judges[place] for place in known], found, strict=False))
+    scales = [one.columns("scale") for one in found[len(known) :]]
     pairs = products.pairs.sum(axis=1) / 2
     return effects, pd.DataFrame(scales).assign(judge=judges, n=pairs.astype(int))
 
@@ -330,12 +330,9 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], p
         mine = labelled["judge"].eq(judge)
         mine &= labelled["first"].eq(judge) | labelled["second"].eq(judge)
         n = int((mine & labelled["score"].notna()).sum())
-        place = {"study": "wataoka", "dataset": data.name, "judge": judge, "gold": gold}
-        row: Row = {**place, "statistic": "regression_scaled", "unit": "probability"}
-        if judge in effects:
-            rows.append(known(row, effects[judge], n, int(mine.sum()) - n))
-        else:
-            rows.append(missing(row, int(mine.sum()), NOT_TOLD))
+        place: Row = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": gold}
+        place |= {"statistic": "regression_scaled", "unit": "probability"}
+        rows.append(told(place, effects.get(judge, NOT_TOLD), n, int(mine.sum())))
     return rows, scales.assign(dataset=data.name, gold=gold)[SCALES]
 
 

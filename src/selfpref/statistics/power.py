@@ -33,9 +33,9 @@ from selfpref.statistics.bias import (
     stacked_cells,
 )
 from selfpref.statistics.bootstrap import Statistic
+from selfpref.statistics.choices import chance, parity
 from selfpref.statistics.scores import Floats
-from selfpref.studies.beyond.measure.choices import parity
-from selfpref.studies.beyond.measure.sets import SIDES, Judgments, on_sides
+from selfpref.statistics.turned import SIDES, Judgments, on_sides
 
 BIASES = (0.05, 0.1, 0.2)
 ALPHA, POWER = 0.05, 0.8
@@ -148,22 +148,20 @@ def needed(data: Judgments) -> pd.DataFrame:
         cells = cell_weights(own, use.human_ties, use.judge_ties)
         used = cells.sum(axis=1) > 0
         kept, clusters = cells[used], own["cluster"][used]
-        chance = float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
         ties = (use.human_ties, use.judge_ties)
         stacked, prompts = stacked_cells(data.pairs_with(judge), judge, "own", *ties)
         decided = stacked[:, 0].sum(axis=1) > 0
         plans = {
             "equal_opportunity": plan(kept, clusters, equal_opportunity),
-            "demographic_parity": plan(kept, clusters, partial(parity, chance=chance)),
+            "demographic_parity": plan(kept, clusters, partial(parity, chance=chance(own, used))),
             "excess": plan(stacked[decided], prompts[decided], excess),
         }
         sides = {
             "equal_opportunity": on_sides(human_sides(kept.sum(axis=0))[None]),
             "excess": on_sides(human_sides(stacked.sum(axis=0))),
         }
-        place = {"study": data.study, "dataset": data.dataset, "judge": judge, "gold": data.gold}
         found += [
-            {**place, "statistic": statistic, "bias": bias}
+            {**data.place(judge), "statistic": statistic, "bias": bias}
             | {"pairs": int(np.ceil(noise.pairs(bias)))}
             | {"prompts": int(np.ceil(noise.pairs(bias) * noise.prompts / noise.n))}
             | {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}

@@ -48,8 +48,11 @@ from selfpref.statistics.bias import cell_weights, equal_opportunity
 from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.judged import Judged
 from selfpref.statistics.scores import PAIR, Floats, decide, response_perplexity
-from selfpref.studies.beyond import AVERAGING, MEAN, OTHER_WRITER, OTHERS, OWN_VOTE
 
+# The mean over judges; among rules, what the judges give that did not write the responses, each
+# alone; and what makes one rule differ from another.
+MEAN, OTHERS = "mean of judges", "others alone"
+OWN_VOTE, AVERAGING, OTHER_WRITER = "own vote", "averaging", "other writer"
 RULES = (
     *("single", "ensemble", "ensemble without the judge"),
     *("perplexity-weighted", "perplexity-weighted without the judge", "leave-self-out"),

@@ -1,0 +1,277 @@
+"""What the tables of the other studies hold, as judged sets and as ratings with gold scores.
+
+Choices and preferences become rows of one form (`selfpref.statistics.turned`), each under every
+gold label that there is. Scores of texts have the DBG score (Z.-Y. Chen et al., arXiv 2506.02592),
+the rows `gold_gap`,
+
+    gold_gap = mean of the scores that judge j gives its own texts - mean gold score of these texts
+
+in points of the judge's own scale, so that only a gold score on this scale will do: the mean score
+of the other judges of the same text, the true rubric (testbed), the true or learnt MQM score,
+the share of covered concepts. An answer key of 0 to 1 is no gold for rubric totals of 0 to 11; it
+enters the regression, which has a slope for it. Judges who see only their own texts (Xu et al.)
+have a gap and no regression; of their refinement step 0 enters, before any rule has chosen among
+texts.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from selfpref import paths
+from selfpref.params import Params
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.effects import of_ratings
+from selfpref.statistics.judged import COLUMNS as PAIRS
+from selfpref.statistics.judged import Judged, Settings, by_panel
+from selfpref.statistics.scores import Floats, decide, gap, text_lengths, value_of
+from selfpref.statistics.turned import (
+    COLUMNS,
+    HUMAN,
+    NONE,
+    ORACLE,
+    Judgments,
+    Row,
+    told,
+)
+from selfpref.studies.livebench import STUDY as LIVEBENCH
+from selfpref.studies.livebench.panel import TABLES, Panel
+from selfpref.studies.livebench.panel import Settings as Contests
+from selfpref.studies.livebench.ratings import rated as rated_contests
+from selfpref.studies.livebench.scorers import READINGS
+from selfpref.studies.panickssery import STUDY as PANICKSSERY
+from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
+from selfpref.studies.wataoka import STUDY as WATAOKA
+from selfpref.studies.xu import metrics as xu
+from selfpref.studies.xu.measure.rows import Settings as XuSettings
+from selfpref.studies.xu.measure.rows import chained, rated, read_as, truth_of
+from selfpref.tables.schemas import PANEL, TIE
+
+# Scores are sums and ratios in floating point.
+ROUNDING = 1e-9
+OTHERS, RUBRIC = "other judges", "rubric"
+UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
+Tables = Mapping[str, pd.DataFrame]
+
+
+class Labelled(NamedTuple):
+    """Pairs of one data set under one gold label.
+
+    Attributes:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+    """
+
+    data: Judged
+    pairs: pd.DataFrame
+    gold: str
+
+
+def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
+    """The data sets of pairs in which a judge has responses of its own."""
+    if "wataoka" not in params.studies:
+        return []
+    loaded = WATAOKA.by_dataset(params.profile, PAIRS)
+    judged = (Judged(key, tables, settings) for key, tables in loaded.items())
+    return [data for data in judged if data.judges]
+
+
+def of_livebench(params: Params, settings: Settings) -> Panel | None:
+    """The contests; None where nobody chose."""
+    if "livebench" not in params.studies:
+        return None
+    contests = Contests(**params.livebench.settings(), bootstrap=settings.bootstrap)
+    panel = Panel(LIVEBENCH.whole(params.profile, TABLES), contests)
+    return None if panel.choices.empty else panel
+
+
+def of_panickssery(params: Params, settings: Settings) -> tuple[list[Judgments], pd.DataFrame]:
+    """Preferences by data set and gold label; and the frame `evaluators`."""
+    if "panickssery" not in params.studies:
+        return [], pd.DataFrame(columns=EVALUATORS)
+    folder = paths.metrics_dir(params.profile, PANICKSSERY.name)
+    pairs, who = (pd.read_parquet(folder / f"{name}.parquet") for name in ("pairs", "evaluators"))
+    texts = PANICKSSERY.whole(params.profile, ["responses", "truths"])
+    return from_confidences(pairs, texts, settings), who
+
+
+def of_xu(params: Params) -> list[Row]:
+    """Gaps of the scores of own texts before any refinement."""
+    if "xu" not in params.studies:
+        return []
+    return list(of_refinement(xu.load(params), xu.settings(params)))
+
+
+def by_gold(data: Judged) -> list[Labelled]:
+    """The pairs of one data set under no gold label, people's, the oracle's and a panel's.
+
+    The first is 1/2 everywhere. The oracle's and the panel's are left out where there are none.
+    """
+    quality = data.truth("quality")
+    found = [Labelled(data, data.pairs.assign(human=0.5), NONE)]
+    found.append(Labelled(data, data.pairs, HUMAN))
+    if len(quality):
+        oracle = data.pairs.assign(human=_side(gap(quality, data.pairs).to_numpy()))
+        found.append(Labelled(data, oracle, ORACLE))
+    if (panel := by_panel(data)) is not None:
+        found.append(Labelled(panel, panel.pairs, PANEL))
+    return found
+
+
+def regressed(one: Labelled) -> bool:
+    """Whether a regression has a gold label, or can do without where a judge's pairs have none."""
+    if one.gold == NONE:
+        return any(one.data.own(judge)["human"].isna().all() for judge in one.data.judges)
+    return bool(one.pairs["human"].notna().any())
+
+
+def _side(lead: Floats) -> Floats:
+    """1, 1/2 or 0 for a difference above, at or below 0; NaN stays NaN."""
+    side: Floats = (np.sign(np.where(np.abs(lead) < ROUNDING, 0.0, lead)) + 1) / 2
+    return side
+
+
+def _scores(truths: pd.DataFrame, metric: str) -> pd.Series:
+    """A score of each text, by (item_id, responder)."""
+    return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
+
+
+def _lengths(tables: Tables) -> pd.Series:
+    responses = tables["responses"]
+    return text_lengths(responses, responses["text"].str.len())
+
+
+def _of_text(values: pd.Series, rows: pd.DataFrame) -> pd.Series:
+    """The value of each row's text."""
+    return pd.Series(value_of(values, rows["item_id"], rows["responder"]), index=rows.index)
+
+
+def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
+    """The choices among k responses, every set turned to each of them, under each answer key.
+
+    Args:
+        panel: The tables of the study.
+        settings: Ties, intervals and seed.
+
+    Returns:
+        Without a gold label, then under each reading of the key.
+    """
+    choices = panel.choices
+    rows = choices.assign(responder=choices["candidates"]).explode("responder").reset_index()
+    rows = rows.rename(columns={"index": "set"}).astype({"responder": "str"})
+    rows["k"] = rows["candidates"].map(len)
+    rows["opponent"] = [
+        "+".join(name for name in names if name != me)
+        for names, me in zip(rows["candidates"], rows["responder"], strict=True)
+    ]
+    chosen = [rows["choice"].isna(), rows["choice"].eq(TIE), rows["choice"].eq(rows["responder"])]
+    rows["decision"] = np.select(chosen, [np.nan, 0.5, 1.0], 0.0)
+    rows["win"] = rows["decision"].mask(rows["decision"].eq(0.5), 1 / rows["k"])
+    length = _of_text(_lengths(panel.tables), rows)
+    total = length.groupby(rows["set"]).transform(lambda values: values.sum(skipna=False))
+    rows["length"] = length - (total - length) / (rows["k"] - 1)
+    made = []
+    for gold in (NONE, *READINGS):
+        score = _of_text(_scores(panel.tables["truths"], gold), rows)
+        by_set = score.groupby(rows["set"])
+        best = score.ge(by_set.transform("max") - panel.settings.margin - ROUNDING)
+        number = best.groupby(rows["set"]).transform("sum")
+        known = score.notna().groupby(rows["set"]).transform("all")
+        rows["gold"] = best.div(number).where(known)
+        rows["human"] = best.astype(float).mask(best & number.gt(1), 0.5).where(known)
+        rows["alike"] = known & number.eq(rows["k"])
+        name = gold if gold == NONE else f"key-{gold}"
+        made.append(Judgments("livebench", "livebench", name, rows[COLUMNS], settings))
+    return made
+
+
+def from_confidences(pairs: pd.DataFrame, tables: Tables, settings: Settings) -> list[Judgments]:
+    """Preferences between an own text and another one, by data set; gold is the oracle's or none.
+
+    Args:
+        pairs: The frame `pairs` of Panickssery et al.: their `corrected` confidences enter.
+        tables: The tables `responses` and `truths`; equal `quality` is a tie.
+        settings: Threshold, ties, intervals and seed.
+    """
+    lengths, quality = _lengths(tables), _scores(tables["truths"], "quality")
+    asked = pairs[pairs["task"].eq("preference") & pairs["variant"].eq("plain")]
+    asked = asked[asked["held_out"]].astype(
+        dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
+    )
+    decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
+    human = _side(gap(quality, asked, "own", "other").to_numpy())
+    rows = asked.assign(
+        judge=asked["evaluator"], responder=asked["evaluator"], opponent=asked["other"], k=2
+    ).assign(decision=decision, win=decision, human=human, gold=human, alike=human == 0.5)
+    rows = rows.assign(length=gap(lengths, asked, "own", "other"))
+    return [
+        Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)
+        for name, part in rows.groupby("dataset")
+        for gold in (NONE, *[ORACLE] * bool(len(quality)))
+    ]
+
+
+def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: str) -> Row:
+    """The DBG score of one judge.
+
+    Args:
+        rows: Its own texts: `cluster, score, gold`.
+        place: The row's key and unit.
+        bootstrap: The interval.
+        names: Of its stream.
+    """
+    difference = rows["score"] - rows["gold"]
+    n = int(difference.notna().sum())
+    found = bootstrap.mean(difference, rows["cluster"], *names)
+    none = "no own text with a score and a gold score"
+    return told(place | {"statistic": "gold_gap"}, found if n else none, n, len(rows))
+
+
+def of_contests(panel: Panel, level: float) -> Iterator[Row]:
+    """Rubric totals of the LiveBench study, under every gold score that there is."""
+    rows, truths = rated_contests(panel), panel.tables["truths"]
+    if rows.empty:
+        return
+    length = _of_text(_lengths(panel.tables), rows)
+    by_text = rows.groupby(["item_id", "responder"])["score"]
+    number = by_text.transform("size")
+    # The mean score that the other judges give the text of each row.
+    others = (by_text.transform("sum") - rows["score"]) / (number - 1).where(number.gt(1))
+    golds = {OTHERS: others}
+    golds |= {name: _of_text(_scores(truths, name), rows) for name in sorted(set(truths["metric"]))}
+    own = rows["judge"].eq(rows["responder"])
+    for name, gold in golds.items():
+        place: Row = {"study": "livebench", "dataset": "livebench", "unit": "rubric points"}
+        place["gold"] = name if name in (OTHERS, RUBRIC) else f"key-{name}"
+        if name in (OTHERS, RUBRIC):
+            for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
+                names = ("gold_gap", str(judge), name)
+                yield _gap(part, place | {"judge": judge}, panel.bootstrap, *names)
+        if name != OTHERS:
+            yield from of_ratings(rows, gold, length, place, level)
+
+
+def of_refinement(tables: Tables, settings: XuSettings) -> Iterator[Row]:
+    """Own scores of the texts at step 0 of the study of Xu et al.
+
+    Args:
+        tables: Of the study.
+        settings: Which truth.
+    """
+    plain = chained(read_as(rated(tables, settings), "corrected"))
+    first = plain[plain["condition"].eq("") & plain["step"].eq(0)]
+    for (task, judge), part in first.groupby(["task", "judge"], sort=True):
+        golds = {settings.metric(str(task)): part["truth"]}
+        human = truth_of(part, tables["truths"], "human-mqm")
+        if task == "mqm" and human.notna().any():
+            # People graded one language; the rows of the others are out of its scope.
+            golds["human-mqm"] = human.dropna()
+        for name, gold in golds.items():
+            scored = part.loc[gold.index].assign(score=part["said"], gold=gold)
+            place: Row = {"study": "xu", "dataset": task, "judge": judge, "gold": name}
+            place |= {"unit": UNITS.get(str(task), "points")}
+            names = ("beyond", "xu", str(task), str(judge), name)
+            yield _gap(scored, place, settings.bootstrap, *names)

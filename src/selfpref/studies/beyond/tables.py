@@ -1,0 +1,112 @@
+"""The table of every statistic for readers, and which statistic follows a preference that is there.
+
+In the testbed each judge's labels carried a bonus *beta* for its own style (`wataoka.testbed`).
+Over the judges of all data sets, for each statistic and gold label,
+
+    r = correlation of the judges' values with their betas
+    interval: tanh(atanh r -+ z / sqrt(n - 3))                       (Fisher 1915), n judges
+
+The interval takes the judges for a sample of judges; with few of them it is wide, and two
+correlations of the same judges are not to be compared by it. Within one seed beta is confounded
+with style. A high r says that the measure orders judges by their preference, not that 0 means none.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from selfpref.statistics.bias import whole_counts
+from selfpref.statistics.judged import Judged
+from selfpref.statistics.regression import pearson
+from selfpref.statistics.turned import KEY, Row, table, too_few
+
+# In this order: what the studies measure, their controls, then what the papers since have added.
+STATISTICS = (
+    "demographic_parity",
+    "equal_length",
+    "paired_excess",
+    "equal_opportunity",
+    "excess",
+    "excess_common",
+    "excess_half_ties",
+    "beyond_no_preference",
+    "gold_gap",
+    "regression",
+    "regression_length",
+    "regression_scaled",
+    "equal_quality",
+    "harmful",
+    "neutral",
+    "legitimate",
+)
+RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
+# The interval of a correlation needs n - 3 > 0.
+FEWEST = 4
+PERFECT = 1 - 1e-12
+
+
+def long(rows: Iterable[Row]) -> pd.DataFrame:
+    """Every statistic of every judge, sorted, in the columns `turned.LONG`."""
+    place = {name: number for number, name in enumerate(STATISTICS)}
+    found = table(rows).sort_values(
+        KEY, key=lambda names: names.map(place) if names.name == "statistic" else names
+    )
+    return whole_counts(found.reset_index(drop=True))
+
+
+def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    """Frames one below the other, with `few`; without any row the columns alone."""
+    some = [part for part in parts if len(part)]
+    found = pd.concat(some, ignore_index=True) if some else pd.DataFrame(columns=columns)
+    return found.assign(few=too_few(found))
+
+
+def wide(rows: pd.DataFrame) -> pd.DataFrame:
+    """The table for readers: one row a judge, gold label and unit, `value [lo, hi]` a statistic.
+
+    What rests on too few pairs is not quoted.
+
+    Args:
+        rows: As `long` returns them.
+    """
+    keys = [*KEY[:-1], "unit"]
+    if rows.empty:
+        return pd.DataFrame(columns=keys)
+    value, lo, hi = (
+        rows[name].astype(float).map("{:.2f}".format) for name in ("value", "lo", "hi")
+    )
+    cells = value.where(rows["lo"].isna(), value + " [" + lo + ", " + hi + "]")
+    # A minus sign, where a hyphen would make a spreadsheet read a formula.
+    cells = cells.str.replace("-", "\N{MINUS SIGN}").mask(rows["few"], "too few")
+    found = rows.assign(cell=cells.where(rows["n"].gt(0), ""))
+    found = found.pivot(index=keys, columns="statistic", values="cell").fillna("")
+    return found[[name for name in STATISTICS if name in found]].reset_index()
+
+
+def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.DataFrame:
+    """How each statistic correlates with the preference that was put in.
+
+    Args:
+        rows: As `long` returns them.
+        sets: The data sets of pairs.
+        level: Coverage of the intervals.
+
+    Returns:
+        The columns `RECOVERY`, in the order of the long table; empty where nothing was injected.
+    """
+    bonus = {(data.name, judge): beta for data in sets for judge, beta in data.betas.items()}
+    keys = zip(rows["dataset"], rows["judge"], strict=True)
+    known = rows.assign(beta=[bonus.get(key, np.nan) for key in keys])
+    known = known[known["n"].gt(0) & known["beta"].notna()]
+    z, found = ndtri((1 + level) / 2), []
+    for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
+        if len(part) < FEWEST or not part["value"].std() > 0:
+            continue
+        r = float(pearson(part["value"].to_numpy(float), part["beta"].to_numpy(float)))
+        # A perfect line has no interval: the transform of 1 is infinite.
+        line = np.arctanh(r) if abs(r) < PERFECT else np.nan
+        half = z / np.sqrt(len(part) - 3)
+        found.append((gold, statistic, r, np.tanh(line - half), np.tanh(line + half), len(part)))
+    return pd.DataFrame(found, columns=RECOVERY)
