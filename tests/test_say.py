@@ -1,12 +1,16 @@
 """A sentence takes its numbers from frames and is not made where a word of it is not true."""
 
+import ast
 import json
+import re
 
+import nbformat
 import pandas as pd
 import pytest
+from conftest import REPOSITORY
 
 from selfpref import paths, say
-from selfpref.say import Estimate, Sentences, at
+from selfpref.say import Estimate, Sentences, at, said
 
 BIAS = pd.DataFrame(
     {
@@ -135,3 +139,34 @@ def test_the_head_of_a_chapter_leaves_out_what_the_data_cannot_be_asked():
     shown = say.head([CLAIM, CLAIM | {"number": "bias[judge=none].eo"}], {"bias": BIAS})
     assert shown["verdict"].tolist() == ["holds"]
     assert shown["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]"]
+
+
+# What may carry a number: a place in a paper, a step, a model's version; the size that a plan asks.
+NAMED = re.compile(r"(?:Figs?\.|Table|Eq\.|Def\.|Section|step|Claude|Gemini|bias of) [\d.]*\d")
+# One that stands alone, neither a part of a name (GPT-4) nor of a word.
+BY_HAND = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?![\w-])")
+
+
+@pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
+def test_no_number_of_a_sentence_is_written_by_hand(study):
+    notebook = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4)
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    texts = [
+        part.value
+        for source in code
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say"
+        for string in ast.walk(call.args[0])
+        if isinstance(string, ast.JoinedStr)
+        for part in string.values
+        if isinstance(part, ast.Constant)
+    ]
+    assert texts
+    assert {one for text in texts for one in BY_HAND.findall(NAMED.sub("", text))} <= {"0", "1"}
+
+
+@pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
+def test_every_word_is_true_of_the_released_data(study):
+    sentences = said(REPOSITORY / f"figures/recorded/{study}")
+    assert sentences
+    assert [key for key, one in sentences.items() if one["untrue"]] == []

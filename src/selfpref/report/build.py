@@ -16,7 +16,8 @@ from selfpref.report import book, gather, judges, page
 from selfpref.report.book import TESTBED
 from selfpref.report.chapters import figure, label, shown
 from selfpref.report.gather import Study
-from selfpref.studies.claims import PAPERS, counted
+from selfpref.say import papers
+from selfpref.studies.claims import counted
 
 BOOK, JUDGES = "book", "judges.md"
 # Figures of the first page: each stands for what a study found, in the order of the studies.
@@ -150,7 +151,7 @@ def build(params: Params) -> Path:
     Without figures the first page says how to get them.
     """
     folder = paths.report_dir(params.profile)
-    known = {study: number for number, study in enumerate(PAPERS)}
+    known = {study: number for number, study in enumerate(papers())}
     wanted = sorted([*params.studies, "beyond"], key=lambda study: known.get(study, -1))
     studies = gather.studies(params.profile, wanted)
     found = gather.frames(studies)

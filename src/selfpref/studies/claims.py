@@ -4,55 +4,21 @@ The tables are the CSVs of figures/recorded, which git holds; so the claims are 
 whichever profile is active.
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 
 from selfpref import paths, say
 from selfpref.files import atomic
-from selfpref.statements import AbsentError, Claim, Statement
-
-# Whose claims a study tests; `beyond` tests a proposal of the first.
-PAPERS = {
-    "wataoka": "Wataoka et al., arXiv 2410.21819",
-    "panickssery": "Panickssery et al., arXiv 2404.13076",
-    "xu": "Xu et al., arXiv 2402.11436",
-    "livebench": "Self-bias in LLM as Judge (basusum/LLM-Judge)",
-    "beyond": "Wataoka et al., arXiv 2410.21819",
-}
-
-
-def findings(study: str) -> Mapping[str, Statement]:
-    """The sentences of a study's chapter, by key."""
-    found: Mapping[str, Statement] = getattr(_module(study), "FINDINGS", {})
-    return found
 
 
 def sentence(study: str, key: str) -> str:
     """What the chapter of a study says of the released data under a key.
 
     Raises:
-        LookupError: It says no such thing.
+        KeyError: It says no such thing.
     """
-    if study in say.papers():
-        return str(say.said(paths.figure_dir(paths.RELEASED, study))[key]["text"])
-    return findings(study)[key].said(Tables(study))
-
-
-def claims(study: str) -> Sequence[Claim]:
-    """The claims that a study tests."""
-    found: Sequence[Claim] = getattr(_module(study), "CLAIMS", ())
-    return found
-
-
-def _module(study: str) -> ModuleType | None:
-    name = f"selfpref.studies.{study}.findings"
-    return import_module(name) if find_spec(name) else None
+    return str(say.said(paths.figure_dir(paths.RELEASED, study))[key]["text"])
 
 
 class Tables(dict[str, pd.DataFrame]):
@@ -66,37 +32,21 @@ class Tables(dict[str, pd.DataFrame]):
         self.folder = paths.figure_dir(paths.RELEASED, study)
 
     def __missing__(self, name: str) -> pd.DataFrame:
-        if not self.folder.is_dir():
-            raise AbsentError(f"{self.folder} is not there")
         path = self.folder / f"{name}.csv"
+        if not self.folder.is_dir():
+            return pd.DataFrame()
         if not path.is_file():
             raise LookupError(f"{path.relative_to(paths.root())} is not there")
-        if not path.read_bytes().strip():
-            raise AbsentError(f"{path} has no columns: nothing could be computed")
-        self[name] = pd.read_csv(path)
+        self[name] = pd.read_csv(path) if path.read_bytes().strip() else pd.DataFrame()
         return self[name]
 
 
 def table() -> pd.DataFrame:
-    """Every claim: study, paper, claim, place, test, finding, verdict, value, lo, hi, cell, figure.
-
-    `cell` and `figure` are paths within the repository; a claim about which there are no released
-    data has no cell.
-    """
-    rows: list[dict[str, object]] = []
-    for study, paper in PAPERS.items():
-        frames: say.Frames = Tables(study)
-        if study in say.papers():
-            place = paths.figure_dir(paths.RELEASED, study)
-            given = frames if place.is_dir() else defaultdict(pd.DataFrame)
-            rows += say.claim_rows(study, given, place)
-            continue
-        folder = f"figures/{paths.RELEASED}/{study}"
-        for claim in claims(study):
-            row = claim.row(frames)
-            for name, end in (("cell", ""), ("figure", ".svg")):
-                row[name] = f"{folder}/{row[name]}{end}" if row[name] else ""
-            rows.append({"study": study, "paper": paper, **row})
+    """Every claim, in the columns of `say.claim_rows`."""
+    rows = []
+    for study in say.papers():
+        frames = Tables(study)
+        rows += say.claim_rows(study, frames, frames.folder)
     return pd.DataFrame(rows)
 
 
