@@ -1,27 +1,17 @@
 """The chapter of Panickssery et al. on less than a release: cells, run here."""
 
 import json
-import shutil
 
 import nbformat
 import pandas as pd
 import pytest
 from conftest import REPOSITORY
+from panickssery_frames import frames_of
 
-from selfpref import paths, tables
-from selfpref.params import Panickssery
 from selfpref.report.sections import of_source
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery import measure as panickssery
-from selfpref.tables import frames
 
 # The testbed fills the same tables with less: no stored scores, no ratings, or nothing at all.
-
-
-SECTION = Panickssery(
-    datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
-)
 
 
 def answer(judge, item, task, own, other, share, first):
@@ -72,19 +62,8 @@ def nothing(rng):
 @pytest.mark.parametrize("filled", [laboratory, nothing])
 def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
     found, who = filled(rng)
-    found = {
-        name: tables.validate(found.get(name, tables.empty(name)), name, "lab")
-        for name in panickssery.TABLES
-    }
-    bootstrap = ClusterBootstrap(200, seed=1)
-    published = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
-    (tmp_path / "dvc.yaml").touch()
-    (tmp_path / "data").mkdir()
-    shutil.copy(REPOSITORY / "data/names.csv", tmp_path / "data")
+    frames_of(tmp_path, found, who, "lab")
     monkeypatch.chdir(tmp_path)
-    computed = panickssery.compute(found, who, published, SECTION, bootstrap)
-    asked = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
-    frames.write_frames(computed | {"asked": asked}, paths.metrics_dir("lab", "panickssery"))
     notebook = nbformat.read(REPOSITORY / "notebooks/panickssery.ipynb", as_version=4)
     names: dict[str, object] = {}
     for cell in of_source(notebook, "lab").cells:

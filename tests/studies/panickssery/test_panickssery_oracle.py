@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from test_panickssery_pairs import BOOTSTRAP, both, paired
 
-from selfpref.studies.panickssery.measure.alternatives import oracle
+from selfpref.studies.panickssery.wordings import oracle
 
 
 def truths(own, other, item="set/0"):

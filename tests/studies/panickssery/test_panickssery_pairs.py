@@ -9,20 +9,10 @@ from scipy import stats
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, clustered_errors
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery.measure.alternatives import (
-    both_wordings,
-    inverted,
-    wordings,
-)
-from selfpref.studies.panickssery.measure.correlation import (
-    correlation,
-    fits,
-    line,
-    off_line,
-    subsets,
-)
-from selfpref.studies.panickssery.measure.means import deltas, ordering, pairwise
-from selfpref.studies.panickssery.measure.pairs import answers, by_convention, confidences
+from selfpref.studies.panickssery.correlation import correlation, fits, line, off_line, subsets
+from selfpref.studies.panickssery.means import deltas, ordering, pairwise
+from selfpref.studies.panickssery.pairs import by_convention, confidences
+from selfpref.studies.panickssery.wordings import both_wordings, inverted, wordings
 
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 WHO = evaluators.from_names(["me", "set_2_ft_me"])
@@ -78,33 +68,6 @@ def test_an_evaluator_that_always_answers_1_has_one_half():
     (row,) = paired(both([0.99999, 0.00001], [0.99999, 0.00001])).itertuples()
     assert row.corrected == pytest.approx(0.5, abs=1e-5)
     assert row.ordering == "first"
-
-
-def test_the_mean_of_the_single_answers_is_the_corrected_recognition():
-    asked = [
-        *both([0.6, 0.2], [0.1, 0.3], task="recognition"),
-        *both([0.5, 0.1], [0.4, 0.4], task="recognition", item_id="set/1"),
-        # Half a pair, a pair without probabilities and another question do not count.
-        *both([0.9, 0.1], [0.9, 0.1], task="recognition", item_id="set/2")[:1],
-        *both(
-            None, None, choice="me", status="ok", stored=0.9, task="recognition", item_id="set/3"
-        ),
-        *both([0.9, 0.1], [0.9, 0.1]),
-    ]
-    table = tables.validate(pd.DataFrame(asked), "verdicts", "here")
-    pairs = confidences(table, items(), WHO, 0.0)
-    found = answers(table, WHO, pairs)
-    assert found[["item_id", "own_first", "p_1", "p_2"]].to_numpy().tolist() == [
-        ["set/0", False, 0.1, 0.3],
-        ["set/0", True, 0.6, 0.2],
-        ["set/1", False, 0.4, 0.4],
-        ["set/1", True, 0.5, 0.1],
-    ]
-    first = found["p_1"] / (found["p_1"] + found["p_2"])
-    own = first.where(found["own_first"], 1 - first)
-    corrected = pairs.loc[pairs["task"].eq("recognition"), ["item_id", "corrected"]]
-    wanted = corrected[corrected["item_id"].isin(["set/0", "set/1"])]["corrected"]
-    assert own.groupby(found["item_id"]).mean().tolist() == pytest.approx(wanted.tolist())
 
 
 def test_swapping_self_and_other_maps_s_to_1_minus_s(rng):
@@ -428,22 +391,23 @@ def over_judges(families, judges):
         for k in range(judges)
     ]
     rows = pd.DataFrame(rows).assign(convention="corrected", cluster="set/0")
-    (found,) = (fit for fit in fits(rows, who, BOOTSTRAP, "here") if fit.key["subset"] == "all")
-    return found
+    found, lines = fits(rows, who, BOOTSTRAP, "here")
+    return found.set_index("subset").loc["all"], lines[lines["subset"].eq("all")]
 
 
 def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
-    one, three = over_judges(10, 1), over_judges(10, 3)
-    assert (len(one.points), len(three.points)) == (10, 30)
-    assert one.r.lo < one.r.value < one.r.hi
-    assert (three.r.lo, three.r.hi) == pytest.approx((one.r.lo, one.r.hi))
-    assert [at.lo for at in three.band] == pytest.approx([at.lo for at in one.band])
+    (one, line_of_one), (three, line_of_three) = over_judges(10, 1), over_judges(10, 3)
+    assert (one["n"], three["n"]) == (10, 30)
+    assert one["lo"] < one["r"] < one["hi"]
+    assert three[["lo", "hi"]].tolist() == pytest.approx(one[["lo", "hi"]].tolist())
+    assert line_of_three["lo"].tolist() == pytest.approx(line_of_one["lo"].tolist())
 
 
 def test_with_fewer_than_ten_families_there_is_no_interval():
-    fit = over_judges(9, 3)
-    assert fit.r.value == pytest.approx(over_judges(9, 1).r.value)
-    assert np.isnan([fit.r.lo, fit.r.hi, *(at.hi for at in fit.band)]).all()
+    fit, band = over_judges(9, 3)
+    assert fit["r"] == pytest.approx(over_judges(9, 1)[0]["r"])
+    assert fit[["lo", "hi"]].isna().all()
+    assert band["hi"].isna().all()
 
 
 def test_controls_are_measured_from_the_line_of_their_own_base():

@@ -4,21 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, entry, pin
+from panickssery_frames import frames_of
 from panickssery_release import files as whole_release
 from scipy.stats import mannwhitneyu
 
 from selfpref import tables
-from selfpref.params import Panickssery
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery import measure as panickssery
+from selfpref.studies.panickssery import defects, evaluators
 from selfpref.studies.panickssery import read as archive
-from selfpref.studies.panickssery.measure import defects
-from selfpref.studies.panickssery.measure.individual import auroc, individual, scores
+from selfpref.studies.panickssery.individual import auroc, individual, scores
 
-SECTION = Panickssery(
-    datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
-)
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/panickssery.csv")
 # As the issue and every reader of these files were promised them.
@@ -38,20 +33,12 @@ def release(tmp_path_factory):
     source = pin(root, "owner/name", whole_release(), root / "source.csv")
     found = archive.read("set", entry("panickssery", "panickssery"), source)
     patch.undo()
-    return {
-        name: tables.validate(found.get(name, tables.empty(name)), name, "set")
-        for name in panickssery.TABLES
-    }
-
-
-def computed(found, judges=None):
-    judges = judges or {*found["verdicts"]["judge"], *found["ratings"]["judge"]}
-    return panickssery.compute(found, evaluators.from_names(judges), PUBLISHED, SECTION, BOOTSTRAP)
+    return found
 
 
 @pytest.fixture(scope="module")
-def frames(release):
-    return computed(release)
+def frames(release, tmp_path_factory):
+    return frames_of(tmp_path_factory.mktemp("frames"), release)
 
 
 @pytest.mark.parametrize("name", PROMISED)
@@ -173,9 +160,9 @@ def test_labels_stand_beside_the_plain_question_and_tell_the_orders(frames):
     assert table[table["evaluator"].eq("gpt4")]["orders"].eq(2).all()
 
 
-def test_the_order_of_the_rows_changes_no_number(release, frames):
+def test_the_order_of_the_rows_changes_no_number(release, frames, tmp_path):
     mixed = {name: table.sample(frac=1, random_state=3) for name, table in release.items()}
-    again = computed(mixed)
+    again = frames_of(tmp_path, mixed)
     for name, frame in frames.items():
         if name != "audit":
             pd.testing.assert_frame_equal(frame, again[name], obj=name)
@@ -213,7 +200,9 @@ def test_a_published_number_stands_beside_the_recomputed_one(frames):
 # What the testbed has: no stored scores, no audit, perhaps no ratings and no second wording.
 
 
-def test_without_stored_scores_there_is_one_convention_and_empty_tables_are_no_error(release):
+def test_without_stored_scores_there_is_one_convention_and_empty_tables_are_no_error(
+    release, tmp_path
+):
     verdicts = release["verdicts"]
     few = verdicts[verdicts["variant"].eq("plain") & verdicts["task"].ne("inferiority")]
     few = few[
@@ -221,7 +210,7 @@ def test_without_stored_scores_there_is_one_convention_and_empty_tables_are_no_e
         & few["item_id"].str.startswith("cnn")
     ]
     bare = release | {name: tables.empty(name) for name in ("ratings", "audit")}
-    frames = computed(bare | {"verdicts": few.assign(stored=np.nan)})
+    frames = frames_of(tmp_path, bare | {"verdicts": few.assign(stored=np.nan)})
     assert set(frames["pairwise"]["convention"]) == {"corrected"}
     for name, columns in PROMISED.items():
         assert list(frames[name].columns) == columns.split(), name

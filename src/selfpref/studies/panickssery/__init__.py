@@ -2,14 +2,17 @@
 
 A judge reads two summaries, one of them its own: which did it write, which does it prefer?
 
-    read       what comes in: the authors' release (`read`; `read.files` says what each path holds),
-               or articles to be summarised (`read.articles`)
-    stages     what is run: summarise, ask (`recognition`), fine-tune judges (`finetune`)
-    measure    what is computed: a confidence a pair (`pairs`, with the formula), means of these
-               (`means`), and what they are tested against
-    draw       what is drawn: a plate a figure
+    read          what comes in: the authors' release (`read.files` says what each path holds), or
+                  articles to be summarised (`read.articles`, `read.own`)
+    stages        what is run: summarise, ask (`recognition`), fine-tune judges (`finetune`)
+    evaluators    who the judges are; `names`, for people
+    pairs         a confidence a pair, with its formula; `means` of these
+    correlation   preference on recognition, over judges (Figs. 1 and 7)
+    wordings      the question turned round; what a preference deserves
+    individual    one summary at a time (Figs. 2 to 6)
+    defects       what is wrong with the scores that were released; `printed`, beside recomputed
 
-`evaluators` says who the judges are; `metrics` reads the tables for `measure`.
+`notebooks/panickssery_metrics.ipynb` calls these functions by name.
 """
 
 from selfpref.tables.parts import StudyTables

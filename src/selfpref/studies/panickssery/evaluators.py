@@ -32,6 +32,22 @@ EXAMPLES_AN_ARTICLE = 8
 ONE_MODEL = 0.01
 
 
+def described(section: Panickssery, judges: Iterable[str], responders: set[str]) -> pd.DataFrame:
+    """Those whom the parameters name, then those whom the release's names describe.
+
+    Args:
+        section: The study's parameters.
+        judges: Who answered.
+        responders: Whose summaries there are, the human among them.
+
+    Returns:
+        The columns above, a row a judge.
+    """
+    configured = of_params(section, judges, responders)
+    others = from_names({*judges} - {*configured["evaluator"]})
+    return pd.concat([configured, others], ignore_index=True)
+
+
 def of_params(section: Panickssery, judges: Iterable[str], responders: set[str]) -> pd.DataFrame:
     """The judges that the parameters name.
 

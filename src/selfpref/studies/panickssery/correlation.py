@@ -14,22 +14,19 @@ same base that were tuned on self-recognition,
     off = preference - (a + b recognition)
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, Interval
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.pairs import TASKS, by_convention, plain
+from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
 
 POOLED = "all"
-SUBSET_KEY = ["dataset", "subset", "convention"]
-CORRELATION = [*SUBSET_KEY, "r", "slope", "intercept", "n", "lo", "hi", "families"]
-LINES = [*SUBSET_KEY, "x", "y", "lo", "hi"]
-FIT_KEY = [*SUBSET_KEY, "quantity"]
-INVERTED = [*FIT_KEY, "r", "slope", "n", "lo", "hi", "families"]
+FITS = [
+    *("dataset", "subset", "convention", "quantity"),
+    *("r", "slope", "intercept", "n", "lo", "hi", "families"),
+]
+LINES = [*FITS[:4], "x", "y", "lo", "hi"]
 OFF_LINE = [
     *("dataset", "evaluator", "family", "variant"),
     *("recognition", "preference", "line", "off"),
@@ -85,55 +82,31 @@ def line(sums: Floats) -> Floats:
         return np.stack([r, slope, (y - slope * x) / n], axis=-1)
 
 
-class Fit(NamedTuple):
-    """The line over the points of one subset of judges.
-
-    Attributes:
-        key: Data set (`all` pools the points of every one), subset, convention and quantity of the
-            vertical axis.
-        points: `evaluator, x, y, training`, a row a judge and data set.
-        r: Pearson's r.
-        slope: Of the line.
-        intercept: Of the line.
-        band: The line at the places of `_grid`.
-    """
-
-    key: dict[str, str]
-    points: pd.DataFrame
-    r: Interval
-    slope: Interval
-    intercept: Interval
-    band: list[Interval]
-
-
-def _grid(points: pd.DataFrame) -> Floats:
-    """Places from the smallest to the largest x."""
-    grid: Floats = np.linspace(points["x"].min(), points["x"].max(), GRID)
-    return grid
-
-
-def _points(groups: Groups) -> pd.DataFrame:
-    """Mean recognition `x` of each judge with the mean `y` of each other quantity."""
-    keys = groups.keys.astype("str").assign(mean=groups.means)
-    keys = keys[keys["mean"].notna()]
-    across = keys["quantity"].eq("recognition")
-    one, two = (
-        keys[chosen].rename(columns={"mean": axis})
-        for chosen, axis in ((across, "x"), (~across, "y"))
-    )
-    return one.drop(columns="quantity").merge(two, on=["dataset", "evaluator", "convention"])
-
-
 def training(evaluators: pd.DataFrame) -> "pd.Series[str]":
     """The family that an interval resamples, by judge: its base model and what it was tuned on."""
     names = evaluators["family"] + ", " + evaluators["variant"]
     return names.set_axis(evaluators["evaluator"])
 
 
-def _fit(points: pd.DataFrame, bootstrap: ClusterBootstrap, *names: str) -> list[Interval]:
-    """r, slope, intercept and band of the line over points; without bounds for few families."""
+def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
+    """Mean recognition `x` of each judge with the mean `y` of each other quantity."""
+    groups = Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"])
+    keys = groups.keys.astype("str").assign(mean=groups.means)
+    keys = keys[keys["mean"].notna()]
+    across = keys["quantity"].eq("recognition")
+    one, two = (
+        keys[across].rename(columns={"mean": "x"}),
+        keys[~across].rename(columns={"mean": "y"}),
+    )
+    both = one.drop(columns="quantity").merge(two, on=["dataset", "evaluator", "convention"])
+    return both.assign(training=both["evaluator"].map(training(evaluators)))
+
+
+def _fit(
+    points: pd.DataFrame, grid: Floats, bootstrap: ClusterBootstrap, *names: str
+) -> list[Interval]:
+    """r, slope, intercept, and the line on a grid; without bounds for few families."""
     x, y = (points[axis].to_numpy(dtype=float) for axis in ("x", "y"))
-    grid = _grid(points)
 
     def statistics(sums: Floats) -> Floats:
         found = line(sums)
@@ -148,7 +121,7 @@ def _fit(points: pd.DataFrame, bootstrap: ClusterBootstrap, *names: str) -> list
 
 def fits(
     rows: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap, name: str
-) -> Iterator[Fit]:
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The lines of every other quantity on recognition, of every subset of three judges or more.
 
     Args:
@@ -156,31 +129,30 @@ def fits(
         evaluators: As for `subsets`.
         bootstrap: For the intervals.
         name: Of the stream of resamples.
+
+    Returns:
+        The columns of `FITS`, a row a line (the data set `all` pools the points of every one); and
+        those of `LINES`, `GRID` rows a line.
     """
-    table = _points(Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"]))
-    table = table.assign(training=table["evaluator"].map(training(evaluators)))
+    table, found, lines = _points(rows, evaluators), [], []
     datasets = sorted(table["dataset"].unique())
     for dataset in [*datasets, POOLED] if len(datasets) > 1 else datasets:
         here = table if dataset == POOLED else table[table["dataset"].eq(dataset)]
         for subset, members in subsets(evaluators).items():
             within = here[here["evaluator"].isin(members["evaluator"])]
-            for names, part in within.groupby(FIT_KEY[2:]):
+            for names, part in within.groupby(["convention", "quantity"]):
                 if len(part) < 3:
                     continue
-                key = dict(zip(FIT_KEY, (str(dataset), subset, *names), strict=True))
-                r, slope, intercept, *band = _fit(part, bootstrap, name, *key.values())
-                yield Fit(key, part, r, slope, intercept, band)
-
-
-def _summary(fit: Fit) -> dict[str, float]:
-    return {
-        "r": fit.r.value,
-        "slope": fit.slope.value,
-        "n": len(fit.points),
-        "lo": fit.r.lo,
-        "hi": fit.r.hi,
-        "families": fit.points["training"].nunique(),
-    }
+                key = dict(zip(FITS, (str(dataset), subset, *names), strict=False))
+                grid = np.linspace(part["x"].min(), part["x"].max(), GRID)
+                r, slope, intercept, *band = _fit(part, grid, bootstrap, name, *key.values())
+                families = part["training"].nunique()
+                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
+                found.append(key | dict(zip(FITS[4:], told, strict=True)))
+                ends = pd.DataFrame([(at.value, at.lo, at.hi) for at in band], columns=LINES[5:])
+                lines.append(ends.assign(x=grid, **key)[LINES])
+    drawn = pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(columns=LINES)
+    return pd.DataFrame(found, columns=FITS), drawn
 
 
 def correlation(
@@ -194,17 +166,11 @@ def correlation(
         bootstrap: For the intervals.
 
     Returns:
-        The columns of `CORRELATION`; and the lines, the columns of `LINES`.
+        As `fits`, without the column `quantity`.
     """
     rows = by_convention(plain(pairs)).rename(columns={"task": "quantity"})
-    found, lines = [], []
-    for fit in fits(rows, evaluators, bootstrap, "correlation"):
-        found.append(fit.key | _summary(fit) | {"intercept": fit.intercept.value})
-        lines += [
-            fit.key | {"x": x, "y": at.value, "lo": at.lo, "hi": at.hi}
-            for x, at in zip(_grid(fit.points), fit.band, strict=True)
-        ]
-    return pd.DataFrame(found, columns=CORRELATION), pd.DataFrame(lines, columns=LINES)
+    found, lines = fits(rows, evaluators, bootstrap, "correlation")
+    return found.drop(columns="quantity"), lines.drop(columns="quantity")
 
 
 def off_line(
@@ -213,7 +179,7 @@ def off_line(
     """How far judges tuned on a control task lie from their base's line of self-recognition.
 
     Args:
-        pairwise: The frame of this name (`measure.means.pairwise`).
+        pairwise: The frame of this name (`means.pairwise`).
         fitted: The frame `correlation`.
         evaluators: As for `subsets`.
 
@@ -249,5 +215,4 @@ def inverted_correlation(
         `dataset, subset, convention, quantity` (prefer, worse, mean), `r, slope, n, lo, hi,
         families`.
     """
-    found = [fit.key | _summary(fit) for fit in fits(both, evaluators, bootstrap, "inverted")]
-    return pd.DataFrame(found, columns=INVERTED)
+    return fits(both, evaluators, bootstrap, "inverted")[0].drop(columns="intercept")

@@ -7,7 +7,8 @@ which files are at fault.
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.panickssery.measure.pairs import plain
+from selfpref.studies.panickssery.evaluators import duplicated
+from selfpref.studies.panickssery.pairs import data_set, plain
 
 # Two computations of one number from p and 1 - p differ by rounding of half precision.
 SAME = 1e-3
@@ -17,6 +18,8 @@ EXACT = 1e-6
 MOST = 0.9
 POSITION, OTHER_QUESTION = "position bias", "the other question"
 CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
+# Answers of a broken model; a dropped row or an odd token is not one.
+BROKEN = ("failed", "low-mass")
 STORED = [
     *("dataset", "evaluator", "task", "released", "own", "position"),
     *("as_own", "as_other_question", "as_position", "distance", "distance_other", "n", "reading"),
@@ -25,6 +28,53 @@ SWAPPED = [
     *("dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r_corrected"),
     *("released_correct", "released_swapped", "corrected_correct", "corrected_swapped"),
 ]
+
+
+def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """How many answers have which status: `dataset, evaluator, task, variant, status, n`."""
+    columns = ["item_id", "judge", "task", "variant", "status"]
+    rows = pd.concat([verdicts[columns], ratings[columns]], ignore_index=True)
+    rows = rows.assign(dataset=data_set(rows.pop("item_id")).astype("str"))
+    by = ["dataset", "judge", "task", "variant", "status"]
+    return rows.groupby(by).size().rename("n").reset_index().rename(columns={"judge": "evaluator"})
+
+
+def with_defects(
+    evaluators: pd.DataFrame,
+    found: pd.DataFrame,
+    rated: pd.DataFrame,
+    distances: pd.DataFrame,
+    unusable: float,
+) -> pd.DataFrame:
+    """The judges with what is to be known before a number of theirs is believed.
+
+    Args:
+        evaluators: As `selfpref.studies.panickssery.evaluators` describes them.
+        found: As `statuses` returns it.
+        rated: As `scores` returns it.
+        distances: As `grade_distances` returns them.
+        unusable: The share of broken answers above which a judge is degenerate, 0..1.
+
+    Returns:
+        The judges with `duplicate_of` (another name of the same model), `broken` (the largest
+        share of answers of one task and data set that are not a number or without mass), `constant`
+        (whether it gives every text the same score) and `degenerate` (broken or constant).
+    """
+    plain = found[found["variant"].eq("plain")]
+    lost = plain["n"].where(plain["status"].isin(BROKEN), 0)
+    by = ["evaluator", "dataset", "task"]
+    share = plain.assign(lost=lost).groupby(by)[["lost", "n"]].sum()
+    broken = (share["lost"] / share["n"]).groupby("evaluator").max()
+    known = rated[rated["released"].notna()]
+    values = known.groupby(["evaluator", "dataset", "task"], observed=True)["released"]
+    constant = (values.nunique().eq(1) & values.size().gt(1)).groupby("evaluator").any()
+    twins = duplicated(distances)
+    table = evaluators.assign(
+        duplicate_of=[twins.get(name, "") for name in evaluators["evaluator"]],
+        broken=evaluators["evaluator"].map(broken),
+        constant=evaluators["evaluator"].map(constant).eq(True),
+    )
+    return table.assign(degenerate=table["broken"].gt(unusable) | table["constant"])
 
 
 def _own(pairs: pd.DataFrame) -> pd.Series:
@@ -127,7 +177,7 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
         `n` (rows with a stored score), and the released mean with and without them.
     """
     rows = plain(pairs[pairs["released"].notna()])
-    filled = rows["status"].isin(("failed", "low-mass"))
+    filled = rows["status"].isin(BROKEN)
     rows = rows.assign(
         filled=filled,
         at_half=filled & rows["released"].eq(0.5),

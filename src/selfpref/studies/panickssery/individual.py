@@ -26,8 +26,8 @@ from scipy.stats import rankdata
 
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.measure.means import means
-from selfpref.studies.panickssery.measure.pairs import article_index
+from selfpref.studies.panickssery.means import means
+from selfpref.studies.panickssery.pairs import data_set, held_out
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]
 TASKS = ("recognition", "quality")
@@ -50,24 +50,25 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
     """
     rows = ratings[ratings["task"].isin(TASKS) & ratings["variant"].eq("plain")]
     rows = rows[rows["judge"].isin(evaluators["evaluator"])]
-    of = evaluators.set_index("evaluator")
-    article = items.set_index("item_id")
-    start = rows["judge"].map(of["held_out_from"])
-    held_out = start.eq(0) | rows["item_id"].map(article_index(article)).ge(start)
-    return pd.DataFrame(
-        {
-            "dataset": rows["item_id"].str.replace(r"/.*", "", regex=True).astype("category"),
-            "evaluator": rows["judge"].astype("category"),
-            "family": rows["judge"].map(of["family"]).astype("category"),
-            "target": rows["responder"].astype("category").cat.add_categories(["all"]),
-            "task": rows["task"].astype("category"),
-            "cluster": rows["item_id"].map(article["cluster"]).astype("category"),
-            "status": rows["status"].astype("category"),
-            "held_out": held_out,
-            "score": rows["score"].where(rows["status"].eq("ok") & held_out),
-            "released": rows["stored"],
-        }
-    ).reset_index(drop=True)
+    kept = held_out(rows["item_id"], rows["judge"], items, evaluators)
+    found = {
+        "dataset": data_set(rows["item_id"]),
+        "evaluator": rows["judge"],
+        "family": rows["judge"].map(evaluators.set_index("evaluator")["family"]),
+        "target": rows["responder"].astype("category").cat.add_categories(["all"]),
+        "task": rows["task"],
+        "cluster": rows["item_id"].map(items.set_index("item_id")["cluster"]),
+        "status": rows["status"],
+    }
+    return (
+        pd.DataFrame(found, dtype="category")
+        .assign(
+            held_out=kept,
+            score=rows["score"].where(rows["status"].eq("ok") & kept),
+            released=rows["stored"],
+        )
+        .reset_index(drop=True)
+    )
 
 
 def _own(rows: pd.DataFrame) -> pd.Series:
@@ -85,18 +86,15 @@ def _against_own(rows: pd.DataFrame, value: str) -> pd.DataFrame:
 def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Series:
     """The mean difference of the same two texts to the base judges that wrote neither."""
     judged = rows.loc[rows["evaluator"].isin(base) & rows["score"].notna()]
-    judged = judged[["evaluator", "target", *_TEXT, "score"]].astype({"evaluator": "str"})
-    judged = judged.rename(columns={"evaluator": "other"})
-    texts = both[["family", "target", *_TEXT]].astype({"family": "str", "target": "str"})
-    texts = texts.drop_duplicates()
-    judged["target"] = judged["target"].astype("str")
-    seen = texts.merge(judged, on=[*_TEXT, "target"]).merge(
-        judged.rename(columns={"target": "family", "score": "own"}), on=[*_TEXT, "family", "other"]
-    )
+    judged = judged[["evaluator", "target", *_TEXT, "score"]]
+    judged = judged.rename(columns={"evaluator": "other"}).astype({"other": "str", "target": "str"})
+    keys = both[["family", "target", *_TEXT]].astype({"family": "str", "target": "str"})
+    seen = keys.drop_duplicates().merge(judged, on=[*_TEXT, "target"])
+    own = judged.rename(columns={"target": "family", "score": "own"})
+    seen = seen.merge(own, on=[*_TEXT, "family", "other"])
     seen = seen[seen["other"].ne(seen["family"]) & seen["other"].ne(seen["target"])]
     seen["by_others"] = seen["own"] - seen["score"]
     means = seen.groupby([*_TEXT, "family", "target"], observed=True)["by_others"].mean()
-    keys = both.astype({"family": "str", "target": "str"})
     found: pd.Series = keys.join(means, on=[*_TEXT, "family", "target"])["by_others"]
     return found
 
@@ -178,41 +176,33 @@ def individual(
     other = ~_own(both)
     base = set(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
     asked = rows[rows["task"].eq("recognition") & rows["held_out"]]
-    dropped = asked["score"].fillna(0).where(asked["status"].isin(("ok", "unparsable")))
     difference = both["own"] - both["value"]
-    adjusted = difference - _by_others(both, rows, base)
-
-    def ratio(texts: pd.DataFrame) -> pd.DataFrame:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return texts.assign(value=texts["own"] / (texts["own"] + texts["value"]))
-
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio, corrected = (one["own"] / (one["own"] + one["value"]) for one in (stored, both))
     parts = {
         "mean": rows.assign(value=rows["score"]),
         "mean_released": rows.assign(value=rows["released"]),
-        "mean_missing_no": asked.assign(value=dropped),
+        "mean_missing_no": asked.assign(
+            value=asked["score"].fillna(0).where(asked["status"].isin(("ok", "unparsable")))
+        ),
         "difference": both.assign(value=difference)[other],
-        "ratio": ratio(stored),
-        "ratio_corrected": ratio(both)[other],
-        "gap": both.assign(value=adjusted)[other],
+        "ratio": stored.assign(value=ratio),
+        "ratio_corrected": both.assign(value=corrected)[other],
+        "gap": both.assign(value=difference - _by_others(both, rows, base))[other],
     }
-    numbered = rows.assign(at=rows["cluster"].cat.codes.astype(int))
-    found = [_aurocs(numbered, bootstrap.level).assign(statistic="auroc")]
-    whole = _pooled({name: part[part["value"].notna()] for name, part in parts.items()})
-    by = [*_CELL, "statistic"]
-    found.append(means(whole, by, bootstrap, "individual").rename(columns={"mean": "value"}))
-    table = pd.concat(found, ignore_index=True)[INDIVIDUAL]
-    return table.astype(dict.fromkeys(by, "str")).sort_values(by).reset_index(drop=True)
-
-
-def _pooled(parts: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The values of all statistics, and again those of texts that are not own under `all`."""
-    columns = [*_CELL, "cluster", "value"]
-    kind = pd.CategoricalDtype(list(parts))
-    found = []
+    # Every value counts for its target, and those of texts that are not own for `all` again.
+    kind, whole = pd.CategoricalDtype(list(parts)), []
     for name, part in parts.items():
-        others = part[~_own(part)]
-        target = pd.Categorical(["all"] * len(others), dtype=part["target"].dtype)
-        for chosen in (part, others.assign(target=target)):
-            statistic = pd.Categorical([name] * len(chosen), dtype=kind)
-            found.append(chosen[columns].assign(statistic=statistic))
-    return pd.concat(found, ignore_index=True)
+        known = part[part["value"].notna()]
+        others = known[~_own(known)]
+        others = others.assign(target=pd.Series("all", others.index, dtype=known["target"].dtype))
+        for chosen in (known, others):
+            statistic = pd.Series(name, chosen.index, dtype=kind)
+            whole.append(chosen[[*_CELL, "cluster", "value"]].assign(statistic=statistic))
+    by = [*_CELL, "statistic"]
+    found = means(pd.concat(whole, ignore_index=True), by, bootstrap, "individual")
+    numbered = rows.assign(at=rows["cluster"].cat.codes.astype(int))
+    areas = _aurocs(numbered, bootstrap.level).assign(statistic="auroc")
+    table = pd.concat([areas, found.rename(columns={"mean": "value"})], ignore_index=True)
+    table = table[INDIVIDUAL].astype(dict.fromkeys(by, "str"))
+    return table.sort_values(by, ignore_index=True)

@@ -7,7 +7,7 @@ their resamples.
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
-from selfpref.studies.panickssery.measure.pairs import (
+from selfpref.studies.panickssery.pairs import (
     AMBIGUOUS,
     ORDERINGS,
     by_convention,

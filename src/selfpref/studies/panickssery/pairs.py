@@ -32,52 +32,40 @@ KEY = ["dataset", "evaluator", "other", "task", "variant"]
 ORDERINGS = ("own", "other", "first", "second", "tied")
 AMBIGUOUS = ("first", "second")
 _OWN, _OTHER, _TIED, _NOBODY = 1, 0, 2, -1
-# What an answer gives, with what stands for none.
-MISSING = {"confidence": np.nan, "undivided": np.nan, "first": np.nan, "choice": _NOBODY}
-_PAIR = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
-ANSWERS = ["dataset", "evaluator", "other", "item_id", "repeat", "own_first", "p_1", "p_2"]
+KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
 Bools = npt.NDArray[np.bool_]
 
 
 def _with_own_text(verdicts: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     """The verdicts on pairs with an own text of the judge: `own`, `other`, `own_first`."""
     family = evaluators.set_index("evaluator")["family"]
-    number, found = pd.factorize(verdicts["candidates"].map(tuple))
+    rows = verdicts[verdicts["judge"].isin(family.index)].rename(columns={"judge": "evaluator"})
+    number, found = pd.factorize(rows["candidates"].map(tuple))
     pairs = np.array([p if len(p) == 2 else (None, None) for p in found], dtype=object)
     first, second = pairs.reshape(-1, 2)[number].T
-    judge = verdicts["judge"].to_numpy(dtype=object)
-    its = verdicts["judge"].map(family).to_numpy(dtype=object)
+    judge = rows["evaluator"].to_numpy(dtype=object)
+    its = rows["evaluator"].map(family).to_numpy(dtype=object)
     own = np.where((first == judge) | (second == judge), judge, its)
-    rows = verdicts.rename(columns={"judge": "evaluator"}).assign(
-        own=own, other=np.where(first == own, second, first), own_first=first == own
-    )
+    rows = rows.assign(own=own, other=np.where(first == own, second, first), own_first=first == own)
     return rows[(first == own) | (second == own)]
 
 
-def _probabilities(rows: pd.DataFrame) -> Floats:
-    """The probabilities of both labels, in presented order, `[rows, 2]`; NaN where unknown."""
+def _answers(rows: pd.DataFrame, min_mass: float) -> pd.DataFrame:
+    """One row an answer, turned to the judge's own text and to the question which is better."""
     known = rows["probabilities"].notna().to_numpy()
     pair = np.full((len(rows), 2), np.nan)
     if known.any():
         pair[known] = np.array(rows["probabilities"][known].tolist(), dtype=float)
-    return pair
-
-
-def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
-    """One row an answer, turned to the judge's own text and to the question which is better."""
-    rows = _with_own_text(verdicts[verdicts["judge"].isin(evaluators["evaluator"])], evaluators)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
-    pair = _probabilities(rows)
     with np.errstate(divide="ignore", invalid="ignore"):
         first = pd.Series(pair[:, 0] / pair.sum(axis=1), index=rows.index).where(status.eq("ok"))
     own = first.where(rows["own_first"], 1 - first)
     worse = rows["task"].eq("inferiority")
-    named = np.select(
-        [rows["choice"].eq(rows[name]) for name in ("own", "other")], [_OWN, _OTHER], _NOBODY
-    )
-    named = np.where(worse & (named != _NOBODY), 1 - named, named)
-    choice = np.where(rows["choice"].eq(TIE), _TIED, named)
+    mine, theirs = (rows["choice"].eq(rows[name]) for name in ("own", "other"))
+    for_own, for_other = mine.where(~worse, theirs), theirs.where(~worse, mine)
+    named = [rows["choice"].eq(TIE), for_own, for_other]
+    choice = np.select(named, [_TIED, _OWN, _OTHER], _NOBODY)
     return rows.assign(
         status=status,
         first=first,
@@ -101,49 +89,48 @@ def _ordering(forward: Floats, backward: Floats) -> pd.Categorical:
 
 def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     """One row a pair: the answers of its orders side by side."""
-    codes = [pd.factorize(answers[name], sort=True) for name in _PAIR]
-    shape = [max(len(names), 1) for _, names in codes]
-    pair, found = pd.factorize(np.ravel_multi_index([code for code, _ in codes], shape))
-    own_first, known = (answers[name].to_numpy() for name in ("own_first", "order_known"))
-    orders = {"forward": known & own_first, "backward": known & ~own_first}
+    answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
+    pair = answers.groupby(KEYS, observed=True).ngroup().to_numpy()
+    _, starts = np.unique(pair, return_index=True)
+    own_first, known = (answers[name].to_numpy(dtype=bool) for name in ("own_first", "order_known"))
+    orders = known & own_first, known & ~own_first
 
-    def placed(name: str, here: Bools, missing: float) -> Floats:
-        values = np.full(len(found), missing)
+    def placed(name: str, here: Bools, missing: float = np.nan) -> Floats:
+        values = np.full(len(starts), missing)
         values[pair[here]] = answers[name].to_numpy(dtype=float)[here]
         return values
 
-    by_order = {
-        name: [placed(name, here, missing) for here in orders.values()]
-        for name, missing in MISSING.items()
-    }
-    forward, backward = by_order["choice"]
-    mass = [placed("mass", here, np.nan) for here in orders.values()]
-    stored = placed("stored", np.ones(len(answers), dtype=bool), np.nan)
-    status = np.full(len(found), "ok", dtype=object)
+    def both(name: str) -> Floats:
+        one, other = (placed(name, here) for here in orders)
+        return (one + other) / 2
+
+    forward, backward = (placed("choice", here, _NOBODY) for here in orders)
+    stored = placed("stored", np.ones(len(answers), dtype=bool))
+    status = np.full(len(starts), "ok", dtype=object)
     lost = answers["status"].ne("ok").to_numpy()
     status[pair[lost]] = answers["status"].to_numpy()[lost]
-    both = sum(by_order["confidence"]) / 2
+    mean = both("confidence")
     # Half a pair is another quantity, unless the source vouches for the whole.
-    status[(status == "ok") & np.isnan(both) & np.isnan(stored)] = "missing order"
-    places = zip(_PAIR, codes, np.unravel_index(found, shape), strict=True)
-    columns = {
-        name: pd.Categorical.from_codes(numbers, categories=list(names))
-        for name, (_, names), numbers in places
-    }
-    return pd.DataFrame(columns | {"repeat": columns["repeat"].astype(int)}).assign(
-        forward=by_order["confidence"][0],
-        backward=by_order["confidence"][1],
-        undivided=sum(by_order["undivided"]) / 2,
-        position=sum(by_order["first"]) / 2,
-        mass=np.fmin(*mass),
-        ordering=_ordering(forward, backward),
-        ordering_released=_ordering(
-            np.where(forward == _TIED, _OWN, forward), np.where(backward == _TIED, _OTHER, backward)
-        ),
-        orders=sum(np.bincount(pair[here], minlength=len(found)) for here in orders.values()),
-        status=pd.Categorical(status),
-        released=stored,
-        corrected=np.where(status == "ok", np.where(np.isnan(both), stored, both), np.nan),
+    status[(status == "ok") & np.isnan(mean) & np.isnan(stored)] = "missing order"
+    return (
+        answers[KEYS]
+        .iloc[starts]
+        .assign(
+            forward=placed("confidence", orders[0]),
+            backward=placed("confidence", orders[1]),
+            undivided=both("undivided"),
+            position=both("first"),
+            mass=np.fmin(*(placed("mass", here) for here in orders)),
+            ordering=_ordering(forward, backward),
+            ordering_released=_ordering(
+                np.where(forward == _TIED, _OWN, forward),
+                np.where(backward == _TIED, _OTHER, backward),
+            ),
+            orders=sum(np.bincount(pair[here], minlength=len(starts)) for here in orders),
+            status=pd.Categorical(status),
+            released=stored,
+            corrected=np.where(status == "ok", np.where(np.isnan(mean), stored, mean), np.nan),
+        )
     )
 
 
@@ -155,22 +142,18 @@ def article_index(items: pd.DataFrame) -> "pd.Series[float]":
     return index
 
 
-def _with_articles(
-    pairs: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame
-) -> pd.DataFrame:
-    """The pairs with data set, cluster and whether the article was held out of the tuning."""
-    ids = pairs["item_id"].cat.categories
-    known = items.set_index("item_id").reindex(ids)
-    index = article_index(known)
-    code = pairs["item_id"].cat.codes.to_numpy()
-    start = pairs["evaluator"].map(evaluators.set_index("evaluator")["held_out_from"]).astype(int)
-    datasets = pd.Categorical(ids.str.replace(r"/.*", "", regex=True))
-    clusters = pd.Categorical(known["cluster"])
-    return pairs.assign(
-        dataset=pd.Categorical.from_codes(datasets.codes[code], dtype=datasets.dtype),
-        cluster=pd.Categorical.from_codes(clusters.codes[code], dtype=clusters.dtype),
-        held_out=(start.to_numpy() == 0) | (index.to_numpy()[code] >= start.to_numpy()),
-    )
+def data_set(item_ids: pd.Series) -> pd.Series:
+    """What stands before the first stroke of each id, as a category."""
+    return item_ids.astype("category").map(lambda name: name.partition("/")[0]).astype("category")
+
+
+def held_out(
+    item_ids: pd.Series, judges: pd.Series, items: pd.DataFrame, evaluators: pd.DataFrame
+) -> pd.Series:
+    """Whether each article is none of those that the judge was tuned on, or of those before."""
+    start = judges.map(evaluators.set_index("evaluator")["held_out_from"]).astype(int)
+    place = item_ids.map(article_index(items.set_index("item_id"))).astype(float)
+    return start.eq(0) | place.ge(start)
 
 
 def confidences(
@@ -195,38 +178,17 @@ def confidences(
         asked), `held_out`, `status` (ok, or why the pair has no confidence), `released` and
         `corrected`.
     """
-    pairs = _with_articles(_paired(_answers(verdicts, evaluators, min_mass)), items, evaluators)
+    pairs = _paired(_answers(_with_own_text(verdicts, evaluators), min_mass))
+    kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
+    found = pairs.assign(
+        dataset=data_set(pairs["item_id"]),
+        cluster=pairs["item_id"].map(items.set_index("item_id")["cluster"]).astype("category"),
+        held_out=kept,
+        corrected=pairs["corrected"].where(kept),
+    )
     order = [*KEY, "item_id", "repeat"]
-    found = pairs.assign(corrected=pairs["corrected"].where(pairs["held_out"]))
     rest = [name for name in found if name not in order]
     return found[[*order, *rest]].sort_values(order, kind="stable").reset_index(drop=True)
-
-
-def answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The single answers from which the corrected recognition of pairs is computed.
-
-    Args:
-        verdicts: The verdicts table.
-        evaluators: As for `confidences`.
-        pairs: As `confidences` returns them.
-
-    Returns:
-        The columns of `ANSWERS`, two rows a pair: whether the judge's own text was read first, and
-        the probabilities of the answers "1" and "2". Only of pairs with the probabilities of both
-        orders and a corrected confidence.
-    """
-    asked = verdicts["task"].eq("recognition") & verdicts["variant"].eq("plain")
-    known = asked & verdicts["probabilities"].notna()
-    rows = _with_own_text(
-        verdicts[known & verdicts["judge"].isin(evaluators["evaluator"])], evaluators
-    )
-    p_1, p_2 = _probabilities(rows).T
-    both = pairs["corrected"].notna() & (pairs["forward"] + pairs["backward"]).notna()
-    wanted = plain(pairs[both & pairs["task"].eq("recognition")])
-    key = ["evaluator", "other", "item_id", "repeat"]
-    wanted = wanted[["dataset", *key]].astype(dict.fromkeys(["dataset", *key[:3]], "str"))
-    found = rows.assign(p_1=p_1, p_2=p_2).merge(wanted, on=key)[ANSWERS]
-    return found.sort_values([*ANSWERS[:5], "own_first"], ignore_index=True)
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:
