@@ -72,7 +72,7 @@ STEM = re.compile(
     re.DOTALL,
 )
 # Of files that hold a vote.
-VOTE = "stored vote is not that of the rule"
+STORED_VOTE = "stored vote is not that of the rule"
 # The rest of a stored total at the head of the reasons: a sum, a fraction, decimals.
 REST = re.compile(r"\s*[+/.][^\n]*")
 
@@ -251,7 +251,7 @@ def _audit(rows: pd.DataFrame, filled: Mapping[str, pd.DataFrame]) -> pd.DataFra
         "another total is stated later": later.notna() & later.ne(known["score"]) & ~wrong,
         "all eleven marks can be read": known["marks"].notna(),
         "total is not the sum of its marks": differs,
-        VOTE: won[stored.index].ne(stored),
+        STORED_VOTE: won[stored.index].ne(stored),
     }
     judges = {"stored total is not the one stated": known["judge"]}
     judges |= {"total is not the sum of its marks": marked["judge"]}
@@ -264,7 +264,7 @@ def _audit(rows: pd.DataFrame, filled: Mapping[str, pd.DataFrame]) -> pd.DataFra
             part = flags[of_category.eq(category)]
             row = {"file": file, "finding": finding, "rows": len(part)}
             row |= {"affected": part["which"].sum(), "detail": _by_judge(part)}
-            found += [row] if len(part) or finding != VOTE else []
+            found += [row] if len(part) or finding != STORED_VOTE else []
     return pd.DataFrame(found)
 
 
