@@ -6,7 +6,7 @@ compared with what.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from selfpref.params.data import (
     Articles,
@@ -154,13 +154,27 @@ class Panickssery(StudySection):
         return {name: one for name, one in self.datasets.items() if isinstance(one, Articles)}
 
 
+# Metrics on other scales than that of a judge's scores of translations.
+OTHER_SCALES = {"chrf": "0 to 100", "bleurt": "0 to 1"}
+
+
+def _on_the_scale_of_mqm(metric: str) -> str:
+    if metric in OTHER_SCALES:
+        raise ValueError(
+            f"{metric} goes from {OTHER_SCALES[metric]}, judges score translations from -25 to 0; "
+            f"take {metric}-mqm"
+        )
+    return metric
+
+
 class Xu(StudySection):
     """The study of Xu et al.: self-refinement.
 
     Attributes:
         datasets: The release, or requests: what is to be written and refined.
         refine: Who refines its own texts.
-        truth: The metric of `truths` on the scale of MQM (recorded: `bleurt-mqm`).
+        truth: The metric of `truths` on the scale of MQM, -25..0 (`bleurt-mqm` of the release,
+            `chrf-mqm` of what is translated here, `mqm` of the testbed).
         matcher: How concepts are looked for: as words (`surface`), or as lemmas too (`lemma`).
         gamma: The centre of distance skewness; the paper's is 0.
         flips: Random signs drawn for the null of each distance skewness.
@@ -169,7 +183,7 @@ class Xu(StudySection):
 
     datasets: dict[Slug, Annotated[XuData | Requests, Field(discriminator="reader")]]
     refine: dict[Slug, Refine]
-    truth: Annotated[str, Field(min_length=1)]
+    truth: Annotated[str, Field(min_length=1), AfterValidator(_on_the_scale_of_mqm)]
     matcher: Literal["surface", "lemma"]
     gamma: float
     flips: Annotated[int, Field(ge=100, le=1_000_000)]

@@ -154,7 +154,8 @@ def test_truths_of_each_task(tmp_path):
 
     found = run(tmp_path, say, [TRANSLATION, CONCEPTS, PROBLEM], plan(1))["truths"]
     known = found[found["step"].eq(0)].set_index(["item_id", "metric"])["score"]
-    assert known["yor-en/1", "chrf"] == pytest.approx(100)
+    # The reference itself, on the scale of MQM.
+    assert known["yor-en/1", "chrf-mqm"] == 0
     assert known["commongen/1", "coverage-surface"] == 0
     assert known["commongen/1", "coverage-lemma"] == 1
     # Not in a box.
@@ -236,7 +237,7 @@ def test_fresh_draws_are_kept_and_their_mean_is_the_expected_score(tmp_path):
     assert first["repeat"].tolist() == [0, 1, 2, 3]
     assert sorted(first["status"]) == ["ok", "ok", "ok", "unparsable"]
     items = chains.under_conditions(to_table("xu", [TRANSLATION]), fresh["item_id"])
-    settings = Settings("chrf", "lemma", 0.0, 100, (), ClusterBootstrap(100, seed=1))
+    settings = Settings("chrf-mqm", "lemma", 0.0, 100, (), ClusterBootstrap(100, seed=1))
     rows = rated(found | {"items": items}, settings)
     (mean,) = rows[rows["variant"].eq("rescored") & rows["step"].eq(0)].itertuples()
     usable = first.loc[first["status"].eq("ok"), "score"]

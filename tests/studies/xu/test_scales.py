@@ -1,11 +1,16 @@
 """Maps between the scales of two metrics."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from conftest import REPOSITORY
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from selfpref.studies.xu.truths import quantile_map, recovered
+from selfpref import paths
+from selfpref.params import Params, load
+from selfpref.studies.xu.truths import chrf, mqm_of_chrf, quantile_map, recovered
 
 
 def test_a_map_is_recovered_and_interpolated():
@@ -39,3 +44,34 @@ def test_tied_scores_get_the_mean_of_their_ranks():
     low, high = quantile_map(source, target)(np.array([1.0, 2.0]))
     assert low + high == pytest.approx(2 * target.mean())
     assert low < -10 < high
+
+
+@pytest.fixture(autouse=True)
+def repository(monkeypatch):
+    monkeypatch.chdir(REPOSITORY)
+
+
+def test_translations_come_to_the_scale_of_mqm_by_their_chrf():
+    reference = "The quick brown fox jumps over the lazy dog."
+    texts = [reference, "A brown fox went over dogs.", "Nothing of the kind."]
+    raw = np.array([chrf(text, reference) for text in texts])
+    assert raw[0] == pytest.approx(100)
+    mapped = mqm_of_chrf()(raw)
+    assert mapped[0] == 0
+    assert 0 > mapped[1] > mapped[2] >= -25
+
+
+def test_the_map_is_not_biased_on_sentences_that_it_was_not_made_of():
+    errors = pd.read_csv(paths.published_file("chrf_mqm_errors")).set_index(["language", "model"])
+    over_all = errors.loc[("all", "all")]
+    assert errors["n"].iloc[1:].sum() == over_all["n"]
+    assert abs(over_all["mean_error"]) < 0.5
+    assert over_all["r"] > 0.8
+
+
+@pytest.mark.parametrize(("metric", "remedy"), [("chrf", "chrf-mqm"), ("bleurt", "bleurt-mqm")])
+def test_a_truth_on_another_scale_than_the_judges_is_refused(metric, remedy):
+    params = load(REPOSITORY / "profiles/xu.yaml").model_dump(mode="json", exclude_unset=True)
+    params["xu"]["truth"] = metric
+    with pytest.raises(ValidationError, match=f"from -25 to 0; take {remedy}"):
+        Params.model_validate(params)

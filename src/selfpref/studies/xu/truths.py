@@ -2,7 +2,7 @@ r"""What is true of a text, to compare a judge's score with; and maps between th
 
 | task | truth |
 |---|---|
-| mqm | BLEURT on the scale of MQM, human MQM (a release's); sentence chrF to the reference |
+| mqm | BLEURT on the scale of MQM, human MQM (a release's); sentence chrF on the scale of MQM |
 | coverage | 1 if every concept is in the sentence, else 0 |
 | correctness | 1 if the boxed answer is the right one, else 0 |
 
@@ -19,18 +19,25 @@ stop are dropped; `\dfrac` and `\tfrac` are `\frac`, `\frac12` is `\frac{1}{2}`,
 `\frac{a}{b}`; numbers lose thousands separators and trailing zeros. The rules are our own, after
 those of Hendrycks et al. (arXiv 2103.03874). A solution without an answer is not correct.
 
-**Scales.** Xu et al. put BLEURT on the scale of MQM by quantile mapping on WMT22: all scores of one
-metric sorted beside all scores of the other, straight lines between equal ranks. Their map needs no
-WMT data to be known: it is what takes the released raw scores to the released mapped ones.
+**Scales.** A self-score of a translation is on the scale of MQM, -25..0, and so is what it is
+compared with. Xu et al. put BLEURT there by quantile mapping on WMT22: all scores of one metric
+sorted beside all scores of the other, straight lines between equal ranks. Their map needs no WMT
+data to be known: it is what takes the released raw scores to the released mapped ones. Sentence
+chrF to the reference, 0..100, comes there in the same way, by the released translations into
+English, which have both (tools/scale.py; on sentences that it was not made of the map is off by
+what data/published/chrf_mqm_errors.csv tells).
 """
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 import numpy as np
+import pandas as pd
 
+from selfpref import paths
 from selfpref.statistics.scores import Floats
 
 Matcher = Literal["surface", "lemma"]
@@ -162,18 +169,34 @@ def recovered(raw: Floats, mapped: Floats) -> Scale:
     return Scale(raw[first], mapped[first])
 
 
-def quantile_map(source: Floats, target: Floats) -> Scale:
-    """Equal ranks of two samples, pooled.
+def quantile_map(source: Floats, target: Floats, knots: int = 101) -> Scale:
+    """Equal ranks of two samples.
 
     Args:
         source: Scores to be mapped from, `[n]`, n > 0.
         target: Scores on the scale wanted, `[m]`, m > 0.
+        knots: At how many ranks, evenly from the least to the greatest score.
 
     Returns:
         The map; values of `source` that are tied get the mean of their ranks' targets.
     """
-    ranks = (np.arange(len(source)) + 0.5) / len(source)
-    ascending = np.sort(source)
-    at_ranks = np.quantile(target, ranks)
-    knots, owner, counts = np.unique(ascending, return_inverse=True, return_counts=True)
-    return Scale(knots, np.bincount(owner, weights=at_ranks) / counts)
+    ranks = np.linspace(0, 1, knots)
+    raw, owner, counts = np.unique(
+        np.quantile(source, ranks), return_inverse=True, return_counts=True
+    )
+    return Scale(raw, np.bincount(owner, weights=np.quantile(target, ranks)) / counts)
+
+
+def chrf(text: str, reference: str) -> float:
+    """Sentence chrF of a translation (sacrebleu's defaults), 0..100."""
+    # What has its truths already needs no sacrebleu.
+    from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
+
+    return float(CHRF().sentence_score(text, [reference]).score)
+
+
+@cache
+def mqm_of_chrf() -> Scale:
+    """The map from sentence chrF of a translation into English to the scale of MQM, -25..0."""
+    knots = pd.read_csv(paths.published_file("chrf_mqm"))
+    return Scale(knots["chrf"].to_numpy(), knots["mqm"].to_numpy())

@@ -2,8 +2,8 @@
 
 | task | metric | score |
 |---|---|---|
-| mqm | chrf | sentence chrF to the reference (sacrebleu's defaults), 0..100 |
-| mqm | mqm | by the testbed's grammar, -25..0; only where it is known |
+| mqm | chrf-mqm | sentence chrF to the reference on the scale of MQM, -25..0; of a language |
+| mqm | mqm | by the testbed's grammar, -25..0; of its invented language |
 | coverage | coverage-surface, coverage-lemma | 1 if every concept is there, else 0 |
 | correctness | correctness | 1 if the boxed answer is right, else 0 |
 
@@ -12,15 +12,15 @@ A neural metric's scores come from a file of the user's own (`selfpref.formats.s
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
-from sacrebleu.metrics.chrf import CHRF
 
 from selfpref.models import Likelihood, Text
 from selfpref.studies.xu import lab
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.refine.loop import PLAIN
-from selfpref.studies.xu.truths import MATCHERS, correct, covers
+from selfpref.studies.xu.truths import MATCHERS, chrf, correct, covers, mqm_of_chrf
 from selfpref.tables.schemas import TABLES
 
 BEST = "best-of-"
@@ -33,8 +33,9 @@ def truths_of(item: Item, text: str) -> dict[str, float]:
     reference = item.reference or ""
     if item.task == "correctness":
         return {"correctness": correct(text, reference)}
-    found = {"chrf": float(CHRF().sentence_score(text, [reference]).score)}
-    return found | ({"mqm": lab.score(reference, text)} if item.oracle else {})
+    if item.oracle:
+        return {"mqm": lab.score(reference, text)}
+    return {"chrf-mqm": float(mqm_of_chrf()(np.array(chrf(text, reference))))}
 
 
 @dataclass(frozen=True)
