@@ -84,7 +84,7 @@ def test_the_fit_is_the_least_of_squares(rng):
     def squares(scale, effects, b):
         model = np.pad(scale[:, None] * effects, ((0, 0), (0, 2))) + b[:, None] * products.own
         # The gold label's slope is solved for, as the score is left over from it.
-        free = products.same_gold.sum(axis=0)
+        free = products.free
         line = np.concatenate([-model[:, :-1], np.ones((4, 1))], axis=1)
         return np.einsum("ja,jab,jb->", line, free, line)
 

@@ -255,6 +255,7 @@ class ClusterBootstrap:
             statistics(np.stack([total, *left_out]).reshape(-1, *shape)),
             counts,
             *names,
+            totals=math.prod(shape),
         )
 
     def of_weights(self, clusters: int, statistics: Statistic, *names: str) -> list[Interval]:
@@ -282,6 +283,7 @@ class ClusterBootstrap:
         fixed: Floats,
         counts: npt.NDArray[np.int64],
         *names: str,
+        totals: int = 1,
     ) -> list[Interval]:
         """The intervals of several statistics.
 
@@ -291,12 +293,13 @@ class ClusterBootstrap:
             fixed: The values of all data, and for BCa those without a cluster of each table.
             counts: How many clusters have each table.
             names: Of the stream.
+            totals: How many numbers the statistics take of each resample.
         """
         values, left_out, n = fixed[0], fixed[1:], counts.sum()
         if n < 2 or np.isnan(values).all():
             return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
         rng, draws = self.rng(*names), []
-        step = max(1, CHUNK // max(len(counts), len(values)))
+        step = max(1, CHUNK // max(len(counts), len(values), totals))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
             draws.append(statistics(rng.multinomial(n, counts / n, size=size).astype(float)))

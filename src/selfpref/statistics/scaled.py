@@ -36,6 +36,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
@@ -46,6 +47,7 @@ from selfpref.statistics.regression import MISSING, SPANNED, Coefficient
 from selfpref.statistics.scores import Floats, names_of
 from selfpref.statistics.turned import Row, told
 
+Whole = npt.NDArray[np.int64]
 ONE, EACH = "one scale", "a scale for each judge"
 SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
 PLACEBO = [
@@ -55,29 +57,38 @@ PLACEBO = [
 # The fit takes at most so many rounds of so many turns for r and lambda, and ends where a turn
 # moves no lambda, of mean 1, by more than this.
 ROUNDS, TURNS, SETTLED = 100, 3, 1e-6
+# Numbers that a step holds at most in one array: fits and rows are taken a part at a time.
+CHUNK = 4_000_000
 
 
 @dataclass(frozen=True)
 class Products:
-    """Sums of products over the pairs of each prompt and judge.
+    """The scored pairs with a gold label, and their sums of products by prompt and judge.
 
-    The columns are, for each responder, 1 where A is of it and -1 where B is; h - 1/2; s - 1/2.
+    The columns of a pair are, for each responder, 1 where A is of it and -1 where B is; h - 1/2;
+    s - 1/2. Of a symmetric matrix of sums the upper triangle is held, `[..., triangle]`.
 
     Attributes:
         judges: Their names.
         responders: Their names.
-        sums: `[prompts, judges, columns, columns]`.
+        judge: Of each pair its judge's place, `[rows]`.
+        prompt: Of each pair its prompt's number, `[rows]`.
+        texts: The places of both responders, `[2, rows]`.
+        votes: h - 1/2 and s - 1/2, `[2, rows]`.
         pairs: How many pairs of each responder each judge scored, `[judges, responders]`.
     """
 
     judges: list[str]
     responders: list[str]
-    sums: Floats
+    judge: Whole
+    prompt: Whole
+    texts: Whole
+    votes: Floats
     pairs: Floats
 
     @classmethod
     def of(cls, pairs: pd.DataFrame) -> "Products":
-        """The sums of the pairs that have a score and a gold label.
+        """Of the pairs that have a score and a gold label.
 
         Args:
             pairs: As `selfpref.statistics.scores.judged_pairs` returns them.
@@ -85,40 +96,92 @@ class Products:
         pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
         judges = names_of(pairs["judge"])
         responders = names_of(pairs["first"], pairs["second"])
-        texts = [
-            pairs["first"].eq(name).astype(float) - pairs["second"].eq(name) for name in responders
-        ]
-        columns = np.stack([*texts, pairs["human"] - 0.5, pairs["score"] - 0.5], axis=-1)
-        prompts, names = pd.factorize(pairs["cluster"])
-        place = pd.Index(judges).get_indexer(pairs["judge"])
-        sums = np.zeros((len(names), len(judges), columns.shape[1], columns.shape[1]))
-        np.add.at(sums, (prompts, place), columns[:, :, None] * columns[:, None, :])
-        scored = np.einsum("gjkk->jk", sums)[:, : len(responders)]
-        return cls(judges, responders, sums, scored)
+        judge = pd.Index(judges).get_indexer(pairs["judge"])
+        sides = [pd.Index(responders).get_indexer(pairs[name]) for name in ("first", "second")]
+        votes = [pairs[name].to_numpy(dtype=float) - 0.5 for name in ("human", "score")]
+        scored = np.zeros((len(judges), len(responders)))
+        for side in sides:
+            np.add.at(scored, (judge, side), 1.0)
+        prompt = pd.factorize(pairs["cluster"])[0]
+        texts = np.array(sides, dtype=np.int64).reshape(2, -1)
+        return cls(judges, responders, judge, prompt, texts, np.array(votes), scored)
+
+    @property
+    def size(self) -> int:
+        """How many columns a pair has."""
+        return len(self.responders) + 2
+
+    @property
+    def prompts(self) -> int:
+        """How many prompts there are."""
+        return int(self.prompt.max(initial=-1)) + 1
+
+    def _summed(self, places: tuple[Whole, ...], shape: tuple[int, ...]) -> Floats:
+        """Products of the pairs' columns, added up at a place each: `[*shape, triangle]`."""
+        one, other = np.triu_indices(self.size)
+        sums = np.zeros((*shape, len(one)))
+        step = max(1, CHUNK // len(one))
+        for start in range(0, len(self.judge), step):
+            part = slice(start, start + step)
+            rows = np.arange(len(self.judge[part]))
+            columns = np.zeros((len(rows), self.size))
+            columns[rows, self.texts[0, part]] = 1.0
+            columns[rows, self.texts[1, part]] = -1.0
+            columns[:, -2:] = self.votes[:, part].T
+            np.add.at(sums, tuple(at[part] for at in places), columns[:, one] * columns[:, other])
+        return sums
+
+    @cached_property
+    def sums(self) -> Floats:
+        """By prompt and judge, `[prompts, judges, triangle]`."""
+        return self._summed((self.prompt, self.judge), (self.prompts, len(self.judges)))
 
     @cached_property
     def total(self) -> Floats:
-        """Over all prompts, `[judges, columns, columns]`."""
-        total: Floats = self.sums.sum(axis=0)
-        return total
+        """Over all prompts, `[judges, triangle]`."""
+        return self._summed((self.judge,), (len(self.judges),))
 
     @cached_property
     def own(self) -> Floats:
         """The own text of each judge as a combination of columns, `[judges, columns]`."""
-        own = np.zeros(self.total.shape[:2])
+        own = np.zeros((len(self.judges), self.size))
         for place, judge in enumerate(self.judges):
             if judge in self.responders:
                 own[place, self.responders.index(judge)] = 1.0
         return own
 
     @cached_property
-    def same_gold(self) -> Floats:
-        """`sums` with the gold label taken out of every column of each judge."""
-        taken = np.tile(np.eye(self.total.shape[-1]), (len(self.judges), 1, 1))
-        with_gold, size = self.total[:, -2], self.total[:, -2, -2, None]
+    def _taken(self) -> Floats:
+        """What takes the gold label out of each column of a judge, `[judges, columns, columns]`."""
+        total = squared(self.total)
+        taken = np.tile(np.eye(self.size), (len(self.judges), 1, 1))
+        with_gold, size = total[:, -2], total[:, -2, -2, None]
         taken[:, -2] -= np.divide(with_gold, size, out=np.zeros_like(with_gold), where=size > 0)
-        free: Floats = np.einsum("jka,gjkl,jlb->gjab", taken, self.sums, taken, optimize=True)
+        return taken
+
+    @cached_property
+    def free(self) -> Floats:
+        """`total` with the gold label taken out of every column, `[judges, columns, columns]`."""
+        taken = self._taken
+        free: Floats = taken.swapaxes(1, 2) @ squared(self.total) @ taken
         return free
+
+    def along(self, columns: Floats) -> Floats:
+        """A combination of columns without the gold label, `[judges, columns]`, as `[rows]`."""
+        weights = np.einsum("jkl,jl->jk", self._taken, columns)
+        one, other = (weights[self.judge, side] for side in self.texts)
+        vote, score = (weights[self.judge, place] for place in (-2, -1))
+        found: Floats = one - other + vote * self.votes[0] + score * self.votes[1]
+        return found
+
+
+def squared(triangles: Floats) -> Floats:
+    """Symmetric matrices from their upper triangles: `[..., triangle]` to `[..., size, size]`."""
+    size = int(np.sqrt(2 * triangles.shape[-1]))
+    place = np.zeros((size, size), dtype=np.int64)
+    one, other = np.triu_indices(size)
+    place[one, other] = place[other, one] = np.arange(len(one))
+    return triangles[..., place]
 
 
 def _without(products: Floats, column: Floats) -> Floats:
@@ -188,11 +251,11 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
     return scale, np.pad(effects, ((0, 0), (1, 0)))
 
 
-def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
-    """The model with a scale for each judge.
+def fitted(sums: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
+    """The model with a scale for each judge, a part of the batch at a time.
 
     Args:
-        products: `[batch, judges, columns, columns]`, as in `Products`.
+        sums: `[batch, judges, triangle]`, as in `Products`.
         terms: The term b of each judge as a combination of columns, `[judges, columns]` or
             `[batch, judges, columns]`; 0: none.
         start: Scales to start with, `[judges]`.
@@ -202,9 +265,20 @@ def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floa
         columns]`; b `[batch, judges]`, NaN for a judge without term. NaN where responders cannot be
         told from terms.
     """
+    terms = np.broadcast_to(terms, (len(sums), *terms.shape[-2:]))
+    step = max(1, CHUNK // (sums.shape[1] * terms.shape[-1] ** 2))
+    parts = [
+        _fitted(squared(sums[n : n + step]), terms[n : n + step], start)
+        for n in range(0, len(sums), step)
+    ]
+    scale, judged, b = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return scale, judged, b
+
+
+def _fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
+    """The same of one part, from whole matrices `[batch, judges, columns, columns]`."""
     gold = np.eye(products.shape[-1])[-2]
     free = _without(products, np.broadcast_to(gold, products.shape[:-1]))
-    terms = np.broadcast_to(terms, free.shape[:-1])
     scale, effects = _by_turns(_without(free, terms), start)
     judged = scale[..., None] * np.pad(effects, ((0, 0), (0, 2)))[:, None, :]
     with_term = np.einsum("bjkl,bjl->bjk", free, terms)
@@ -225,23 +299,18 @@ def _coefficient(
         value: The coefficient so far.
         level: Coverage of the interval.
     """
-    free, (n_prompts, n_judges) = products.same_gold, products.sums.shape[:2]
-    total = free.sum(axis=0)
+    total, n_prompts, n_judges = products.free, products.prompts, len(products.judges)
     square = np.einsum("jka,jkl,jlb->ab", design, total, design, optimize=True)
     inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
     others = np.linalg.pinv(square[:-1, :-1], rtol=SPANNED, hermitian=True)
     if square[-1, -1] - square[-1, :-1] @ others @ square[:-1, -1] <= SPANNED * square[-1, -1]:
         return MISSING
-
-    def slopes(sums: Floats, at: Floats) -> Floats:
-        left = sums[..., -1] - np.einsum("...jkl,jl->...jk", sums, at)
-        found: Floats = np.einsum("jka,...jk->...a", design, left)
-        return found
-
-    step = inverse @ slopes(total, fit)
+    left = np.eye(products.size)[-1] - fit
+    step = inverse @ np.einsum("jka,jkl,jl->a", design, total, left, optimize=True)
     value += float(step[-1])
-    by_prompt = slopes(free, fit + design @ step) @ inverse[-1]
-    n = int(products.pairs.sum()) // 2
+    slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
+    by_prompt = np.bincount(products.prompt, slopes)
+    n = len(products.judge)
     rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True)) + n_judges
     estimable = n_prompts > 1 and n > rank
     correction = n_prompts / (n_prompts - 1) * (n - 1) / (n - rank) if estimable else np.nan
@@ -252,7 +321,7 @@ def _coefficient(
 
 def _slopes_of_effects(products: Products, scale: Floats) -> Floats:
     """Derivatives by r of all responders but the first, `[judges, columns, responders - 1]`."""
-    columns = np.eye(products.total.shape[-1])[:, 1 : len(products.responders)]
+    columns = np.eye(products.size)[:, 1 : len(products.responders)]
     slopes: Floats = scale[:, None, None] * columns
     return slopes
 
