@@ -24,8 +24,8 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
   is not among the thousand).
 - `audit` tells what was found in every file; see `selfpref.studies.panickssery.read.audit`.
 
-`files` knows paths and fields, `answers` makes verdict rows of stored answers, `pairs` and
-`ratings` read the kinds of files. `articles` is apart: it reads XSum and CNN/DailyMail themselves.
+`files` knows paths and fields, `pairs` and `ratings` read the kinds of files. `articles` is apart:
+it reads XSum and CNN/DailyMail themselves.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,6 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.records import judges_of
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery.read.answers import Pairs
 from selfpref.studies.panickssery.read.articles import article_items, summaries
 from selfpref.studies.panickssery.read.audit import Audit
 from selfpref.studies.panickssery.read.files import (
@@ -54,6 +53,7 @@ from selfpref.studies.panickssery.read.files import (
     released_file,
 )
 from selfpref.studies.panickssery.read.pairs import (
+    Pairs,
     SingleOrder,
     read_generations,
     read_labels,
@@ -179,18 +179,6 @@ def _sources(rows: Rows, family: str) -> tuple[str, Texts]:
     return family, others
 
 
-def _note_duplicates(release: _Release, files: Mapping[str, Released]) -> None:
-    """Note judges whose quality scores are those of another one."""
-    parts = [part[part["task"].eq("quality")] for part in release.ratings]
-    names = {"judge": "evaluator", "responder": "target", "item_id": "cluster"}
-    grades = pd.concat([pd.DataFrame(columns=[*names, "stored"]), *parts], ignore_index=True)
-    grades = grades.rename(columns=names | {"stored": "released"})
-    twins = evaluators.duplicated(evaluators.grade_distances(grades))
-    for file in files.values():
-        if file.evaluator in twins and file.kind != "summaries":
-            release.audit.mark(file.path, "duplicated-model", twins[file.evaluator])
-
-
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of the release.
 
@@ -233,5 +221,4 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             else:
                 release.add(file)
             bar.update(file.local.stat().st_size)
-    _note_duplicates(release, known)
     return release.tables()

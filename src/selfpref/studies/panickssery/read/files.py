@@ -189,33 +189,24 @@ class Rows:
         return found
 
 
-def _load(file: Released) -> tuple[Any, int]:
-    """What a JSON file holds, and how many bare NaN or Infinity."""
-    bare = 0
-
-    def constant(name: str) -> float:
-        nonlocal bare
-        bare += 1
-        return float(name)
-
+def _load(file: Released) -> Any:
+    """What a JSON file holds, bare NaN among it."""
     try:
-        with open(file.local, encoding="utf-8") as handle:
-            return json.load(handle, parse_constant=constant), bare
+        return json.loads(file.local.read_bytes())
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise SelfprefError(f"{file.local}: not JSON ({error}); is the file cut off?") from error
 
 
 def load_rows(file: Released, audit: Audit) -> Rows:
-    """The rows of a file; the audit gets the number of its bare NaN, which strict JSON forbids.
+    """The rows of a file, to be noted in the audit.
 
     Raises:
         SelfprefError: Not JSON (a truncated file), or no list of objects.
     """
-    found, bare = _load(file)
+    found = _load(file)
     if not isinstance(found, list) or not found:
         raise SelfprefError(f"{file.local}: not a list of rows; not a file of this release")
     rows = Rows(file, found, audit)
-    rows.count("bare-nan", bare)
     for number, row in enumerate(found):
         if not isinstance(row, dict):
             raise rows.error(number, "not an object")
@@ -228,7 +219,7 @@ def load_summaries(file: Released) -> dict[str, str]:
     Raises:
         SelfprefError: Not JSON, or no mapping of keys to texts.
     """
-    found, _ = _load(file)
+    found = _load(file)
     if not isinstance(found, dict) or not found:
         raise SelfprefError(f"{file.local}: not a mapping of articles; not a file of this release")
     for key, text in found.items():

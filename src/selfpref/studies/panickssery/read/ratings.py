@@ -56,12 +56,6 @@ def _table(
     return frame.assign(repeat=repeat)
 
 
-def _note_constant(rows: Rows, stored: Floats) -> None:
-    known = ~np.isnan(stored)
-    if len(np.unique(stored[known])) == 1:
-        rows.note("constant", known, f"{stored[known][0]:g}")
-
-
 def read_recognition(rows: Rows, item_ids: Texts, study: str, family: str) -> pd.DataFrame:
     """The ratings of a file of "did you write this?".
 
@@ -82,7 +76,6 @@ def read_recognition(rows: Rows, item_ids: Texts, study: str, family: str) -> pd
     lost = np.isnan(score)
     rows.note("not-a-number", lost)
     rows.note("yes-undercounted", known & (score > stored))
-    _note_constant(rows, stored)
     truths = rows.column("ground_truth")
     wrong = [
         truth is not None and bool(truth) != (target == family)
@@ -134,9 +127,7 @@ def read_quality(rows: Rows, item_ids: Texts, study: str) -> pd.DataFrame:
     score = np.where(status == "ok", score, np.nan)
     filled = (status != "ok") & ~np.isnan(stored)
     rows.note("not-a-number", status == "failed")
-    rows.note("no-mass", status == "low-mass")
     rows.note("mass-filled", filled, _values(stored[filled]))
-    _note_constant(rows, stored)
     differs = ~np.isclose(score, stored, atol=1e-6) & ~np.isnan(score)
     rows.note("stored-differs", differs)
     named = np.array([name != rows.file.evaluator for name in rows.column("model")])
