@@ -12,7 +12,7 @@ from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
 from selfpref.studies.wataoka import STUDY as WATAOKA
-from selfpref.studies.xu import metrics as xu
+from selfpref.studies.xu import rows as xu
 
 
 def compute(params: Params) -> dict[str, pd.DataFrame]:

@@ -28,8 +28,8 @@ from selfpref.studies.beyond.measure import (
 from selfpref.studies.beyond.measure.sets import KEY, LONG, STATISTICS, Row
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.scorers import READINGS
-from selfpref.studies.xu.measure.rows import Settings as XuSettings
-from selfpref.studies.xu.measure.rows import rated
+from selfpref.studies.xu.rows import Settings as XuSettings
+from selfpref.studies.xu.rows import rated
 from selfpref.tables.schemas import PANEL
 
 __all__ = ["Found", "compute", "contests", "pairs", "preferences", "refinement", "wide"]

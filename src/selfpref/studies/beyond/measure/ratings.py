@@ -20,8 +20,8 @@ from selfpref.studies.beyond.measure.effects import of_ratings
 from selfpref.studies.beyond.measure.sets import Row, known, missing
 from selfpref.studies.livebench.measure.panel import Panel
 from selfpref.studies.livebench.measure.ratings import rated
-from selfpref.studies.xu.measure.rows import Settings as XuSettings
-from selfpref.studies.xu.measure.rows import chained, read_as, truth_of
+from selfpref.studies.xu.rows import Settings as XuSettings
+from selfpref.studies.xu.rows import chained, read_as, truth_of
 
 OTHERS, RUBRIC = "other judges", "rubric"
 UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
@@ -82,7 +82,7 @@ def of_refinement(rows: pd.DataFrame, truths: pd.DataFrame, settings: XuSettings
     """Own scores of the texts at step 0 of the study of Xu et al.
 
     Args:
-        rows: As `selfpref.studies.xu.measure.rows.rated` returns them.
+        rows: As `selfpref.studies.xu.rows.rated` returns them.
         truths: The truths table.
         settings: Which truth.
     """
