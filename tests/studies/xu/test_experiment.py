@@ -15,9 +15,9 @@ from selfpref.store import Store
 from selfpref.studies.xu import chains, refine
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
-from selfpref.studies.xu.measure.curves import expected
-from selfpref.studies.xu.measure.rows import Settings, averaged, rated
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question
+from selfpref.studies.xu.rows import Settings, averaged, rated
+from selfpref.studies.xu.translation import expected
 
 ERROR = "'x' is a major accuracy error"
 

@@ -10,11 +10,11 @@ from conftest import REPOSITORY, entry, pin, xu_files
 
 from selfpref import paths, say, tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.studies.xu import matched, people, selection, tasks, texts, translation
 from selfpref.studies.xu import read as xu
-from selfpref.studies.xu.measure import TABLES, compute, readings, selection
-from selfpref.studies.xu.measure.grid import skewness, summary
-from selfpref.studies.xu.measure.rows import Settings, rated
-from selfpref.studies.xu.measure.skewness import distance_skewness, null_band
+from selfpref.studies.xu.curves import nulls, summary
+from selfpref.studies.xu.rows import TABLES, Settings, integrity, rated
+from selfpref.studies.xu.skewness import distance_skewness, null_band
 from selfpref.tables.frames import write_frames
 
 SETTINGS = Settings(
@@ -50,6 +50,43 @@ def read(folder, files):
     }
 
 
+def compute(held, published, settings):
+    """Every frame, by the functions that the metrics notebook calls."""
+    rows, truths = rated(held, settings), held["truths"]
+    found = translation.curves(rows, settings)
+    table = translation.translation(found)
+    people_bias = people.human(rows, truths, published, settings)
+    form = texts.format_accuracy(rows, settings)
+    covered = tasks.commongen(rows, truths, settings)
+    share = {name: part[tasks.COMMONGEN] for name, part in covered.groupby("convention")}
+    none = covered.iloc[:0][tasks.COMMONGEN]
+    return {
+        "translation": table,
+        "change": translation.change(found),
+        "gains": translation.gains(found),
+        "arms": translation.arms(found),
+        "expected": translation.expected(rows, settings),
+        "skewness": translation.skewness(rows, settings),
+        "size": translation.sizes(rows, table, settings),
+        "refined_by_noise": selection.refined_by_noise(rows, settings),
+        "best_of_k": selection.best_of_k(rows, truths, settings),
+        "best_of_noise": selection.best_of_noise(rows, settings),
+        "matched": matched.matched(rows, settings),
+        "human": people_bias,
+        "human_truth": people.human_truth(rows, truths, settings),
+        "examples": people.examples(rows, truths, settings),
+        "commongen": share.get("released", none),
+        "commongen_corrected": share.get("corrected", none),
+        "commongen_intervals": covered,
+        "mathematics": tasks.mathematics(rows, settings),
+        "style": tasks.style(rows, settings),
+        "format": form,
+        "checks": people.checks(people_bias, form, published),
+        "integrity": integrity(rows, truths).rename(columns={"responder": "model"}),
+        "audit": held["audit"].drop(columns="study"),
+    }
+
+
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
     return read(tmp_path_factory.mktemp("release"), xu_files())
@@ -81,15 +118,15 @@ def test_bias_is_the_mean_gap_and_missing_scores_are_counted_not_filled():
     part.loc[1, "status"] = "unparsable"
     found = summary(part, SETTINGS, "x").iloc[0]
     assert found["bias"] == 1.5
-    assert found["said"] == -2.5
-    assert found["truth"] == -4
+    assert found["self_mean"] == -2.5
+    assert found["truth_mean"] == -4
     assert found["dskew"] == pytest.approx(5 / 6)
     assert (found["n"], found["unusable"]) == (2, 1)
 
 
 def test_without_truth_there_is_a_mean_score_and_no_bias():
     found = summary(rows([-1, -3], [np.nan, np.nan]), SETTINGS, "x").iloc[0]
-    assert found["said"] == -2
+    assert found["self_mean"] == -2
     assert np.isnan(found["bias"])
     assert np.isnan(found["dskew"])
     assert found["n"] == 0
@@ -325,9 +362,9 @@ def test_a_step_that_repeats_the_values_of_an_earlier_one_is_marked():
     said = [-1.0, -4.0, -2.0]
     same = pd.concat([rows(said, [0] * 3, step=step) for step in (0, 1)])
     part = pd.concat([same, rows([-1.0, -4.0, 0.0], [0] * 3, step=2)])
-    assert skewness(part, SETTINGS, "x")["repeated"].tolist() == [False, True, False]
+    assert nulls(part, SETTINGS, "x")["repeated"].tolist() == [False, True, False]
     other = pd.concat([rows(said, [0] * 3), rows(said, [0] * 3, language="b")])
-    assert not skewness(other, SETTINGS, "x")["repeated"].any()
+    assert not nulls(other, SETTINGS, "x")["repeated"].any()
 
 
 def test_what_the_paper_prints_stands_only_beside_its_models(release, frames):
@@ -345,7 +382,7 @@ def test_what_the_paper_prints_stands_only_beside_its_models(release, frames):
 
 def test_a_second_reader_counts_only_where_it_quotes_the_text(release):
     held = rated(release, SETTINGS)
-    second = held[~held["own"]].assign(quotes=readings.reads_its_text(held))
+    second = held[~held["own"]].assign(quotes=matched.reads_its_text(held))
     by = second.groupby(["responder", "judge"])["quotes"].agg(["all", "any"])
     assert by.loc[("gpt-4", "gemini"), "all"]
     assert not by.loc[("nllb-moe-54b", "gpt-4"), "any"]
@@ -388,14 +425,14 @@ def test_own_texts_are_matched_within_bins_of_quality():
         source=None,
     )
     held = held.assign(own=held["responder"].eq("me"), stored=held["said"], score=held["said"])
-    found = readings.matched(held, SETTINGS)
+    found = matched.matched(held, SETTINGS)
     found = found.query("convention == 'released'").iloc[0]
     assert found["matched"] == pytest.approx(1)
     assert found["difference"] == pytest.approx(9)
 
 
 @pytest.mark.parametrize("kept", ["yor-en/", "commongen/", "best-of-2/", "paraphrase/"])
-def test_a_part_of_the_study_is_enough(release, frames, kept):
+def test_a_part_of_the_study_is_enough(release, frames, kept, tmp_path, monkeypatch):
     """The testbed fills some of the tables; what it lacks is empty, and nothing fails."""
     part = {
         name: table[table["item_id"].str.startswith(kept)] if "item_id" in table else table
@@ -405,6 +442,7 @@ def test_a_part_of_the_study_is_enough(release, frames, kept):
     assert set(found) == set(frames)
     assert found["translation"].empty == (kept != "yor-en/")
     assert found["style"].empty == (kept != "paraphrase/")
+    told(tmp_path, monkeypatch, found)
 
 
 def test_no_text_of_the_release_is_in_a_frame(frames):
@@ -465,3 +503,20 @@ def test_peoples_means_and_the_noise_judge_have_intervals(frames):
     assert human["human_mean"].between(human["human_mean_lo"], human["human_mean_hi"]).all()
     noise = frames["refined_by_noise"].dropna(subset="noise_bias")
     assert noise["noise_bias"].between(noise["noise_bias_lo"], noise["noise_bias_hi"]).mean() > 0.9
+
+
+def test_the_headline_is_of_the_last_step_and_not_of_the_last_that_is_known():
+    """Of one model the last step is mismatched; neither other scorings nor languages count."""
+    mean = {"language": "average", "convention": "corrected"}
+    rows = [
+        {**mean, "model": "a", "step": 1, "bias": 4.0},
+        {**mean, "model": "a", "step": 0, "bias": 1.0},
+        {**mean, "model": "b", "step": 0, "bias": 2.0},
+        {**mean, "model": "b", "step": 1, "bias": np.nan},
+        {**mean, "model": "b", "step": 1, "bias": 9.0, "convention": "released"},
+        {**mean, "model": "b", "step": 2, "bias": 9.0, "language": "yor-en"},
+    ]
+    found = translation.first_and_last(pd.DataFrame(rows)).set_index("model")
+    assert found.loc["a"].tolist() == [1.0, 4.0]
+    assert found.loc["b", "first"] == 2.0
+    assert np.isnan(found.loc["b", "last"])

@@ -44,9 +44,9 @@ from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
 from selfpref.studies.wataoka import STUDY as WATAOKA
-from selfpref.studies.xu import metrics as xu
-from selfpref.studies.xu.measure.rows import Settings as XuSettings
-from selfpref.studies.xu.measure.rows import chained, rated, read_as, truth_of
+from selfpref.studies.xu import rows as xu
+from selfpref.studies.xu.rows import Settings as XuSettings
+from selfpref.studies.xu.rows import chained, rated, read_as, truth_of
 from selfpref.tables.schemas import PANEL, TIE
 
 # Scores are sums and ratios in floating point.

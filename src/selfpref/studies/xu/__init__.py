@@ -3,15 +3,22 @@
 A model writes a text, says what is wrong with it, revises it, and keeps the revision if its own
 score of it rose.
 
-    read       what comes in: the authors' release (`read`), or requests to be refined
-               (`read.requests`; their form is in `items`)
-    refine     what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
-               the testbed's side of it is in `lab`
-    feedback   what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
-               must hold from one step to the next
-    measure    what is computed: bias and distance skewness by model, language and step (`grid`,
-               from the rows of `rows`); controls
-    draw       what is drawn: a plate a figure
+    read         what comes in: the authors' release (`read`), or requests to be refined
+                 (`read.requests`; their form is in `items`)
+    refine       what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
+                 the testbed's side of it is in `lab`
+    feedback     what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
+                 must hold from one step to the next
+    rows         the one long frame that is measured: a text, its self-score and its truth
+    curves       bias and distance skewness (`skewness`) of many cells, with their intervals
+    translation  the paper's main figure, what refinement brings, other arms, sizes
+    selection    what keeping the greatest score does by itself: noise judges, best of k
+    matched      own texts against others' that are as good
+    people       professional raters, and the printed numbers
+    tasks        sentences from given words, mathematics, paraphrases
+    texts        the format of feedback
+
+`notebooks/xu_metrics.ipynb` calls these functions, `notebooks/xu.ipynb` draws what they return.
 
 An item is `<language>/<number>`, such as `yor-en/12`; texts that came about otherwise have the
 condition in front: `best-of-8/yor-en/12`, `accept-all/lab-en/12`.

@@ -1,10 +1,10 @@
 """The rated texts of the study, one row a rating, with what is known of their quality.
 
-A judge's score has three names on its way to a figure: `score` and `stored` as the reader found it,
-`said` once a scoring has chosen between the two (`read_as`), and the mean of `said` is the
-column `self_mean`. What it is compared with is `truth`, one metric of the truths table.
-
-Two scorings appear beside each other throughout (the column `convention`):
+All measures read one long frame: a text (`item_id, responder, step`, with `language` and what is
+resampled, `cluster`), what a judge says of it (`said`) and what is true (`truth`, one metric of the
+truths table). A rating holds two scores, `score` by this project's rules and `stored` by its
+source's; which of them is `said`, the scoring decides (the column `convention`). Both scorings
+appear beside each other throughout:
 
 - `released`: the score by the source's own rule (`stored`), to which whatever it does not find in
   the feedback is perfect; a source without such a rule has the score itself;
@@ -13,18 +13,19 @@ Two scorings appear beside each other throughout (the column `convention`):
   another text.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.xu import chains
+from selfpref.studies.xu import STUDY, chains
 from selfpref.studies.xu.truths import Matcher
 
-STUDY = "xu"
+TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
 CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
 TEXT = ["item_id", "responder", "step"]
@@ -59,7 +60,21 @@ class Settings:
     @property
     def intervals(self) -> ClusterBootstrap:
         """The intervals of this study, with streams of their own."""
-        return self.bootstrap.within(STUDY)
+        return self.bootstrap.within(STUDY.name)
+
+
+def settings(params: Params) -> Settings:
+    """What self-scores are compared with, and how intervals are made, as the parameters say."""
+    use = params.xu.settings()
+    bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+    return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap)
+
+
+def load(params: Params) -> dict[str, pd.DataFrame]:
+    """The tables `TABLES` of all languages and models, and the items under every condition."""
+    whole = STUDY.whole(params.profile, TABLES)
+    whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
+    return whole
 
 
 def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str) -> pd.Series:
@@ -147,8 +162,30 @@ def paper_chains(rows: pd.DataFrame, task: str = "") -> pd.DataFrame:
     return own[own["task"].eq(task)] if task else own
 
 
+def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
+    """The rows under one scoring: `said` is the judge's score, `truth` what it is held against.
+
+    Args:
+        rows: As `rated` returns them.
+        convention: `released` or `corrected`.
+    """
+    if convention == "released":
+        return rows.assign(said=rows["stored"].fillna(rows["score"]))
+    usable = rows["status"].eq("ok")
+    return rows.assign(
+        said=rows["score"].where(usable), truth=rows["truth"].mask(rows["contaminated"])
+    )
+
+
+def under_scorings(
+    rows: pd.DataFrame, conventions: Sequence[Convention] = CONVENTIONS
+) -> pd.DataFrame:
+    """The rows under several scorings, one below the other, with the column `convention`."""
+    return pd.concat([read_as(rows, one).assign(convention=one) for one in conventions])
+
+
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
-    """What the checks of a chain find in each of its steps (`selfpref.studies.xu.chains`).
+    """What the checks of a chain find in each of its steps (`chains.cells`).
 
     Args:
         rows: As `rated` returns them.
@@ -163,19 +200,4 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
             truth=exact.fillna(own["truth"]),
             fine=exact.notna(),
         )
-    )
-
-
-def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
-    """The rows under one scoring: `said` is the judge's score, `truth` what it is held against.
-
-    Args:
-        rows: As `rated` returns them.
-        convention: `released` or `corrected`.
-    """
-    if convention == "released":
-        return rows.assign(said=rows["stored"].fillna(rows["score"]))
-    usable = rows["status"].eq("ok")
-    return rows.assign(
-        said=rows["score"].where(usable), truth=rows["truth"].mask(rows["contaminated"])
     )

@@ -1,12 +1,12 @@
-"""Feedback by format, and what people say of the texts."""
+"""Feedback by format: how much of it keeps to the declared grammar."""
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.xu import feedback
-from selfpref.studies.xu.measure.grid import AVERAGE
-from selfpref.studies.xu.measure.rows import Settings, paper_chains, truth_of
+from selfpref.studies.xu.curves import AVERAGE
+from selfpref.studies.xu.rows import Settings, paper_chains
 
 FORMS = ("well_formed", "but_for_cut", "usable")
 
@@ -54,24 +54,3 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 def _without_last_line(reply: str) -> str:
     return reply.rstrip().rpartition("\n")[0]
-
-
-def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Mean human MQM by step beside the truth used here, on the same sentences.
-
-    Returns:
-        `language, model, step, human_mean` with its bounds, `truth_mean, n, correlation` (over
-        sentences).
-    """
-    own = paper_chains(rows)
-    own = own.assign(human=truth_of(own, truths, "human-mqm"))
-    own = own[own["human"].notna() & own["truth"].notna()]
-    found: list[dict[str, object]] = []
-    for (language, model, step), part in own.groupby(["language", "responder", "step"]):
-        names = ("human truth", str(language), str(model), str(step))
-        mean = settings.intervals.mean(part["human"], part["cluster"], *names)
-        row: dict[str, object] = {"language": language, "model": model, "step": step}
-        row |= mean.columns("human_mean") | {"truth_mean": part["truth"].mean(), "n": len(part)}
-        found.append(row | {"correlation": part["human"].corr(part["truth"])})
-    columns = ["language", "model", "step", "human_mean", "truth_mean", "n", "correlation"]
-    return pd.DataFrame(found, columns=[*columns, "human_mean_lo", "human_mean_hi"])

@@ -10,7 +10,7 @@ import pandas as pd
 
 from selfpref.statistics.scores import Floats
 from selfpref.studies.xu.feedback import quoted
-from selfpref.studies.xu.measure.rows import CONVENTIONS, TEXT, Settings, read_as
+from selfpref.studies.xu.rows import CONVENTIONS, TEXT, Settings, read_as
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
 # fewer spans nothing follows.

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from selfpref.statistics.scores import Floats
 
@@ -69,9 +68,7 @@ def distance_skewness(values: Floats, gamma: float = 0.0) -> Floats:
     return _skewness(apart, 2 * _larger(np.abs(y)) - apart)
 
 
-def resampled_skewness(
-    values: Floats, gamma: float, owner: npt.NDArray[np.int64], weights: Floats
-) -> Floats:
+def resampled_skewness(values: Floats, gamma: float, weights: Floats) -> Floats:
     """Eq. 2 of many resamples of the same values.
 
     With y_1 <= y_2 <= ... the sorted values, of which the first k count W_k in a resample and all
@@ -85,20 +82,17 @@ def resampled_skewness(
     Args:
         values: `[n]`, finite.
         gamma: The centre.
-        owner: What each value is drawn with, `[n]`: a row of the weights.
-        weights: How often each owner counts, `[owners, batch]`.
+        weights: How often each value counts, `[n, batch]`.
 
     Returns:
         `[batch]`, in 0..1; NaN where nothing counts.
     """
     y = _scaled(values, gamma)
     sizes = np.abs(y)
-    total = np.zeros(weights.shape[1])
-    for row in owner:
-        total += weights[row]
+    total = weights.sum(axis=0)
     apart, below, part = (np.zeros_like(total) for _ in range(3))
-    for row, step in _steps(y, owner):
-        below += weights[row]
+    for row, step in _steps(y, weights):
+        below += row
         if step:
             np.subtract(total, below, out=part)
             part *= below
@@ -107,8 +101,8 @@ def resampled_skewness(
     squared = total**2
     larger = sizes.min(initial=1.0) * squared
     below[:] = 0
-    for row, step in _steps(sizes, owner):
-        below += weights[row]
+    for row, step in _steps(sizes, weights):
+        below += row
         if step:
             np.multiply(below, below, out=part)
             np.subtract(squared, part, out=part)
@@ -117,11 +111,11 @@ def resampled_skewness(
     return np.where(total > 0, _skewness(2 * apart, 2 * (larger - apart)), np.nan)
 
 
-def _steps(values: Floats, owner: npt.NDArray[np.int64]) -> Iterator[tuple[int, float]]:
-    """The owner of each value in ascending order, and how far above it the next one lies."""
+def _steps(values: Floats, weights: Floats) -> Iterator[tuple[Floats, float]]:
+    """How often each value counts, in ascending order, and how far above it the next one lies."""
     order = np.argsort(values)
-    ordered = values[order]
-    return zip(owner[order].tolist(), np.diff(ordered, append=ordered[-1:]).tolist(), strict=True)
+    apart = np.diff(values[order], append=values[order][-1:]).tolist()
+    return zip((weights[place] for place in order), apart, strict=True)
 
 
 @dataclass(frozen=True)
