@@ -16,8 +16,9 @@ from selfpref.studies.xu import chains, refine
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question
+from selfpref.studies.xu.refine.rows import truths_of
 from selfpref.studies.xu.rows import Settings, averaged, rated
-from selfpref.studies.xu.translation import expected
+from selfpref.studies.xu.translation import curves, expected
 
 ERROR = "'x' is a major accuracy error"
 
@@ -255,3 +256,44 @@ def test_a_text_none_of_whose_draws_is_usable_has_no_expected_score(tmp_path):
     (mean, *_) = averaged(found["ratings"]).query("variant == 'rescored'").itertuples()
     assert pd.isna(mean.score)
     assert (mean.draws, mean.status) == (0, "refused")
+
+
+def test_a_judge_that_is_kind_by_three_points_is_measured_as_such(tmp_path, rng):
+    """Translations of every quality, held against chrF on the scale of MQM."""
+    words = list("abcdefghijklm")
+    asked, texts, truths = [], {}, {}
+    for n in range(100):
+        reference = " ".join(int(rng.integers(2, 7)) * letter for letter in rng.permutation(words))
+        asked.append(Item(f"yor-en/{n}", "mqm", f"source {n}.", reference, "Yoruba", "English"))
+        texts[f"source {n}."] = " ".join(reference.split()[: 3 + n % 2])
+        truths[texts[f"source {n}."]] = truths_of(asked[-1], texts[f"source {n}."])["chrf-mqm"]
+
+    def say(kind, text, seed):
+        if kind != "feedback":
+            return next(texts[source] for source in texts if source in text)
+        # One minor error a point.
+        truth = truths[re.search(r"English: (.*)", text)[1]]
+        errors = round(max(0, -truth - 3))
+        return "\n".join(["'x' is a minor accuracy error"] * errors) or "no error"
+
+    found = run(tmp_path, say, asked, plan(1))
+    items = chains.under_conditions(to_table("xu", asked), found["ratings"]["item_id"])
+    settings = Settings("chrf-mqm", "lemma", 0.0, 100, (), ClusterBootstrap(300, seed=1))
+    table = curves(rated(found | {"items": items}, settings), settings)
+    first = table.query("step == 0 and convention == 'corrected' and language == 'yor-en'").iloc[0]
+    assert first["bias_lo"] <= 3 <= first["bias_hi"]
+    assert first["bias_hi"] - first["bias_lo"] < 1
+
+
+def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line(tmp_path):
+    def say(kind, text, seed):
+        return "a text" if kind == "write" else ERROR
+
+    found = run(tmp_path, say, [TRANSLATION], plan(1))
+    items = chains.under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
+    found["truths"] = found["truths"].assign(metric="comet", score=0.8)
+    settings = Settings("comet", "lemma", 0.0, 100, (), ClusterBootstrap(100, seed=1))
+    with pytest.raises(
+        SelfprefError, match=r"xu\.truth: comet goes from 0\.8 to 0\.8, judges .* -25"
+    ):
+        rated(found | {"items": items}, settings)

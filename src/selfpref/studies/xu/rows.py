@@ -20,9 +20,11 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import STUDY, chains
+from selfpref.studies.xu.feedback import FLOOR
 from selfpref.studies.xu.truths import Matcher
 
 TABLES = ("items", "responses", "ratings", "truths", "audit")
@@ -103,6 +105,9 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
         refinement: the writer's own, or in an arm that the condition names, that arm's judge's) and
         `contaminated`. The truth is that of the text, so it is NaN for candidates,
         which have samples.
+
+    Raises:
+        SelfprefError: The truth of translations is on another scale than their scores.
     """
     items, ratings = tables["items"], averaged(tables["ratings"])
     asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))
@@ -112,7 +117,13 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     rows = rows.join(chains.addressed(rows["item_id"]))
     truth = pd.Series(np.nan, index=rows.index)
     for task, part in rows.groupby("task"):
-        truth[part.index] = truth_of(part, tables["truths"], settings.metric(str(task)))
+        metric = settings.metric(str(task))
+        truth[part.index] = known = truth_of(part, tables["truths"], metric)
+        if task == "mqm" and not known.dropna().between(FLOOR, 0).all():
+            raise SelfprefError(
+                f"params.yaml: xu.truth: {metric} goes from {known.min():g} to {known.max():g}, "
+                f"judges score translations from {FLOOR:g} to 0; give a metric on that scale"
+            )
     plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
     drove = plain | rows["variant"].eq(rows["condition"])
     rows = rows.assign(truth=truth, own=drove & rows["repeat"].eq(0))
