@@ -1,7 +1,7 @@
-"""The studies: what reads their data sets, fills their tables and computes their frames.
+"""The studies: what reads their data sets and fills their tables.
 
-A study is a folder with `STUDY` (who fills its tables), `metrics.compute` and, where models are
-asked, `stages.STAGES`; each is imported where it is used.
+A study is a folder with `STUDY` (who fills its tables) and, where models are asked,
+`stages.STAGES`; each is imported where it is used.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,6 @@ from selfpref.models.calls import Model
 from selfpref.models.open import open_model
 from selfpref.params import Params, Refine
 from selfpref.processes import each
-from selfpref.tables.frames import Headline
 from selfpref.tables.parts import StudyTables
 from selfpref.tables.schemas import TABLES
 
@@ -81,19 +80,6 @@ def read(params: Params, study: str, dataset: str) -> Frames:
 def tables_of(study: str) -> StudyTables:
     """Who fills a study's tables."""
     found: StudyTables = import_module(f"selfpref.studies.{study}").STUDY
-    return found
-
-
-def compute(study: str, params: Params) -> Frames:
-    """The frames that a study's figures draw, from its tables."""
-    found: Frames = import_module(f"selfpref.studies.{study}.metrics").compute(params)
-    return found
-
-
-def headline(study: str, computed: Frames) -> Headline:
-    """The numbers of a study that DVC compares; none of what goes beyond the papers."""
-    metrics = import_module(f"selfpref.studies.{study}.metrics")
-    found: Headline = metrics.headline(computed) if hasattr(metrics, "headline") else {}
     return found
 
 
