@@ -41,23 +41,6 @@ def read(tmp_path, monkeypatch):
     return reading
 
 
-@pytest.fixture
-def findings(read):
-    """What the audit says of a release beyond what it says of the sound one."""
-
-    def finding(files):
-        audit = read(files)["audit"]
-        usual = {"read", "duplicate", "mapped here"}
-        audit = audit[~audit["finding"].isin(usual) & ~audit["file"].str.contains("commongen")]
-        return {(row.file, row.finding): row.affected for row in audit.itertuples()}
-
-    return finding
-
-
-def test_a_sound_release_has_no_finding(findings):
-    assert findings(xu_files()) == {}
-
-
 def test_every_file_is_in_the_audit(read):
     files = xu_files()
     assert set(read(files)["audit"]["file"]) == set(files)
@@ -189,82 +172,6 @@ def test_a_file_with_another_number_of_rows_is_left_out(read, kind, change, find
     assert rows_read.empty
 
 
-def test_text_after_the_last_terminator_is_told(findings):
-    path = path_of("feedback", 2)
-    found = findings(faulty(path, lambda text: text + "and so"))
-    assert found == {(path, "text after the last terminator"): 1}
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"),
-    [
-        ("[BLOCKED]", "blocked"),
-        ("", "unparsable"),
-        ("There is no translation.", "unparsable"),
-        ("'a' is a dreadful style error", "unknown severity"),
-        ("'a' is a minor style error �", "lost characters"),
-    ],
-)
-def test_feedback_that_says_nothing_is_counted(findings, record, expected):
-    path = path_of("feedback", 2)
-    found = findings(faulty(path, lambda text: record + XU_END + text.partition(XU_END)[2]))
-    assert found[path, expected] == 1
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("Sure, here's an improved translation: a fox", "boilerplate"),
-        ("[BLOCKED]", "blocked text"),
-        ("", "empty text"),
-    ],
-)
-def test_texts_that_are_no_translations_are_counted(findings, line, expected):
-    path = f"{YORUBA}/gpt-4-outputs-1of2/yor-en_refinement_{N}_gpt-4_new_0_rerun.txt"
-    found = findings(faulty(path, lambda text: line + "\n" + text.partition("\n")[2]))
-    assert found == {(path, expected): 1}
-
-
-def test_truth_of_another_run_is_found(findings):
-    """BLEURT moves where the text stands: the step and what follows are contaminated."""
-    path = path_of("bleurt", 1)
-    lines = xu_files()[path].splitlines()
-    texts = [xu_files()[path_of("text", step)].splitlines() for step in (0, 1)]
-    same = next(i for i in range(N) if texts[0][i] == texts[1][i])
-    lines[same] = repr(float(lines[same]) + 1e-4)
-    found = findings(faulty(path, lambda _: "\n".join(lines) + "\n"))
-    assert found[path, "true score changed, text did not"] == 1
-    assert found[path_of("feedback", 1), "contaminated step"] == N
-    assert found[path_of("feedback", 2), "contaminated step"] == N
-    assert (path_of("feedback", 0), "contaminated step") not in found
-
-
-def test_a_text_of_another_run_is_found(findings):
-    path = path_of("text", 0)
-    found = findings(faulty(path, lambda text: text.replace("fox 0", "wolf 0")))
-    # The text of step 1 now differs from that of step 0, and its score does not.
-    assert {finding for _, finding in found} <= {
-        "text changed, true score did not",
-        "same text, other feedback",
-        "true score changed, text did not",
-        "contaminated step",
-    }
-    assert any(finding == "text changed, true score did not" for _, finding in found)
-
-
-def test_an_own_score_that_falls_is_found(findings):
-    path = path_of("feedback", 1)
-    worse = xu_feedback(24)
-    found = findings(faulty(path, lambda text: worse + XU_END + text.partition(XU_END)[2]))
-    assert found[path, "own score fell"] == 1
-
-
-def test_the_chosen_candidate_must_be_the_first_of_the_best(findings):
-    path = f"{YORUBA}/gpt-4-scores-1of2/yor-en_eval_{N}_one-shot_gpt-4_new_0_rerun.txt"
-    found = findings(faulty(path, lambda text: xu_feedback(6) + XU_END + text.partition(XU_END)[2]))
-    assert found == {(path, "not the first maximum"): 1}
-
-
 def test_steps_without_bleurt_are_left_out(read):
     files = xu_files()
     for kind in ("bleurt", "mapped"):
@@ -285,33 +192,20 @@ def test_a_step_without_its_predecessor_is_refused(read):
         read(files)
 
 
-def test_a_map_that_contradicts_itself_is_refused(read):
-    path = path_of("mapped", 1)
-    files = faulty(path, lambda text: "-1.5\n" + text.partition("\n")[2])
-    with pytest.raises(SelfprefError, match="no rising map takes BLEURT to it"):
-        read(files)
-
-
-def test_a_number_that_is_none_is_named(read):
-    path = path_of("bleurt", 0)
-    files = faulty(path, lambda text: "nothing\n" + text.partition("\n")[2])
-    with pytest.raises(SelfprefError, match=r"bleurt\.txt, line 1: 'nothing' is no number"):
-        read(files)
-
-
 def test_a_file_of_another_kind_is_refused(read):
     with pytest.raises(SelfprefError, match=r"notes\.txt is no file of this release"):
         read(xu_files() | {"model_outputs/notes.txt": "x\n"})
 
 
-def test_references_of_another_number_are_refused(read):
-    files = xu_files() | {f"refs/en_ref_{N}.txt": "one\n"}
-    with pytest.raises(SelfprefError, match=r"8 sentences to translate and 1 references"):
-        read(files)
-
-
-def test_the_same_bytes_are_named(read):
+def test_a_sound_release_is_read_whole(read):
     audit = read(xu_files())["audit"]
-    doubled = audit[audit["finding"].eq("duplicate")]
-    assert doubled["detail"].str.startswith("the same bytes as ").all()
-    assert f"{YORUBA}/human/human_2.txt" in set(doubled["file"])
+    assert set(audit["finding"]) == {"read"}
+
+
+def test_feedback_that_repeats_the_instruction_is_counted(read):
+    path = "model_outputs/gpt-4/self_refine/commongen/gpt-4-scores/"
+    path = next(name for name in xu_files() if name.startswith(path))
+    echo = "Concepts: a. If so, output 'all covered'. "
+    files = faulty(path, lambda text: echo + text)
+    audit = read(files)["audit"].query("finding == 'instruction repeated'")
+    assert audit[["file", "rows", "affected"]].to_numpy().tolist() == [[path, N, 1]]

@@ -31,6 +31,9 @@ _BOILERPLATE = re.compile(
     r"|\b(?:here(?:'s|’s| is)|improved)\b.{0,60}\b(?:translation|sentence)\b.{0,20}:",
     re.IGNORECASE,
 )
+# Conditions: the best of so many candidates, and the paraphrase of a translator's text.
+BEST = "best-of-"
+PARAPHRASE = "paraphrase/"
 # The variant of ratings of kept texts that were read afresh, by draws that selected nothing.
 RESCORED = "rescored"
 COUNTS = (

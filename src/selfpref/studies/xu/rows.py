@@ -31,8 +31,6 @@ TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
 CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
 TEXT = ["item_id", "responder", "step"]
-BEST = "best-of-"
-PARAPHRASE = "paraphrase/"
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
 
 def chained(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of refinement: own ratings of texts that follow each other step by step."""
-    aside = rows["condition"].str.startswith((BEST, PARAPHRASE))
+    aside = rows["condition"].str.startswith((chains.BEST, chains.PARAPHRASE))
     return rows[rows["own"] & ~aside]
 
 

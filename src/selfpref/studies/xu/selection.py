@@ -20,7 +20,7 @@ from selfpref.statistics.bootstrap import bounded, ratio
 from selfpref.statistics.scores import Floats
 from selfpref.studies.xu import chains
 from selfpref.studies.xu.curves import AVERAGE, COUNTS, LEVELS, by_group, named_intervals, summary
-from selfpref.studies.xu.rows import BEST, CONVENTIONS, Settings, paper_chains, under_scorings
+from selfpref.studies.xu.rows import CONVENTIONS, Settings, paper_chains, under_scorings
 
 BEST_KEY = ["language", "model", "k", "convention"]
 BEST_OF_K = [*BEST_KEY, *COUNTS[:2], *bounded(*LEVELS)]
@@ -64,8 +64,8 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
 
 def _candidates(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of candidates (step 0) and of the text chosen among them (step 1), with k."""
-    best = rows[rows["condition"].str.startswith(BEST)]
-    return best.assign(k=best["condition"].str.removeprefix(BEST).astype(int))
+    best = rows[rows["condition"].str.startswith(chains.BEST)]
+    return best.assign(k=best["condition"].str.removeprefix(chains.BEST).astype(int))
 
 
 def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:

@@ -10,10 +10,10 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.shares import difference, share_interval
+from selfpref.studies.xu.chains import PARAPHRASE
 from selfpref.studies.xu.curves import KEY, by_group, summary
 from selfpref.studies.xu.rows import (
     CONVENTIONS,
-    PARAPHRASE,
     Convention,
     Settings,
     chained,

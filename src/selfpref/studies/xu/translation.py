@@ -9,10 +9,9 @@ from functools import partial
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
-from selfpref.studies.xu.chains import RESCORED
+from selfpref.studies.xu.chains import BEST, RESCORED
 from selfpref.studies.xu.curves import AVERAGE, CHANGES, NULLS, by_group, nulls, summary
 from selfpref.studies.xu.rows import (
-    BEST,
     Settings,
     chained,
     paper_chains,

@@ -21,18 +21,18 @@ and sentences from given concepts (CommonGen-Hard, 100 items). How the tables ho
 
 What matters in reading it:
 
-- A file that does not hold one value a sentence is left out. So are steps of a translation without
-  BLEURT (gpt-4, steps 11 and 12: another run).
+- A file that does not hold one value a sentence (or candidate) cannot be aligned: it is left out
+  whole, and the audit says why; nothing is guessed from what is left of it. So are steps of a
+  translation without BLEURT (gpt-4, steps 11 and 12: another run).
 - Feedback of Gemini on texts of others, and of gpt-4 on Gemini's, was given to texts of other runs,
   most of which are not released; it is read as the files are named. The texts of Gemini's second
-  run are not released either. Whether feedback quotes the text at hand is for the metrics to check.
-- Findings that concern a chain of steps are those of `selfpref.studies.xu.chains`. The release's
-  score enters there without its floor of -25, as the release's loop compared it.
+  run are not released either. Whether feedback quotes the text at hand is for the metrics to check,
+  and so is what the steps of a chain say about each other (`selfpref.studies.xu.chains`).
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -41,10 +41,9 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import json_lines, judges_of, need
+from selfpref.formats.records import json_lines, judges_of
 from selfpref.params import Dataset
 from selfpref.studies.xu import chains, feedback
-from selfpref.studies.xu.read import audit
 from selfpref.studies.xu.read.files import (
     COMMONGEN,
     HUMAN,
@@ -55,9 +54,8 @@ from selfpref.studies.xu.read.files import (
     place,
     records_of,
 )
-from selfpref.studies.xu.truths import MATCHERS, Scale, covers, recovered
+from selfpref.studies.xu.truths import MATCHERS, covers, recovered
 
-Row = Mapping[str, object]
 KEY = ["study", "item_id", "responder", "step"]
 COLUMNS = {
     "responses": [*KEY, "sample", "text", "status"],
@@ -66,23 +64,9 @@ COLUMNS = {
         *("stored", "status"),
     ],
     "truths": [*KEY, "metric", "score"],
+    "audit": ["study", "file", "finding", "rows", "affected", "detail"],
 }
-METRICS = {"bleurt": "bleurt", "mapped": "bleurt-mqm"}
-TEXT_FINDINGS: dict[str, Callable[[str], bool]] = {
-    "boilerplate": chains.boilerplate,
-    "blocked text": lambda text: feedback.BLOCKED in text,
-    "empty text": lambda text: not text.strip(),
-}
-STATUS_FINDINGS: dict[str, Callable[[str], bool]] = {
-    "blocked": lambda status: status == "refused",
-    "unparsable": lambda status: status == "unparsable",
-}
-FEEDBACK_FINDINGS: dict[str, Callable[[str], bool]] = {
-    # U+FFFD stands where a character could not be decoded.
-    "lost characters": lambda reply: "\ufffd" in reply,
-    "instruction repeated": lambda reply: feedback.without_echo(reply) != reply,
-    "unknown severity": feedback.unknown_severity,
-}
+METRICS = {"bleurt": "bleurt", "mapped": "bleurt-mqm", "human": "human-mqm"}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -97,106 +81,103 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, ratings, truths and audit.
 
     Raises:
-        SelfprefError: A file cannot be had, read or placed; a judge is not in the release; a step
-            lacks its predecessor; the map from BLEURT to MQM contradicts itself.
+        SelfprefError: A file cannot be had or placed; a judge is not in the release; a step lacks
+            its predecessor.
     """
     release = Release(entry.study, source)
     known = {where.judge for _, where in release.of("feedback") if where.judge}
     judges = judges_of(dataset, entry, known)
-    audit.every_step_follows(release.places)
-    skipped = audit.without_truth(release.places)
-    _read_texts(release, skipped)
+    _read_texts(release)
     _read_numbers(release)
-    _read_feedback(release, judges, skipped)
-    _read_references(release)
+    _read_feedback(release, judges)
     found = {
         name: pd.DataFrame(release.rows[name], columns=columns) for name, columns in COLUMNS.items()
     }
-    audit.check_chains(release.places, release.ledger, **found)
-    audit.check_choices(release.places, release.ledger, found["ratings"])
-    release.ledger.duplicates(release.files)
     found["ratings"] = found["ratings"].assign(mass=None, distribution=None)
-    return {"items": release.items(), **found, "audit": release.ledger.table()}
+    return {"items": release.items(), **found}
 
 
 class Release:
     """One release while it is read: its files, its sentences, and the rows found so far."""
 
     def __init__(self, study: str, source: Path) -> None:
-        self.study = study
-        self.ledger = audit.Ledger(study)
-        self.files = dict(fetch(source))
+        self.study, self.files = study, dict(fetch(source))
         self.places: dict[str, Place] = {}
         for path in sorted(self.files):
             if (where := place(path)) is None:
                 raise SelfprefError(f"{source}: {path} is no file of this release; remove the line")
             self.places[path] = where
+        _every_step_follows(self.places)
         self.rows: dict[str, list[dict[str, object]]] = {name: [] for name in COLUMNS}
-        self.concepts: list[list[str]] = []
-        self.sources: dict[str, list[str]] = {}
+        # What is asked, by language.
+        self.asked: dict[str, list[str]] = {}
         self.references: list[str] = []
-        self._read_sources()
+        for path, where in self.of("source", "reference"):
+            if where.language == COMMONGEN:
+                lines = [", ".join(row["concepts"]) for _, row in json_lines(self.files[path])]
+            else:
+                lines = lines_of(self.files[path])
+            used = self._used(where, lines)
+            if where.kind == "source":
+                self.asked[where.language] = used
+            else:
+                self.references = used
+            self.note(path, "read", len(lines), len(used))
+        scored = {where.cell for _, where in self.of("bleurt", "mapped")}
+        in_chains = {cell[:3] for cell in scored}
+        # Steps of a translation that no BLEURT was computed for, where other steps have it.
+        self.unscored = {
+            where.cell
+            for _, where in self.of("text", "feedback")
+            if where.cell[:3] in in_chains and not where.condition and where.cell not in scored
+        }
 
     def of(self, *kinds: str) -> Iterator[tuple[str, Place]]:
         """Paths and places of some kinds, in order."""
         return ((path, where) for path, where in self.places.items() if where.kind in kinds)
 
-    def _read_sources(self) -> None:
-        for path, where in self.of("source", "reference"):
-            local = self.files[path]
-            if where.language == COMMONGEN:
-                lists = [need(row, "concepts", local, n) for n, row in json_lines(local)]
-                # The list goes on after the items that were used; the texts' names hold how many.
-                sizes = [
-                    int(text.partition(f"{COMMONGEN}_refinement_")[2].partition("_")[0])
-                    for text, of in self.of("text")
-                    if of.language == COMMONGEN
-                ]
-                self.concepts = lists[: max(sizes, default=0)]
-                self.ledger.note(path, "read", len(lists), len(self.concepts))
-                continue
-            lines = lines_of(local)
-            if where.kind == "source":
-                self.sources[where.language] = lines
-            else:
-                self.references = lines
-            self.ledger.note(path, "read", len(lines), len(lines))
-        for language, lines in self.sources.items():
-            if len(lines) != len(self.references):
-                raise SelfprefError(
-                    f"{language}: {len(lines)} sentences to translate and {len(self.references)} "
-                    "references; both files are lists of the same sentences"
-                )
+    def _used(self, where: Place, lines: list[str]) -> list[str]:
+        """Of the list of concepts, which goes on, as many as the names of the texts say."""
+        if where.language != COMMONGEN:
+            return lines
+        named = [path.partition(f"{COMMONGEN}_refinement_")[2] for path, _ in self.of("text")]
+        return lines[: max((int(name.partition("_")[0]) for name in named if name), default=0)]
 
-    def size(self, where: Place) -> int:
-        """How many sentences the items of a place have."""
-        if where.language == COMMONGEN:
-            return len(self.concepts)
-        if where.language not in self.sources:
-            raise SelfprefError(f"{where.language}: no file of its source sentences is listed")
-        return len(self.sources[where.language])
+    def note(
+        self, path: str, finding: str, rows: int, affected: int, detail: str | None = None
+    ) -> None:
+        """One row of the audit; `affected` of the file's `rows`."""
+        row = (self.study, path, finding, rows, affected, detail)
+        self.rows["audit"].append(dict(zip(COLUMNS["audit"], row, strict=True)))
 
     def items_of(self, where: Place) -> list[dict[str, object]]:
         """Study and item_id of each sentence of a place."""
         name = f"{where.condition}/{where.language}" if where.condition else where.language
-        return [
-            {"study": self.study, "item_id": f"{name}/{i + 1}"} for i in range(self.size(where))
-        ]
+        sentences = range(1, len(self.asked[where.language]) + 1)
+        return [{"study": self.study, "item_id": f"{name}/{n}"} for n in sentences]
 
     def fits(self, path: str, values: Sequence[object], kind: str) -> bool:
         """Whether a file has one value a text, so that they can be aligned; noted either way."""
-        n, wanted = len(values), self.size(self.places[path]) * self.places[path].samples
+        where, n = self.places[path], len(values)
+        wanted = len(self.asked[where.language]) * where.samples
         if n == wanted:
-            self.ledger.note(path, "read", n, n)
-            return True
-        reason = f"{n} {kind} for {wanted} texts"
-        self.ledger.note(path, f"left out: {kind} are not texts", n, n, reason)
-        return False
+            self.note(path, "read", n, n)
+        else:
+            reason = f"{n} {kind} for {wanted} texts"
+            self.note(path, f"left out: {kind} are not texts", n, n, reason)
+        return n == wanted
 
-    def left_out(self, path: str, reason: str) -> None:
-        """Note that a file is not read."""
-        n = self.size(self.places[path]) * self.places[path].samples
-        self.ledger.note(path, f"left out: {reason}", n, n)
+    def wanted(self, path: str, judges: set[str]) -> bool:
+        """Whether a file of texts or feedback is to be read; noted if not."""
+        where, reason = self.places[path], ""
+        if where.cell in self.unscored:
+            reason = "no true score"
+        elif where.judge and where.judge not in judges:
+            reason = "judge not wanted"
+        if reason:
+            n = len(self.asked[where.language]) * where.samples
+            self.note(path, f"left out: {reason}", n, n)
+        return not reason
 
     def items(self) -> pd.DataFrame:
         """The items table: every condition and language in which there is anything."""
@@ -204,21 +185,22 @@ class Release:
         rows = []
         for (_, language), where in sorted(wheres.items()):
             given = language == COMMONGEN
-            for i, identity in enumerate(self.items_of(where)):
-                asked = ", ".join(self.concepts[i]) if given else self.sources[language][i]
+            asked = zip(self.items_of(where), self.asked[language], strict=True)
+            for n, (identity, text) in enumerate(asked):
+                concepts = {"concepts": text.split(", ")} if given else {}
                 rows.append(
                     identity
                     | {
                         "category": COMMONGEN if given else "translation",
-                        "cluster": f"{COMMONGEN if given else 'flores'}/{i + 1}",
-                        "messages": [{"role": "user", "content": asked}],
-                        "reference": None if given else self.references[i],
-                        "metadata": json.dumps({"concepts": self.concepts[i]} if given else {}),
+                        "cluster": f"{COMMONGEN if given else 'flores'}/{n + 1}",
+                        "messages": [{"role": "user", "content": text}],
+                        "reference": None if given else self.references[n],
+                        "metadata": json.dumps(concepts),
                     }
                 )
         return pd.DataFrame(rows)
 
-    def add(self, table: str, where: Place, values: Sequence[Row]) -> None:
+    def add(self, table: str, where: Place, values: Sequence[Mapping[str, object]]) -> None:
         """Add a row for each text of a place; human ratings are of the first texts only."""
         slots = product(self.items_of(where), range(where.samples))
         held = {"responder": where.responder, "step": where.step}
@@ -230,124 +212,93 @@ class Release:
         self.add("truths", where, [{"metric": metric, "score": score} for score in scores])
 
 
-def _read_texts(release: Release, skipped: set[Cell]) -> None:
-    """The texts, and which concepts they hold."""
+def _every_step_follows(places: Mapping[str, Place]) -> None:
+    """Refuse a list of files in which a step lacks its predecessor."""
+    steps: dict[tuple[str, str], set[int]] = {}
+    for path, where in places.items():
+        own = where.kind == "text" or (where.kind == "feedback" and where.judge == where.responder)
+        if own and not where.condition and where.responder != HUMAN:
+            what = f"{where.language}, {where.responder}: no {where.kind}"
+            steps.setdefault((path.rpartition("/")[0], what), set()).add(where.step)
+    for (folder, what), held in sorted(steps.items()):
+        if (missing := chains.gap(pd.Series(sorted(held)))) is not None:
+            raise SelfprefError(
+                f"{folder}: {what} of step {missing}, but of step {max(held)}; list every step up "
+                "to the last"
+            )
+
+
+def _read_texts(release: Release) -> None:
+    """The texts, and which concepts they hold; the references that a judge read as texts."""
     for path, where in release.of("text"):
-        if where.cell in skipped:
-            release.left_out(path, "no true score")
+        if not release.wanted(path, set()):
             continue
         texts = lines_of(release.files[path])
         if not release.fits(path, texts, "lines"):
             continue
-        release.ledger.count(path, texts, TEXT_FINDINGS)
         release.add("responses", where, [{"text": text, "status": "ok"} for text in texts])
-        if where.language == COMMONGEN:
-            for matcher in MATCHERS:
-                pairs = zip(texts, release.concepts, strict=True)
-                covered = [covers(text, concepts, matcher) for text, concepts in pairs]
-                release.add_truths(where, f"coverage-{matcher}", covered)
-
-
-def _read_references(release: Release) -> None:
-    """The reference translations, where a judge read them as one more translator's."""
+        for matcher in MATCHERS if where.language == COMMONGEN else ():
+            pairs = zip(texts, release.asked[COMMONGEN], strict=True)
+            covered = [covers(text, concepts.split(", "), matcher) for text, concepts in pairs]
+            release.add_truths(where, f"coverage-{matcher}", covered)
     judged = {w.language: w for _, w in release.of("feedback") if w.responder == HUMAN}
     for _, where in sorted(judged.items()):
-        texts = [{"text": text, "status": "ok"} for text in release.references]
-        release.add("responses", where, texts)
+        texts = release.references
+        release.add("responses", where, [{"text": text, "status": "ok"} for text in texts])
 
 
 def _read_numbers(release: Release) -> None:
     """BLEURT, its map to the scale of MQM, and human MQM."""
     held: dict[str, dict[Cell, list[float]]] = {"bleurt": {}, "mapped": {}}
-    for path, where in release.of(*held):
+    for path, where in release.of(*METRICS):
         values = numbers_of(release.files[path])
-        if release.fits(path, values, "numbers"):
+        if where.kind == "human":
+            release.note(path, "read", len(values), len(values))
+        elif release.fits(path, values, "numbers"):
             held[where.kind][where.cell] = values
-            release.add_truths(where, METRICS[where.kind], values)
-    scale = _scale(release, held["bleurt"], held["mapped"])
-    for path, where in release.of("bleurt"):
-        if where.cell in held["bleurt"] and where.cell not in held["mapped"] and scale is not None:
-            mapped = scale(np.array(held["bleurt"][where.cell])).tolist()
-            release.add_truths(where, METRICS["mapped"], mapped)
-            release.ledger.note(path, "mapped here", len(mapped), len(mapped))
-    for path, where in release.of("human"):
-        values = numbers_of(release.files[path])
-        if len(values) > release.size(where):
-            raise SelfprefError(f"{path}: more ratings than sentences")
-        release.ledger.note(path, "read", len(values), len(values))
-        release.add_truths(where, "human-mqm", values)
-
-
-def _scale(
-    release: Release, raw: dict[Cell, list[float]], mapped: dict[Cell, list[float]]
-) -> Scale | None:
-    """The release's map from BLEURT to MQM; None where no step has both."""
-    both = [
-        (path, where.cell)
-        for path, where in release.of("mapped")
-        if where.cell in raw and where.cell in mapped
-    ]
-
-    def of_first(count: int) -> Scale:
-        cells = [cell for _, cell in both[:count]]
-        return recovered(*(np.concatenate([of[cell] for cell in cells]) for of in (raw, mapped)))
-
+        else:
+            continue
+        release.add_truths(where, METRICS[where.kind], values)
+    raw, mapped = held["bleurt"], held["mapped"]
+    both = [cell for cell in mapped if cell in raw]
     if not both:
-        return None
-    try:
-        return of_first(len(both))
-    except ValueError:
-        # Which file brings the contradiction in is asked only now.
-        for count, (path, _) in enumerate(both, start=1):
-            try:
-                of_first(count)
-            except ValueError as error:
-                raise SelfprefError(
-                    f"{path}: no rising map takes BLEURT to it: {error}; is it of another step?"
-                ) from error
-        raise
+        return
+    scale = recovered(*(np.concatenate([of[cell] for cell in both]) for of in (raw, mapped)))
+    for _, where in release.of("bleurt"):
+        if where.cell in raw and where.cell not in mapped:
+            here = scale(np.array(raw[where.cell])).tolist()
+            release.add_truths(where, METRICS["mapped"], here)
 
 
-def _read_feedback(release: Release, judges: set[str], skipped: set[Cell]) -> None:
+def _read_feedback(release: Release, judges: set[str]) -> None:
     """What the judges say; of several files of a judge on the same texts, each is a repeat."""
     times: Counter[tuple[object, ...]] = Counter()
     for path, where in release.of("feedback"):
         repeat = times[where.cell, where.judge, where.samples]
         times[where.cell, where.judge, where.samples] += 1
-        if where.cell in skipped:
-            release.left_out(path, "no true score")
-        elif where.judge not in judges:
-            release.left_out(path, "judge not wanted")
-        else:
-            _read_ratings(release, path, where, repeat)
-
-
-def _read_ratings(release: Release, path: str, where: Place, repeat: int) -> None:
-    records, rest = records_of(release.files[path])
-    if rest:
-        release.ledger.note(path, "text after the last terminator", len(records), 1)
-    if not release.fits(path, records, "records"):
-        return
-    concepts = where.language == COMMONGEN
-    parse = feedback.coverage if concepts else feedback.mqm
-    rule = feedback.released_coverage if concepts else feedback.released_mqm
-    said = [parse(record) for record in records]
-    release.ledger.count(path, [one.status for one in said], STATUS_FINDINGS)
-    release.ledger.count(path, records, FEEDBACK_FINDINGS)
-    held = {"judge": where.judge, "task": "coverage" if concepts else "mqm", "variant": "plain"}
-    release.add(
-        "ratings",
-        where,
-        [
+        if not release.wanted(path, judges):
+            continue
+        records = records_of(release.files[path])
+        if not release.fits(path, records, "records"):
+            continue
+        echoes = sum(feedback.without_echo(record) != record for record in records)
+        if echoes:
+            release.note(path, "instruction repeated", len(records), echoes)
+        given = where.language == COMMONGEN
+        parse = feedback.coverage if given else feedback.mqm
+        rule = feedback.released_coverage if given else feedback.released_mqm
+        held = {"judge": where.judge, "task": "coverage" if given else "mqm", "variant": "plain"}
+        said = [(record, parse(record)) for record in records]
+        rows = [
             {
                 **held,
                 "repeat": repeat,
                 "score": one.score,
-                "marks": None if concepts else one.marks,
+                "marks": None if given else one.marks,
                 "status": one.status,
                 "reply": record,
                 "stored": rule(record),
             }
-            for record, one in zip(records, said, strict=True)
-        ],
-    )
+            for record, one in said
+        ]
+        release.add("ratings", where, rows)

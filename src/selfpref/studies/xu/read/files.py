@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from selfpref.errors import SelfprefError
-
 # Condition, language, responder and step.
 Cell = tuple[str, str, str, int]
 Kind = Literal["source", "reference", "text", "feedback", "bleurt", "mapped", "human"]
@@ -126,40 +124,17 @@ def _placed(kind: Kind, found: dict[str, str | None]) -> Place:
     return Place(kind, language, condition, responder, int(found.get("step") or 0), judge)
 
 
-def text_of(path: Path) -> str:
-    """A file's text, line ends as they are.
-
-    Raises:
-        SelfprefError: It is not UTF-8.
-    """
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise SelfprefError(f"{path}: not UTF-8 ({error}); is the file damaged?") from error
-
-
 def lines_of(path: Path) -> list[str]:
     """The lines of a file; a missing line end at its end makes no difference."""
-    lines = text_of(path).split("\n")
+    lines = path.read_bytes().decode().split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
 
 def numbers_of(path: Path) -> list[float]:
-    """The numbers of a file, one a line.
-
-    Raises:
-        SelfprefError: A line is no number; names file and line.
-    """
-    values = []
-    for number, line in enumerate(lines_of(path), start=1):
-        try:
-            values.append(float(line))
-        except ValueError as error:
-            raise SelfprefError(f"{path}, line {number}: {line!r} is no number") from error
-    return values
+    """The numbers of a file, one a line."""
+    return [float(line) for line in lines_of(path)]
 
 
-def records_of(path: Path) -> tuple[list[str], str]:
-    """The feedback records of a file, and what stands after the last terminator."""
-    *records, rest = text_of(path).split(TERMINATOR)
-    return records, rest.strip()
+def records_of(path: Path) -> list[str]:
+    """The feedback records of a file; what stands after the last terminator is none."""
+    return path.read_bytes().decode().split(TERMINATOR)[:-1]

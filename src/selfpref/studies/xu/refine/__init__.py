@@ -39,7 +39,7 @@ from itertools import product
 import pandas as pd
 
 from selfpref.models import Score, Text
-from selfpref.studies.xu.chains import RESCORED
+from selfpref.studies.xu.chains import BEST, RESCORED
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.refine.judges import (
@@ -51,7 +51,7 @@ from selfpref.studies.xu.refine.judges import (
     written,
 )
 from selfpref.studies.xu.refine.loop import ARMS, PLAIN, Arm, refine
-from selfpref.studies.xu.refine.rows import BEST, Rows
+from selfpref.studies.xu.refine.rows import Rows
 
 CONSISTENCY = "self-consistency"
 

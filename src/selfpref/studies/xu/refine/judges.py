@@ -18,12 +18,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-from zlib import crc32
 
 import numpy as np
 
 from selfpref.models import Generate, Prompt, Text
 from selfpref.models.calls import Model
+from selfpref.seeds import seed_of
 from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
 from selfpref.studies.xu.items import Item, Task
 from selfpref.studies.xu.prompts import Refinement
@@ -54,11 +54,6 @@ class Judge(Protocol):
 
     def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text."""
-
-
-def seed_of(*parts: object) -> int:
-    """A seed of its own for what the parts name."""
-    return crc32("/".join(map(str, parts)).encode())
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from typing import Final, Literal
 import numpy as np
 
 from selfpref.models import Text
+from selfpref.seeds import seed_of
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
-from selfpref.studies.xu.refine.judges import Judge, Participant, Question, seed_of, written
+from selfpref.studies.xu.refine.judges import Judge, Participant, Question, written
 
 PLAIN: Final = "plain"
 Arm = Literal["plain", "accept-all", "accept-random", "external", "noise"]

@@ -17,13 +17,12 @@ import pandas as pd
 
 from selfpref.models import Likelihood, Text
 from selfpref.studies.xu import lab
+from selfpref.studies.xu.chains import BEST
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.refine.loop import PLAIN
 from selfpref.studies.xu.truths import MATCHERS, chrf, correct, covers, mqm_of_chrf
 from selfpref.tables.schemas import TABLES
-
-BEST = "best-of-"
 
 
 def truths_of(item: Item, text: str) -> dict[str, float]:
