@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from selfpref import tables
 from selfpref.card import numbers, words
@@ -302,7 +303,7 @@ def _sharper(data: Judged, judge: str) -> float:
     return float((itself[[0, 3]].sum() - person[[0, 3]].sum()) / len(voted))
 
 
-def _planned(needed: pd.DataFrame, statistics: pd.DataFrame) -> pd.DataFrame:
+def _planned(needed: pd.DataFrame, statistics: pd.DataFrame, level: float) -> pd.DataFrame:
     """Pairs that would show a bias of 0.1: of EO and excess, and of the regression."""
     at = needed[
         needed["bias"].eq(SHOWN_BIAS) & needed["statistic"].isin(("equal_opportunity", "excess"))
@@ -310,7 +311,7 @@ def _planned(needed: pd.DataFrame, statistics: pd.DataFrame) -> pd.DataFrame:
     rows = at[PLANNED].to_dict("records")
     for row in statistics[statistics["statistic"].eq(REGRESSION)].itertuples():
         if row.n and np.isfinite(row.lo):
-            se = (row.hi - row.lo) / 2 / 1.96
+            se = (row.hi - row.lo) / 2 / ndtri((1 + level) / 2)
             plan = power.Plan(int(row.n), int(row.n), se**2 * row.n, 0.0, 1.0)
             pairs_needed = int(np.ceil(plan.pairs(SHOWN_BIAS)))
             rows.append(dict(zip(PLANNED, (row.judge, REGRESSION, pairs_needed), strict=True)))
@@ -375,5 +376,5 @@ def _measured(data: Judged, names: Names) -> Measured:
         agreement=agreement_with_human([data]),
         position=made["position"],
         counts=_counts(data),
-        power=_planned(power.needed(judged), statistics),
+        power=_planned(power.needed(judged), statistics, data.bootstrap.level),
     )
