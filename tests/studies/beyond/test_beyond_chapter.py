@@ -21,7 +21,7 @@ FIGURES = ("forest_pairs", "rates_pairs", "placebo", "mitigations", "mitigation_
 
 
 def file_of(judges, rng, items):
-    """Verdicts in both orders on all pairs of as many responders, later ones better; two votes."""
+    """Verdicts in both orders on all pairs of as many responders, later ones better; ties."""
     names = [f"judge-{number}" for number in range(judges)]
     rows = []
     for item in range(items):
@@ -37,7 +37,11 @@ def file_of(judges, rng, items):
     frame = pd.DataFrame(rows, columns=columns)
     pair = frame.groupby(["item", "responder_a", "responder_b"])["label"]
     frame["label"] = pair.transform("first").map({True: "a", False: "b"})
-    return frame.assign(verdict=frame["verdict"].map({True: "a", False: "b"}))
+    frame["label"] = frame["label"].mask(frame["item"].mod(5).eq(0), "tie")
+    frame["verdict"] = frame["verdict"].map({True: "a", False: "b"}).astype(object)
+    # Not all judges decide the same pairs.
+    frame.loc[::43, "verdict"] = None
+    return frame
 
 
 def data_set(frame):
