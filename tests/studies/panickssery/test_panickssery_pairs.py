@@ -10,8 +10,13 @@ from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, clustered_errors
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.correlation import correlation, fits, line, off_line, subsets
-from selfpref.studies.panickssery.means import deltas, ordering, pairwise
-from selfpref.studies.panickssery.pairs import by_convention, confidences
+from selfpref.studies.panickssery.pairs import (
+    by_convention,
+    confidences,
+    deltas,
+    ordering,
+    pairwise,
+)
 from selfpref.studies.panickssery.wordings import both_wordings, inverted, wordings
 
 BOOTSTRAP = ClusterBootstrap(200, seed=1)

@@ -6,7 +6,7 @@ A judge reads two summaries, one of them its own: which did it write, which does
                   articles to be summarised (`read.articles`, `read.own`)
     stages        what is run: summarise, ask (`recognition`), fine-tune judges (`finetune`)
     evaluators    who the judges are; `names`, for people
-    pairs         a confidence a pair, with its formula; `means` of these
+    pairs         a confidence a pair, with its formula, and its means
     correlation   preference on recognition, over judges (Figs. 1 and 7)
     wordings      the question turned round; what a preference deserves
     individual    one summary at a time (Figs. 2 to 6)

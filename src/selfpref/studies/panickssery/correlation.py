@@ -179,7 +179,7 @@ def off_line(
     """How far judges tuned on a control task lie from their base's line of self-recognition.
 
     Args:
-        pairwise: The frame of this name (`means.pairwise`).
+        pairwise: The frame of this name (`pairs.pairwise`).
         fitted: The frame `correlation`.
         evaluators: As for `subsets`.
 

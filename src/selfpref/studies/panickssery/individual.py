@@ -26,8 +26,7 @@ from scipy.stats import rankdata
 
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.means import means
-from selfpref.studies.panickssery.pairs import data_set, held_out
+from selfpref.studies.panickssery.pairs import data_set, held_out, means
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]
 TASKS = ("recognition", "quality")

@@ -35,8 +35,7 @@ import pandas as pd
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.shares import share_intervals
-from selfpref.studies.panickssery.means import MEAN, means
-from selfpref.studies.panickssery.pairs import CONVENTIONS, by_convention, pooled
+from selfpref.studies.panickssery.pairs import CONVENTIONS, MEAN, by_convention, means, pooled
 
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
 QUALITY = "quality"
