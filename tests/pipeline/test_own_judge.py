@@ -114,8 +114,8 @@ def test_a_judge_reads_its_own_pairs(reproduced):
 def test_its_card_has_what_needs_no_vote(reproduced):
     clone, *_ = reproduced
     page = (clone.folder / "report/live/judges.md").read_text()
-    assert "- **mine** On " in page
-    assert "- **gone** Nothing is known of it: of what it was asked (wataoka), 0 no table." in page
+    assert "- **mine** No answer, in wataoka: no set of pairs of its own responses" in page
+    assert "- **gone** Nothing is known of it. Asked in wataoka: no table." in page
     assert ">demographic parity, which needs no votes (0)</th>" in page
     beyond = clone.table("figures/live/beyond/beyond.csv").set_index(["judge", "gold", "statistic"])
     for statistic in ("demographic_parity", "paired_excess"):

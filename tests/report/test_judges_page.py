@@ -29,7 +29,7 @@ def test_a_judge_beside_others_is_answered_by_the_regression_and_alone_cannot_be
 
 def test_without_votes_or_without_what_the_rule_reads_nothing_is_answered(found):
     assert judges.first_lines(found)["o3-mini"] == [
-        "No answer: no set of pairs of its own responses has votes (livebench)."
+        "No answer, in livebench: no set of pairs of its own responses has votes."
     ]
     rows = found["beyond", "beyond"]
     found["beyond", "beyond"] = rows[rows["statistic"].ne("regression_scaled")]
@@ -40,10 +40,8 @@ def test_a_judge_whose_endpoint_failed_says_so():
     asked = {"judge": ["gone", "gone", "half", "half"], "table": "verdicts"}
     asked |= {"status": ["failed", "no table", "failed", "ok"], "n": [7, 0, 1, 2]}
     told = judges.first_lines({("wataoka", "asked"): pd.DataFrame(asked)})
-    assert told["gone"] == [
-        "Nothing is known of it: of what it was asked (wataoka), 7 failed, 0 no table."
-    ]
-    assert told["half"][0].startswith("No answer: ")
+    assert told["gone"] == ["Nothing is known of it. Asked in wataoka: 7 failed, no table."]
+    assert told["half"][0].startswith("No answer, in wataoka: ")
 
 
 def test_every_judge_has_a_line_but_null_judges_people_and_tuned_evaluators(found):

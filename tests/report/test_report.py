@@ -71,6 +71,14 @@ def executed(place: str, preview: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
 
 
+def known(root):
+    """Make a repository that has nothing but the names and the claims."""
+    (root / "dvc.yaml").touch()
+    (root / "data").mkdir()
+    for name in ("names.csv", "claims.yaml"):
+        shutil.copy(REPOSITORY / "data" / name, root / "data")
+
+
 def params_of(root):
     """The parameters with a study that the report knows nothing of."""
     return load(root / "params.yaml").model_copy(update={"studies": ["wataoka", "novel"]})
@@ -80,22 +88,20 @@ def params_of(root):
 def made(tmp_path_factory):
     """A repository with small outputs of one known and one unknown study, and its report."""
     root = tmp_path_factory.mktemp("made")
-    (root / "dvc.yaml").touch()
     shutil.copy(REPOSITORY / "profiles/recorded.yaml", root / "params.yaml")
-    (root / "data").mkdir()
-    shutil.copy(REPOSITORY / "data/names.csv", root / "data")
+    known(root)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        known = Gallery(root / "figures/recorded/wataoka")
+        wataoka = Gallery(root / "figures/recorded/wataoka")
         figure, axes = plt.subplots()
         axes.plot([0, 1], [1, 0])
         axes.set_title(HOSTILE)
         axes.set_xticks([0, 1], [HOSTILE, "-->"])
         more = ("n_human_own", "n_human_other", "eo_no_preference", "eo_others", "excess")
         whole = BIAS.reindex(columns=[*BIAS, *more])
-        known.add("fig1b_bias", figure, whole, CAPTION + HOSTILE)
-        known.table(BIAS.head(0), "empty")
-        known.table(pd.DataFrame({"secret": ["a released text"]}), "fig1a_example")
+        wataoka.add("fig1b_bias", figure, whole, CAPTION + HOSTILE)
+        wataoka.table(BIAS.head(0), "empty")
+        wataoka.table(pd.DataFrame({"secret": ["a released text"]}), "fig1a_example")
         new = Gallery(root / "figures/recorded/novel")
         tried = BIAS.rename(columns={"eo": "weight"})
         new.add("tried", figure, tried[["judge", "weight"]], "A new table.")
@@ -103,8 +109,8 @@ def made(tmp_path_factory):
         plt.close(figure)
         asked = {"judge": ["fair", "fair", HOSTILE, "human"], "table": "verdicts"}
         asked |= {"task": "preference", "status": ["ok", "refused", "ok", "ok"], "n": [2, 1, 1, 1]}
-        known.table(pd.DataFrame(asked), "asked")
-        known.prune()
+        wataoka.table(pd.DataFrame(asked), "asked")
+        wataoka.prune()
         new.prune()
         report = root / "report/recorded"
         report.mkdir(parents=True)
@@ -203,7 +209,7 @@ def test_released_texts_stand_nowhere(made):
 
 def test_the_judges_page_tells_of_each_judge_in_a_line_and_in_its_studys_table(made):
     text = (made / "report/recorded/judges.md").read_text()
-    assert "- **fair** No answer: no set of pairs of its own responses has votes" in text
+    assert "- **fair** No answer, in wataoka: no set of pairs of its own responses" in text
     assert "0.25 [0.10,\N{NO-BREAK SPACE}0.95]" in text
     assert "**human**" not in text
 
@@ -283,14 +289,14 @@ def test_pages_fill_the_window_and_do_not_scroll_sideways(browser, pages, width,
 
 def test_without_figures_the_first_page_names_the_remedy(tmp_path, monkeypatch):
     """A pipeline whose studies are all left out ends well."""
-    (tmp_path / "dvc.yaml").touch()
+    known(tmp_path)
     monkeypatch.chdir(tmp_path)
     index = build(load(REPOSITORY / "profiles/recorded.yaml"))
     assert "make repro PROFILE=recorded" in text_of(index)
 
 
 def test_a_dead_link_in_a_chapter_ends_the_build(tmp_path, monkeypatch):
-    (tmp_path / "dvc.yaml").touch()
+    known(tmp_path)
     monkeypatch.chdir(tmp_path)
     gallery = Gallery(tmp_path / "figures/recorded/wataoka")
     gallery.table(BIAS, "checks")

@@ -222,11 +222,11 @@ def first_lines(found: Frames) -> dict[str, list[str]]:
         studies = ", ".join(sorted(set(own["study"])))
         if not own["status"].eq("ok").any():
             counted = own.groupby("status")["n"].sum()
-            failed = ", ".join(f"{n:g} {status}" for status, n in counted.items())
-            lines[judge] = [f"Nothing is known of it: of what it was asked ({studies}), {failed}."]
+            failed = [f"{n:g} {status}" if n else status for status, n in counted.items()]
+            lines[judge] = [f"Nothing is known of it. Asked in {studies}: {', '.join(failed)}."]
             continue
         lines[judge] = answers(judge, found) or [
-            f"No answer: no set of pairs of its own responses has votes ({studies})."
+            f"No answer, in {studies}: no set of pairs of its own responses has votes."
         ]
     return lines
 
