@@ -239,14 +239,16 @@ def read_pairs(
         stored, told, variant = numbers(frame, question.score), question.told, question.variant
         merged = len(given.status) < len(question.fields)
         bare = ((given.status == "ok") & np.isnan(given.probabilities[..., 0])).any(axis=1)
-        if bare.any():
-            lacking = "no-probabilities" if bare[0] else "missing-backward-probability"
-            note(lacking, every, "" if merged else told)
-        elif not merged:
-            others = [other for other in answers if other is not given and len(bare) > 1]
-            _note_stored(note, told, stored, formulas(given, others))
-        if not merged:
+        if merged:
+            note("no-probabilities", every)
+        else:
             _note_answers(note, frame, question, given)
+            if bare.any():
+                lacking = "no-probabilities" if bare[0] else "missing-backward-probability"
+                note(lacking, every, told)
+            else:
+                others = [other for other in answers if other is not given and len(bare) > 1]
+                _note_stored(note, told, stored, formulas(given, others))
         if variant == CONDITIONS["random"]:
             # The first label is the one that the own text got.
             fallen = frame["random_labels"].str[0].eq(frame["own"])
