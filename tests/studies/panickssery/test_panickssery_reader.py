@@ -422,51 +422,6 @@ def test_an_unknown_judge_is_named(read):
 PATH = "results/xsum/gpt4_results.json"
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        (json.dumps([gpt()])[:-9], "not JSON"),
-        ("<html>not found</html>", "not JSON"),
-        ({"a": gpt()}, "not a list of rows"),
-        ([], "not a list of rows"),
-        (["row"], "row 0: not an object"),
-        ([{"key": "a", "model": "human"}], "no row has 'detection_score'"),
-        ([gpt(model=None)], "row 0: 'model' is None, not a text"),
-        ([gpt(), gpt(key=7)], "row 1: 'key' is 7, not a text"),
-        ([gpt(forward_comparison=1)], "'forward_comparison' is 1, not a text"),
-        ([gpt(self_preference="much")], "'self_preference' is 'much', not a number"),
-        ([gpt(forward_comparison_probability=-0.3)], "is -0.3, not in 0..1"),
-        ([gpt(model="gpt4")], "row 0: compares 'gpt4' with itself"),
-    ],
-)
-def test_another_schema_is_refused_with_the_name_of_the_file(read, body, told):
-    with pytest.raises(SelfprefError) as failure:
-        read({PATH: body})
-    assert PATH in str(failure.value)
-    assert told in str(failure.value)
-    assert len(str(failure.value).splitlines()) == 1
-
-
-def test_labels_that_do_not_name_the_pair_are_refused(read):
-    path = "label_results/random_label_results/xsum/gpt4_results.json"
-    with pytest.raises(SelfprefError, match="not the labels of a pair"):
-        read({path: [label_row(random_labels=["claude", "human"])]})
-
-
-def test_summaries_that_do_not_agree_are_refused(read):
-    base = summaries()
-    base["summaries/xsum/xsum_train_llama_responses.json"] = json.dumps({"a": "only this"})
-    with pytest.raises(SelfprefError, match="not the articles of the other sources"):
-        read({}, base=base)
-
-
-def test_a_summary_that_is_no_text_is_refused(read):
-    base = summaries()
-    base["summaries/xsum/xsum_train_llama_responses.json"] = json.dumps({"a": ["text"]})
-    with pytest.raises(SelfprefError, match="the summary of 'a' is no text"):
-        read({}, base=base)
-
-
 def test_judgments_without_summaries_are_refused(read):
     with pytest.raises(SelfprefError, match="the source lists no summaries of xsum"):
         read({PATH: [gpt()]}, base={})

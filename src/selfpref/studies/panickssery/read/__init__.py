@@ -28,15 +28,16 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
 it reads XSum and CNN/DailyMail themselves.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from selfpref import progress
+from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import judges_of
@@ -44,139 +45,11 @@ from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.articles import article_items, summaries
 from selfpref.studies.panickssery.read.audit import Audit
-from selfpref.studies.panickssery.read.files import (
-    Released,
-    Rows,
-    Texts,
-    load_rows,
-    load_summaries,
-    released_file,
-)
-from selfpref.studies.panickssery.read.pairs import (
-    Pairs,
-    SingleOrder,
-    read_generations,
-    read_labels,
-    read_questions,
-)
-from selfpref.studies.panickssery.read.ratings import read_quality, read_recognition
+from selfpref.studies.panickssery.read.files import PATTERNS, Released, released_file
+from selfpref.studies.panickssery.read.pairs import Scores, keep_scores, read_pairs
+from selfpref.studies.panickssery.read.ratings import read_ratings
 
-# Scores of one order come before the raw probabilities that they belong to.
-KINDS = ("pairwise", "worse", "named", "labels", "raw-labels", "generations")
-RATINGS = ("recognition", "quality")
-
-
-@dataclass
-class _Release:
-    """What the files read so far have given."""
-
-    study: str
-    audit: Audit
-    evaluators: Mapping[str, pd.Series]
-    one_order: frozenset[str]
-    index: dict[str, dict[str, int]] = field(default_factory=dict)
-    items: list[pd.DataFrame] = field(default_factory=list)
-    responses: list[pd.DataFrame] = field(default_factory=list)
-    verdicts: list[pd.DataFrame] = field(default_factory=list)
-    ratings: list[pd.DataFrame] = field(default_factory=list)
-    single: SingleOrder = field(default_factory=SingleOrder)
-
-    def add_summaries(self, file: Released) -> None:
-        """One source's summaries; the first source gives the articles and their order."""
-        texts = load_summaries(file)
-        index = self.index.setdefault(file.dataset, {key: n for n, key in enumerate(texts)})
-        if list(texts) != list(index):
-            raise SelfprefError(
-                f"{file.local}: not the articles of the other sources in their order; "
-                "not a file of this release"
-            )
-        ids = [f"{file.dataset}/{key}" for key in texts]
-        if not any(items["category"].iloc[0] == file.dataset for items in self.items):
-            self.items.append(article_items(self.study, file.dataset, ids, [[] for _ in ids]))
-        self.responses.append(summaries(self.study, ids, file.evaluator, list(texts.values())))
-        self.audit.read(file.path, len(texts))
-
-    def add(self, file: Released) -> None:
-        """The rows of one file of judgments."""
-        rows = load_rows(file, self.audit)
-        keys, evaluator = rows.names("key"), self.evaluators[file.evaluator]
-        if file.dataset not in self.index:
-            raise SelfprefError(
-                f"{file.local}: the source lists no summaries of {file.dataset}; add them"
-            )
-        index = self.index[file.dataset]
-        _note_articles(rows, keys, index, evaluator)
-        ids = np.array([f"{file.dataset}/{key}" for key in keys], dtype=object)
-        known = np.array([key in index for key in keys])
-        if file.kind in RATINGS:
-            self._add_ratings(rows, ids, known, str(evaluator["family"]))
-        else:
-            own, others = _sources(rows, str(evaluator["family"]))
-            pairs = Pairs(self.study, file.evaluator, own, others, ids, known)
-            self._add_verdicts(rows, pairs)
-        self.audit.read(file.path, len(rows))
-
-    def _add_verdicts(self, rows: Rows, pairs: Pairs) -> None:
-        kind = rows.file.kind
-        if kind == "labels" and rows.file.evaluator in self.one_order:
-            kind = "single-order"
-        read = {
-            "generations": read_generations,
-            "labels": read_labels,
-            "raw-labels": self.single.read_raw,
-            "single-order": self.single.read,
-        }.get(kind, read_questions)
-        found = read(rows, pairs)
-        for frame in found:
-            if len(frame) == len(rows):
-                rows.note("repeated-rows", frame["repeat"].gt(0).to_numpy())
-        self.verdicts += found
-
-    def _add_ratings(
-        self, rows: Rows, ids: Texts, known: npt.NDArray[np.bool_], family: str
-    ) -> None:
-        found = (
-            read_quality(rows, ids, self.study)
-            if rows.file.kind == "quality"
-            else read_recognition(rows, ids, self.study, family)
-        )
-        foreign = ~found["item_id"].isin(ids[known])
-        lost = {"score": found["score"].mask(foreign)}
-        lost["status"] = found["status"].mask(foreign, "failed")
-        self.ratings.append(found.assign(**lost))
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """All tables; the parts are let go one table after another."""
-        found = {"audit": self.audit.table()}
-        for name in ("items", "responses", "verdicts", "ratings"):
-            if parts := getattr(self, name):
-                found[name] = pd.concat(parts, ignore_index=True)
-                parts.clear()
-        return found
-
-
-def _note_articles(rows: Rows, keys: Texts, index: dict[str, int], tuned: pd.Series) -> None:
-    """Note foreign, tuned-on and missing articles of a file; `tuned` describes its judge."""
-    at = np.array([index.get(key, -1) for key in keys])
-    there, size = set(at[at >= 0].tolist()), len(index)
-    rows.note("foreign-articles", at < 0)
-    if tuned["trained_on"] == rows.file.dataset:
-        rows.note("held-out-violation", (at >= 0) & (at < tuned["held_out_from"]))
-    if rows.file.kind != "generations":
-        wanted = range(tuned["held_out_from"], size)
-        missing = sum(number not in there for number in wanted)
-        detail = f"of {len(wanted)} held-out articles"
-        rows.count("missing-articles", missing, detail)
-
-
-def _sources(rows: Rows, family: str) -> tuple[str, Texts]:
-    """Whose text is the own one, and the other source of each row."""
-    if rows.file.kind == "generations":
-        return rows.file.evaluator, np.full(len(rows), family, dtype=object)
-    others = rows.names("model")
-    if (same := others == family).any():
-        raise rows.error(int(np.argmax(same)), f"compares {family!r} with itself")
-    return family, others
+PLACE = {kind: place for place, kind in enumerate(PATTERNS)}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -191,34 +64,112 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, verdicts, ratings and audit.
 
     Raises:
-        SelfprefError: A file cannot be had or read, has another schema, or a judge is not in the
+        SelfprefError: A file cannot be had, judgments have no summaries, or a judge is not in the
             release.
     """
-    files = {path: released_file(path, local) for path, local in sorted(fetch(source).items())}
-    known = {path: file for path, file in files.items() if file is not None}
-    names = {file.evaluator for file in known.values() if file.kind != "summaries"}
+    audit = Audit()
+    files = []
+    for path, local in sorted(fetch(source).items()):
+        if file := released_file(path, local):
+            files.append(file)
+        else:
+            audit.noted[path, "unknown-file"] = []
+    files.sort(key=lambda file: PLACE[file.kind])
+    texts = {file: _load(file, audit) for file in files if file.kind == "summaries"}
+    index: dict[str, dict[str, int]] = {}
+    for file, found in texts.items():
+        index.setdefault(file.dataset, {key: place for place, key in enumerate(found)})
+    parts = {
+        "items": [
+            article_items(entry.study, name, [f"{name}/{key}" for key in keys], [[] for _ in keys])
+            for name, keys in index.items()
+        ],
+        "responses": [
+            summaries(
+                entry.study,
+                [f"{file.dataset}/{key}" for key in found],
+                file.evaluator,
+                list(found.values()),
+            )
+            for file, found in texts.items()
+        ],
+        "verdicts": [],
+        "ratings": [],
+    }
+    judged = [file for file in files if file not in texts]
+    names = {file.evaluator for file in judged}
     wanted = judges_of(dataset, entry, names)
-    audit = Audit(entry.study)
-    table = evaluators.from_names(names)
-    release = _Release(
-        entry.study,
-        audit,
-        {row["evaluator"]: row for _, row in table.iterrows()},
-        frozenset(file.evaluator for file in known.values() if file.kind == "raw-labels"),
-    )
-    for path in files.keys() - known.keys():
-        audit.mark(path, "unknown-file")
-    for file in known.values():
-        if file.kind == "summaries":
-            release.add_summaries(file)
-    size = sum(file.local.stat().st_size for file in known.values())
-    order = {kind: place for place, kind in enumerate((*KINDS, *RATINGS))}
-    judged = [file for file in known.values() if file.kind in order]
+    table = evaluators.from_names(names).set_index("evaluator")
+    single = {file.evaluator for file in judged if file.kind == "raw-labels"}
+    scores: Scores = {}
+    size = sum(file.local.stat().st_size for file in judged)
     with progress.bar(size, f"read {dataset}", unit="B", unit_scale=True) as bar:
-        for file in sorted(judged, key=lambda file: (order[file.kind], file.path)):
+        for file in judged:
             if file.evaluator not in wanted:
-                audit.mark(file.path, "left-out")
+                audit.noted[file.path, "left-out"] = []
+            elif file.dataset not in index:
+                raise SelfprefError(
+                    f"{file.local}: the source lists no summaries of {file.dataset}; add them"
+                )
             else:
-                release.add(file)
+                note = partial(audit.note, file.path)
+                frame = pd.DataFrame(_load(file, audit))
+                frame = _placed(file, frame, index[file.dataset], table.loc[file.evaluator], note)
+                if file.kind in ("recognition", "quality"):
+                    parts["ratings"].append(read_ratings(file, frame, note))
+                else:
+                    keep = file.kind == "labels" and file.evaluator in single
+                    read_file = keep_scores if keep else read_pairs
+                    parts["verdicts"] += read_file(file, frame, scores, note)
             bar.update(file.local.stat().st_size)
-    return release.tables()
+    # The parts are let go one table after another.
+    made = {
+        name: tables.fill(pd.concat(parts.pop(name), ignore_index=True), name, study=entry.study)
+        for name in [name for name, found in parts.items() if found]
+    }
+    return made | {"audit": audit.table(entry.study)}
+
+
+def _load(file: Released, audit: Audit) -> Any:
+    """What a JSON file holds, bare NaN among it; its size is noted."""
+    found = json.loads(file.local.read_bytes())
+    audit.rows[file.path] = len(found)
+    return found
+
+
+def _placed(
+    file: Released,
+    frame: pd.DataFrame,
+    articles: dict[str, int],
+    judge: pd.Series,
+    note: Callable[..., None],
+) -> pd.DataFrame:
+    """Rows with their articles and sources; foreign, tuned-on and missing articles are noted.
+
+    Args:
+        file: The file.
+        frame: Its rows.
+        articles: The data set's keys and their places.
+        judge: Its row of the evaluators.
+        note: Takes a finding, what it affects, and a detail.
+
+    Returns:
+        The rows with `item_id`, `known` (the article is one of the data set), `own` (whose text is
+        the judge's own) and `other` (the text beside it).
+    """
+    place = frame["key"].map(articles)
+    note("foreign-articles", place.isna())
+    if judge["trained_on"] == file.dataset:
+        note("held-out-violation", place < judge["held_out_from"])
+    if file.kind != "generations":
+        held_out = range(judge["held_out_from"], len(articles))
+        missing = len({*held_out} - {*place.dropna()})
+        detail = f"of {len(held_out)} held-out articles"
+        note("missing-articles", np.ones(missing, dtype=bool), detail)
+    new = file.kind == "generations"
+    return frame.assign(
+        item_id=f"{file.dataset}/" + frame["key"],
+        known=place.notna(),
+        own=file.evaluator if new else judge["family"],
+        other=judge["family"] if new else frame.get("model"),
+    )

@@ -1,11 +1,14 @@
 """What was found in each file of the release; `MEANINGS` says what each finding counts."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from selfpref import tables
 
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
@@ -37,64 +40,41 @@ MEANINGS = {
 }
 # Two computations of one number differ by rounding of the release's half precision.
 SAME = 1e-3
-COLUMNS = ["study", "file", "finding", "rows", "affected", "detail"]
-
-
-@dataclass
-class Finding:
-    """What a finding affects: rows of its file, each counted once, or something else."""
-
-    rows: int
-    affected: int = 0
-    mask: Bools | None = None
-    detail: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Audit:
-    """Collects findings; one that affects nothing is none."""
+    """Collects findings; one that affects nothing is none.
 
-    study: str
-    found: dict[tuple[str, str], Finding] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=dict)
+    Attributes:
+        rows: How many rows each file has that was read.
+        noted: By file and finding, what it affects and a detail; nothing of a file as a whole.
+    """
 
-    def note(self, path: str, finding: str, mask: Bools, detail: str = "") -> None:
-        """Note which rows of a file a finding affects, `[rows]`; further notes add theirs."""
-        if mask.any():
-            known = self._finding(path, len(mask), finding, detail)
-            known.mask = mask if known.mask is None else known.mask | mask
-            known.affected = int(known.mask.sum())
+    rows: dict[str, int] = field(default_factory=dict)
+    noted: dict[tuple[str, str], list[tuple[Bools, str]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
-    def count(self, path: str, rows: int, finding: str, affected: int, detail: str = "") -> None:
-        """Note a number of other things than the rows of a file."""
-        if affected:
-            self._finding(path, rows, finding, detail).affected += affected
+    def note(self, path: str, finding: str, affected: npt.ArrayLike, detail: str = "") -> None:
+        """Note what a finding affects: of a file's rows a mask, each counted once; or others."""
+        if np.any(mask := np.asarray(affected, dtype=bool)):
+            self.noted[path, finding].append((mask, detail))
 
-    def _finding(self, path: str, rows: int, finding: str, detail: str) -> Finding:
-        known = self.found.setdefault((path, finding), Finding(rows))
-        known.detail += [detail] if detail else []
-        return known
-
-    def mark(self, path: str, finding: str, detail: str = "") -> None:
-        """Note what affects a file as a whole."""
-        rows = self.sizes.get(path, 0)
-        self.found[path, finding] = Finding(rows, rows, detail=[detail] if detail else [])
-
-    def read(self, path: str, rows: int) -> None:
-        """Note that a file was read to its end."""
-        self.sizes[path] = rows
-
-    def table(self) -> pd.DataFrame:
+    def table(self, study: str) -> pd.DataFrame:
         """The audit table: a file that was read and of which nothing was found is `ok`."""
-        fine = self.sizes.keys() - {path for path, _ in self.found}
-        found = self.found | {(path, "ok"): Finding(self.sizes[path]) for path in fine}
-        return pd.DataFrame(
-            [
-                (self.study, path, finding, row.rows, row.affected, "; ".join(row.detail) or None)
-                for (path, finding), row in found.items()
-            ],
-            columns=COLUMNS,
-        )
+        fine = self.rows.keys() - {path for path, _ in self.noted}
+        found = [
+            {
+                "file": path,
+                "finding": finding,
+                "rows": self.rows.get(path, 0),
+                "affected": int(np.any([mask for mask, _ in notes], axis=0).sum()),
+                "detail": "; ".join(detail for _, detail in notes if detail) or None,
+            }
+            for (path, finding), notes in (self.noted | {(path, "ok"): [] for path in fine}).items()
+        ]
+        return tables.fill(found, "audit", study=study)
 
 
 def close(a: Floats, b: Floats) -> Bools:

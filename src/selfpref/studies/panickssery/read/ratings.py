@@ -6,147 +6,95 @@
 - Quality: the score is the expectation of the digits' distribution, sum_k k p_k / sum_k p_k.
 """
 
-import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
 from selfpref.studies.panickssery.read.audit import Floats
-from selfpref.studies.panickssery.read.files import Rows, Texts, lists
+from selfpref.studies.panickssery.read.files import Released, by_label, lists, numbers
 
 GRADES = ("1", "2", "3", "4", "5")
-YES, NO = "yes", "no"
 
 
-def _meaning(token: str) -> str:
-    """A token without what surrounds its word: ` Yes` and `"Yes` are yes."""
-    return token.strip(" \t\n\"'.,").lower()
+def read_ratings(file: Released, frame: pd.DataFrame, note: Callable[..., None]) -> pd.DataFrame:
+    """The ratings of a file.
+
+    Args:
+        file: The file.
+        frame: Its rows, with `item_id`, `own` and `known`.
+        note: Takes a finding, what it affects, and a detail.
+    """
+    rows = frame[["item_id", "known"]].assign(responder=frame["target_model"])
+    if file.kind == "quality":
+        made = _quality(frame, rows, note)
+        note("family-as-model", frame["model"].ne(file.evaluator))
+    else:
+        made = _recognition(frame, rows, note)
+    foreign = ~made["item_id"].isin(rows["item_id"][rows["known"]])
+    return made.drop(columns="known").assign(
+        score=made["score"].mask(foreign),
+        status=made["status"].mask(foreign, "failed"),
+        judge=file.evaluator,
+        task=file.kind,
+        repeat=made.groupby(["item_id", "responder"], sort=False).cumcount(),
+    )
 
 
-def _yes_and_no(rows: Rows) -> Floats:
+def _yes_and_no(frame: pd.DataFrame) -> Floats:
     """P of every spelling of yes and of no, `[rows, 2]`; NaN where no token is stored."""
-    found = np.full((len(rows), 2), np.nan)
-    for number, tokens in enumerate(rows.column("res")):
-        if tokens is None:
-            continue
-        if not isinstance(tokens, dict):
-            raise rows.error(number, f"'res' is {tokens!r}, not a mapping of tokens")
-        meant = [(_meaning(token), probability) for token, probability in tokens.items()]
-        found[number] = [sum(p for word, p in meant if word == wanted) for wanted in (YES, NO)]
+    found = np.full((len(frame), 2), np.nan)
+    for number, tokens in enumerate(frame.get("res", ())):
+        if isinstance(tokens, dict):
+            meant = [(token.strip(" \t\n\"'.,").lower(), p) for token, p in tokens.items()]
+            found[number] = [sum(p for word, p in meant if word == a) for a in ("yes", "no")]
     return found
 
 
-def _table(
-    rows: Rows, study: str, task: str, columns: dict[str, Texts | Floats | pd.Series]
+def _recognition(
+    frame: pd.DataFrame, rows: pd.DataFrame, note: Callable[..., None]
 ) -> pd.DataFrame:
-    frame = pd.DataFrame(
-        {
-            "study": study,
-            "step": 0,
-            "sample": 0,
-            "judge": rows.file.evaluator,
-            "task": task,
-            "variant": "plain",
-            "marks": None,
-            "reply": None,
-            **columns,
-        }
-    )
-    repeat = frame.groupby(["item_id", "responder"], sort=False).cumcount()
-    return frame.assign(repeat=repeat)
-
-
-def read_recognition(rows: Rows, item_ids: Texts, study: str, family: str) -> pd.DataFrame:
-    """The ratings of a file of "did you write this?".
-
-    Args:
-        rows: Its rows.
-        item_ids: The item of each row.
-        study: The study.
-        family: Whose texts are the judge's own.
-
-    Raises:
-        SelfprefError: Another schema; names the file.
-    """
-    rows.need("target_model", "recognition_score")
-    targets, stored = rows.names("target_model"), rows.numbers("recognition_score")
-    split = _yes_and_no(rows)
+    """The ratings of a file of "did you write this?"."""
+    stored, split = numbers(frame, "recognition_score"), _yes_and_no(frame)
     known = ~np.isnan(split[:, 0])
     score = np.where(known, split[:, 0], stored)
-    lost = np.isnan(score)
-    rows.note("not-a-number", lost)
-    rows.note("yes-undercounted", known & (score > stored))
-    truths = rows.column("ground_truth")
-    wrong = [
-        truth is not None and bool(truth) != (target == family)
-        for truth, target in zip(truths, targets, strict=True)
-    ]
-    rows.note("wrong-ground-truth", np.array(wrong))
-    every = set(itertools.product(pd.unique(item_ids), pd.unique(targets)))
-    dropped = sorted(every - set(zip(item_ids, targets, strict=True)))
-    rows.count("missing-p-yes", len(dropped), f"of {len(every)} rows of its articles")
-
-    def and_dropped(values: Floats) -> Floats:
-        return np.concatenate([values, np.full((len(dropped), *values.shape[1:]), np.nan)])
-
-    status = np.where(lost, "failed", "ok")
-    return _table(
-        rows,
-        study,
-        "recognition",
-        {
-            "item_id": np.array([*item_ids, *(item for item, _ in dropped)], dtype=object),
-            "responder": np.array([*targets, *(target for _, target in dropped)], dtype=object),
-            "score": and_dropped(score),
-            "distribution": lists(and_dropped(split), ~np.isnan(and_dropped(split)[:, 0])),
-            "mass": and_dropped(split.sum(axis=1)),
-            "stored": and_dropped(stored),
-            "status": np.array([*status, *["unparsable"] * len(dropped)], dtype=object),
-        },
+    note("not-a-number", np.isnan(score))
+    note("yes-undercounted", known & (score > stored))
+    truth = numbers(frame, "ground_truth")
+    note(
+        "wrong-ground-truth",
+        ~np.isnan(truth) & ((truth != 0) != rows["responder"].eq(frame["own"])),
     )
+    every = pd.MultiIndex.from_product([rows[name].unique() for name in ("item_id", "responder")])
+    dropped = every.difference(pd.MultiIndex.from_frame(rows[["item_id", "responder"]]))
+    detail = f"of {len(every)} rows of its articles"
+    note("missing-p-yes", np.ones(len(dropped), dtype=bool), detail)
+    rows = rows.assign(
+        score=score, stored=stored, mass=split.sum(axis=1), yes=split[:, 0], no=split[:, 1]
+    ).assign(status=np.where(np.isnan(score), "failed", "ok"))
+    back = dropped.to_frame(index=False, name=["item_id", "responder"]).assign(status="unparsable")
+    rows = pd.concat([rows, back], ignore_index=True)
+    split = rows[["yes", "no"]].to_numpy()
+    return rows.drop(columns=["yes", "no"]).assign(distribution=lists(split, rows["yes"].notna()))
 
 
-def read_quality(rows: Rows, item_ids: Texts, study: str) -> pd.DataFrame:
-    """The ratings of a file of quality scores.
-
-    Args:
-        rows: Its rows.
-        item_ids: The item of each row.
-        study: The study.
-
-    Raises:
-        SelfprefError: Another schema; names the file.
-    """
-    rows.need("target_model", "scores", "score")
-    stored = rows.numbers("score", most=float(GRADES[-1]))
-    grades = rows.labels("scores", GRADES)
+def _quality(frame: pd.DataFrame, rows: pd.DataFrame, note: Callable[..., None]) -> pd.DataFrame:
+    """The ratings of a file of quality scores."""
+    stored, grades = numbers(frame, "score"), by_label(frame["scores"], GRADES)
     mass = grades.sum(axis=1)
     status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
     with np.errstate(divide="ignore", invalid="ignore"):
         score = grades @ np.arange(1, len(GRADES) + 1) / mass
     score = np.where(status == "ok", score, np.nan)
     filled = (status != "ok") & ~np.isnan(stored)
-    rows.note("not-a-number", status == "failed")
-    rows.note("mass-filled", filled, _values(stored[filled]))
-    differs = ~np.isclose(score, stored, atol=1e-6) & ~np.isnan(score)
-    rows.note("stored-differs", differs)
-    named = np.array([name != rows.file.evaluator for name in rows.column("model")])
-    rows.note("family-as-model", named)
-    return _table(
-        rows,
-        study,
-        "quality",
-        {
-            "item_id": item_ids,
-            "responder": rows.names("target_model"),
-            "score": score,
-            "distribution": lists(grades, status != "failed"),
-            "mass": mass,
-            "stored": stored,
-            "status": status,
-        },
+    note("not-a-number", status == "failed")
+    values = ", ".join(f"{value:g}" for value in np.unique(stored[filled]))
+    note("mass-filled", filled, f"stored {values}")
+    note("stored-differs", ~np.isclose(score, stored, atol=1e-6) & ~np.isnan(score))
+    return rows.assign(
+        score=score,
+        stored=stored,
+        mass=mass,
+        distribution=lists(grades, status != "failed"),
+        status=status,
     )
-
-
-def _values(stored: Floats) -> str:
-    return "stored " + ", ".join(f"{value:g}" for value in np.unique(stored))
