@@ -261,3 +261,11 @@ def test_notebooks_are_chapters_and_no_programs(path: Path):
     ]
     assert all(node.end_lineno - node.lineno < 14 for node in functions)
     assert cells[0].cell_type == "markdown"
+
+
+@pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
+def test_a_chapter_has_code_that_a_reader_of_the_book_sees(study: str):
+    cells = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4).cells
+    shown = [cell for cell in cells if "show-input" in cell.metadata.get("tags", [])]
+    assert shown
+    assert all(cell.cell_type == "code" for cell in shown)

@@ -8,7 +8,6 @@ lie the knots (data/published/chrf_mqm.csv). On the other sentences the map is h
 released score (data/published/chrf_mqm_errors.csv).
 """
 
-import numpy as np
 import pandas as pd
 
 from selfpref import paths
@@ -66,5 +65,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    np.seterr(all="raise")
     main()

@@ -66,7 +66,7 @@ def executed(place: str, preview: str) -> nbformat.NotebookNode:
         nbformat.v4.new_markdown_cell(lead, id="0"),
         nbformat.v4.new_code_cell("load()", id="1"),
         nbformat.v4.new_code_cell("show()", outputs=outputs, id="2"),
-        nbformat.v4.new_code_cell("assert 1 == 1", id="3"),
+        nbformat.v4.new_code_cell("assert 1 == 1", id="3", metadata={"tags": ["show-input"]}),
     ]
     return nbformat.v4.new_notebook(cells=cells, metadata={"language_info": {"name": "python"}})
 

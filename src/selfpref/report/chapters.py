@@ -15,6 +15,9 @@ from selfpref.report.gather import Output
 # What MyST and HTML read as more than text; captions hold names that came with the data.
 INERT = str.maketrans({"{": "&#123;", "<": "&lt;", "`": "&#96;", "\n": " "})
 
+# The tag of a cell that computes a measure by hand.
+SHOWN = "show-input"
+
 
 def label(study: str, name: str) -> str:
     """The anchor of a figure in the book."""
@@ -89,10 +92,11 @@ def chapter(notebook: NotebookNode, study: str, outputs: Mapping[str, Output]) -
     for cell in notebook.cells:
         if cell.cell_type != "code":
             made.cells.append(cell)
+            continue
         # Code that a reader is to follow is shown; what draws is folded, what only loads left out.
-        elif "assert" in cell.source or cell.outputs:
+        tags = cell.metadata.get("tags", [])
+        if SHOWN in tags or cell.outputs:
             part = deepcopy(cell)
-            if "assert" not in cell.source:
-                part.metadata["tags"] = [*cell.metadata.get("tags", []), "hide-input"]
+            part.metadata["tags"] = tags if SHOWN in tags else [*tags, "hide-input"]
             made.cells += _parts(part, study, outputs)
     return made
