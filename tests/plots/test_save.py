@@ -13,7 +13,7 @@ from selfpref.plots import save
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.heatmap import heatmap
-from selfpref.plots.save import Gallery, nothing
+from selfpref.plots.save import Gallery
 
 TABLE = pd.DataFrame({"judge": ["j", "k", "j"], "eo": [0.4, None, 0.0]})
 CELLS = pd.DataFrame(
@@ -101,7 +101,7 @@ def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path, monkeypatch
     monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
     gallery = Gallery(tmp_path)
     gallery.add("tasks", rows_with_intervals(), None, "a caption")
-    gallery.add("empty", *nothing("no rows"))
+    gallery.add("empty", None, None, "no rows.")
     gallery.prune()
     assert {path.name for path in tmp_path.iterdir()} == {"tasks.svg", "gallery.json"}
     assert told[-1].data == "Not drawn: no rows."

@@ -1,54 +1,10 @@
-"""Captions: what a figure shows, from which data, with n, what was dropped, and the interval.
+"""Parts of captions: how many rows a figure draws, and what was dropped.
 
-A study gives the sentences that say what is shown; what all captions repeat is made here from the
-frame that the figure draws and from the parameters. A caption describes; what follows from a figure
-stands in the chapter.
+A chapter writes a caption in one f-string; what several repeat is made here from the frame that the
+figure draws. A caption describes; what follows from a figure stands in the chapter.
 """
 
 import pandas as pd
-
-from selfpref.params import Params
-
-
-def interval(of: str, params: Params) -> str:
-    """Level, method and resamples of a bootstrap interval.
-
-    Args:
-        of: What is resampled, such as `prompts`.
-        params: With `bootstrap`.
-    """
-    boot = params.bootstrap
-    return (
-        f"{boot.level:.0%} {'BCa' if boot.method == 'bca' else boot.method} intervals, "
-        f"{boot.resamples} bootstrap resamples of {of}"
-    )
-
-
-def wilson(of: str, params: Params) -> str:
-    """Level and kind of the interval of a share (`selfpref.statistics.shares`).
-
-    Args:
-        of: What clusters rows, such as `prompts`.
-        params: With `bootstrap`.
-    """
-    return f"{params.bootstrap.level:.0%} Wilson intervals over {of}"
-
-
-def caption(*told: str, params: Params | None = None, of: str = "prompts") -> str:
-    """The sentences one after the other, then how intervals were made.
-
-    Args:
-        told: Sentences, with or without a full stop; empty ones are left out.
-        params: With `bootstrap`; None where nothing was resampled.
-        of: What is resampled.
-
-    >>> caption("Bias of each judge", counted(pd.DataFrame(), "pairs"), "")
-    'Bias of each judge. no pairs.'
-    """
-    parts = [part.strip().removesuffix(".") for part in told if part.strip()]
-    if params is not None:
-        parts.append(interval(of, params))
-    return "".join(f"{part}. " for part in parts).strip()
 
 
 def counted(

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from IPython.display import Markdown, display
@@ -100,30 +100,6 @@ def _preview(figure: Figure) -> bytes:
     return small.getvalue()
 
 
-class Plate(NamedTuple):
-    """A picture, the numbers that it draws, and its caption; `Gallery.add(name, *plate)`.
-
-    Attributes:
-        figure: The picture; None where there is nothing to draw.
-        table: The plotted numbers; None where another output holds them.
-        caption: What it shows, from which data, with n and what was dropped; or why there is none.
-    """
-
-    figure: Figure | None
-    table: pd.DataFrame | None
-    caption: str
-
-
-def nothing(reason: str, table: pd.DataFrame | None = None) -> Plate:
-    """A plate without a picture, which says what is missing.
-
-    Args:
-        reason: What was there and what dropped out, with counts.
-        table: What is left; None as in `Plate`.
-    """
-    return Plate(None, table, f"{reason}.")
-
-
 class Gallery:
     """The folder of one study's pictures and tables, which its chapter fills.
 
@@ -191,7 +167,7 @@ class Gallery:
         Args:
             name: Their file name without ending.
             figure: The picture; where there is none, its table is written and the caption shown.
-            table: The plotted numbers; None as in `Plate`.
+            table: The plotted numbers; None where another output holds them.
             caption: As in `figure`.
         """
         if table is not None:
