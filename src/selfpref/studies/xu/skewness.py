@@ -13,7 +13,6 @@ Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -118,23 +117,10 @@ def _steps(values: Floats, weights: Floats) -> Iterator[tuple[Floats, float]]:
     return zip((weights[place] for place in order), apart, strict=True)
 
 
-@dataclass(frozen=True)
-class SignFlips:
-    """D of values whose signs about gamma are drawn at random: the null made from the data.
-
-    Attributes:
-        p: Share of draws with a D of at least the one observed, the observation among them.
-        upper: The draws' quantile at the level asked for: the upper end of the null band.
-    """
-
-    p: float
-    upper: float
-
-
 def sign_flips(
     values: Floats, gamma: float, draws: int, level: float, rng: np.random.Generator
-) -> SignFlips:
-    """Test of symmetry about gamma.
+) -> tuple[float, float]:
+    """Test of symmetry: D of values whose signs about gamma are drawn at random.
 
     Args:
         values: `[n]`.
@@ -144,10 +130,11 @@ def sign_flips(
         rng: Source of the signs.
 
     Returns:
-        p in 1/(draws + 1)..1 and the band; NaN without values.
+        p in 1/(draws + 1)..1, the share of draws with a D of at least the one observed, the
+        observation among them; and the draws' quantile at `level`. NaN without values.
     """
     if not len(values):
-        return SignFlips(np.nan, np.nan)
+        return np.nan, np.nan
     observed = float(distance_skewness(values, gamma))
     step = max(1, CHUNK // len(values))
     found = []
@@ -157,7 +144,7 @@ def sign_flips(
     null = np.concatenate(found)
     # The observed arrangement of signs is one of the draws; equal up to rounding counts as equal.
     at_least = np.count_nonzero(null >= observed - 1e-12)
-    return SignFlips((1 + at_least) / (1 + draws), float(np.quantile(null, level)))
+    return (1 + at_least) / (1 + draws), float(np.quantile(null, level))
 
 
 @lru_cache(maxsize=256)
