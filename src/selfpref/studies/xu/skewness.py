@@ -12,7 +12,7 @@ to be read against the null band for its n, or against x with signs drawn at ran
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -117,6 +117,13 @@ def _steps(values: Floats, weights: Floats) -> Iterator[tuple[Floats, float]]:
     return zip((weights[place] for place in order), apart, strict=True)
 
 
+def _drawn(draw: Callable[[tuple[int, int]], Floats], draws: int, n: int) -> Floats:
+    """D of many draws of n values."""
+    step = max(1, CHUNK // n)
+    sizes = (min(step, draws - start) for start in range(0, draws, step))
+    return np.concatenate([distance_skewness(draw((size, n))) for size in sizes])
+
+
 def sign_flips(
     values: Floats, gamma: float, draws: int, level: float, rng: np.random.Generator
 ) -> tuple[float, float]:
@@ -136,12 +143,8 @@ def sign_flips(
     if not len(values):
         return np.nan, np.nan
     observed = float(distance_skewness(values, gamma))
-    step = max(1, CHUNK // len(values))
-    found = []
-    for start in range(0, draws, step):
-        signs = rng.choice([-1.0, 1.0], size=(min(step, draws - start), len(values)))
-        found.append(distance_skewness(signs * (values - gamma)))
-    null = np.concatenate(found)
+    y = values - gamma
+    null = _drawn(lambda shape: y * rng.choice([-1.0, 1.0], size=shape), draws, len(values))
     # The observed arrangement of signs is one of the draws; equal up to rounding counts as equal.
     at_least = np.count_nonzero(null >= observed - 1e-12)
     return (1 + at_least) / (1 + draws), float(np.quantile(null, level))
@@ -161,10 +164,5 @@ def null_band(n: int, level: float = 0.95, draws: int = 2000, seed: int = 0) -> 
         Mean and upper end, in 0..1.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, n]))
-    step = max(1, CHUNK // n)
-    found = [
-        distance_skewness(rng.standard_normal((min(step, draws - start), n)))
-        for start in range(0, draws, step)
-    ]
-    null = np.concatenate(found)
+    null = _drawn(rng.standard_normal, draws, n)
     return float(null.mean()), float(np.quantile(null, level))

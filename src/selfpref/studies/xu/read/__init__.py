@@ -60,6 +60,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.records import json_lines, judges_of
 from selfpref.params import Dataset
 from selfpref.studies.xu import chains, feedback
+from selfpref.studies.xu.items import Task
 from selfpref.studies.xu.truths import MATCHERS, covers, recovered
 
 KEY = ["study", "item_id", "responder", "step"]
@@ -171,12 +172,12 @@ def _placed(kind: Kind, found: dict[str, str | None]) -> Place:
     judge = (found.get("judge") or responder) if kind == "feedback" else None
     if k := found.get("k"):
         chosen = found["best"] is not None
-        held = (f"best-of-{k}", responder, int(chosen), judge)
+        held = (f"{chains.BEST}{k}", responder, int(chosen), judge)
         return Place(kind, language, *held, samples=1 if chosen else int(k))
     if system := found.get("system"):
         rewritten = found["paraphrase"] is not None
         writer = (found["judge"] or "") if rewritten else system
-        return Place(kind, language, f"paraphrase/{system}", writer, int(rewritten), judge)
+        return Place(kind, language, f"{chains.PARAPHRASE}{system}", writer, int(rewritten), judge)
     condition = "second-run" if "beside" in found and responder in RAN_TWICE else ""
     return Place(kind, language, condition, responder, int(found.get("step") or 0), judge)
 
@@ -413,20 +414,13 @@ def _read_feedback(release: Release, judges: set[str]) -> None:
         if echoes:
             release.note(path, "instruction repeated", len(records), echoes)
         given = where.language == COMMONGEN
-        parse = feedback.coverage if given else feedback.mqm
+        task: Task = "coverage" if given else "mqm"
         rule = feedback.released_coverage if given else feedback.released_mqm
-        held = {"judge": where.judge, "task": "coverage" if given else "mqm", "variant": "plain"}
-        said = [(record, parse(record)) for record in records]
-        rows = [
-            {
-                **held,
-                "repeat": repeat,
-                "score": one.score,
-                "marks": None if given else one.marks,
-                "status": one.status,
-                "reply": record,
-                "stored": rule(record),
-            }
-            for record, one in said
-        ]
+        held = {"judge": where.judge, "task": task, "variant": "plain", "repeat": repeat}
+        rows = []
+        for record in records:
+            said = feedback.read(task, record)
+            row = {"reply": record, "stored": rule(record), "score": said.score}
+            row |= {"status": said.status, "marks": None if given else said.marks}
+            rows.append(held | row)
         release.add("ratings", where, rows)

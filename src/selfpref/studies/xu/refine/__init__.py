@@ -250,7 +250,7 @@ def _refine(
     }
     judges: dict[Arm, Judge] = {}
     for arm in (PLAIN, *plan.arms):
-        judge = kinds[ARMS[arm].judge]
+        judge = kinds[ARMS[arm]]
         assert judge is not None, "the parameters ask for an external judge"
         judges[arm] = judge
     for state in refine(firsts, writer, judges, steps=plan.steps, seed=seed):
@@ -286,9 +286,10 @@ def _vote(rows: Rows, items: Sequence[Item], writer: Participant, prefixes: Sequ
     """Self-consistency: the majority of samples as the judge."""
     for item, texts in zip(items, writer.write(items, max(prefixes)), strict=True):
         samples = [text for text in texts if written(text)]
-        for step, one in enumerate(rounds([text.text for text in samples], prefixes)):
-            said = Feedback("unparsable") if one.score is None else Feedback("ok", one.score)
-            text = samples[one.sample]
+        found = rounds([text.text for text in samples], prefixes)
+        for step, (sample, score) in enumerate(found):
+            said = Feedback("unparsable") if score is None else Feedback("ok", score)
+            text = samples[sample]
             rows.add(CONSISTENCY, item, step, text, writer.name, said, variant=CONSISTENCY)
 
 
