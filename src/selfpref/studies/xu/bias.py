@@ -115,8 +115,7 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
         The ratings' columns, several fresh draws as their mean (`averaged`), with `draws,
         condition, language, cluster, source, text, truth, own` (whether this reading drove the
         refinement: the writer's own, or in an arm that the condition names, that arm's judge's) and
-        `contaminated`. The truth is that of the text, so it is NaN for candidates,
-        which have samples.
+        `contaminated`. The truth is that of the text, so it is NaN for candidates.
 
     Raises:
         SelfprefError: The truth of translations is on another scale than their scores.
@@ -350,8 +349,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
 
     Returns:
         The columns `SUMMARY`: scores held against a truth (`n`), replies that say nothing
-        (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and of their changes
-        with its bounds, NaN where there is no step 0.
+        (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and its change.
     """
     held = grids(rows)
     gap = held["gap"]
@@ -401,8 +399,7 @@ def by_group(
         table: `summary`, or a function of the same arguments.
         rows: As `rated` returns them.
         settings: Handed on.
-        names: Of the random stream, before those of the group; scorings share a stream, and
-            with it their resamples.
+        names: Of the random stream, before those of the group; scorings share their resamples.
         by: What makes a group: columns, and what they are called in the table.
         columns: The table's.
         conventions: Which.
