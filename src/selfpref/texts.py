@@ -1,4 +1,4 @@
-"""Texts of models on paper: what cannot be written or seen is made visible.
+"""Texts of models: what stands in brackets; and on paper, what cannot be seen is made visible.
 
 JSON can spell what UTF-8 cannot: a lone surrogate, the half of a character. Control characters make
 an SVG invalid, and a character that turns the direction of writing disarranges what follows it.
@@ -6,6 +6,7 @@ an SVG invalid, and a character that turns the direction of writing disarranges 
 
 import re
 
+BOX = re.compile(r"\\(?:f?boxed|fbox)\s*(?=\{)")
 LONE = re.compile("[\ud800-\udfff]")
 LOST = "\N{REPLACEMENT CHARACTER}"
 _HIDDEN = (
@@ -30,3 +31,20 @@ def whole(text: str) -> str:
 def visible(text: str) -> str:
     """The text with a mark for each character that no one sees; line breaks and tabs stay."""
     return text.translate(_VISIBLE)
+
+
+def enclosed(text: str, start: int) -> str | None:
+    """What stands in the bracket that opens at `start`, or None where it never closes."""
+    opening = text[start]
+    closing = {"{": "}", "(": ")"}[opening]
+    depth = 0
+    for place in range(start, len(text)):
+        depth += (text[place] == opening) - (text[place] == closing)
+        if depth == 0:
+            return text[start + 1 : place].strip()
+    return None
+
+
+def boxes(text: str) -> list[str | None]:
+    r"""The contents of every `\boxed{...}`, in order; None where the braces never close."""
+    return [enclosed(text, match.end()) for match in BOX.finditer(text)]

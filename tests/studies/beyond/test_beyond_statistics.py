@@ -21,7 +21,7 @@ from selfpref.studies.livebench.panel import Panel
 from selfpref.studies.livebench.panel import Settings as ContestSettings
 from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.wataoka.read import mt_bench, vicuna80
-from selfpref.studies.xu.rows import Settings as XuSettings
+from selfpref.studies.xu.bias import Settings as XuSettings
 
 # item, the judges' choices, the human's label; the texts of `me` and `you`.
 PAIRS = [

@@ -70,17 +70,17 @@ def test_each_round_compares_the_current_answer_with_its_majority():
     samples = boxes("1", "2", "2", "3", "3", "3")
     found = judges.rounds(samples, (3, 6))
     # Round 1: 1 against 2. Round 2: 2, the majority by then, against 3.
-    assert [(samples[one.sample], one.score) for one in found] == [
+    assert [(samples[sample], score) for sample, score in found] == [
         (r"\boxed{1}", 0.0),
         (r"\boxed{2}", 0.0),
     ]
-    assert [one.score for one in judges.rounds(boxes("4", "4", "5"), (2, 3))] == [1.0, 1.0]
+    assert [score for _, score in judges.rounds(boxes("4", "4", "5"), (2, 3))] == [1.0, 1.0]
 
 
 def test_samples_without_an_answer_do_not_vote():
     assert judges.majority([None, None, "7"]) == "7"
     assert judges.majority(["2", "1", "1", "2"]) == "2"
     found = judges.rounds(boxes("", "", ""), (2, 3))
-    assert [one.score for one in found] == [None, None]
+    assert [score for _, score in found] == [None, None]
     # Nobody voted in the first round: the answer stays, and is not the majority of the second.
-    assert [one.score for one in judges.rounds(boxes("", "", "5"), (2, 3))] == [None, 0.0]
+    assert [score for _, score in judges.rounds(boxes("", "", "5"), (2, 3))] == [None, 0.0]

@@ -18,7 +18,7 @@ def chain(*steps, item="yor-en/1", responder="m"):
                 "language": "yor-en",
                 "text": text,
                 "reply": reply,
-                "said": said,
+                "score": said,
                 "truth": truth,
                 "fine": True,
                 "status": "ok",

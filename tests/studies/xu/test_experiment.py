@@ -13,12 +13,12 @@ from selfpref.models import Text
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.store import Store
 from selfpref.studies.xu import chains, refine
+from selfpref.studies.xu.bias import Settings, averaged, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
+from selfpref.studies.xu.refine import truths_of
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question
-from selfpref.studies.xu.refine.rows import truths_of
-from selfpref.studies.xu.rows import Settings, averaged, rated
-from selfpref.studies.xu.translation import curves, expected
+from selfpref.studies.xu.translation import expected
 
 ERROR = "'x' is a major accuracy error"
 

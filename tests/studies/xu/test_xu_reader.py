@@ -10,7 +10,7 @@ from selfpref import tables
 from selfpref.download.fetch import pinned
 from selfpref.errors import SelfprefError
 from selfpref.studies.xu import read as xu
-from selfpref.studies.xu.read.files import place
+from selfpref.studies.xu.read import place
 
 N = 8
 YORUBA = "model_outputs/gpt-4/self_refine/yor-en"

@@ -10,11 +10,11 @@ from conftest import REPOSITORY, entry, pin, xu_files
 
 from selfpref import paths, say, tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.xu import matched, people, selection, tasks, texts, translation
+from selfpref.studies.xu import bias, matched, people, selection, tasks, translation
 from selfpref.studies.xu import read as xu
-from selfpref.studies.xu.curves import nulls, summary
-from selfpref.studies.xu.rows import TABLES, Settings, integrity, rated
+from selfpref.studies.xu.bias import TABLES, Settings, integrity, rated, summary
 from selfpref.studies.xu.skewness import distance_skewness, null_band
+from selfpref.studies.xu.translation import nulls
 from selfpref.tables.frames import write_frames
 
 SETTINGS = Settings(
@@ -53,10 +53,10 @@ def read(folder, files):
 def compute(held, published, settings):
     """Every frame, by the functions that the metrics notebook calls."""
     rows, truths = rated(held, settings), held["truths"]
-    found = translation.curves(rows, settings)
-    table = translation.translation(found)
+    found = bias.curves(rows, settings)
+    table = bias.translation(found)
     people_bias = people.human(rows, truths, published, settings)
-    form = texts.format_accuracy(rows, settings)
+    form = tasks.format_accuracy(rows, settings)
     covered = tasks.commongen(rows, truths, settings)
     share = {name: part[tasks.COMMONGEN] for name, part in covered.groupby("convention")}
     none = covered.iloc[:0][tasks.COMMONGEN]
@@ -106,7 +106,7 @@ def rows(said, truth, language="a", step=0, status="ok"):
             "convention": "released",
             "cluster": [f"c{i}" for i in range(len(said))],
             "item_id": [f"{language}/{i}" for i in range(len(said))],
-            "said": np.array(said, dtype=float),
+            "score": np.array(said, dtype=float),
             "truth": np.array(truth, dtype=float),
             "status": status,
         }
@@ -152,7 +152,7 @@ def test_a_change_rests_on_what_counts_at_both_steps():
 
 def test_the_average_is_that_of_the_languages_not_of_one_pool():
     part = pd.concat([rows([1, 2, 3, 6], [0] * 4), rows([-4, -5], [0, 0], language="b")])
-    found = summary(part, SETTINGS, "x", averaged=True).set_index("language")
+    found = summary(part.assign(languages=2), SETTINGS, "x").set_index("language")
     assert found.loc["average", "bias"] == pytest.approx((3 - 4.5) / 2)
     both = [distance_skewness(np.array(x, dtype=float)) for x in ([1, 2, 3, 6], [-4, -5])]
     assert found.loc["average", "dskew"] == pytest.approx(np.mean(both))
@@ -161,7 +161,7 @@ def test_the_average_is_that_of_the_languages_not_of_one_pool():
 
 def test_an_average_that_lacks_a_language_is_missing():
     part = pd.concat([rows([1, 2], [0, 0]), rows([1, 2], [np.nan] * 2, language="b")])
-    found = summary(part, SETTINGS, "x", averaged=True).set_index("language")
+    found = summary(part.assign(languages=2), SETTINGS, "x").set_index("language")
     assert np.isnan(found.loc["average", "bias"])
     assert found.loc["average", "n"] == 0
 
@@ -397,7 +397,7 @@ def test_own_texts_are_matched_within_bins_of_quality():
                 "item_id": [f"a/{item}{i}" for i in range(count)],
                 "cluster": [f"{item}{i}" for i in range(count)],
                 "responder": responder,
-                "said": float(said),
+                "score": float(said),
                 "truth": float(truth),
             }
         )
@@ -424,7 +424,7 @@ def test_own_texts_are_matched_within_bins_of_quality():
         text=None,
         source=None,
     )
-    held = held.assign(own=held["responder"].eq("me"), stored=held["said"], score=held["said"])
+    held = held.assign(own=held["responder"].eq("me"), stored=held["score"])
     found = matched.matched(held, SETTINGS)
     found = found.query("convention == 'released'").iloc[0]
     assert found["matched"] == pytest.approx(1)

@@ -44,9 +44,9 @@ from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
 from selfpref.studies.wataoka import STUDY as WATAOKA
-from selfpref.studies.xu import rows as xu
-from selfpref.studies.xu.rows import Settings as XuSettings
-from selfpref.studies.xu.rows import chained, rated, read_as, truth_of
+from selfpref.studies.xu import bias as xu
+from selfpref.studies.xu.bias import Settings as XuSettings
+from selfpref.studies.xu.bias import chained, rated, read_as, truth_of
 from selfpref.tables.schemas import PANEL, TIE
 
 # Scores are sums and ratios in floating point.
@@ -270,7 +270,7 @@ def of_refinement(tables: Tables, settings: XuSettings) -> Iterator[Row]:
             # People graded one language; the rows of the others are out of its scope.
             golds["human-mqm"] = human.dropna()
         for name, gold in golds.items():
-            scored = part.loc[gold.index].assign(score=part["said"], gold=gold)
+            scored = part.loc[gold.index].assign(gold=gold)
             place: Row = {"study": "xu", "dataset": task, "judge": judge, "gold": name}
             place |= {"unit": UNITS.get(str(task), "points")}
             names = ("beyond", "xu", str(task), str(judge), name)

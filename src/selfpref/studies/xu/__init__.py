@@ -9,14 +9,13 @@ score of it rose.
                  the testbed's side of it is in `lab`
     feedback     what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
                  must hold from one step to the next
-    rows         the one long frame that is measured: a text, its self-score and its truth
-    curves       bias and distance skewness (`skewness`) of many cells, with their intervals
-    translation  the paper's main figure, what refinement brings, other arms, sizes
+    bias         the one long frame that is measured (a text, its self-score and its truth), and
+                 bias and distance skewness (`skewness`) of its cells: the paper's main figure
+    translation  what refinement brings, other arms, D beside its nulls, sizes
     selection    what keeping the greatest score does by itself: noise judges, best of k
     matched      own texts against others' that are as good
     people       professional raters, and the printed numbers
-    tasks        sentences from given words, mathematics, paraphrases
-    texts        the format of feedback
+    tasks        sentences from given words, mathematics, paraphrases; the format of feedback
 
 `notebooks/xu_metrics.ipynb` calls these functions, `notebooks/xu.ipynb` draws what they return.
 

@@ -93,7 +93,7 @@ def links(rows: pd.DataFrame) -> pd.DataFrame:
     """Each row beside its predecessor.
 
     Args:
-        rows: One row an item, responder and step: `item_id, responder, step, text, reply, said`
+        rows: One row an item, responder and step: `item_id, responder, step, text, reply, score`
             (the own score, NaN where missing), `truth` (NaN where missing) and `fine` (whether two
             texts hardly ever have the same truth, as with an unrounded neural metric).
 
@@ -104,7 +104,7 @@ def links(rows: pd.DataFrame) -> pd.DataFrame:
     """
     rows = rows.sort_values(["item_id", "responder", "step"], ignore_index=True)
     chain = rows.groupby(["item_id", "responder"], sort=False)
-    before = chain[["step", "text", "reply", "said", "truth"]].shift()
+    before = chain[["step", "text", "reply", "score", "truth"]].shift()
     linked = before["step"].eq(rows["step"] - 1)
     # A source that kept scores only says nothing about changes of the text.
     known = linked & rows["text"].notna() & before["text"].notna()
@@ -113,7 +113,7 @@ def links(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(
         text_changed=changed,
         rescored=known & ~changed & rows["reply"].ne(before["reply"]),
-        self_decreased=linked & rows["said"].lt(before["said"]),
+        self_decreased=linked & rows["score"].lt(before["score"]),
         text_without_truth=changed & rows["fine"] & moved.le(ROUNDING),
         truth_without_text=known & ~changed & moved.gt(ROUNDING),
     )

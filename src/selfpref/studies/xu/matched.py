@@ -3,14 +3,13 @@
 Bias grows with how bad a text is, whoever wrote it.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.bootstrap import bounded, ratio
 from selfpref.statistics.scores import Floats
+from selfpref.studies.xu.bias import CONVENTIONS, TEXT, Settings, read_as
 from selfpref.studies.xu.feedback import quoted
-from selfpref.studies.xu.rows import CONVENTIONS, TEXT, Settings, read_as
 
 # A judge read the text at hand if at least this share of the spans that it quotes stand there; of
 # fewer spans nothing follows.
@@ -19,9 +18,10 @@ QUOTED, SPANS = 0.8, 10
 # plateaus of the map from BLEURT.
 EQUAL = (-np.inf, -22.5, -17.5, -12.5, -7.5, -3.0, np.inf)
 READING = ["condition", "language", "responder", "step", "judge", "variant", "repeat"]
+PAIR = ["judge", "control"]
 MATCHED = [
-    *("judge", "control", "convention", "n_own", "n_others", "own_gap", "others_gap"),
-    *("difference", "matched", "matched_lo", "matched_hi"),
+    *(*PAIR, "convention", "n_own", "n_others", "own_gap", "others_gap", "difference"),
+    *bounded("matched"),
 ]
 
 
@@ -50,45 +50,32 @@ def _matched(totals: Floats) -> Floats:
     """Mean over bins of (own mean - others' mean), weighted by the own texts in each bin.
 
     Args:
-        totals: Sum and count of own, sum and count of others, by bin: `[batch, bins, 4]`.
+        totals: By bin, of own texts and of others', sum and count: `[batch, bins, 2, 2]`.
     """
-    own, n_own, others, n_others = (totals[..., i] for i in range(4))
-    both = (n_own > 0) & (n_others > 0)
-    gap = np.divide(own, n_own, out=np.zeros_like(own), where=both) - np.divide(
-        others, n_others, out=np.zeros_like(own), where=both
-    )
-    weight = np.where(both, n_own, 0.0)
-    whole = weight.sum(axis=-1)
-    mean: Floats = np.divide(
-        (gap * weight).sum(axis=-1), whole, out=np.full_like(whole, np.nan), where=whole > 0
-    )
-    return mean
+    own, others = totals[..., 0, :], totals[..., 1, :]
+    gap = ratio(own) - ratio(others)
+    weight = np.where(np.isnan(gap), 0.0, own[..., 1])
+    return ratio(np.stack([np.nansum(gap * weight, axis=-1), weight.sum(axis=-1)], axis=-1))
 
 
-def _comparisons(
-    rows: pd.DataFrame, settings: Settings
-) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
-    """Judge, control, and the gaps of its own texts and of others' texts that it read."""
-    start = rows[rows["step"].eq(0) & rows["truth"].notna() & rows["said"].notna()]
+def _comparisons(rows: pd.DataFrame) -> pd.DataFrame:
+    """The texts that a judge read, its own and others', against the truth and against each control.
+
+    Returns:
+        `judge, control` (empty: the truth), `own, cluster, truth, gap`.
+    """
+    start = rows[rows["step"].eq(0) & rows["truth"].notna() & rows["score"].notna()]
     start = start[start["task"].eq("mqm") & start["variant"].eq("plain") & start["repeat"].eq(0)]
-    own, others = start[start["own"] & start["condition"].eq("")], start[~start["own"]]
-    for judge, theirs in others.groupby("judge"):
-        mine = own[own["responder"].eq(judge) & own["language"].isin(theirs["language"])]
-        if mine.empty:
-            continue
-        yield str(judge), "none", _gaps(mine, mine["truth"]), _gaps(theirs, theirs["truth"])
-        for control, readings in start[start["judge"].ne(judge)].groupby("judge"):
-            scores = readings.set_index(TEXT)["said"].rename("control")
-            # What the control wrote is no other's text to it.
-            neutral = theirs[theirs["responder"].ne(control)]
-            pair = [part.join(scores, on=TEXT) for part in (mine, neutral)]
-            pair = [part[part["control"].notna()] for part in pair]
-            if all(len(part) for part in pair):
-                yield str(judge), str(control), *(_gaps(part, part["control"]) for part in pair)
-
-
-def _gaps(rows: pd.DataFrame, against: pd.Series) -> pd.DataFrame:
-    return rows.assign(gap=rows["said"] - against)[["cluster", "truth", "gap"]]
+    # Own texts in the languages in which the judge read others' too.
+    both = start.loc[~start["own"], ["judge", "language"]].drop_duplicates()
+    read = start[~start["own"] | start["condition"].eq("")].merge(both)
+    controls = start[[*TEXT, "judge", "score"]]
+    controls = controls.rename(columns={"judge": "control", "score": "against"})
+    pairs = read.merge(controls, on=TEXT)
+    # What the control wrote is no other's text to it.
+    pairs = pairs[pairs["control"].ne(pairs["judge"]) & pairs["control"].ne(pairs["responder"])]
+    found = pd.concat([read.assign(control="", against=read["truth"]), pairs], ignore_index=True)
+    return found.assign(gap=found["score"] - found["against"])
 
 
 def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -109,39 +96,33 @@ def matched(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `judge, control, convention, n_own, n_others, own_gap, others_gap, difference` (not matched)
         and `matched` with its interval.
     """
-    quoting = reads_its_text(rows)
+    quoting = reads_its_text(rows).reindex(rows.index, fill_value=True)
     found = []
     for convention in CONVENTIONS:
         read = read_as(rows, convention)
-        if convention == "corrected":
-            read = pd.concat([read[read["own"]], read.loc[quoting.index[quoting]]])
-        for judge, control, own, others in _comparisons(read, settings):
-            interval = settings.intervals.estimate(
-                np.concatenate([_binned(own, 0), _binned(others, 2)]),
-                pd.concat([own["cluster"], others["cluster"]]),
-                _matched,
-                *("matched", judge, control),
+        compared = _comparisons(read[quoting] if convention == "corrected" else read)
+        for (judge, control), part in compared.groupby(PAIR):
+            own = part["own"]
+            if own.all() or not own.any():
+                continue
+            mine, theirs = part.loc[own, "gap"].mean(), part.loc[~own, "gap"].mean()
+            pair = (str(judge), str(control) or "none")
+            matched = settings.intervals.estimate(
+                _binned(part), part["cluster"], _matched, "matched", *pair
             )
             found.append(
-                {
-                    "judge": judge,
-                    "control": control,
-                    "convention": convention,
-                    "n_own": len(own),
-                    "n_others": len(others),
-                    "own_gap": own["gap"].mean(),
-                    "others_gap": others["gap"].mean(),
-                    "difference": own["gap"].mean() - others["gap"].mean(),
-                }
-                | interval.columns("matched")
+                dict(zip(PAIR, pair, strict=True))
+                | {"convention": convention, "n_own": own.sum(), "n_others": (~own).sum()}
+                | {"own_gap": mine, "others_gap": theirs, "difference": mine - theirs}
+                | matched.columns("matched")
             )
     return pd.DataFrame(found, columns=MATCHED)
 
 
-def _binned(rows: pd.DataFrame, first: int) -> Floats:
-    """Sum and count of each row's gap in its bin, `[rows, bins, 4]`, from position `first`."""
-    cells = np.zeros((len(rows), len(EQUAL) - 1, 4))
-    at = np.arange(len(rows)), np.digitize(rows["truth"], EQUAL[1:-1])
-    cells[(*at, first)] = rows["gap"]
-    cells[(*at, first + 1)] = 1.0
+def _binned(rows: pd.DataFrame) -> Floats:
+    """Sum and count of each row's gap in its bin, own or others', `[rows, bins, 2, 2]`."""
+    cells = np.zeros((len(rows), len(EQUAL) - 1, 2, 2))
+    bins = np.digitize(rows["truth"], EQUAL[1:-1])
+    side = (~rows["own"]).to_numpy(dtype=int)
+    cells[np.arange(len(rows)), bins, side] = np.stack([rows["gap"], np.ones(len(rows))], axis=-1)
     return cells

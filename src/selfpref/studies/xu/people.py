@@ -4,8 +4,15 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
-from selfpref.studies.xu.curves import AVERAGE, by_group, summary
-from selfpref.studies.xu.rows import Settings, paper_chains, read_as, truth_of
+from selfpref.studies.xu.bias import (
+    AVERAGE,
+    Settings,
+    by_group,
+    paper_chains,
+    read_as,
+    summary,
+    truth_of,
+)
 from selfpref.studies.xu.selection import expected_greatest
 from selfpref.studies.xu.skewness import distance_skewness
 
@@ -55,10 +62,9 @@ def human(
     table = by_group(
         summary, own, settings, "human", by={"responder": "model"}, conventions=("released",)
     ).rename(columns=lambda name: str(name).replace("truth_", "human_"))
-    noise = []
-    first = read_as(own[own["step"].eq(0)], "released").groupby("responder")
-    for model, part in first:
-        levels, counts = np.unique(part["said"], return_counts=True)
+    noise, first = [], read_as(own[own["step"].eq(0)], "released")
+    for model, part in first.groupby("responder"):
+        levels, counts = np.unique(part["score"], return_counts=True)
         for step in table.loc[table["model"].eq(model), "step"]:
             score = expected_greatest(levels, counts[:, None].astype(float), step + 1)
             noise.append((model, step, float(score[0]) - part["truth"].mean()))
@@ -101,27 +107,24 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
         `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
     own = read_as(rated_by_people(rows, truths), "released")
-    own = own[own["step"].eq(0) & own["said"].notna()].rename(
-        columns={"responder": "model", "cluster": "sentence"}
+    own = (
+        own[own["step"].eq(0) & own["score"].notna()]
+        .drop(columns="metric")
+        .rename(columns={"responder": "model", "cluster": "sentence", "score": "said"})
     )
-    gaps = own["said"] - own["truth"]
-    bias = gaps.groupby([own["language"], own["model"]]).transform("mean")
     made = np.concatenate([np.full(count, gap) for gap, count in MADE_UP])
-    cell = own.groupby(["language", "model"]).ngroup()
-    parts = {
-        1: own[cell.eq(cell[bias.eq(bias.max())].min())],
-        2: pd.DataFrame({"said": MIDDLE + made, "truth": MIDDLE}).assign(
-            **dict.fromkeys(("language", "model"), "made up"),
-            step=0,
-            sentence=[f"made up/{n}" for n in range(1, len(made) + 1)],
-        ),
-    }
-    found = []
-    for figure, part in parts.items():
-        gaps = part["said"] - part["truth"]
-        skew = float(distance_skewness(gaps.to_numpy(), settings.gamma))
-        found.append(part.assign(figure=figure, bias=gaps.mean(), dskew=skew)[EXAMPLES])
-    return pd.concat([part for part in found if len(part)], ignore_index=True)
+    sentences = [f"made up/{n}" for n in range(1, len(made) + 1)]
+    schematic = pd.DataFrame({"said": MIDDLE + made, "truth": MIDDLE, "sentence": sentences})
+    names = dict.fromkeys(("language", "model"), "made up")
+    found = [schematic.assign(figure=2, step=0, **names)]
+    gaps = (own["said"] - own["truth"]).groupby([own["language"], own["model"]])
+    if len(own):
+        found.insert(0, own.loc[gaps.groups[gaps.mean().idxmax()]].assign(figure=1))
+    for i, part in enumerate(found):
+        gap = part["said"] - part["truth"]
+        skew = float(distance_skewness(gap.to_numpy(), settings.gamma))
+        found[i] = part.assign(bias=gap.mean(), dskew=skew)[EXAMPLES]
+    return pd.concat(found, ignore_index=True)
 
 
 def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

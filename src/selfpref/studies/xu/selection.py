@@ -13,14 +13,27 @@ What a measured bias has *beyond* that of noise is told with an interval: senten
 each with its scores, its candidates and its truths in every language.
 """
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded, ratio
 from selfpref.statistics.scores import Floats
 from selfpref.studies.xu import chains
-from selfpref.studies.xu.curves import AVERAGE, COUNTS, LEVELS, by_group, named_intervals, summary
-from selfpref.studies.xu.rows import CONVENTIONS, Settings, paper_chains, under_scorings
+from selfpref.studies.xu.bias import (
+    CONVENTIONS,
+    COUNTS,
+    KEY,
+    LEVELS,
+    Settings,
+    by_group,
+    named_intervals,
+    over_languages,
+    paper_chains,
+    summary,
+)
+from selfpref.studies.xu.items import TASKS
 
 BEST_KEY = ["language", "model", "k", "convention"]
 BEST_OF_K = [*BEST_KEY, *COUNTS[:2], *bounded(*LEVELS)]
@@ -31,7 +44,6 @@ REFINED = [
     *("language", "model", "step", "convention", "noise_score"),
     *(*bounded("noise_bias"), "scores", *bounded("beyond")),
 ]
-TASKS = ("mqm", "coverage", "correctness")
 
 
 def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -87,12 +99,12 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
 
 
 def scores_of(rows: pd.DataFrame, clusters: list[str]) -> tuple[Floats, Floats]:
-    """The different scores `said`, ascending, and how often each cluster has each.
+    """The different scores, ascending, and how often each cluster has each.
 
     Returns:
         `[levels]` and `[levels, clusters]`; missing scores are left out.
     """
-    counts = pd.crosstab(rows["said"], rows["cluster"]).reindex(columns=clusters, fill_value=0)
+    counts = pd.crosstab(rows["score"], rows["cluster"]).reindex(columns=clusters, fill_value=0)
     return counts.index.to_numpy(dtype=float), counts.to_numpy(dtype=float)
 
 
@@ -118,40 +130,42 @@ def best_of_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         the score of the model's own choice less the noise judge's; NaN where its choice has no
         readable score.
     """
-    read = under_scorings(_candidates(rows[rows["own"]])).rename(columns={"responder": "model"})
+    by = {"language": "language", "responder": "model", "k": "k"}
+    drawn = _candidates(rows[rows["own"]])
     found = [
-        dict(zip(BEST_KEY, key, strict=True)) | _best_of_noise(part, settings, *key[:3])
-        for key, part in read.groupby(BEST_KEY)
-        if (part["step"].eq(0) & part["said"].notna()).any()
+        by_group(
+            *(_chosen, drawn, settings, "best of noise"),
+            by=by,
+            columns=BEST_OF_NOISE,
+            conventions=(convention,),
+        )
+        for convention in CONVENTIONS
     ]
-    table = pd.DataFrame(found, columns=BEST_OF_NOISE)
-    return table.sort_values("convention", ascending=False, kind="stable", ignore_index=True)
+    return pd.concat(found, ignore_index=True)[BEST_OF_NOISE]
 
 
-def _best_of_noise(
-    rows: pd.DataFrame, settings: Settings, language: str, model: str, k: int
-) -> dict[str, object]:
-    """The same of one model's k under one scoring."""
-    clusters = sorted({*rows["cluster"]})
-    drawn = rows[rows["step"].eq(0) & rows["said"].notna()]
+def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+    """The same of one model's k under one scoring: one row, or none without scores."""
+    drawn = rows[rows["step"].eq(0) & rows["score"].notna()]
+    if drawn.empty:
+        return pd.DataFrame(columns=BEST_OF_NOISE)
+    clusters, k = sorted({*rows["cluster"]}), int(rows["k"].iloc[0])
     chosen = rows[rows["step"].eq(1)]
     levels, counts = scores_of(drawn, clusters)
-    own = chosen["said"].where(chosen["truth"].notna())
+    own = chosen["score"].where(chosen["truth"].notna())
     mine = sums_of(own, chosen["cluster"], clusters)
 
     def statistics(weights: Floats) -> dict[str, Floats]:
         noise = expected_greatest(levels, counts @ weights, k)
         return {"noise_score": noise[None], "beyond": (ratio((mine @ weights).T) - noise)[None]}
 
-    names = ("best of noise", language, model, str(k))
     made = named_intervals(settings.intervals, len(clusters), statistics, *names)
-    score = made["noise_score"].iloc[0]
-    return {
-        **made[["noise_score", *bounded("beyond")]].iloc[0],
-        "candidate_mean": drawn["said"].mean(),
-        "noise_bias": score - chosen["truth"].mean(),
-        "scores": len(drawn),
-    }
+    return made.assign(
+        convention=rows["convention"].iloc[0],
+        candidate_mean=drawn["score"].mean(),
+        noise_bias=made["noise_score"] - chosen["truth"].mean(),
+        scores=len(drawn),
+    )
 
 
 def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -170,53 +184,49 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
         measured.
     """
-    found = [pd.DataFrame(columns=REFINED)]
-    for task in TASKS:
+    found = []
+    for task, convention in itertools.product(TASKS, CONVENTIONS):
         own = paper_chains(rows, task)
-        languages = own["language"].nunique()
-        for convention in CONVENTIONS:
-            read = under_scorings(own, (convention,))
-            for model, part in read.groupby("responder"):
-                table = _refined(part, settings, languages, str(model))
-                found.append(table.assign(model=model, convention=convention))
-    return pd.concat([part for part in found if len(part)] or found, ignore_index=True)[REFINED]
+        table = by_group(
+            *(_refined, own.assign(languages=own["language"].nunique()), settings),
+            "refined by noise",
+            by={"responder": "model"},
+            columns=REFINED,
+            conventions=(convention,),
+        )
+        found.append(table)
+    return pd.concat(found, ignore_index=True)[REFINED]
 
 
-def _refined(rows: pd.DataFrame, settings: Settings, languages: int, model: str) -> pd.DataFrame:
+def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
     clusters = sorted({*rows["cluster"]})
-    both = rows["said"].notna() & rows["truth"].notna()
-    first = dict(iter(rows[rows["step"].eq(0) & both].groupby("language")))
-    held = rows[rows["language"].isin([*first])].assign(gap=rows["said"] - rows["truth"])
-    cells = held.groupby(["language", "step"])
-    table = pd.DataFrame([*cells.groups], columns=["language", "step"])
-    if table.empty:
-        return table
-    table["scores"] = [len(first[language]) for language in table["language"]]
-    steps = table.groupby("step")["language"].transform("size")
-    reached = table[steps.eq(languages) & (languages > 1)].groupby("step")["scores"]
-    whole = [at.to_numpy() for at in reached.groups.values()]
-    scores = {language: scores_of(part, clusters) for language, part in first.items()}
+    rows = rows.assign(gap=rows["score"] - rows["truth"])
+    pools = dict(iter(rows[rows["step"].eq(0) & rows["gap"].notna()].groupby("language")))
+    drawn = {language: scores_of(pool, clusters) for language, pool in pools.items()}
     truths = {
-        language: sums_of(part["truth"], part["cluster"], clusters)
-        for language, part in first.items()
+        language: sums_of(pool["truth"], pool["cluster"], clusters)
+        for language, pool in pools.items()
     }
-    gaps = {key: sums_of(here["gap"], here["cluster"], clusters) for key, here in cells}
+    held = rows[rows["language"].isin([*pools])].groupby(KEY)
+    if not len(held):
+        return pd.DataFrame(columns=REFINED)
+    gaps = [sums_of(part["gap"], part["cluster"], clusters) for _, part in held]
+    cells = pd.DataFrame([*held.groups], columns=KEY)
+    cells["scores"] = [len(pools[language]) for language in cells["language"]]
+    cells, extended = over_languages(cells, rows["languages"].iloc[0], ["scores"])
 
     def statistics(weights: Floats) -> dict[str, Floats]:
-        drawn = {name: (levels, counts @ weights) for name, (levels, counts) in scores.items()}
-        truth = {name: ratio((sums @ weights).T) for name, sums in truths.items()}
-        score = np.stack([expected_greatest(*drawn[name], step + 1) for name, step in gaps])
-        bias = score - np.stack([truth[name] for name, _ in gaps])
-        beyond = np.stack([ratio((sums @ weights).T) for sums in gaps.values()]) - bias
-        # At step 0 both are the same, and rounding is all that is left.
-        beyond[table["step"].eq(0)] = np.nan
-        found = {"noise_score": score, "noise_bias": bias, "beyond": beyond}
-        return {
-            name: np.concatenate([each, *(each[at].mean(axis=0)[None] for at in whole)])
-            for name, each in found.items()
-        }
+        found = []
+        for (_, language, step), sums in zip(held.groups, gaps, strict=True):
+            levels, counts = drawn[language]
+            score = expected_greatest(levels, counts @ weights, step + 1)
+            bias = score - ratio((truths[language] @ weights).T)
+            # At step 0 both are the same, and rounding is all that is left.
+            beyond = ratio((sums @ weights).T) - bias if step else np.full_like(bias, np.nan)
+            found.append([score, bias, beyond])
+        names = ("noise_score", "noise_bias", "beyond")
+        values = np.array(found).transpose(1, 0, 2)
+        return {name: extended(of) for name, of in zip(names, values, strict=True)}
 
-    made = named_intervals(settings.intervals, len(clusters), statistics, "refined by noise", model)
-    means = reached.sum().reset_index().assign(language=AVERAGE)
-    return pd.concat([table, means], ignore_index=True).join(made)
+    return cells.join(named_intervals(settings.intervals, len(clusters), statistics, *names))

@@ -12,8 +12,7 @@ to be read against the null band for its n, or against x with signs drawn at ran
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -118,23 +117,17 @@ def _steps(values: Floats, weights: Floats) -> Iterator[tuple[Floats, float]]:
     return zip((weights[place] for place in order), apart, strict=True)
 
 
-@dataclass(frozen=True)
-class SignFlips:
-    """D of values whose signs about gamma are drawn at random: the null made from the data.
-
-    Attributes:
-        p: Share of draws with a D of at least the one observed, the observation among them.
-        upper: The draws' quantile at the level asked for: the upper end of the null band.
-    """
-
-    p: float
-    upper: float
+def _drawn(draw: Callable[[tuple[int, int]], Floats], draws: int, n: int) -> Floats:
+    """D of many draws of n values."""
+    step = max(1, CHUNK // n)
+    sizes = (min(step, draws - start) for start in range(0, draws, step))
+    return np.concatenate([distance_skewness(draw((size, n))) for size in sizes])
 
 
 def sign_flips(
     values: Floats, gamma: float, draws: int, level: float, rng: np.random.Generator
-) -> SignFlips:
-    """Test of symmetry about gamma.
+) -> tuple[float, float]:
+    """Test of symmetry: D of values whose signs about gamma are drawn at random.
 
     Args:
         values: `[n]`.
@@ -144,20 +137,17 @@ def sign_flips(
         rng: Source of the signs.
 
     Returns:
-        p in 1/(draws + 1)..1 and the band; NaN without values.
+        p in 1/(draws + 1)..1, the share of draws with a D of at least the one observed, the
+        observation among them; and the draws' quantile at `level`. NaN without values.
     """
     if not len(values):
-        return SignFlips(np.nan, np.nan)
+        return np.nan, np.nan
     observed = float(distance_skewness(values, gamma))
-    step = max(1, CHUNK // len(values))
-    found = []
-    for start in range(0, draws, step):
-        signs = rng.choice([-1.0, 1.0], size=(min(step, draws - start), len(values)))
-        found.append(distance_skewness(signs * (values - gamma)))
-    null = np.concatenate(found)
+    y = values - gamma
+    null = _drawn(lambda shape: y * rng.choice([-1.0, 1.0], size=shape), draws, len(values))
     # The observed arrangement of signs is one of the draws; equal up to rounding counts as equal.
     at_least = np.count_nonzero(null >= observed - 1e-12)
-    return SignFlips((1 + at_least) / (1 + draws), float(np.quantile(null, level)))
+    return (1 + at_least) / (1 + draws), float(np.quantile(null, level))
 
 
 @lru_cache(maxsize=256)
@@ -174,10 +164,5 @@ def null_band(n: int, level: float = 0.95, draws: int = 2000, seed: int = 0) -> 
         Mean and upper end, in 0..1.
     """
     rng = np.random.default_rng(np.random.SeedSequence([seed, n]))
-    step = max(1, CHUNK // n)
-    found = [
-        distance_skewness(rng.standard_normal((min(step, draws - start), n)))
-        for start in range(0, draws, step)
-    ]
-    null = np.concatenate(found)
+    null = _drawn(rng.standard_normal, draws, n)
     return float(null.mean()), float(np.quantile(null, level))

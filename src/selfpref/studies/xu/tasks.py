@@ -1,31 +1,39 @@
-"""Sentences from given words, mathematics, and translations that a judge has paraphrased.
+"""Sentences from given words, mathematics, paraphrased translations, and the format of feedback.
 
-Of the first two a score is 1 if the model says that all is there, or right, and the truth is 1 if
-it is, so that both means are shares: `predicted` and `true`, their difference the bias.
+Of the first two tasks a score is 1 if the model says that all is there, or right, and the truth is
+1 if it is, so that both means are shares: `predicted` and `true`, their difference the bias.
 """
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.shares import difference, share_interval
-from selfpref.studies.xu.chains import PARAPHRASE
-from selfpref.studies.xu.curves import KEY, by_group, summary
-from selfpref.studies.xu.rows import (
+from selfpref.studies.xu.bias import (
+    AVERAGE,
     CONVENTIONS,
+    KEY,
+    MODELS,
     Convention,
     Settings,
+    by_group,
     chained,
+    counted,
     paper_chains,
+    summary,
     truth_of,
     under_scorings,
 )
-from selfpref.studies.xu.translation import MODELS
+from selfpref.studies.xu.chains import PARAPHRASE
+from selfpref.studies.xu.feedback import well_formed
 from selfpref.studies.xu.truths import MATCHERS
 
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
 CELL = [*MODELS.values(), *KEY]
+FORMS = ["well_formed", "but_for_cut", "usable"]
+REPLIES = ["language", "model", "step"]
 
 
 def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -72,14 +80,11 @@ def _shares(
     """
     table = by_group(summary, rows, settings, *names, by=MODELS, conventions=conventions)
     read = under_scorings(rows, conventions).rename(columns=MODELS)
-    both = read["said"].notna() & read["truth"].notna()
-    # As the means: over the pairs, or over all scores where a cell has no truth.
-    alone = ~both.groupby([read[name] for name in CELL]).transform("any")
-    read, found = read[both | alone], []
-    for values, part in read.groupby(CELL):
+    found = []
+    for values, part in counted(read, CELL).groupby(CELL):
         said, true = (
             share_interval(part[name], part["cluster"], settings.bootstrap.level)
-            for name in ("said", "truth")
+            for name in ("score", "truth")
         )
         row = dict(zip(CELL, values, strict=True)) | difference(said, true).columns("apart")
         found.append(row | said.columns("predicted") | true.columns("true"))
@@ -108,3 +113,43 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     columns = ["language", "system", "judge", "text", "convention"]
     order = [*columns, *table.columns.difference(columns, sort=False)]
     return table[order].sort_values(columns, ignore_index=True)
+
+
+def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """The share of feedback on one's own translations that keeps to the declared grammar.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: The level of the intervals, which are Wilson's (`selfpref.statistics.shares`).
+
+    Returns:
+        `language` (and `average`, the mean of the languages), `model, step, n`, and the shares
+        `well_formed` (`selfpref.studies.xu.feedback.well_formed`), `but_for_cut` (well formed, or
+        so but for a last line that was cut off) and `usable` (a score can be read), each with its
+        bounds.
+    """
+    own = paper_chains(rows, "mqm")
+    own = own[own["reply"].notna()]
+    replies = own["reply"].map(str.rstrip)
+    cut = replies.map(lambda reply: well_formed(reply.rpartition("\n")[0])).astype(bool)
+    own = own.rename(columns={"responder": "model"}).assign(
+        well_formed=own["reply"].map(well_formed).astype(bool),
+        but_for_cut=lambda made: made["well_formed"] | cut,
+        usable=own["status"].eq("ok"),
+        weight=1.0,
+    )
+    languages = own["language"].nunique()
+    held = own.groupby(["model", "step"])["language"].transform("nunique")
+    # Each language counts the same, however many replies it has.
+    each = own.assign(weight=1 / own.groupby(REPLIES)["weight"].transform("size"))
+    mean = each[held.eq(languages) & (languages > 1)].assign(language=AVERAGE)
+    found = []
+    for place in (own, mean):
+        for values, part in place.groupby(REPLIES):
+            row: dict[str, object] = dict(zip(REPLIES, values, strict=True)) | {"n": len(part)}
+            for name in FORMS:
+                parts = np.stack([part[name] * part["weight"], part["weight"]], axis=-1)
+                share = share_interval(parts, part["cluster"], settings.bootstrap.level)
+                row |= share.columns(name)
+            found.append(row)
+    return pd.DataFrame(found, columns=[*REPLIES, "n", *bounded(*FORMS)])

@@ -1,67 +1,32 @@
-"""Translation: bias and D by model, language and step, and what refinement brings.
-
-The mean over languages, `average`, stands where a model has all languages of its condition.
-"""
+"""What refinement brings, beside other arms and fresh draws; D beside its nulls; model sizes."""
 
 import itertools
-from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
-from selfpref.studies.xu.chains import BEST, RESCORED
-from selfpref.studies.xu.curves import AVERAGE, CHANGES, NULLS, by_group, nulls, summary
-from selfpref.studies.xu.rows import (
+from selfpref.studies.xu.bias import (
+    AVERAGE,
+    CHANGES,
+    KEY,
+    MODELS,
+    TRANSLATION,
     Settings,
-    chained,
+    by_group,
+    grids,
     paper_chains,
+    summary,
     under_scorings,
 )
+from selfpref.studies.xu.chains import BEST, RESCORED
+from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flips
 
-MODELS = {"condition": "condition", "responder": "model"}
-TRANSLATION = [
-    *("language", "model", "step", "convention", "self_mean", "truth_mean"),
-    *(*bounded("bias", "dskew"), "n", "unusable"),
-]
 # Quantities whose change since step 0 is told.
 MOVED = bounded(*CHANGES.values())
-SIZES = ["language", "model", "step", "convention", *bounded("difference")]
-EXPECTED = ["condition", "language", "model", "step", "texts", "draws"]
-
-
-def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Bias and D of every condition, model, language and step of translation.
-
-    Args:
-        rows: As `rated` returns them.
-        settings: Gamma and intervals.
-
-    Returns:
-        `condition` (empty: the paper's rule), `model`, and the columns of `summary`.
-    """
-    own = chained(rows)
-    own = own[own["task"].eq("mqm")]
-    found = by_group(partial(summary, averaged=True), own, settings, "translation", by=MODELS)
-    # Sizes of one model stand in one language only; a mean over languages needs all of the study.
-    alone = found[found["language"].ne(AVERAGE)]
-    languages = alone.groupby("condition")["language"].nunique()
-    held = alone.groupby(["condition", "model"])["language"].nunique().rename("held")
-    whole = found.join(held, on=["condition", "model"])["held"].eq(
-        found["condition"].map(languages)
-    )
-    found = found[found["language"].ne(AVERAGE) | whole]
-    return found.sort_values(
-        ["condition", "language", "model", "step", "convention"], ignore_index=True
-    )
-
-
-def translation(found: pd.DataFrame) -> pd.DataFrame:
-    """The paper's figure: refinement by its own rule, the columns `TRANSLATION`.
-
-    Args:
-        found: As `curves` returns it.
-    """
-    return found.loc[found["condition"].eq(""), TRANSLATION].reset_index(drop=True)
+NULLS = [*KEY, "n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "repeated"]
+SIZES = ["language", "model", "step", "convention"]
+EXPECTED = ["condition", "language", "model", "step"]
 
 
 def change(found: pd.DataFrame) -> pd.DataFrame:
@@ -102,7 +67,7 @@ def arms(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """Eq. 1 by fresh draws of the writer's score, which selected nothing (`rows.averaged`).
+    """Eq. 1 by fresh draws of the writer's score, which selected nothing (`bias.averaged`).
 
     Beside it `translation` has the bias of the score that drove the refinement.
 
@@ -113,14 +78,48 @@ def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
     table = by_group(summary, fresh, settings, "expected", by=MODELS, conventions=("corrected",))
-    counts = fresh.rename(columns=MODELS).groupby(EXPECTED[:4])["draws"]
+    counts = fresh.rename(columns=MODELS).groupby(EXPECTED)["draws"]
     counts = counts.agg(texts="size", draws="sum").reset_index()
-    table = counts.merge(table.drop(columns="convention"), on=EXPECTED[:4])
+    table = counts.merge(table.drop(columns="convention"), on=EXPECTED)
     return table.assign(condition=table["condition"].replace("", "plain"))
 
 
+def nulls(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+    """Whether D is more than chance would give: two nulls.
+
+    Args:
+        rows: As for `summary`.
+        settings: Gamma, the number of random signs, and the level of the bands.
+        names: Of the random stream.
+
+    Returns:
+        The columns `NULLS`: D, `p` and `flip_upper` (signs drawn at random), `band_mean` and
+        `band_upper` (as many normal values), and `repeated`: whether an earlier step of the
+        language has the same values, since texts and feedback have stayed.
+    """
+    level, found = settings.bootstrap.level, []
+    for _, cells in grids(rows)["gap"].groupby(level="convention", sort=False):
+        rng = settings.intervals.rng(*names, "flips")
+        known: dict[bytes, dict[str, float]] = {}
+        for key, row in zip(cells.index, cells.to_numpy(), strict=True):
+            values = row[~np.isnan(row)]
+            alike = values.tobytes()
+            if alike not in known:
+                p, upper = sign_flips(values, settings.gamma, settings.flips, level, rng)
+                mean, band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
+                known[alike] = {
+                    "dskew": float(distance_skewness(values, settings.gamma)),
+                    **{"p": p, "flip_upper": upper, "band_mean": mean, "band_upper": band},
+                }
+            cell = dict(zip(KEY, key, strict=True)) | known[alike]
+            found.append(cell | {"n": len(values), "values": alike})
+    table = pd.DataFrame(found, columns=[*NULLS, "values"])
+    repeated = table.duplicated(["convention", "language", "values"])
+    return table.assign(repeated=repeated)[NULLS]
+
+
 def skewness(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """D of every cell beside its nulls (`curves.nulls`)."""
+    """D of every cell beside its nulls (`nulls`)."""
     by = {"responder": "model"}
     return by_group(nulls, paper_chains(rows), settings, "skewness", by=by, columns=NULLS)
 
@@ -137,21 +136,8 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: Settings) -> pd.Dat
         The rows of the table with `difference`, what the bias is above that of the next smaller
         model on the sentences that count for both, and its interval; NaN for the smallest.
     """
-    table = table[table["model"].isin(settings.sizes) & table["language"].ne(AVERAGE)]
-    shared = table.groupby("language")["model"].nunique().eq(len(settings.sizes))
-    table = table[table["language"].map(shared).eq(True)]
-    order = table["model"].map({name: i for i, name in enumerate(settings.sizes)})
-    table = table.assign(size=order).sort_values(
-        ["language", "size", "step", "convention"], ignore_index=True
-    )
-    apart = _larger_less_smaller(paper_chains(rows, "mqm"), settings)
-    return table.drop(columns="size").merge(apart, on=SIZES[:4], how="left")
-
-
-def _larger_less_smaller(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """What each model's bias is above the next smaller one's, by language, step and scoring."""
-    read = under_scorings(rows)
-    gaps = read.assign(gap=read["said"] - read["truth"]).pivot(
+    read = under_scorings(paper_chains(rows, "mqm"))
+    gaps = read.assign(gap=read["score"] - read["truth"]).pivot(
         index=["convention", "language", "step", "cluster", "item_id"],
         columns="responder",
         values="gap",
@@ -160,11 +146,21 @@ def _larger_less_smaller(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame
     for smaller, larger in itertools.pairwise(settings.sizes):
         apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index()
         for (convention, language, step), part in apart.groupby(["convention", "language", "step"]):
-            key = {"language": language, "model": larger, "step": step}
-            names = ("size", *map(str, key.values()))
+            place = (str(language), larger, step)
+            names = ("size", *map(str, place))
             mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
-            found.append(key | {"convention": convention} | mean.columns("difference"))
-    return pd.DataFrame(found, columns=SIZES)
+            cell = dict(zip(SIZES, (*place, convention), strict=True))
+            found.append(cell | mean.columns("difference"))
+    table = table[table["model"].isin(settings.sizes) & table["language"].ne(AVERAGE)]
+    shared = table.groupby("language")["model"].transform("nunique").eq(len(settings.sizes))
+    order = {name: i for i, name in enumerate(settings.sizes)}
+    return (
+        table[shared]
+        .assign(size=table["model"].map(order))
+        .sort_values(["language", "size", "step", "convention"], ignore_index=True)
+        .drop(columns="size")
+        .merge(pd.DataFrame(found, columns=[*SIZES, *bounded("difference")]), how="left")
+    )
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:

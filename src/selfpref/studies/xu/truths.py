@@ -39,12 +39,12 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.statistics.scores import Floats
+from selfpref.texts import boxes
 
 Matcher = Literal["surface", "lemma"]
 MATCHERS: tuple[Matcher, ...] = ("surface", "lemma")
 
 _WORD = re.compile(r"[^\W\d_]+")
-_BOXED: Final = re.compile(r"\\(?:boxed|fbox)\s*\{")
 _DROPPED: Final = re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]")
 _UNITS: Final = re.compile(r"(?<=[\w})])\\(?:text|mbox|mathrm)\{[^{}]*\}$")
 _DEGREES: Final = re.compile(r"\^\{?\\circ\}?|\\degree|\\?%")
@@ -79,15 +79,7 @@ def covers(text: str, concepts: Iterable[str], matcher: Matcher) -> float:
 
 def boxed(text: str) -> str | None:
     """The content of the last box; None without one, or if its braces never close."""
-    starts = [match.end() for match in _BOXED.finditer(text)]
-    if not starts:
-        return None
-    depth = 1
-    for place in range(starts[-1], len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if depth == 0:
-            return text[starts[-1] : place].strip()
-    return None
+    return next(reversed(boxes(text)), None)
 
 
 def normalised(answer: str) -> str:

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from selfpref.texts import boxes
+
 BOLD = re.compile(r"\*\*+([^*]+)\*\*+")
 TRIPLE = re.compile(r"\*\*\*([^*\n]+)\*\*\*")
 COMMAND = re.compile(r"\\(?:text|textbf|mathbf|mathrm|boxed)\b")
@@ -20,22 +22,9 @@ def bolds(text: str) -> list[str]:
     return [found.strip() for found in BOLD.findall(text)]
 
 
-def enclosed(text: str, start: int) -> str | None:
-    """What stands in the bracket that opens at `start`, or None where it never closes."""
-    opening = text[start]
-    closing = {"{": "}", "(": ")"}[opening]
-    depth = 0
-    for place in range(start, len(text)):
-        depth += (text[place] == opening) - (text[place] == closing)
-        if depth == 0:
-            return text[start + 1 : place]
-    return None
-
-
 def boxed(text: str) -> list[str]:
-    r"""The contents of every `\boxed{...}`, in order."""
-    found = (enclosed(text, match.end() - 1) for match in re.finditer(r"\\f?boxed\s*\{", text))
-    return [content for content in found if content is not None]
+    """The contents of every box that closes, in order."""
+    return [content for content in boxes(text) if content is not None]
 
 
 def lines(text: str) -> list[str]:

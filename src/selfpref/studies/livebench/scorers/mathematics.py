@@ -9,8 +9,9 @@ the key rounds to it.
 import re
 from contextlib import suppress
 
-from selfpref.studies.livebench.scorers.answers import boxed, enclosed, lines, plain
+from selfpref.studies.livebench.scorers.answers import boxed, lines, plain
 from selfpref.studies.livebench.scorers.formula import FormulaError, evaluate, letters, typed
+from selfpref.texts import enclosed
 
 OPTION = re.compile(r"\\textbf\{\(([A-E])\)\s?\}(.*?)(?:\\qquad|\$)")
 CHOSEN = re.compile(r"\(?\b([A-E])\b\)?")

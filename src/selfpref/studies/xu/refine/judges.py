@@ -206,19 +206,6 @@ def _annotated(text: str, marks: Sequence[float], rng: np.random.Generator) -> s
     )
 
 
-@dataclass(frozen=True)
-class Round:
-    """One round.
-
-    Attributes:
-        sample: The sample whose answer is the current one before the round.
-        score: 1 if the majority agrees with it, 0 if not; None without a majority.
-    """
-
-    sample: int
-    score: float | None
-
-
 def majority(answers: Sequence[str | None]) -> str | None:
     """The most frequent answer, the earliest of equals; None if nobody answered."""
     votes = Counter(answer for answer in answers if answer is not None)
@@ -226,19 +213,24 @@ def majority(answers: Sequence[str | None]) -> str | None:
     return max(votes, key=lambda answer: votes[answer]) if votes else None
 
 
-def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[Round]:
+def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[tuple[int, float | None]]:
     """The rounds of one problem.
 
     Args:
         samples: Solutions, at least as many as the longest prefix.
         prefixes: How many of them vote in each round.
+
+    Returns:
+        Of each round the sample whose answer is the current one before it, and 1 if the majority
+        agrees with it, 0 if not; None without a majority.
     """
     answers = [answer_of(sample) for sample in samples]
-    current, found = 0, []
+    current = 0
+    found: list[tuple[int, float | None]] = []
     for count in prefixes:
         winner = majority(answers[:count])
         agrees = None if winner is None else float(answers[current] == winner)
-        found.append(Round(current, agrees))
+        found.append((current, agrees))
         if winner is not None:
             current = answers.index(winner)
     return found

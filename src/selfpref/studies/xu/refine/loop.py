@@ -5,7 +5,7 @@ with the same seed at the same step in every arm. What differs between arms is w
 when a revision takes the place of the text that it revises.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -19,52 +19,35 @@ from selfpref.studies.xu.refine.judges import Judge, Participant, Question, writ
 
 PLAIN: Final = "plain"
 Arm = Literal["plain", "accept-all", "accept-random", "external", "noise"]
-Rule = Callable[[float, float, float], bool]
-"""From the old standing, the new one, and a uniform draw in [0, 1) to whether to accept."""
-
-
-def rose(old: float, new: float, draw: float) -> bool:
-    """The paper's rule: the score is strictly higher."""
-    return new > old
-
-
-def always(old: float, new: float, draw: float) -> bool:
-    """Every revision."""
-    return True
-
-
-def coin(old: float, new: float, draw: float) -> bool:
-    """One in two."""
-    return draw < 0.5
-
-
-@dataclass(frozen=True)
-class Condition:
-    """Who judges an arm, and by what rule.
-
-    Attributes:
-        judge: The writer (`own`), another model (`external`), or chance (`noise`).
-        rule: The accept rule.
-    """
-
-    judge: Literal["own", "external", "noise"]
-    rule: Rule
-
-
-ARMS: Final[dict[Arm, Condition]] = {
-    "plain": Condition("own", rose),
-    "accept-all": Condition("own", always),
-    "accept-random": Condition("own", coin),
-    "external": Condition("external", rose),
-    "noise": Condition("noise", rose),
+ARMS: Final[dict[Arm, Literal["own", "external", "noise"]]] = {
+    "plain": "own",
+    "accept-all": "own",
+    "accept-random": "own",
+    "external": "external",
+    "noise": "noise",
 }
+"""Who judges an arm: the writer (`own`), another model (`external`), or chance (`noise`)."""
 
 
-def accepts(rule: Rule, old: Feedback, new: Feedback, draw: float) -> bool:
-    """Whether a revision is accepted; never if its feedback says nothing usable."""
+def accepts(arm: Arm, old: Feedback, new: Feedback, draw: float) -> bool:
+    """Whether an arm accepts a revision; never if its feedback says nothing usable.
+
+    Args:
+        arm: `accept-all` accepts every revision, `accept-random` one in two, and any other arm, by
+            the paper's rule, one with a strictly higher score.
+        old: Of the text.
+        new: Of the revision.
+        draw: Uniform in [0, 1).
+    """
     if old.standing is None or new.standing is None:
         return False
-    return rule(old.standing, new.standing, draw)
+    match arm:
+        case "accept-all":
+            return True
+        case "accept-random":
+            return draw < 0.5
+        case _:
+            return new.standing > old.standing
 
 
 @dataclass(frozen=True)
@@ -132,7 +115,7 @@ def _next(
     for old in now:
         new = offers.get((old.item.item_id, old.arm))
         draw = np.random.default_rng(seed_of(seed, old.item.item_id, "coin", step)).random()
-        if new is not None and accepts(ARMS[old.arm].rule, old.said, new.said, float(draw)):
+        if new is not None and accepts(old.arm, old.said, new.said, float(draw)):
             after.append(new)
         else:
             after.append(replace(old, step=step))

@@ -1,0 +1,449 @@
+"""The long frame of rated texts, and bias and distance skewness of its cells, with intervals.
+
+All measures read one long frame, a row a rating: a text (`item_id, responder, step`, with
+`language` and what is resampled, `cluster`), what a judge gives it (`score`) and what is true of it
+(`truth`, one metric of the truths table). Each measure stands under two *scorings* (`convention`):
+
+- `released`: the score by the source's own rule (`stored`), to which whatever it does not find in
+  the feedback is perfect; a source without such a rule has the score itself;
+- `corrected`: only feedback that says something, and no truth where the step is mismatched
+  (`contaminated` in `selfpref.studies.xu.chains`), so that nothing is compared with the score of
+  another text.
+
+A *cell* is a step of one responder's texts in one language, under one scoring. Over its sentences
+
+    bias = mean(score - truth)                      Xu et al. (arXiv 2402.11436), Eq. 1
+
+is positive where the judge over-rates, and D (Eq. 2) is the distance skewness of these gaps, in
+0..1 (`selfpref.studies.xu.skewness`).
+
+Sentences are resampled, each with everything that depends on it: all steps of one sentence, and the
+same sentence in every language, are drawn together, so that a change between steps and a mean over
+languages have paired intervals. The mean over languages is that of the languages' statistics, not
+the statistic of all rows in one pool.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from selfpref.errors import SelfprefError
+from selfpref.params import Params
+from selfpref.statistics.bootstrap import ClusterBootstrap, bounded, ratio
+from selfpref.statistics.scores import Floats
+from selfpref.statistics.threads import at_once
+from selfpref.studies.xu import STUDY, chains
+from selfpref.studies.xu.chains import CELL
+from selfpref.studies.xu.feedback import FLOOR
+from selfpref.studies.xu.skewness import resampled_skewness
+from selfpref.studies.xu.truths import Matcher
+
+TABLES = ("items", "responses", "ratings", "truths", "audit")
+Convention = Literal["released", "corrected"]
+CONVENTIONS: tuple[Convention, ...] = ("released", "corrected")
+TEXT = ["item_id", "responder", "step"]
+AVERAGE = "average"
+KEY = ["convention", "language", "step"]
+MODELS = {"condition": "condition", "responder": "model"}
+# Means of a cell by the column that they are taken of, and what changes since step 0 are called.
+MEANS = {"self_mean": "score", "truth_mean": "truth", "bias": "gap"}
+LEVELS = (*MEANS, "dskew")
+CHANGES = {name: f"{name.removesuffix('_mean')}_change" for name in LEVELS}
+COUNTS = ["n", "unusable", "n_both"]
+SUMMARY = [*KEY, *COUNTS, *bounded(*LEVELS, *CHANGES.values())]
+TRANSLATION = [
+    *("language", "model", "step", "convention", "self_mean", "truth_mean"),
+    *(*bounded("bias", "dskew"), "n", "unusable"),
+]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What scores are compared with, and how intervals are made; see `selfpref.params`.
+
+    Attributes:
+        truth: The metric of `truths` that a translation's score is compared with.
+        matcher: How concepts are looked for.
+        gamma: The centre of distance skewness.
+        flips: Random signs drawn for each null of distance skewness.
+        sizes: Models that differ in size alone, ascending.
+        bootstrap: The intervals.
+    """
+
+    truth: str
+    matcher: Matcher
+    gamma: float
+    flips: int
+    sizes: tuple[str, ...]
+    bootstrap: ClusterBootstrap
+
+    def metric(self, task: str) -> str:
+        """The truth that the ratings of a task are compared with."""
+        return {"mqm": self.truth, "coverage": f"coverage-{self.matcher}"}.get(task, task)
+
+    @property
+    def intervals(self) -> ClusterBootstrap:
+        """The intervals of this study, with streams of their own."""
+        return self.bootstrap.within(STUDY.name)
+
+
+def settings(params: Params) -> Settings:
+    """What self-scores are compared with, and how intervals are made, as the parameters say."""
+    use = params.xu.settings()
+    bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
+    return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap)
+
+
+def load(params: Params) -> dict[str, pd.DataFrame]:
+    """The tables `TABLES` of all languages and models, and the items under every condition."""
+    whole = STUDY.whole(params.profile, TABLES)
+    whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
+    return whole
+
+
+def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFrame:
+    """Every rating with the text it judges, its truth, and its address.
+
+    Args:
+        tables: items, responses, ratings and truths.
+        settings: Which truth.
+
+    Returns:
+        The ratings' columns, several fresh draws as their mean (`averaged`), with `draws,
+        condition, language, cluster, source, text, truth, own` (whether this reading drove the
+        refinement: the writer's own, or in an arm that the condition names, that arm's judge's) and
+        `contaminated`. The truth is that of the text, so it is NaN for candidates.
+
+    Raises:
+        SelfprefError: The truth of translations is on another scale than their scores.
+    """
+    items, truths = tables["items"], tables["truths"]
+    asked = items.assign(source=items["messages"].map(lambda turns: turns[-1]["content"]))
+    rows = averaged(tables["ratings"]).merge(asked[["item_id", "cluster", "source"]], on="item_id")
+    texts = tables["responses"][[*TEXT, "sample", "text"]]
+    rows = rows.merge(texts, on=[*TEXT, "sample"], how="left")
+    rows = rows.join(chains.addressed(rows["item_id"])).assign(truth=np.nan)
+    for task, part in rows.groupby("task"):
+        rows.loc[part.index, "truth"] = truth_of(part, truths, settings.metric(str(task)))
+    known = rows.loc[rows["task"].eq("mqm"), "truth"].dropna()
+    if not known.between(FLOOR, 0).all():
+        raise SelfprefError(
+            f"params.yaml: xu.truth: {settings.truth} goes from {known.min():g} to "
+            f"{known.max():g}, judges score translations from {FLOOR:g} to 0; give a metric on "
+            "that scale"
+        )
+    plain = rows["variant"].eq("plain") & rows["judge"].eq(rows["responder"])
+    drove = plain | rows["variant"].eq(rows["condition"])
+    rows["own"] = drove & rows["repeat"].eq(0)
+    found = integrity(rows, truths)[[*CELL, "contaminated"]]
+    rows = rows.merge(found, on=CELL, how="left")
+    return rows.assign(contaminated=rows["contaminated"].eq(True))
+
+
+def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The ratings with several fresh draws of one text as one row: Eq. 1's expected score.
+
+    Args:
+        ratings: The ratings table.
+
+    Returns:
+        The same columns and `draws`, the number of usable draws behind a score. The mean row has
+        the `repeat` 0, the words and marks of the first usable draw, and the status `ok` where a
+        draw is usable, else that of the first.
+    """
+    ratings = ratings.assign(draws=ratings["status"].eq("ok").astype(int))
+    several = ratings["variant"].eq(chains.RESCORED)
+    if not several.any():
+        return ratings
+    key = [*TEXT, "sample", "judge", "task"]
+    # Of each text the usable draws first.
+    drawn = ratings[several].assign(unusable=ratings["draws"].eq(0))
+    drawn = drawn.sort_values([*key, "unusable", "repeat"])
+    drawn["score"] = drawn["score"].mask(drawn["unusable"])
+    means = drawn.groupby(key).agg({"score": "mean", "draws": "sum"}).reset_index()
+    first = drawn.drop_duplicates(key).drop(columns=["score", "draws"])
+    fresh = first.assign(repeat=0).merge(means, on=key)
+    return pd.concat([ratings[~several], fresh[ratings.columns]], ignore_index=True)
+
+
+def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str) -> pd.Series:
+    """One metric of the truths table for each row's text; NaN where it was not computed."""
+    known = truths.loc[truths["metric"].eq(metric), [*TEXT, "score"]]
+    found = rows[TEXT].merge(known, on=TEXT, how="left")["score"]
+    return pd.Series(found.to_numpy(dtype=float), index=rows.index)
+
+
+def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
+    """What the checks of a chain find in each of its steps (`chains.cells`).
+
+    Args:
+        rows: As `rated` returns them.
+        truths: The truths table; unrounded BLEURT, where there is one, tells texts apart better
+            than its map to plateaus.
+    """
+    own = read_as(chained(rows), "released")
+    exact = truth_of(own, truths, "bleurt")
+    return chains.cells(own.assign(truth=exact.fillna(own["truth"]), fine=exact.notna()))
+
+
+def chained(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of refinement: own ratings of texts that follow each other step by step."""
+    aside = rows["condition"].str.startswith((chains.BEST, chains.PARAPHRASE))
+    return rows[rows["own"] & ~aside]
+
+
+def paper_chains(rows: pd.DataFrame, task: str = "") -> pd.DataFrame:
+    """The rows of refinement by the paper's own rule: no other condition; of one task or of all."""
+    own = chained(rows)
+    own = own[own["condition"].eq("")]
+    return own[own["task"].eq(task)] if task else own
+
+
+def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
+    """The rows under one scoring, named by `convention`: its `score` and its `truth`.
+
+    Args:
+        rows: As `rated` returns them.
+        convention: `released` or `corrected`.
+    """
+    score, truth = rows["stored"].fillna(rows["score"]), rows["truth"]
+    if convention == "corrected":
+        score = rows["score"].where(rows["status"].eq("ok"))
+        truth = truth.mask(rows["contaminated"])
+    return rows.assign(convention=convention, score=score, truth=truth)
+
+
+def under_scorings(
+    rows: pd.DataFrame, conventions: Sequence[Convention] = CONVENTIONS
+) -> pd.DataFrame:
+    """The rows under several scorings, one below the other."""
+    return pd.concat([read_as(rows, convention) for convention in conventions])
+
+
+def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The rows with their `gap`, score and truth alone where they count.
+
+    They count where both are there; in a cell without any truth, all scores do.
+
+    Args:
+        rows: Under one scoring or several.
+        by: What makes a cell.
+    """
+    gap = rows["score"] - rows["truth"]
+    alone = ~gap.notna().groupby([rows[name] for name in by]).transform("any")
+    counts = gap.notna() | alone
+    return rows.assign(
+        gap=gap, score=rows["score"].where(counts), truth=rows["truth"].where(counts)
+    )
+
+
+def grids(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Score, truth and gap of the rows, `[cells, slots]`; in a cell a cluster has a slot a row."""
+    rows = rows.sort_values([*KEY, "cluster", "item_id"], kind="stable")
+    slots = counted(rows, KEY).assign(slot=rows.groupby([*KEY, "cluster"]).cumcount())
+    names = [*MEANS.values()]
+    table = slots.pivot(index=KEY, columns=["cluster", "slot"], values=names)
+    return {name: table[name] for name in names}
+
+
+def statistics_of(
+    held: Mapping[str, pd.DataFrame], gamma: float, weights: Floats
+) -> dict[str, Floats]:
+    """`LEVELS` of every cell.
+
+    Args:
+        held: As `grids` returns it; NaN where missing.
+        gamma: The centre of D.
+        weights: How often each slot counts, `[slots, batch]`.
+
+    Returns:
+        By name `[cells, batch]`; NaN where a cell has nothing.
+    """
+    found = {level: _mean(held[name], weights) for level, name in MEANS.items()}
+    # Chains converge, and cells with the same gaps are computed once.
+    known: dict[bytes, Floats] = {}
+    rows = held["gap"].to_numpy()
+    for row in rows:
+        if row.tobytes() not in known:
+            there = ~np.isnan(row)
+            known[row.tobytes()] = resampled_skewness(row[there], gamma, weights[there])
+    return found | {"dskew": np.stack([known[row.tobytes()] for row in rows])}
+
+
+def _mean(values: pd.DataFrame, weights: Floats) -> Floats:
+    sums = values.fillna(0.0).to_numpy() @ weights
+    return ratio(np.stack([sums, values.notna().to_numpy(dtype=float) @ weights], axis=-1))
+
+
+def named_intervals(
+    bootstrap: ClusterBootstrap,
+    clusters: int,
+    statistics: Callable[[Floats], Mapping[str, Floats]],
+    *names: str,
+) -> pd.DataFrame:
+    """Several statistics of many cells, from the same resamples, by name.
+
+    Args:
+        bootstrap: The intervals.
+        clusters: How many are resampled.
+        statistics: From how often each cluster counts, `[clusters, batch]`, to each statistic's
+            values, `[cells, batch]`.
+        names: Of the random stream.
+
+    Returns:
+        A row a cell; each statistic with its bounds, `_lo` and `_hi`.
+    """
+    shapes = {name: len(of) for name, of in statistics(np.ones((clusters, 1))).items()}
+
+    def stacked(weights: Floats) -> Floats:
+        found: Floats = np.concatenate([*statistics(np.ascontiguousarray(weights.T)).values()])
+        return found.T
+
+    made = iter(bootstrap.of_weights(clusters, stacked, *names))
+    tables = [
+        pd.DataFrame([next(made).columns(name) for _ in range(cells)], columns=bounded(name))
+        for name, cells in shapes.items()
+    ]
+    return pd.concat(tables, axis=1)
+
+
+def over_languages(
+    cells: pd.DataFrame, languages: int, counts: Sequence[str]
+) -> tuple[pd.DataFrame, Callable[[Floats], Floats]]:
+    """The cells, and below them the mean over languages of each step that all of them reach.
+
+    Args:
+        cells: With `KEY` and the counts, numbered from 0.
+        languages: How many there are; of one there is no mean.
+        counts: What is summed.
+
+    Returns:
+        The cells and the means, and what adds the means to values of cells, `[cells, batch]`. A
+        mean needs every language: NaN stays NaN.
+    """
+    size = cells.groupby(["convention", "step"])["language"].transform("size")
+    steps = cells[size.eq(languages) & (languages > 1)].groupby(["convention", "step"])
+    whole = [*steps.groups.values()]
+    means = steps[[*counts]].sum().reset_index().assign(language=AVERAGE)
+
+    def extended(values: Floats) -> Floats:
+        return np.concatenate([values, *(values[at].mean(axis=0)[None] for at in whole)])
+
+    return pd.concat([cells, means], ignore_index=True), extended
+
+
+def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+    """Bias, skewness and means by language and step, each with its change since step 0.
+
+    A change rests on the sentences that count at both steps.
+
+    Args:
+        rows: With `convention, language, step, cluster, item_id, score, truth, status`: one
+            responder. A column `languages` asks for the mean over languages, at the steps that so
+            many reach.
+        settings: Gamma and intervals.
+        names: Of the random stream.
+
+    Returns:
+        The columns `SUMMARY`: scores held against a truth (`n`), replies that say nothing
+        (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and its change.
+    """
+    held = grids(rows)
+    gap = held["gap"]
+    first = gap.index.get_level_values("step") == 0
+    before = gap.index.droplevel("step")
+    start = {
+        name: of[first].droplevel("step").reindex(before).set_axis(gap.index)
+        for name, of in held.items()
+    }
+    both = gap.notna() & start["gap"].notna()
+    both[first] = False
+    parts = (
+        held,
+        {name: of.where(both) for name, of in held.items()},
+        {name: of.where(both) for name, of in start.items()},
+    )
+    unusable = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
+    counts = {"n": gap.notna().sum(axis=1), "unusable": unusable, "n_both": both.sum(axis=1)}
+    languages = rows["languages"].iloc[0] if "languages" in rows else 0
+    cells, extended = over_languages(pd.DataFrame(counts).reset_index(), languages, COUNTS)
+    owner, clusters = pd.factorize(gap.columns.get_level_values("cluster"), sort=True)
+
+    def statistics(weights: Floats) -> dict[str, Floats]:
+        level, after, before = (
+            statistics_of(part, settings.gamma, weights[owner]) for part in parts
+        )
+        changes = {change: after[name] - before[name] for name, change in CHANGES.items()}
+        return {name: extended(of) for name, of in (level | changes).items()}
+
+    bounds = named_intervals(settings.intervals, len(clusters), statistics, *names)
+    # A mean that lacks a language rests on nothing.
+    return cells.join(bounds).assign(n=cells["n"].where(bounds["bias"].notna(), 0))[SUMMARY]
+
+
+def by_group(
+    table: Callable[..., pd.DataFrame],
+    rows: pd.DataFrame,
+    settings: Settings,
+    *names: str,
+    by: Mapping[str, str],
+    columns: Sequence[str] = SUMMARY,
+    conventions: Sequence[Convention] = CONVENTIONS,
+) -> pd.DataFrame:
+    """A table of every group of rows, under every scoring.
+
+    Args:
+        table: `summary`, or a function of the same arguments.
+        rows: As `rated` returns them.
+        settings: Handed on.
+        names: Of the random stream, before those of the group; scorings share their resamples.
+        by: What makes a group: columns, and what they are called in the table.
+        columns: The table's.
+        conventions: Which.
+
+    Returns:
+        The table's columns and those of the group; one scoring after the other.
+    """
+    groups = [*under_scorings(rows, conventions).groupby([*by])]
+    calls = ((part, settings, *names, *map(str, values)) for values, part in groups)
+    found = [
+        made.assign(**dict(zip(by.values(), values, strict=True)))
+        for made, (values, _) in zip(at_once(table, calls), groups, strict=True)
+    ]
+    none = pd.DataFrame(columns=[*dict.fromkeys([*columns, *by.values()])])
+    whole = pd.concat(found or [none])
+    return whole.sort_values(
+        "convention", key=lambda of: of.map([*conventions].index), kind="stable", ignore_index=True
+    )
+
+
+def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+    """Bias and D of every condition, model, language and step of translation.
+
+    Args:
+        rows: As `rated` returns them.
+        settings: Gamma and intervals.
+
+    Returns:
+        `condition` (empty: the paper's rule), `model`, and the columns of `summary`; the mean over
+        languages, `average`, where a model has all languages of its condition.
+    """
+    own = chained(rows)
+    own = own[own["task"].eq("mqm")]
+    languages = own.groupby("condition")["language"].transform("nunique")
+    table = by_group(summary, own.assign(languages=languages), settings, "translation", by=MODELS)
+    return table.sort_values(
+        ["condition", "language", "model", "step", "convention"], ignore_index=True
+    )
+
+
+def translation(table: pd.DataFrame) -> pd.DataFrame:
+    """The paper's figure: refinement by its own rule, the columns `TRANSLATION`.
+
+    Args:
+        table: As `curves` returns it.
+    """
+    return table.loc[table["condition"].eq(""), TRANSLATION].reset_index(drop=True)
