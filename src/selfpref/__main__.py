@@ -56,7 +56,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _report(_: argparse.Namespace) -> None:
     from selfpref.params import load
-    from selfpref.report.build import build
+    from selfpref.report.book import build
 
     index = build(load(paths.params_file()))
     print(f"open {index.relative_to(paths.root())}")
