@@ -187,9 +187,8 @@ def of_rows(
             f"{votes.where(0)}: item {votes.frame['item'].iloc[0]!r}, and no other of the votes, "
             f"is among the judgments, which have {judged.iloc[0]!r}; give both the same ids"
         )
-    parts = [None if part is None else part.renamed(alias) for part in (rows, votes)]
-    assert parts[0] is not None
-    made = tables_of(parts[0], name, STUDY, votes=parts[1])
+    rows, votes = rows.renamed(alias), votes and votes.renamed(alias)
+    made = tables_of(rows, name, STUDY, votes=votes)
     if made["verdicts"].empty:
         raise SelfprefError(
             f"{rows.files[0]}: votes, but no judge's verdict; "
@@ -204,7 +203,7 @@ def of_rows(
         raise SelfprefError(f"--judge {judge}: no such judge, there are {_some(there)}{hint}")
     responders = names_of(data.pairs["first"], data.pairs["second"])
     if votes is not None:
-        strangers = sorted(_responders(parts[1]) - {*responders, *there})
+        strangers = sorted(_responders(votes) - {*responders, *there})
         unmatched |= {stranger: _nearly(stranger, responders) for stranger in strangers}
     alone = {other: _nearly(other, responders) for other in there if other not in data.judges}
     if wanted is not None:

@@ -40,7 +40,7 @@ NOTES = {
 }
 
 
-class Rows(NamedTuple):
+class Excerpt(NamedTuple):
     """Rows of a table, and which of its columns stand beside a judge.
 
     Attributes:
@@ -58,7 +58,7 @@ class Rows(NamedTuple):
 
 SHOWN = {
     "wataoka": [
-        Rows(
+        Excerpt(
             *("wataoka", "fig1b_bias", "index == index"),
             {
                 "n_human_own": "pairs won",
@@ -69,23 +69,23 @@ SHOWN = {
                 "excess": "beyond the other judges (0)",
             },
         ),
-        Rows(
+        Excerpt(
             *("beyond", "beyond"),
             f"{PAIRS} and statistic == 'regression_scaled' and gold == 'human'",
             {"value": "in a regression with a scale for each judge (0)"},
         ),
-        Rows(
+        Excerpt(
             *("beyond", "beyond"),
             f"{PAIRS} and statistic == 'demographic_parity' and gold == 'none'",
             {"value": "demographic parity, which needs no votes (0)"},
         ),
-        Rows(
+        Excerpt(
             *("wataoka", "position", "pairs == 'all'"),
             {"first_share": "verdicts for what is read first (0.5)"},
         ),
     ],
     "panickssery": [
-        Rows(
+        Excerpt(
             *("panickssery", "fig1_recognition_vs_preference", CORRECTED),
             {
                 "recognition": "confidence that its own summary is its own (0.5)",
@@ -94,21 +94,21 @@ SHOWN = {
         ),
     ],
     "xu": [
-        Rows(
+        Excerpt(
             *("xu", "gains", AVERAGE),
             {"bias_change": "change of its self-bias from the first to the last step (0)"},
         ),
-        Rows(
+        Excerpt(
             *("xu", "refined_by_noise", AVERAGE),
             {"beyond": "its self-bias at the last step beyond that of a judge of noise (0)"},
         ),
     ],
     "livebench": [
-        Rows(
+        Excerpt(
             *("livebench", "position", "quantity == 'first position'"),
             {"share": "choices of what is read first", "chance": "by chance"},
         ),
-        Rows(
+        Excerpt(
             *("livebench", "excess", "task == 'all'"),
             {"excess": "choices of its own beyond the other judges' (0)"},
         ),
@@ -118,7 +118,7 @@ SHOWN = {
 DATA = {"wataoka": "dataset", "panickssery": "dataset", "xu": "language", "livebench": "category"}
 
 
-def _columns(rows: Rows, data: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _columns(rows: Excerpt, data: str, frame: pd.DataFrame) -> pd.DataFrame:
     """What `rows` names of a table, with bounds and marks of too few pairs, by judge and data."""
     (role,) = (name for name in ROLES if name in frame)
     key, found = [role, data], frame.query(rows.where)
