@@ -17,7 +17,8 @@ from selfpref.statistics.turned import LONG
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
-from selfpref.studies.livebench.panel import Contests, Panel
+from selfpref.studies.livebench.panel import Panel
+from selfpref.studies.livebench.panel import Settings as ContestSettings
 from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.wataoka.read import mt_bench, vicuna80
 from selfpref.studies.xu.rows import Settings as XuSettings
@@ -306,7 +307,7 @@ def contest():
         "ratings": table("ratings", ratings),
         "responses": tables.empty("responses"),
     }
-    return Panel(found, Contests(0.0, 10, ClusterBootstrap(200, seed=1)))
+    return Panel(found, ContestSettings(0.0, 10, ClusterBootstrap(200, seed=1)))
 
 
 def test_choices_among_three_counted_by_hand():

@@ -11,11 +11,11 @@ from synthetic_livebench import FOLDER, PATHS, livebench_files
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import excess, panel, position, ratings, votes
-from selfpref.studies.livebench.panel import TABLES, Contests
+from selfpref.studies.livebench.panel import TABLES, Settings
 from selfpref.studies.livebench.read import release
 
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
-SETTINGS = Contests(margin=0.0, few=10, bootstrap=ClusterBootstrap(100, seed=1))
+SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(100, seed=1))
 COLUMNS = {
     "preference_shares": ["category", "task", "judge", "responder", "share", "lo", "hi", "n"],
     "majority_vote": ["category", "rule", "responder", "share", "n", "undecided", "lo", "hi"],

@@ -37,7 +37,8 @@ from selfpref.statistics.turned import (
     told,
 )
 from selfpref.studies.livebench import STUDY as LIVEBENCH
-from selfpref.studies.livebench.panel import TABLES, Contests, Panel
+from selfpref.studies.livebench.panel import TABLES, Panel
+from selfpref.studies.livebench.panel import Settings as Contests
 from selfpref.studies.livebench.ratings import rated as rated_contests
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY

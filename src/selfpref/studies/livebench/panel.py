@@ -39,7 +39,7 @@ CHECKS = [
 
 
 @dataclass(frozen=True)
-class Contests:
+class Settings:
     """How objective scores are compared, and how intervals are made.
 
     Attributes:
@@ -90,7 +90,7 @@ class Panel:
     """The tables of the study with what every frame reads of them."""
 
     tables: Mapping[str, pd.DataFrame]
-    settings: Contests
+    settings: Settings
 
     @cached_property
     def items(self) -> pd.DataFrame:
