@@ -1,7 +1,9 @@
 """What dvc.yaml says a stage depends on covers its reader, its notebook and every definition."""
 
 import ast
+import inspect
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,7 +18,7 @@ STUDIES = ("wataoka", "livebench", "panickssery", "xu", "beyond")
 DEFINITIONS = ("selfpref.statistics", "selfpref.studies")
 # What a stage that asks models or trains them runs; shared rooms below are listed as folders.
 ROOMS = ("selfpref.studies", "selfpref.lab")
-# It imports every study by name.
+# It imports every study.
 REGISTRY = SOURCE / "selfpref/studies/registry.py"
 # Stages of studies whose `stages` hold one task, or tasks that need the same.
 ASKING = ("wataoka-respond", "wataoka-judge", "wataoka-perplexity", "xu-refine")
@@ -100,12 +102,7 @@ def test_a_stage_that_asks_runs_again_when_what_it_asks_changes(stage):
 @pytest.mark.parametrize("study", sorted(registry.READERS))
 def test_a_set_is_read_again_when_its_reader_or_its_pins_change(study):
     found = deps(f"{study}-items")
-    readers = {
-        SOURCE / "selfpref" / f"{name.replace('.', '/')}.py"
-        for name in registry.READERS[study].values()
-    }
-    readers = {path if path.is_file() else path.with_suffix("") / "__init__.py" for path in readers}
-    assert all(path.is_file() for path in readers)
+    readers = {Path(inspect.getfile(read)) for read in registry.READERS[study].values()}
     needed = closure(readers, ("selfpref.studies", "selfpref.formats", "selfpref.download"))
     own = SOURCE / f"selfpref/studies/{study}/__init__.py"
     assert not uncovered(needed - {own}, found)

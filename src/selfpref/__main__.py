@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -56,14 +57,14 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def _report(_: argparse.Namespace) -> None:
     from selfpref.params import load
-    from selfpref.report.build import build
+    from selfpref.report.book import build
 
     index = build(load(paths.params_file()))
     print(f"open {index.relative_to(paths.root())}")
 
 
 def _measure(arguments: argparse.Namespace) -> None:
-    from selfpref.card.command import read, write_json
+    from selfpref.card.command import read
 
     given = [path.resolve() for path in (arguments.judgments, arguments.votes) if path]
     for path in filter(None, (arguments.json, arguments.html)):
@@ -79,11 +80,12 @@ def _measure(arguments: argparse.Namespace) -> None:
         alias=arguments.alias,
     )
     if arguments.json:
-        write_json(found, arguments.json)
+        card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
+        write_text(arguments.json, f"{card}\n")
     if arguments.html:
-        from selfpref.card.page import write_html
+        from selfpref.card.page import html
 
-        write_html(found, arguments.html)
+        write_text(arguments.html, html(found))
     try:
         print(found, flush=True)
     except BrokenPipeError:

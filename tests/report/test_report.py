@@ -23,7 +23,7 @@ from selfpref.params import load
 from selfpref.plots import show
 from selfpref.plots.save import Gallery
 from selfpref.report import chapter
-from selfpref.report.build import build
+from selfpref.report.book import build
 
 # The bell has no glyph; Sphinx's theme and parser use what a later Sphinx will not have.
 pytestmark = pytest.mark.filterwarnings("ignore:Glyph", "ignore:.*is deprecated. Check CHANGES")

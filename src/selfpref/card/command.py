@@ -1,12 +1,10 @@
 """`selfpref measure`: a file of judgments in, the answer out."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from selfpref.card.measured import Measured, of_rows
 from selfpref.errors import SelfprefError
-from selfpref.files import write_text
 from selfpref.formats import judgments
 
 
@@ -53,8 +51,3 @@ def read(
     rows = judgments.read(path, wanted, called)
     more = None if votes is None else judgments.votes(votes)
     return of_rows(rows, more, judge=judge, alias=names, name=path.resolve().stem)
-
-
-def write_json(found: Measured, path: Path) -> None:
-    """Write what was found as JSON."""
-    write_text(path, json.dumps(found.to_dict(), indent=1, ensure_ascii=False) + "\n")

@@ -5,7 +5,7 @@ through the same functions, with the settings of the recorded profile: human and
 dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,000 verdicts).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from selfpref import tables
 from selfpref.card import numbers, words
-from selfpref.card.rule import Answer, answer
+from selfpref.card.rule import REGRESSION, Answer, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import pairs
 from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
@@ -42,7 +42,6 @@ SEED, RESAMPLES = 20241030, 10_000
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
 SHOWN_BIAS = 0.1
-REGRESSION = "regression_scaled"
 PLANNED = ["judge", "statistic", "pairs"]
 
 
@@ -188,9 +187,8 @@ def of_rows(
             f"{votes.where(0)}: item {votes.frame['item'].iloc[0]!r}, and no other of the votes, "
             f"is among the judgments, which have {judged.iloc[0]!r}; give both the same ids"
         )
-    parts = [None if part is None else part.renamed(alias) for part in (rows, votes)]
-    assert parts[0] is not None
-    made = tables_of(parts[0], name, STUDY, votes=parts[1])
+    rows, votes = rows.renamed(alias), votes and votes.renamed(alias)
+    made = tables_of(rows, name, STUDY, votes=votes)
     if made["verdicts"].empty:
         raise SelfprefError(
             f"{rows.files[0]}: votes, but no judge's verdict; "
@@ -205,7 +203,7 @@ def of_rows(
         raise SelfprefError(f"--judge {judge}: no such judge, there are {_some(there)}{hint}")
     responders = names_of(data.pairs["first"], data.pairs["second"])
     if votes is not None:
-        strangers = sorted(_responders(parts[1]) - {*responders, *there})
+        strangers = sorted(_responders(votes) - {*responders, *there})
         unmatched |= {stranger: _nearly(stranger, responders) for stranger in strangers}
     alone = {other: _nearly(other, responders) for other in there if other not in data.judges}
     if wanted is not None:
@@ -256,35 +254,24 @@ def _unjudged(data: Judged) -> int:
     labels = data.tables["labels"]
     if labels.empty:
         return 0
-    one, two = labels["responder_a"], labels["responder_b"]
-    voted = pd.DataFrame(
-        {
-            "item_id": labels["item_id"],
-            "first": one.where(one < two, two),
-            "second": two.where(one < two, one),
-        }
-    ).drop_duplicates()
+    sides = np.sort(labels[["responder_a", "responder_b"]].to_numpy(dtype=str), axis=1)
+    voted = pd.DataFrame(sides, columns=key[1:]).assign(item_id=labels["item_id"].to_numpy())
+    voted = voted.drop_duplicates()
     judged = data.pairs[key].drop_duplicates()
     return len(voted) - len(voted.merge(judged, on=key))
 
 
 def _counts(data: Judged) -> pd.DataFrame:
-    rows = []
-    for judge in data.judges:
-        own = data.own(judge)
-        rows.append(
-            {
-                "judge": judge,
-                "pairs": len(own),
-                "voted": int(own["human"].notna().sum()),
-                "human_ties": int(own["human"].eq(0.5).sum()),
-                "judge_ties": int(own["decision"].eq(0.5).sum()),
-                "no_verdict": int(own["status"].ne("ok").sum()),
-            }
+    columns = ["judge", "pairs", "voted", "human_ties", "judge_ties", "no_verdict"]
+    own = {judge: data.own(judge) for judge in data.judges}
+    rows = [
+        (
+            *(judge, len(rows), rows["human"].count(), rows["human"].eq(0.5).sum()),
+            *(rows["decision"].eq(0.5).sum(), rows["status"].ne("ok").sum()),
         )
-    return pd.DataFrame(
-        rows, columns=["judge", "pairs", "voted", "human_ties", "judge_ties", "no_verdict"]
-    )
+        for judge, rows in own.items()
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _sharper(data: Judged, judge: str) -> float:
@@ -318,42 +305,33 @@ def _planned(needed: pd.DataFrame, statistics: pd.DataFrame, level: float) -> pd
     return pd.DataFrame(rows, columns=PLANNED)
 
 
-def _at_once(parts: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """What each part makes, by name; what the parts share is there before."""
-    made = at_once(lambda part: part(), [(part,) for part in parts.values()])
-    return dict(zip(parts, made, strict=True))
-
-
 def _measured(data: Judged, names: Names) -> Measured:
     judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
-    several = data.pairs["judge"].nunique() > 1 and bool(data.pairs["human"].notna().any())
-    made = _at_once(
-        {
-            "gold": lambda: list(choices.of_judges(judged)),
-            "scaled": lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN) if several else None,
-            "effects": lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),
-            "placebo": lambda: scaled.placebos(data) if several else None,
-            "judges": lambda: (bias([data]), list(choices.against_people(data))),
-            "position": lambda: position([data]),
-            "towards": lambda: bias_by_judge_and_responder([data]),
-        }
+    several = data.pairs["judge"].nunique() > 1
+    voted = bool(data.pairs["human"].notna().any())
+    regress = several and voted
+    made = at_once(
+        lambda part: part(),
+        [
+            (lambda: list(choices.of_judges(judged)),),
+            (lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN) if regress else None,),
+            (lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),),
+            (lambda: scaled.placebos(data) if regress else None,),
+            (lambda: (bias([data]), list(choices.against_people(data))),),
+            (lambda: position([data]),),
+            (lambda: bias_by_judge_and_responder([data]),),
+        ],
     )
-    judges, people = made["judges"]
-    found = [*people, *made["gold"], *made["effects"]]
-    scales = pd.DataFrame(columns=scaled.SCALES)
-    placebo = pd.DataFrame(columns=scaled.PLACEBO)
-    if several:
-        rows, scales = made["scaled"]
-        placebo = made["placebo"]
-        found += rows
-    else:
-        nobody = data.pairs["judge"].nunique() > 1
-        why = "nobody voted" if nobody else choices.ALONE
-        found += [turned.told(judged.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
-    statistics = turned.table(found)
-    persons = (
-        dict(zip(judges["judge"], judges["eo_no_preference"], strict=True)) if len(judges) else {}
-    )
+    gold, of_scales, slopes, placebo, (judges, people), places, towards = made
+    if of_scales is None:
+        why = "nobody voted" if several else choices.ALONE
+        rows = [turned.told(judged.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
+        of_scales, placebo = (
+            (rows, pd.DataFrame(columns=scaled.SCALES)),
+            pd.DataFrame(columns=scaled.PLACEBO),
+        )
+    statistics = turned.table([*people, *gold, *slopes, *of_scales[0]])
+    persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
     answers = {
         judge: answer(
             judge,
@@ -370,11 +348,11 @@ def _measured(data: Judged, names: Names) -> Measured:
         answers=answers,
         judges=judges,
         statistics=statistics,
-        towards=made["towards"],
+        towards=towards,
         placebo=placebo,
-        scales=scales,
+        scales=of_scales[1],
         agreement=agreement_with_human([data]),
-        position=made["position"],
+        position=places,
         counts=_counts(data),
         power=_planned(power.needed(judged), statistics, data.bootstrap.level),
     )

@@ -12,20 +12,11 @@ if TYPE_CHECKING:
     from selfpref.card.measured import Measured
 
 Row = Mapping[str, Any]
-# Of JSON, by what the frames call it.
-STATISTICS = {
-    "equal_opportunity": "equal_opportunity",
-    "beyond_no_preference": "beyond_no_preference",
-    "demographic_parity": "demographic_parity",
-    "excess": "excess",
-    "excess_common": "excess_common",
-    "excess_half_ties": "excess_half_ties",
-    "dbg": "gold_gap",
-    "regression": "regression",
-    "regression_scaled": "regression_scaled",
-    "harmful": "harmful",
-    "legitimate": "legitimate",
-}
+STATISTICS = (
+    *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
+    *("excess", "excess_common", "excess_half_ties", "dbg"),
+    *("regression", "regression_scaled", "harmful", "legitimate"),
+)
 POSITIONS = {
     "first_position": ("first_share", "n_decided"),
     "flips": ("flip_rate", "n_both"),
@@ -84,7 +75,9 @@ def others(found: "Measured", judge: str, scope: str) -> dict[str, Any]:
 def one(found: "Measured", judge: str) -> dict[str, Any]:
     """Everything of one judge with own responses, as JSON holds it."""
     answer = found.answers[judge]
-    statistics = {row["statistic"]: row for row in _of(found.statistics, judge)}
+    # The DBG score, a share here, is a gap between scores elsewhere.
+    frame = found.statistics.replace({"statistic": {"gold_gap": "dbg"}})
+    statistics = {row["statistic"]: _statistic(row) for row in _of(frame, judge)}
     (counts,), (cells,) = _of(found.counts, judge), _of(found.judges, judge)
     made: dict[str, Any] = {
         "answer": answer.verdict,
@@ -95,10 +88,7 @@ def one(found: "Measured", judge: str) -> dict[str, Any]:
         "no_preference": _estimate(cells, "eo_no_preference", cells["n_two_votes"]),
     }
     unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
-    made |= {
-        key: _statistic(statistics[name]) if name in statistics else unknown
-        for key, name in STATISTICS.items()
-    }
+    made |= {name: statistics.get(name, unknown) for name in STATISTICS}
     made |= others(found, judge, "own")
     made["placebo"] = {
         row["responder"]: _estimate(row, "effect", row["n"])

@@ -1,13 +1,11 @@
 """The cards as one HTML file: no script, no network, every text escaped."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import texts
 from selfpref.card import words
-from selfpref.files import write_text
 
 if TYPE_CHECKING:
     from selfpref.card.measured import Measured
@@ -31,8 +29,3 @@ def html(found: "Measured") -> str:
         others={judge: words.others(found, judge) for judge in found.names.alone},
     )
     return texts.visible(page)
-
-
-def write_html(found: "Measured", path: Path) -> None:
-    """Write the page."""
-    write_text(path, html(found))

@@ -23,6 +23,7 @@ from selfpref.statistics.choices import ALONE
 
 # The least bias that matters here; a smaller one may be there where the answer is "does not".
 MATTERS = 0.1
+REGRESSION = "regression_scaled"
 
 
 @dataclass(frozen=True)
@@ -67,70 +68,55 @@ def answer(
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.
     """
+    return Answer(judge, *_found(statistics, placebo, person, sharper))
+
+
+def _found(
+    statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float
+) -> tuple[bool | None, str]:
+    """Whether it favours itself, and why."""
     eo = statistics.loc["equal_opportunity"]
-    sides = {
-        "its own": float(eo["n_human_own"]),
-        "the other": float(eo["n_human_other"]),
-    }
+    sides = {"its own": float(eo["n_human_own"]), "the other": float(eo["n_human_other"])}
     if not np.nansum(list(sides.values())):
         reason = "no pair with its own response has both a vote and a verdict"
-        return Answer(judge, None, f"{reason}; give people's votes, beside them or with --votes")
+        return None, f"{reason}; give people's votes, beside them or with --votes"
     for side, count in sides.items():
         if count < FEW:
-            return Answer(
-                judge,
-                None,
-                f"people prefer {side} response on only {count:g} of its pairs; {FEW} are needed",
-            )
-    regression = statistics.loc["regression_scaled"]
+            few = f"people prefer {side} response on only {count:g} of its pairs"
+            return None, f"{few}; {FEW} are needed"
+    regression, beyond = (statistics.loc[name] for name in (REGRESSION, "beyond_no_preference"))
     if regression["n"] and np.isfinite(regression["lo"]):
-        return _by_regression(judge, regression, placebo)
-    beyond = statistics.loc["beyond_no_preference"]
+        return _by_regression(regression, placebo)
     if beyond["n"] and np.isfinite(beyond["lo"]):
-        alone = regression["reason"] == ALONE
-        more = (
-            "three more judges, who also respond to" if alone else "more judges, or responders, of"
-        )
-        return _by_people(judge, beyond, person, sharper, f"{more} the same items, would tell")
-    return Answer(
-        judge, None, f"{regression['reason']}, and {beyond['reason']}; give one or the other"
-    )
+        found = _by_people(beyond, person, sharper)
+        alone = "three more judges, who also respond to"
+        more = alone if regression["reason"] == ALONE else "more judges, or responders, of"
+        told = f"; {more} the same items, would tell" if found[0] is None else ""
+        return found[0], found[1] + told
+    return None, f"{regression['reason']}, and {beyond['reason']}; give one or the other"
 
 
-def _by_regression(judge: str, row: pd.Series, placebo: pd.DataFrame) -> Answer:
+def _by_regression(row: pd.Series, placebo: pd.DataFrame) -> tuple[bool | None, str]:
     shown = f"it adds {bounded(row)} to its own responses' probability of being chosen"
     if row["lo"] > 0:
         own = placebo.loc[placebo["own"].astype(bool), "effect"]
         others = placebo[~placebo["own"].astype(bool)]
         if len(own) and len(others) and others["effect"].max() >= own.iloc[0]:
             other = others.loc[others["effect"].idxmax()]
-            return Answer(
-                judge,
-                None,
-                f"{shown}, but as much to {other['responder']}'s ({other['effect']:+.2f}), "
-                "which it did not write",
-            )
-        return Answer(judge, True, f"{shown}, and less to everyone else's")
+            much = f"{other['responder']}'s ({other['effect']:+.2f})"
+            return None, f"{shown}, but as much to {much}, which it did not write"
+        return True, f"{shown}, and less to everyone else's"
     if row["hi"] < MATTERS:
-        return Answer(judge, False, f"{shown}, less than {MATTERS:g}")
-    return Answer(judge, None, f"{shown}: neither 0 nor {MATTERS:g} is ruled out")
+        return False, f"{shown}, less than {MATTERS:g}"
+    return None, f"{shown}: neither 0 nor {MATTERS:g} is ruled out"
 
 
-def _by_people(judge: str, beyond: pd.Series, person: float, sharper: float, remedy: str) -> Answer:
+def _by_people(beyond: pd.Series, person: float, sharper: float) -> tuple[bool | None, str]:
     shown = f"it favours its own responses by {bounded(beyond)} more than a person in its place"
-    if beyond["hi"] < MATTERS:
-        # Errors draw a bias towards 0, and the lack of them away from it.
-        hidden = sharper < 0 if person >= 0 else sharper > 0
-        if not hidden:
-            return Answer(judge, False, f"{shown}, less than {MATTERS:g}")
+    if beyond["hi"] >= MATTERS:
+        return None, f"{shown}, but a judge that only errs in other ways than people shows that too"
+    # Errors draw a bias towards 0, and the lack of them away from it.
+    if sharper < 0 if person >= 0 else sharper > 0:
         kind = "more" if sharper < 0 else "less"
-        return Answer(
-            judge,
-            None,
-            f"{shown}, but it errs {kind} than people do, which can hide a preference; {remedy}",
-        )
-    return Answer(
-        judge,
-        None,
-        f"{shown}, but a judge that only errs in other ways than people shows that too; {remedy}",
-    )
+        return None, f"{shown}, but it errs {kind} than people do, which can hide a preference"
+    return False, f"{shown}, less than {MATTERS:g}"

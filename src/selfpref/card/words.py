@@ -5,8 +5,7 @@ few"; one that does not exist says why.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from selfpref.card import numbers
 
@@ -14,15 +13,9 @@ if TYPE_CHECKING:
     from selfpref.card.measured import Measured
 
 Row = Mapping[str, Any]
-POSITION = {
-    "first_position": "chooses the first, of all verdicts",
-    "flips": "the verdict changes with the order",
-    "reversals": "the winner reverses with the order",
-}
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A part of a card.
 
     Attributes:
@@ -34,6 +27,80 @@ class Block:
     title: str
     sentence: str
     lines: list[tuple[str, str]]
+
+
+# Names of rows, by key of the JSON. These are shares; all other numbers have a sign.
+SHARES = {
+    "harmful": "harmful",
+    "legitimate": "legitimate",
+    "agreement": "agreement with people",
+    "first_position": "chooses the first, of all verdicts",
+    "flips": "the verdict changes with the order",
+    "reversals": "the winner reverses with the order",
+}
+READ = ("agreement", "first_position", "flips", "reversals")
+NAMES = SHARES | {
+    "equal_opportunity": "equal opportunity",
+    "no_preference": "a person in its place (no preference)",
+    "beyond_no_preference": "beyond that person, on the same votes",
+    "demographic_parity": "demographic parity",
+    "dbg": "DBG score",
+    "excess": "excess, each judge on its own pairs",
+    "excess_common": "excess, pairs that all decide",
+    "excess_half_ties": "excess, judges' ties as halves",
+    "regression_scaled": "its own responses, a scale for each judge",
+    "regression": "its own responses, one scale for all",
+}
+NEEDED = {
+    "equal_opportunity": "equal opportunity",
+    "excess": "excess",
+    "regression_scaled": "regression",
+}
+# Where people voted: title, sentence, and the numbers below it.
+VOTED = (
+    (
+        "Equal opportunity",
+        "Where people prefer its response, it agrees in {agrees_own} of {n_own} pairs; where they "
+        "prefer the other, in {agrees_other} of {n_other}. Equal opportunity is the difference, "
+        "above 0 if it sides with itself. A person in its place would show one too, where the "
+        "responses of one side are better: compare the two, on pairs with two votes.",
+        ("equal_opportunity", "no_preference", "beyond_no_preference"),
+    ),
+    (
+        "How often it chooses itself",
+        "It chooses its own response in {chosen} of the {n} pairs that it and people decide; "
+        "people choose it in {won}. Demographic parity is its share alone, from -1 (never) to +1 "
+        "(always); the DBG score is its share less that of people, ties as halves.",
+        ("demographic_parity", "dbg"),
+    ),
+    (
+        "When it chooses itself",
+        "How often its own response wins where people prefer the other one (harmful: a judge that "
+        "follows people has 0), and where they prefer its own (legitimate: 1).",
+        ("harmful", "legitimate"),
+    ),
+    (
+        "Against the other judges",
+        "How much more it favours its responses than the other judges of the file favour the same "
+        "ones, in equal opportunity. A judge with less noise than the others shows an excess as "
+        "well.",
+        ("excess", "excess_common", "excess_half_ties"),
+    ),
+    (
+        "Regression",
+        "What it adds to the probability of its own response being chosen, controlling for who "
+        "wrote the responses, for people's votes and, with a scale for each judge, for the "
+        "judge's noise: that number decides the first line. A placebo is the same for responses "
+        "that are not its own.",
+        ("regression_scaled", "regression"),
+    ),
+)
+UNVOTED = Block(
+    "Nobody voted on its pairs",
+    "Without people's votes nobody knows which responses are better, so a preference for one's own "
+    "cannot be told from a preference for better ones. Give votes on the same items with --votes.",
+    [],
+)
 
 
 def shown(estimate: Row, sign: bool = False) -> str:
@@ -52,143 +119,65 @@ def shown(estimate: Row, sign: bool = False) -> str:
     return text + (", too few" if estimate.get("few") else "")
 
 
-def _percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.0f} %" if whole else "none"
+def _rows(card: Row, keys: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(NAMES[key], shown(card[key], key not in SHARES)) for key in keys]
+
+
+def _shares(cells: Row) -> dict[str, object]:
+    """What the judge does where people prefer its response, and where they prefer the other."""
+    tp, fn, fp, tn = (cells[name] for name in ("tp", "fn", "fp", "tn"))
+
+    def percent(part: float, whole: float) -> str:
+        return f"{100 * part / whole:.0f} %" if whole else "none"
+
+    n_own, n_other, n = tp + fn, fp + tn, tp + fn + fp + tn
+    return {
+        **{"n_own": n_own, "n_other": n_other, "n": n},
+        **{"agrees_own": percent(tp, n_own), "agrees_other": percent(tn, n_other)},
+        **{"chosen": percent(tp + fp, n), "won": percent(n_own, n)},
+    }
 
 
 def blocks(found: "Measured", judge: str) -> list[Block]:
     """The card of one judge with own responses."""
     card = numbers.one(found, judge)
+    counted = _shares(card["cells"])
     pairs = Block(
         "The pairs",
         f"{judge} read {card['pairs']} pairs with a response of its own. People voted on "
         f"{card['voted']} of them and tied {card['human_ties']}; it tied {card['judge_ties']} and "
         f"gave no verdict on {card['no_verdict']}.",
-        [("pairs with a vote and a verdict, no ties", f"{sum(card['cells'].values())}")],
+        [("pairs with a vote and a verdict, no ties", str(counted["n"]))],
     )
-    if not card["voted"]:
-        return [pairs, UNVOTED, _position(card)]
-    return [pairs, *_against_people(card), _regression(judge, card), _position(card), _needed(card)]
-
-
-UNVOTED = Block(
-    "Nobody voted on its pairs",
-    "Without people's votes nobody knows which responses are better, so a preference for one's own "
-    "cannot be told from a preference for better ones. Give votes on the same items with --votes.",
-    [],
-)
-
-
-def _against_people(card: Row) -> list[Block]:
-    """What the judge does where people prefer its response, and where they prefer the other."""
-    cells = card["cells"]
-    n_own, n_other = cells["tp"] + cells["fn"], cells["fp"] + cells["tn"]
-    n = n_own + n_other
-    return [
-        Block(
-            "Equal opportunity",
-            f"Where people prefer its response, it agrees in {_percent(cells['tp'], n_own)} of "
-            f"{n_own} pairs; where they prefer the other, in {_percent(cells['tn'], n_other)} of "
-            f"{n_other}. Equal opportunity is the difference, above 0 if it sides with itself. A "
-            "person in its place would show one too, where the responses of one side are better: "
-            "compare the two, on pairs with two votes.",
-            [
-                ("equal opportunity", shown(card["equal_opportunity"], True)),
-                ("a person in its place (no preference)", shown(card["no_preference"], True)),
-                (
-                    "beyond that person, on the same votes",
-                    shown(card["beyond_no_preference"], True),
-                ),
-            ],
-        ),
-        Block(
-            "How often it chooses itself",
-            f"It chooses its own response in {_percent(cells['tp'] + cells['fp'], n)} of the "
-            f"{n} pairs that it and people decide; people choose it in {_percent(n_own, n)}. "
-            "Demographic parity is its share alone, from -1 (never) to +1 (always); the DBG score "
-            "is its share less that of people, ties as halves.",
-            [
-                ("demographic parity", shown(card["demographic_parity"], True)),
-                ("DBG score", shown(card["dbg"], True)),
-            ],
-        ),
-        Block(
-            "When it chooses itself",
-            "How often its own response wins where people prefer the other one (harmful: a judge "
-            "that follows people has 0), and where they prefer its own (legitimate: 1).",
-            [("harmful", shown(card["harmful"])), ("legitimate", shown(card["legitimate"]))],
-        ),
-        Block(
-            "Against the other judges",
-            "How much more it favours its responses than the other judges of the file favour the "
-            "same ones, in equal opportunity. A judge with less noise than the others shows an "
-            "excess as well.",
-            [
-                ("excess, each judge on its own pairs", shown(card["excess"], True)),
-                ("excess, pairs that all decide", shown(card["excess_common"], True)),
-                ("excess, judges' ties as halves", shown(card["excess_half_ties"], True)),
-            ],
-        ),
-    ]
-
-
-def _regression(judge: str, card: Row) -> Block:
-    placebo = {name: row for name, row in card["placebo"].items() if name != judge}
-    lines = [
-        ("its own responses, a scale for each judge", shown(card["regression_scaled"], True)),
-        ("its own responses, one scale for all", shown(card["regression"], True)),
-    ]
-    lines += [(f"placebo: {name}'s responses", shown(row, True)) for name, row in placebo.items()]
-    return Block(
-        "Regression",
-        "What it adds to the probability of its own response being chosen, controlling for who "
-        "wrote the responses, for people's votes and, with a scale for each judge, for the "
-        "judge's noise: that number decides the first line. A placebo is the same for responses "
-        "that are not its own.",
-        lines,
-    )
-
-
-def _position(card: Row) -> Block:
-    return Block(
+    position = Block(
         "Agreement and position",
         "How often it and the majority of people prefer the same response, over all pairs that "
         "both decide; and, on its own pairs, how often it prefers what it read first (0.50 is "
         "even) and says something else once the two are swapped.",
-        [
-            ("agreement with people", shown(card["agreement"])),
-            *((label, shown(card[key])) for key, label in POSITION.items()),
-        ],
+        _rows(card, READ),
     )
-
-
-def _needed(card: Row) -> Block:
-    names = {
-        "equal_opportunity": "equal opportunity",
-        "excess": "excess",
-        "regression_scaled": "regression",
-    }
-    needed = card["pairs_to_show_0.1"]
-    return Block(
+    if not card["voted"]:
+        return [pairs, UNVOTED, position]
+    told = [Block(title, said.format(**counted), _rows(card, keys)) for title, said, keys in VOTED]
+    told[-1].lines.extend(
+        (f"placebo: {name}'s responses", shown(row, True))
+        for name, row in card["placebo"].items()
+        if name != judge
+    )
+    needed = {name: f"{number} pairs" for name, number in card["pairs_to_show_0.1"].items()}
+    planned = Block(
         "How many pairs it takes",
         "With so many voted pairs with its own response, a bias of 0.1 would be seen in four files "
         "of five (power 80 %, level 5 %), if they are like these. This file has "
         f"{card['voted']}.",
-        [
-            (
-                label,
-                f"{needed[name]} pairs" if name in needed else "cannot be planned from this file",
-            )
-            for name, label in names.items()
-        ],
+        [(of, needed.get(key, "cannot be planned from this file")) for key, of in NEEDED.items()],
     )
+    return [pairs, *told, position, planned]
 
 
 def others(found: "Measured", judge: str) -> list[tuple[str, str]]:
     """Name and number of each row of a judge without own responses."""
-    labels = {"agreement": "agreement with people", **POSITION}
-    card = numbers.others(found, judge, "all")
-    return [(label, shown(card[key])) for key, label in labels.items()]
+    return _rows(numbers.others(found, judge, "all"), READ)
 
 
 def who(found: "Measured") -> list[str]:

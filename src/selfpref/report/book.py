@@ -1,7 +1,9 @@
-"""The book of a profile: its executed chapters and the judges' page, built by Sphinx and myst-nb.
+"""The book of a profile: what a reader opens. Sphinx and myst-nb build it from `conf.py`.
 
-Nothing is computed here but what stands on the first page. The same inputs give the same bytes, and
-no page asks a network.
+Its pages are the executed chapters, the judges' page, a list of all that was made, and a first page
+which leads to them. A study is a folder under figures/<profile>/ with a list of outputs
+(`Gallery.prune`); its chapter is the executed notebook of the same name. The same inputs give the
+same bytes, and no page asks a network.
 """
 
 import io
@@ -9,111 +11,349 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Any
+from platform import python_version
 
 import nbformat
+import pandas as pd
+from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.files import atomic_folder
-from selfpref.report import page
-from selfpref.report.chapters import chapter
-from selfpref.report.gather import Study
+from selfpref.files import atomic_folder, write_text
+from selfpref.params import TASKS, Params
+from selfpref.plots import show
+from selfpref.plots.save import listed
+from selfpref.report import judges, page
+from selfpref.report.sections import heading, source
+from selfpref.say import papers
+from selfpref.studies.claims import counted
 from selfpref.texts import visible
 
+BOOK, JUDGES = "book", "judges.md"
 # The testbed over several seeds, a page of the book.
 TESTBED = "docs/lab-reference"
-CONFIGURATION: Mapping[str, Any] = {
-    "project": "selfpref",
-    "extensions": ["myst_nb"],
-    "html_theme": "sphinx_book_theme",
-    "html_title": "selfpref",
-    "html_theme_options": {
-        "home_page_in_toc": True,
-        "show_toc_level": 2,
-        "use_download_button": False,
-        "use_fullscreen_button": False,
-        "navbar_persistent": [],
-        "footer_content_items": [],
-    },
-    "html_static_path": [str(page.TEMPLATES / "book")],
-    "html_css_files": ["book.css"],
-    "templates_path": [str(page.TEMPLATES / "book")],
-    "html_context": {"default_mode": "auto"},
-    "html_copy_source": False,
-    "html_last_updated_fmt": None,
-    "html_show_sphinx": False,
-    "myst_heading_anchors": 3,
-    "myst_links_external_new_tab": False,
-    "nb_execution_mode": "off",
-    "numfig": True,
-    "numfig_secnum_depth": 1,
-    "numfig_format": {"figure": "Fig. %s"},
-    "smartquotes": False,
-    "language": "en",
+# Pictures and tables of released texts, which git ignores: no page that is in git may need them.
+RELEASED = ("fig1a_example",)
+# Figures of the first page: each stands for what a study found, in the order of the studies.
+HEADLINES = {
+    "wataoka": ("without_a_self", "fig1b_bias", "outside_reader_slopes"),
+    "panickssery": ("fig1_recognition_vs_preference", "controls"),
+    "xu": ("refined_by_noise", "perceived"),
+    "livebench": ("position",),
+    "beyond": ("power",),
 }
+SOURCES = {
+    "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
+    "them was taught to prefer is known, so every measure can be held against the truth. No "
+    "number here is about any large model.",
+    "demo": "Two small models, trained on this machine for seconds, write and judge: enough to see "
+    "that everything runs, and too little for any number to mean something.",
+    "recorded": "Verdicts and ratings that the papers' authors and others released, as stored and, "
+    "where a release contradicts itself, corrected. No model was run.",
+    "live": "A small real model, SmolLM2-135M-Instruct, read, answered and judged on this machine.",
+    "paper": "Models were asked: local weights, served models, or hosted ones.",
+    **dict.fromkeys(
+        ("panickssery", "xu", "livebench"),
+        "An example of how the study runs with a real model, SmolLM2-135M-Instruct, on this "
+        "machine: ten items, too few for any number to mean something.",
+    ),
+}
+# The tag of a cell that computes a measure by hand.
+SHOWN = "show-input"
+# `Gallery.table` puts an apostrophe before what a spreadsheet would take for a formula.
+QUOTED = re.compile(r"^'(?=[=+\-@\t])")
+NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
+# What MyST and HTML read as more than text; captions hold names that came with the data.
+INERT = str.maketrans({"{": "&#123;", "<": "&lt;", "`": "&#96;", "\n": " "})
+# HTML in Markdown ends at an empty line.
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+COLOURS = re.compile(r"\x1b\[\d+(;\d+)*m")
 
 
-def _copy(studies: Sequence[Study], folder: Path) -> None:
-    """The chapters, the pictures and the numbers of the studies, where the book's sources lie."""
-    for study in studies:
-        place = folder / "figures" / study.key
-        place.mkdir(parents=True)
-        drawn = {one.name: one for one in study.figures if one.file("svg").is_file()}
-        for output in study.outputs:
-            for kind in output.formats:
-                if output.file(kind).is_file():
-                    shutil.copy(output.file(kind), place)
-        for made in study.pages:
-            nbformat.write(chapter(made.notebook, study.key, drawn), folder / f"{made.name}.ipynb")
+@dataclass(frozen=True)
+class Output:
+    """One picture with its numbers, or one table.
+
+    Attributes:
+        folder: Where its files lie.
+        name: File name without ending.
+        caption: Of a picture; empty for a table.
+        formats: Endings of its files.
+    """
+
+    folder: Path
+    name: str
+    caption: str
+    formats: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The name in words; what the paper numbers keeps its number."""
+        found = NUMBERED.fullmatch(self.name)
+        kind = {"fig": "Fig.", "table": "Table"}[found[1]] if found else ""
+        rest = (found[3] if found else self.name).replace("_", " ")
+        return f"{kind} {found[2]}: {rest}" if found else rest
+
+    @property
+    def label(self) -> str:
+        """Its anchor where a chapter shows it."""
+        return f"{self.folder.name}-{self.name}".replace("_", "-")
+
+    @property
+    def files(self) -> list[str]:
+        """The endings of its files that are there."""
+        return [kind for kind in self.formats if (self.folder / f"{self.name}.{kind}").is_file()]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """Its numbers; empty where there are none."""
+        try:
+            frame = pd.read_csv(self.folder / f"{self.name}.csv")
+        except (FileNotFoundError, pd.errors.EmptyDataError):
+            return pd.DataFrame()
+        texts = frame.select_dtypes("str")
+        return frame.assign(**texts.apply(lambda one: one.str.replace(QUOTED, "", regex=True)))
+
+    def figure(self, caption: str, name: str) -> str:
+        """The directive that shows it, with links to its other files.
+
+        Args:
+            caption: What stands below it.
+            name: Its anchor.
+        """
+        place = f"figures/{self.folder.name}/{self.name}"
+        said = caption.translate(INERT)
+        files = " · ".join(
+            f"{{download}}`{kind} <{place}.{kind}>`" for kind in self.formats if kind != "svg"
+        )
+        lines = [
+            f"``````{{figure}} {place}.svg",
+            f":name: {name}",
+            f":alt: {said.partition('. ')[0]}",
+            "",
+            f"{said} {files}".rstrip(),
+            "``````",
+        ]
+        return "\n".join(lines)
 
 
-def build(studies: Sequence[Study], pages: Mapping[str, str], folder: Path) -> Path:
-    """Write the book and return its first page.
+@dataclass(frozen=True)
+class Study:
+    """One study of a profile.
 
-    Args:
-        studies: With their chapters.
-        pages: Further pages in Markdown, by name; `index` is the first one and lists the others.
-        folder: Where the book goes.
+    Attributes:
+        key: The name of its folder.
+        chapter: Executed; None where there is none.
+        outputs: Its pictures and tables by name, in the order of the chapter.
+    """
+
+    key: str
+    chapter: NotebookNode | None
+    outputs: Mapping[str, Output]
+
+    @property
+    def title(self) -> str:
+        """The chapter's first heading."""
+        return self.key if self.chapter is None else heading(self.chapter)
+
+    def drawn(self, output: NotebookNode) -> Output | None:
+        """The picture of the gallery that an output of a cell shows, if it does."""
+        place = str(output.get("metadata", {}).get("figure", ""))
+        found = self.outputs.get(place.rpartition("/")[2])
+        return found if found and "svg" in found.files else None
+
+    @property
+    def shown(self) -> set[str]:
+        """The labels of the pictures that the chapter shows."""
+        cells = self.chapter.cells if self.chapter else []
+        pictures = (self.drawn(output) for cell in cells for output in cell.get("outputs", []))
+        return {one.label for one in pictures if one}
+
+
+def studies(params: Params) -> list[Study]:
+    """Every study of a profile that has been drawn, in the order of the claims."""
+    known, found = [*papers()], []
+    keys = [*params.studies, "beyond"]
+    for key in sorted(keys, key=lambda key: known.index(key) if key in known else -1):
+        folder = paths.figure_dir(params.profile, key)
+        hidden = () if source(params.profile) == "lab" else RELEASED
+        outputs = {
+            one["name"]: Output(folder, one["name"], one["caption"] or "", tuple(one["formats"]))
+            for one in listed(folder)
+            if one["name"] not in hidden
+        }
+        path = paths.report_dir(params.profile) / f"{key}.ipynb"
+        chapter = nbformat.read(path, as_version=4) if path.is_file() else None
+        if listed(folder):
+            found.append(Study(key, chapter, outputs))
+    return found
+
+
+def _parts(cell: NotebookNode, study: Study) -> list[NotebookNode]:
+    """A cell of code with its outputs, its pictures between them as cells of Markdown.
+
+    Code that a reader is to follow is shown; what draws is folded, what only loads left out.
+    """
+    tags = cell.metadata.get("tags", [])
+    if SHOWN not in tags and not cell.outputs:
+        return []
+    part = deepcopy(cell)
+    part.metadata["tags"], part.outputs = tags if SHOWN in tags else [*tags, "hide-input"], []
+    made, outputs = [part], iter(cell.outputs)
+    for output in outputs:
+        if (picture := study.drawn(output)) is None:
+            part.outputs.append(output)
+            continue
+        caption = next(outputs)["data"]["text/markdown"].replace("&lt;", "<")
+        shown = picture.figure(caption, picture.label)
+        name = f"{cell.id}-{len(made)}"
+        part = nbformat.v4.new_code_cell(cell.source, id=name, metadata={"tags": ["remove-input"]})
+        made += [nbformat.v4.new_markdown_cell(shown, id=f"{name}-figure"), part]
+    return made if part.outputs or len(made) == 1 else made[:-1]
+
+
+def _lay_out(profile: str, made: Sequence[Study], pages: Mapping[str, str], folder: Path) -> None:
+    """Write the sources of the book, with all that its pages link to."""
+    for study in made:
+        if study.chapter is not None:
+            chapter = deepcopy(study.chapter)
+            chapter.cells = [
+                part
+                for cell in study.chapter.cells
+                for part in (_parts(cell, study) if cell.cell_type == "code" else [cell])
+            ]
+            nbformat.write(chapter, folder / f"{study.key}.ipynb")
+    for name, text in pages.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    # Copies: Sphinx names a download by where its file really lies.
+    for name, place in (
+        ("figures", paths.figures_dir(profile)),
+        ("testbed", paths.root() / TESTBED),
+    ):
+        if place.is_dir():
+            shutil.copytree(place, folder / name)
+    if paths.claims_file().is_file():
+        shutil.copy(paths.claims_file(), folder)
+
+
+def _versions(*, models: bool) -> list[tuple[str, str]]:
+    """This package and what it and its extra need themselves, for models too where some ran."""
+    extras = {"", "pipeline", *(["models"] if models else [])}
+    direct = {
+        re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+        for requirement in requires("selfpref") or []
+        if requirement.partition("extra == ")[2].strip("'\"") in extras
+    }
+    found = [("python", python_version())]
+    for name in ("selfpref", *sorted(direct, key=str.lower)):
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:
+            found.append((name, "not installed"))
+    return found
+
+
+def _sources(params: Params) -> show.Table:
+    rows = [
+        {"data set": name, "study": study, "reader": entry.reader, "pinned in": entry.source}
+        for study in TASKS
+        for name, entry in params.study(study).datasets.items()
+    ]
+    return show.table(pd.DataFrame(rows))
+
+
+def _compared(made: Sequence[Study]) -> show.Table:
+    """Of every table that sets printed numbers beside recomputed ones: how far they are apart."""
+    rows = [
+        {
+            "study": study.key,
+            "table": one.title,
+            "numbers": int(one.frame["difference"].count()),
+            "largest difference": one.frame["difference"].abs().max(),
+        }
+        for study in made
+        for one in study.outputs.values()
+        if {"difference", "recomputed"} <= {*one.frame}
+    ]
+    return show.table(pd.DataFrame(rows))
+
+
+def _pages(params: Params, made: Sequence[Study]) -> dict[str, str]:
+    """The pages in Markdown: the first one, the judges' and the list of outputs."""
+    file = paths.claims_file()
+    claims = pd.read_csv(file) if file.is_file() else pd.DataFrame()
+    frames = {(study.key, one.name): one.frame for study in made for one in study.outputs.values()}
+    text = page.text(
+        "judges.md.j2",
+        profile=params.profile,
+        lines=judges.first_lines(frames),
+        tables=judges.tables(frames),
+        titles={study.key: study.title for study in made},
+        notes=judges.NOTES,
+    )
+    index = page.text(
+        "index.md.j2",
+        studies=made,
+        source=SOURCES[params.profile],
+        chapters={study.key for study in made if study.chapter},
+        claims=claims,
+        counted=counted(claims),
+        lead=[
+            (one.figure(one.caption, f"first-{one.name}"), study)
+            for study in made
+            for one in map(study.outputs.get, HEADLINES.get(study.key, ()))
+            if study.chapter and one and "svg" in one.files
+        ],
+        compared=_compared(made),
+        testbed=(paths.root() / TESTBED).is_dir(),
+        params=params,
+        datasets=_sources(params),
+        versions=_versions(models=bool(params.models)),
+    )
+    return {
+        "index": index,
+        "judges": FOLDED.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), text),
+        "outputs": page.text("outputs.md.j2", studies=made),
+    }
+
+
+def build(params: Params) -> Path:
+    """Write the judges' page and the book, and return its first page.
+
+    Without figures the first page says how to get them.
 
     Raises:
         SelfprefError: Sphinx had something to complain about, such as a dead link.
     """
+    made = studies(params)
+    pages = _pages(params, made)
+    folder = paths.report_dir(params.profile)
+    write_text(folder / JUDGES, pages["judges"])
     with (
-        atomic_folder(folder) as scratch,
+        atomic_folder(folder / BOOK) as scratch,
         tempfile.TemporaryDirectory(prefix="selfpref-") as temporary,
     ):
         # Sphinx and its extensions leave files beside the book, too.
-        sources, trees, made = (Path(temporary, name) for name in ("sources", "trees", "book"))
+        sources, trees, book = (Path(temporary, name) for name in ("sources", "trees", "book"))
         sources.mkdir()
-        _copy(studies, sources)
-        for name, text in pages.items():
-            (sources / f"{name}.md").write_text(text, encoding="utf-8")
-        if paths.claims_file().is_file():
-            shutil.copy(paths.claims_file(), sources)
-        if (testbed := paths.root() / TESTBED).is_dir():
-            shutil.copytree(testbed, sources / "testbed")
-        complaints = io.StringIO()
+        _lay_out(params.profile, made, pages, sources)
+        said = io.StringIO()
+        settings = Path(__file__).parent
         with docutils_namespace(), patch_docutils():
-            Sphinx(
-                sources,
-                None,
-                made,
-                trees,
-                "html",
-                confoverrides=dict(CONFIGURATION),
-                status=None,
-                warning=complaints,
-            ).build()
-        if said := re.sub(r"\x1b\[\d+(;\d+)*m", "", complaints.getvalue()).splitlines():
-            first = said[0].replace(f"{sources}/", "")
-            raise SelfprefError(f"the book, {len(said)} complaints of Sphinx: {first}")
+            Sphinx(sources, settings, book, trees, "html", status=None, warning=said).build()
+        if complaints := COLOURS.sub("", said.getvalue()).splitlines():
+            first = complaints[0].replace(f"{sources}/", "")
+            raise SelfprefError(f"the book, {len(complaints)} complaints of Sphinx: {first}")
         # Of use to a second build from the same sources alone.
-        (made / ".buildinfo").unlink()
-        for one in made.rglob("*.html"):
+        (book / ".buildinfo").unlink()
+        for one in book.rglob("*.html"):
             one.write_text(visible(one.read_text(encoding="utf-8")), encoding="utf-8")
-        shutil.copytree(made, scratch)
-    return folder / "index.html"
+        shutil.copytree(book, scratch)
+    return folder / BOOK / "index.html"

@@ -11,8 +11,9 @@ import nbformat
 from nbconvert.exporters.html import HTMLExporter
 from traitlets import default
 
+from selfpref.files import write_text
 from selfpref.report import page
-from selfpref.report.gather import heading
+from selfpref.report.sections import heading
 
 
 class _Body(HTMLExporter):  # type: ignore[misc]
@@ -37,4 +38,4 @@ def write(notebook: nbformat.NotebookNode, path: Path) -> None:
     """
     exporter = _Body(extra_template_basedirs=[str(page.TEMPLATES)])
     body, _ = exporter.from_notebook_node(notebook)
-    page.write(path, "chapter.html.j2", title=heading(notebook), body=body)
+    write_text(path, page.text("chapter.html.j2", title=heading(notebook), body=body))

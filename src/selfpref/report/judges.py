@@ -6,7 +6,7 @@ stands the value of no difference, where there is a fixed one.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ from selfpref.plots.names import called
 from selfpref.statistics.scaled import EACH
 from selfpref.tables.asked import ITEMS
 
-# By study and name, as `gather.frames` returns them.
+# By study and name.
 Frames = Mapping[tuple[str, str], pd.DataFrame]
 # The column that says whose row it is.
 ROLES = ("judge", "evaluator", "model")
@@ -27,31 +27,39 @@ NEEDED = {"equal_opportunity", "regression_scaled", "beyond_no_preference"}
 CORRECTED = "convention == 'corrected'"
 # Of several languages what holds over all of them.
 AVERAGE = f"{CORRECTED} and language == 'average'"
-STATISTIC = "study == 'wataoka' and statistic == '{}' and gold == '{}'"
+PAIRS = "study == 'wataoka'"
+NOTES = {
+    "wataoka": "Equal-opportunity bias; pairs that its own response won and lost with people. A "
+    "judge without self-preference is not at 0: compare with another person's and with the other "
+    "judges'. Only the regression takes out how noisily each judge errs.",
+    "panickssery": "Confidence over both orders, corrected; 0.5 is neither.",
+    "xu": "Points of MQM, mean of the languages. Selection alone makes a rise: a judge of noise "
+    "under the same rule has one as well.",
+    "livebench": "By category. Where a judge's own response always stands in one place, as that of "
+    "o3-mini in the release, self and place cannot be told apart.",
+}
 
 
-@dataclass(frozen=True)
-class Rows:
+class Excerpt(NamedTuple):
     """Rows of a table, and which of its columns stand beside a judge.
 
     Attributes:
-        table: Study and table.
-        data: The column of the data set, language or category.
-        columns: By column what it is called.
+        study: Whose the table is.
+        table: Its name.
         where: Which rows; of several steps only the last is shown.
+        columns: By column what it is called.
     """
 
-    table: tuple[str, str]
-    data: str
+    study: str
+    table: str
+    where: str
     columns: Mapping[str, str]
-    where: str = "index == index"
 
 
 SHOWN = {
-    "wataoka": (
-        Rows(
-            ("wataoka", "fig1b_bias"),
-            "dataset",
+    "wataoka": [
+        Excerpt(
+            *("wataoka", "fig1b_bias", "index == index"),
             {
                 "n_human_own": "pairs won",
                 "n_human_other": "pairs lost",
@@ -61,83 +69,69 @@ SHOWN = {
                 "excess": "beyond the other judges (0)",
             },
         ),
-        Rows(
-            ("beyond", "beyond"),
-            "dataset",
+        Excerpt(
+            *("beyond", "beyond"),
+            f"{PAIRS} and statistic == 'regression_scaled' and gold == 'human'",
             {"value": "in a regression with a scale for each judge (0)"},
-            STATISTIC.format("regression_scaled", "human"),
         ),
-        Rows(
-            ("beyond", "beyond"),
-            "dataset",
+        Excerpt(
+            *("beyond", "beyond"),
+            f"{PAIRS} and statistic == 'demographic_parity' and gold == 'none'",
             {"value": "demographic parity, which needs no votes (0)"},
-            STATISTIC.format("demographic_parity", "none"),
         ),
-        Rows(
-            ("wataoka", "position"),
-            "dataset",
+        Excerpt(
+            *("wataoka", "position", "pairs == 'all'"),
             {"first_share": "verdicts for what is read first (0.5)"},
-            "pairs == 'all'",
         ),
-    ),
-    "panickssery": (
-        Rows(
-            ("panickssery", "fig1_recognition_vs_preference"),
-            "dataset",
+    ],
+    "panickssery": [
+        Excerpt(
+            *("panickssery", "fig1_recognition_vs_preference", CORRECTED),
             {
                 "recognition": "confidence that its own summary is its own (0.5)",
                 "preference": "confidence that its own summary is the better one (0.5)",
             },
-            CORRECTED,
         ),
-    ),
-    "xu": (
-        Rows(
-            ("xu", "gains"),
-            "language",
+    ],
+    "xu": [
+        Excerpt(
+            *("xu", "gains", AVERAGE),
             {"bias_change": "change of its self-bias from the first to the last step (0)"},
-            AVERAGE,
         ),
-        Rows(
-            ("xu", "refined_by_noise"),
-            "language",
+        Excerpt(
+            *("xu", "refined_by_noise", AVERAGE),
             {"beyond": "its self-bias at the last step beyond that of a judge of noise (0)"},
-            AVERAGE,
         ),
-    ),
-    "livebench": (
-        Rows(
-            ("livebench", "position"),
-            "category",
+    ],
+    "livebench": [
+        Excerpt(
+            *("livebench", "position", "quantity == 'first position'"),
             {"share": "choices of what is read first", "chance": "by chance"},
-            "quantity == 'first position'",
         ),
-        Rows(
-            ("livebench", "excess"),
-            "category",
+        Excerpt(
+            *("livebench", "excess", "task == 'all'"),
             {"excess": "choices of its own beyond the other judges' (0)"},
-            "task == 'all'",
         ),
-    ),
+    ],
 }
+# What stands in the table's second column.
+DATA = {"wataoka": "dataset", "panickssery": "dataset", "xu": "language", "livebench": "category"}
 
 
-def _columns(rows: Rows, frame: pd.DataFrame) -> pd.DataFrame:
+def _columns(rows: Excerpt, data: str, frame: pd.DataFrame) -> pd.DataFrame:
     """What `rows` names of a table, with bounds and marks of too few pairs, by judge and data."""
     (role,) = (name for name in ROLES if name in frame)
-    key, found = [role, rows.data], frame.query(rows.where)
+    key, found = [role, data], frame.query(rows.where)
     if "step" in found:
         found = found[found["step"].eq(found.groupby(key)["step"].transform("max"))]
     made = found[key].set_axis(["judge", "data"], axis="columns")
     for column, name in rows.columns.items():
         made[name] = found[column]
-        for end in ("lo", "hi"):
-            bound = f"{column}_{end}" if f"{column}_{end}" in found else end
-            if bound in found and column != "chance":
-                made[f"{name}_{end}"] = found[bound]
-        few = f"{column}_few" if f"{column}_few" in found else "few"
-        if few in found and not column.startswith("n_"):
-            made[f"{name}_few"] = found[few]
+        # Counts and what chance gives have neither bounds nor too few pairs.
+        for mark in () if column.startswith("n_") or column == "chance" else ("lo", "hi", "few"):
+            own = f"{column}_{mark}" if f"{column}_{mark}" in found else mark
+            if own in found:
+                made[f"{name}_{mark}"] = found[own]
     return made.set_index(["judge", "data"])
 
 
@@ -145,22 +139,19 @@ def table(study: str, found: Frames) -> pd.DataFrame:
     """What a study measures of its judges: a row a judge and data set, sorted.
 
     Args:
-        study: A key of `SHOWN`, or another study, which has no table.
+        study: A key of `SHOWN`.
         found: The studies' tables.
 
     Returns:
         `judge, data` and the columns that `SHOWN` names, each with its bounds `x_lo, x_hi` and
         `x_few` where the table has them; rows without a number are left out.
     """
-    parts = [
-        _columns(rows, found[rows.table])
-        for rows in SHOWN.get(study, ())
-        if len(found.get(rows.table, ()))
-    ]
-    if not parts:
+    there = [rows for rows in SHOWN[study] if len(found.get(rows[:2], ()))]
+    if not there:
         return pd.DataFrame()
+    parts = [_columns(rows, DATA[study], found[rows[:2]]) for rows in there]
+    numbers = [name for rows in there for name in rows.columns.values()]
     whole = pd.concat(parts, axis="columns").sort_index()
-    numbers = [name for rows in SHOWN[study] for name in rows.columns.values() if name in whole]
     return whole.dropna(subset=numbers, how="all").reset_index()
 
 
@@ -238,15 +229,13 @@ def tables(found: Frames) -> dict[str, tuple[show.Table, show.Table]]:
         found: The studies' tables.
     """
     made, others = {}, tuned(found)
-    for study in SHOWN:
-        whole = table(study, found)
-        if whole.empty or study not in {own for own, _ in found}:
-            continue
-        of_tuned = whole["judge"].isin(others)
-        whole = whole.assign(judge=called(whole["judge"]), data=called(whole["data"]))
-        columns = [name for name in whole if not name.endswith("_few")]
-        made[study] = (
-            show.table(whole[~of_tuned], columns),
-            show.table(whole[of_tuned], columns),
-        )
+    for study in [study for study in SHOWN if study in {key for key, _ in found}]:
+        if len(whole := table(study, found)):
+            of_tuned = whole["judge"].isin(others)
+            whole = whole.assign(judge=called(whole["judge"]), data=called(whole["data"]))
+            columns = [name for name in whole if not name.endswith("_few")]
+            made[study] = (
+                show.table(whole[~of_tuned], columns),
+                show.table(whole[of_tuned], columns),
+            )
     return made

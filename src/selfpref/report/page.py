@@ -14,7 +14,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from selfpref.files import write_text
 from selfpref.plots import show
 from selfpref.texts import visible
 
@@ -45,9 +44,7 @@ def _environment() -> Environment:
     environment.globals.update(
         style=(TEMPLATES / "style.css").read_text(encoding="utf-8"), script=script, digest=digest
     )
-    environment.filters["inert"] = inert
-    environment.filters["one_line"] = one_line
-    environment.filters["html"] = show.html
+    environment.filters |= {"inert": inert, "html": show.html}
     return environment
 
 
@@ -57,22 +54,11 @@ def inert(text: str) -> str:
     return "".join(plain)
 
 
-def one_line(text: object) -> str:
-    """A text without line breaks: an empty line ends HTML in Markdown."""
-    return " ".join(str(text).split("\n"))
-
-
-def write(path: Path, template: str, **values: Any) -> None:
-    """Fill a template and write the page once it is complete.
+def text(template: str, **values: Any) -> str:
+    """A filled template.
 
     Args:
-        path: The page.
         template: A file of `templates/`.
         values: What it shows.
     """
-    write_text(path, text(template, **values))
-
-
-def text(template: str, **values: Any) -> str:
-    """A filled template; as `write` writes it."""
     return visible(_environment().get_template(template).render(**values))

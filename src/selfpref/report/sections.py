@@ -4,9 +4,10 @@ A cell tagged `lab`, `recorded` or `live` is for that source alone. A section wh
 nothing has nothing to say about these data.
 """
 
-from itertools import pairwise
+from collections.abc import Iterator
 
 import nbformat
+from nbformat import NotebookNode
 
 SOURCES = ("lab", "recorded", "live")
 # Two other profiles of models trained on the spot, and of what authors released.
@@ -18,7 +19,7 @@ def source(profile: str) -> str:
     return SOURCE_OF.get(profile, "live")
 
 
-def of_source(notebook: nbformat.NotebookNode, profile: str) -> nbformat.NotebookNode:
+def of_source(notebook: NotebookNode, profile: str) -> NotebookNode:
     """The notebook without the cells that are tagged for other sources than the profile's."""
     others = {*SOURCES} - {source(profile)}
     notebook.cells = [
@@ -27,47 +28,56 @@ def of_source(notebook: nbformat.NotebookNode, profile: str) -> nbformat.Noteboo
     return notebook
 
 
-def _heading(cell: nbformat.NotebookNode) -> str:
-    """A Markdown cell's first line if it is a heading, else nothing."""
-    line = str(cell.source).partition("\n")[0]
-    return line if cell.cell_type == "markdown" and line.startswith("#") else ""
+def heading(notebook: NotebookNode) -> str:
+    """A notebook's first heading."""
+    titles = (_title(cell) for cell in notebook.cells if _level(cell) == 1)
+    return next(titles, "Notebook")
 
 
-def _level(heading: str) -> int:
-    return len(heading) - len(heading.lstrip("#"))
+def _level(cell: NotebookNode) -> int:
+    """Of a heading how many marks stand before it; 0 of any other cell."""
+    marks = str(cell.source).partition(" ")[0]
+    return len(marks) if cell.cell_type == "markdown" and not marks.strip("#") else 0
 
 
-def _shows(cell: nbformat.NotebookNode) -> bool:
+def _title(cell: NotebookNode) -> str:
+    return str(cell.source).partition("\n")[0].lstrip("# ")
+
+
+def _shows(cell: NotebookNode) -> bool:
     """Whether code showed more than the reasons why pictures are not drawn."""
     return any(output.get("metadata", {}).get("drawn", True) for output in cell.get("outputs", []))
 
 
-def _sections(cells: list[nbformat.NotebookNode], level: int) -> list[range]:
-    """From each heading of a level to the next one of the same or a higher level."""
-    levels = [_level(_heading(cell)) for cell in cells]
-    starts = [at for at, found in enumerate(levels) if 0 < found <= level]
-    both = pairwise([*starts, len(cells)])
-    return [range(start, end) for start, end in both if levels[start] == level]
+def _sections(cells: list[NotebookNode], level: int) -> Iterator[list[NotebookNode]]:
+    """The cells from each heading of this or a higher level to the next such; what precedes all."""
+    section: list[NotebookNode] = []
+    for cell in cells:
+        if 0 < _level(cell) <= level and section:
+            yield section
+            section = []
+        section.append(cell)
+    yield section
 
 
-def without_empty(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+def without_empty(notebook: NotebookNode) -> NotebookNode:
     """The executed notebook without sections whose code showed nothing.
 
     A section reaches from its heading to the next one of the same or a higher level. A last cell
     names those that are left out; parts of one are not named apart.
     """
-    cells = notebook.cells
-    gone: set[int] = set()
-    titles: dict[int, str] = {}
+    cells, titles = notebook.cells, {}
     for level in (2, 3):
+        left = []
         for section in _sections(cells, level):
-            code = [cells[at] for at in section if cells[at].cell_type == "code"]
-            if code and not any(map(_shows, code)) and section[0] not in gone:
-                gone |= {*section}
-                titles[section[0]] = _heading(cells[section[0]]).lstrip("# ")
+            code = [cell for cell in section if cell.cell_type == "code"]
+            if _level(section[0]) == level and code and not any(map(_shows, code)):
+                titles[id(section[0])] = _title(section[0])
+            else:
+                left += section
+        cells = left
     if titles:
-        named = "; ".join(titles[at] for at in sorted(titles))
+        named = "; ".join(titles[id(cell)] for cell in notebook.cells if id(cell) in titles)
         text = f"*Left out, since these data have nothing to show there: {named}*"
-        left = [cell for at, cell in enumerate(cells) if at not in gone]
-        notebook.cells = [*left, nbformat.v4.new_markdown_cell(text, id="left-out")]
+        notebook.cells = [*cells, nbformat.v4.new_markdown_cell(text, id="left-out")]
     return notebook

@@ -1,12 +1,11 @@
 """The studies: what reads their data sets and fills their tables.
 
-A study is a folder with `STUDY` (who fills its tables) and, where models are asked,
-`stages.STAGES`; each is imported where it is used.
+A study is a folder with `STUDY` (who fills its tables), `STAGES` where models are asked, and
+readers; what is heavy is imported where it runs.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,28 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.ask import NO_EXAMPLE, example
+from selfpref.formats import pairs, perplexities, prompts, released, scores
 from selfpref.models.calls import Model
 from selfpref.models.open import open_model
 from selfpref.params import Params, Refine
 from selfpref.processes import each
+from selfpref.studies import livebench, panickssery, wataoka, xu
+from selfpref.studies.livebench import lab as livebench_lab
+from selfpref.studies.livebench import stages as livebench_stages
+from selfpref.studies.livebench.read import hub as livebench_hub
+from selfpref.studies.livebench.read import release as livebench_release
+from selfpref.studies.panickssery import lab as panickssery_lab
+from selfpref.studies.panickssery import read as panickssery_release
+from selfpref.studies.panickssery import stages as panickssery_stages
+from selfpref.studies.panickssery.read import articles
+from selfpref.studies.panickssery.read import own as own_articles
+from selfpref.studies.wataoka import lab as wataoka_lab
+from selfpref.studies.wataoka import stages as wataoka_stages
+from selfpref.studies.wataoka.read import elobench, mt_bench, vicuna80
+from selfpref.studies.wataoka.read import hub as wataoka_hub
+from selfpref.studies.xu import read as xu_release
+from selfpref.studies.xu import stages as xu_stages
+from selfpref.studies.xu.read import requests
 from selfpref.tables.parts import StudyTables
 from selfpref.tables.schemas import TABLES
 
@@ -26,52 +43,56 @@ Frames = dict[str, pd.DataFrame]
 # files, or the user's own file, to tables.
 Reader = Callable[[str, Any, Path], Frames]
 
-# By study the readers of its data sets, and the modules that hold them; users' files are any's.
-READERS = {
+# By study the readers of its data sets; users' files are any's.
+READERS: dict[str, dict[str, Reader]] = {
     "wataoka": {
-        "mt-bench": "studies.wataoka.read.mt_bench",
-        "vicuna80": "studies.wataoka.read.vicuna80",
-        "elobench": "studies.wataoka.read.elobench",
-        "mt-bench-hub": "studies.wataoka.read.hub",
-        "chatbot-arena": "studies.wataoka.read.hub",
-        "prompts": "formats.prompts",
-        "lab": "studies.wataoka.lab",
+        "mt-bench": mt_bench.read,
+        "vicuna80": vicuna80.read,
+        "elobench": elobench.read,
+        "mt-bench-hub": wataoka_hub.read,
+        "chatbot-arena": wataoka_hub.read,
+        "prompts": prompts.read,
+        "lab": wataoka_lab.read,
     },
     "livebench": {
-        "livebench": "studies.livebench.read.release",
-        "livebench-hub": "studies.livebench.read.hub",
-        "lab": "studies.livebench.lab",
+        "livebench": livebench_release.read,
+        "livebench-hub": livebench_hub.read,
+        "lab": livebench_lab.read,
     },
     "panickssery": {
-        "panickssery": "studies.panickssery.read",
-        "xsum": "studies.panickssery.read.articles",
-        "cnn-dailymail": "studies.panickssery.read.articles",
-        "articles": "studies.panickssery.read.own",
-        "lab": "studies.panickssery.lab",
+        "panickssery": panickssery_release.read,
+        "xsum": articles.read,
+        "cnn-dailymail": articles.read,
+        "articles": own_articles.read,
+        "lab": panickssery_lab.read,
     },
     "xu": {
-        "xu": "studies.xu.read",
-        "flores": "studies.xu.read.requests",
-        "commongen-hard": "studies.xu.read.requests",
-        "math": "studies.xu.read.requests",
-        "lab": "studies.xu.read.requests",
+        "xu": xu_release.read,
+        **dict.fromkeys(("flores", "commongen-hard", "math", "lab"), requests.read),
     },
+}
+RELEASED = ("fastchat", "arena", "alpaca-eval", "reviews")
+FILES: dict[str, Reader] = {
+    "pairs": pairs.read,
+    "scores": scores.read,
+    "perplexities": perplexities.read,
+    **dict.fromkeys(RELEASED, released.read),
+}
+STUDIES = {one.name: one for one in (wataoka.STUDY, livebench.STUDY, panickssery.STUDY, xu.STUDY)}
+STAGES: dict[str, dict[str, Callable[..., Frames]]] = {
+    "wataoka": wataoka_stages.STAGES,
+    "livebench": livebench_stages.STAGES,
+    "panickssery": panickssery_stages.STAGES,
+    "xu": xu_stages.STAGES,
 }
 # Of these an entry is made whole: it names many evaluators.
 OF_ENTRIES = ("finetune", "recognise-tuned")
-RELEASED = ("fastchat", "arena", "alpaca-eval", "reviews")
-FILES = {
-    "pairs": "formats.pairs",
-    "scores": "formats.scores",
-    "perplexities": "formats.perplexities",
-} | dict.fromkeys(RELEASED, "formats.released")
 
 
 def read(params: Params, study: str, dataset: str) -> Frames:
     """The tables of one data set: those that the study's data sets fill, empty ones among them."""
     entry = params.study(study).datasets[dataset]
-    reader: Reader = import_module(f"selfpref.{(READERS[study] | FILES)[entry.reader]}").read
-    found = reader(dataset, entry, paths.root() / entry.source)
+    found = (READERS[study] | FILES)[entry.reader](dataset, entry, paths.root() / entry.source)
     empty = {name: tables.empty(name) for name in tables_of(study).filled}
     assert found.keys() <= empty.keys()
     return empty | found
@@ -79,8 +100,7 @@ def read(params: Params, study: str, dataset: str) -> Frames:
 
 def tables_of(study: str) -> StudyTables:
     """Who fills a study's tables."""
-    found: StudyTables = import_module(f"selfpref.studies.{study}").STUDY
-    return found
+    return STUDIES[study]
 
 
 def make(params: Params, study: str, task: str, key: str) -> Frames:
@@ -120,10 +140,9 @@ def write(profile: str, study: str, part: str, made: Frames) -> None:
 
 def _make(params: Params, study: str, task: str, name: str) -> Frames:
     """The same of one model."""
-    stage = import_module(f"selfpref.studies.{study}.stages").STAGES[task]
+    stage = STAGES[study][task]
     if task in OF_ENTRIES:
-        found: Frames = stage(params, name)
-        return found
+        return stage(params, name)
     shown = []
 
     @contextmanager

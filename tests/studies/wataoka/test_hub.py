@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from importlib import import_module
 
 import pandas as pd
 import pytest
@@ -64,8 +63,7 @@ def read(tmp_path):
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
         entry = Dialogues(study="wataoka", reader=reader, source="pinned.csv", **options)
-        module = import_module(f"selfpref.{READERS['wataoka'][reader]}")
-        found = module.read("set", entry, source)
+        found = READERS["wataoka"][reader]("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading

@@ -4,7 +4,7 @@ Only articles beyond those set aside for tuning (`articles.<set>.train`) are jud
 judge, the untuned ones included: all are compared on the same articles.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -244,7 +244,7 @@ def _tune(
         return tune(engine, examples, settings, seed, scratch)
 
 
-STAGES = {
+STAGES: dict[str, Callable[..., dict[str, pd.DataFrame]]] = {
     "respond": respond,
     "recognise": recognise,
     "finetune": finetune,
