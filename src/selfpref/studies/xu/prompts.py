@@ -13,14 +13,14 @@ are the same at every step, which takes three changes to the authors':
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from selfpref.errors import SelfprefError
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts.authors import template
+from selfpref.prompts.authors import text
 from selfpref.prompts.texts import Texts
 from selfpref.studies.xu.items import TASKS, Item
 
@@ -67,15 +67,15 @@ PLAIN: Final = Refinement(
 )
 
 # The authors' programs, and the numbers of a task's texts among those of one name.
-_WRITE, _FEEDBACK, _REVISE = (
-    f"code/{name}.py" for name in ("generate_base_output", "generate_feedback", "refinement")
-)
+_WRITE, _FEEDBACK, _REVISE = "generate_base_output", "generate_feedback", "refinement"
 _SYSTEM = {"mqm": 0, "coverage": 1, "correctness": 2}
 _YORUBA = "Yorba-to-English"
 
 
-def _program(file: str, name: str, number: int = 0, **values: object) -> str:
-    return template("xu", file, f"main.{name}", number).fill(values)
+def _program(
+    file: str, name: str, number: int = 0, values: Mapping[str, object] | None = None
+) -> str:
+    return text("xu", f"code/{file}.py", f"main.{name}", number, values)
 
 
 def _concepts(item: Item) -> str:
@@ -84,7 +84,6 @@ def _concepts(item: Item) -> str:
 
 
 def _authors_write(item: Item) -> Prompt:
-    system = template("xu", _WRITE, "main.system_prompt", _SYSTEM[item.task])
     languages = {"src_lang": item.language, "tgt_lang": item.target}
     match item.task:
         case "mqm":
@@ -93,45 +92,42 @@ def _authors_write(item: Item) -> Prompt:
             number, values = 3, {"line['concepts']": _concepts(item)}
         case "correctness":
             number, values = 4, {"line": item.request, "icl_str": _program(_WRITE, "icl_str", 1)}
-    asked = template("xu", _WRITE, "main.prompt_txt_ls", number).fill(values)
-    said = system.fill(languages).replace("\b", r"\b")
-    return Prompt((("system", said), ("user", asked)))
+    system = _program(_WRITE, "system_prompt", _SYSTEM[item.task], languages).replace("\b", r"\b")
+    return Prompt((("system", system), ("user", _program(_WRITE, "prompt_txt_ls", number, values))))
 
 
-def _authors_feedback(item: Item, text: str) -> Prompt:
+def _authors_feedback(item: Item, draft: str) -> Prompt:
     match item.task:
         case "mqm":
-            number, values = 0, {"src_txt[:-1]": item.request, "out[:-1]": text}
+            number, values = 0, {"src_txt[:-1]": item.request, "out[:-1]": draft}
             values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt")
         case "coverage":
-            number, values = 2, {"src_txt['concepts']": _concepts(item), "new_out": text}
+            number, values = 2, {"src_txt['concepts']": _concepts(item), "new_out": draft}
             values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt", 2)
         case "correctness":
-            number, values = 3, {"src_txt": item.request, "new_out": text}
-    asked = template("xu", _FEEDBACK, "main.prompt_txt_ls", number).fill(values)
+            number, values = 3, {"src_txt": item.request, "new_out": draft}
+    asked = _program(_FEEDBACK, "prompt_txt_ls", number, values)
     system = _program(_FEEDBACK, "instruction_str", _SYSTEM[item.task])
     return Prompt((("system", system), ("user", asked)))
 
 
-def _authors_revise(item: Item, text: str, said: str) -> Prompt:
+def _authors_revise(item: Item, draft: str, said: str) -> Prompt:
     match item.task:
         case "mqm":
             wanted = _program(_REVISE, "suffix_prompt")
             if _YORUBA not in wanted:
                 raise SelfprefError(f"{_REVISE}: no {_YORUBA!r}; is this the pinned file?")
-            asked = template("xu", _REVISE, "main.prompt_txt").fill(
-                {"src[:-1]": item.request, "out[:-1]": text}
-            )
+            both = {"src[:-1]": item.request, "out[:-1]": draft}
+            asked = _program(_REVISE, "prompt_txt", values=both)
             number, values = 1, {"prompt_txt": asked, "eval.split('[PAD]')[0].strip()": said}
             values["in_context_txt"] = _program(_REVISE, "in_context_txt")
             values["suffix_prompt"] = wanted.replace(_YORUBA, f"{item.language}-to-{item.target}")
         case "coverage":
-            number, values = 3, {"src": _concepts(item), "out": text, "eval": said}
+            number, values = 3, {"src": _concepts(item), "out": draft, "eval": said}
             values["in_context_txt"] = _program(_REVISE, "in_context_txt", 1)
         case "correctness":
-            number, values = 4, {"src": item.request, "out": text, "eval": said}
-    asked = template("xu", _REVISE, "main.prompt_txt", number).fill(values)
-    return Prompt((("user", asked),))
+            number, values = 4, {"src": item.request, "out": draft, "eval": said}
+    return Prompt((("user", _program(_REVISE, "prompt_txt", number, values)),))
 
 
 AUTHORS: Final = Refinement(_authors_write, _authors_feedback, _authors_revise, marker="")
