@@ -98,7 +98,7 @@ def _assigned(node: ast.AST, name: str) -> Iterator[tuple[str, Parts]]:
         yield name, parts
     elif isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
                 yield from _assigned(value, f"{name}.{key.value}")
     else:
         for child in ast.iter_child_nodes(node):
