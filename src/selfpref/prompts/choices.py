@@ -17,6 +17,7 @@ from pathlib import Path
 from selfpref.lab import choice, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.models import MARKER, Prompt
+from selfpref.prompts import in_roles
 from selfpref.prompts.authors import text
 from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
 from selfpref.prompts.texts import Texts
@@ -54,10 +55,6 @@ class ChoicePrompts:
     marks: Callable[[str], Marked]
     mark_tokens: int
     marker: str = MARKER
-
-
-def _prompt(messages: list[prompts.Message], prefill: str = "") -> Prompt:
-    return Prompt(tuple((message["role"], message["content"]) for message in messages), prefill)
 
 
 def _added(marks: list[int] | None) -> Marked:
@@ -124,13 +121,13 @@ def _authors_rubric(question: str, response: str) -> Prompt:
 
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
-        respond=lambda question: _prompt(prompts.chat_messages(question)),
-        prefer=lambda question, responses: _prompt(
+        respond=lambda question: in_roles(prompts.chat_messages(question)),
+        prefer=lambda question, responses: in_roles(
             prompts.choice_messages(question, responses), VERDICT_OPEN
         ),
         letters=choice.LETTERS,
         tie=(choice.TIE,),
-        rubric=lambda question, response: _prompt(
+        rubric=lambda question, response: in_roles(
             prompts.rating_messages(question, response), choice.RUBRIC_OPEN
         ),
         marks=_lab_marks,

@@ -53,7 +53,7 @@ from selfpref.statistics.bias import (
 from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import fit
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.scores import Floats, value_of
 from selfpref.statistics.shares import share_interval
 from selfpref.statistics.turned import (
     BOOTSTRAP,
@@ -164,7 +164,7 @@ def _paired_excess(data: Judgments, judge: str) -> Row:
     others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
         return told(data.row(judge, name), ALONE, 0, len(own))
-    theirs = others.reindex(pd.MultiIndex.from_frame(own[["item_id", "opponent"]])).to_numpy()
+    theirs = value_of(others, own["item_id"], own["opponent"])
     return _mean(data, judge, name, own["win"] - theirs, own["item_id"].notna())
 
 
