@@ -123,10 +123,10 @@ class Groups:
         cluster, names = pd.factorize(rows["cluster"], sort=True)
         values = rows[value].to_numpy(dtype=float)
         known = ~np.isnan(values) & (cluster >= 0)
-        sums = np.zeros((len(names), len(keys), 2))
-        added = np.stack([values[known], np.ones(known.sum())], axis=-1)
-        np.add.at(sums, (cluster[known], number[known]), added)
-        return cls(keys, sums)
+        place, size = (cluster * len(keys) + number)[known], len(names) * len(keys)
+        sums = np.bincount(place, values[known], size)
+        both = np.stack([sums, np.bincount(place, minlength=size)], axis=-1)
+        return cls(keys, both.reshape(len(names), len(keys), 2))
 
     @property
     def means(self) -> Floats:

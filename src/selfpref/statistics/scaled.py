@@ -201,23 +201,6 @@ def _solved(left: Floats, right: Floats) -> Floats:
     return found
 
 
-def _turns(left: Floats, right: Floats, scale: Floats) -> tuple[Floats, Floats, Floats]:
-    """Some turns for effects and scales, and by how much the last one moved the scales."""
-    effects, before = np.zeros(right[:, 0].shape), scale
-    for _ in range(TURNS):
-        before = scale
-        effects = _solved(
-            np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
-        )
-        size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, effects), effects)
-        towards = np.einsum("bjk,bk->bj", right, effects)
-        scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
-        # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
-        mean = scale.mean(axis=1, keepdims=True)
-        scale = np.divide(scale, mean, out=np.full_like(scale, np.nan), where=mean != 0)
-    return effects, scale, np.abs(scale - before).max(axis=1)
-
-
 def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
     """Scales of the judges, and effects of the responders.
 
@@ -229,17 +212,28 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
         `[batch, judges]`, of mean 1; `[batch, responders]`, the first 0. NaN where there is no
         least of squares.
     """
-    left, right = products[..., 1:-2, 1:-2], products[..., 1:-2, -1]
-    scale = np.tile(start, (len(right), 1))
-    effects = np.zeros((len(right), right.shape[-1]))
-    todo = np.arange(len(right))
+    every, with_score = products[..., 1:-2, 1:-2], products[..., 1:-2, -1]
+    scales = np.tile(start, (len(every), 1))
+    effects, todo = np.zeros(with_score[:, 0].shape), np.arange(len(every))
     for _ in range(ROUNDS):
-        effects[todo], scale[todo], change = _turns(left[todo], right[todo], scale[todo])
-        todo = todo[change > SETTLED]
+        left, right, scale = every[todo], with_score[todo], scales[todo]
+        for _ in range(TURNS):
+            before = scale
+            found = _solved(
+                np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
+            )
+            size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, found), found)
+            towards = np.einsum("bjk,bk->bj", right, found)
+            scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
+            # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
+            mean = scale.mean(axis=1, keepdims=True)
+            scale = np.divide(scale, mean, out=np.full_like(scale, np.nan), where=mean != 0)
+        effects[todo], scales[todo] = found, scale
+        todo = todo[np.abs(scale - before).max(axis=1) > SETTLED]
         if not len(todo):
             break
-    scale[todo] = effects[todo] = np.nan
-    return scale, np.pad(effects, ((0, 0), (1, 0)))
+    scales[todo] = effects[todo] = np.nan
+    return scales, np.pad(effects, ((0, 0), (1, 0)))
 
 
 def fitted(sums: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
