@@ -125,7 +125,7 @@ class Groups:
         known = ~np.isnan(values) & (cluster >= 0)
         place, size = (cluster * len(keys) + number)[known], len(names) * len(keys)
         sums = np.bincount(place, values[known], size)
-        both = np.stack([sums, np.bincount(place, minlength=size)], axis=-1)
+        both = np.stack([sums, np.bincount(place, minlength=size).astype(float)], axis=-1)
         return cls(keys, both.reshape(len(names), len(keys), 2))
 
     @property
