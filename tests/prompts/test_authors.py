@@ -1,5 +1,7 @@
 """The authors' own prompts, out of programs that are read and never run."""
 
+from functools import cache, partial
+
 import pytest
 from author_programs import programs  # noqa: F401
 from conftest import REPOSITORY
@@ -7,7 +9,8 @@ from conftest import REPOSITORY
 from selfpref import paths
 from selfpref.download.fetch import pinned
 from selfpref.errors import SelfprefError
-from selfpref.prompts.authors import read, template
+from selfpref.prompts import authors
+from selfpref.prompts.authors import read, text
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.summaries import AUTHORS
 
@@ -19,7 +22,7 @@ def said(prompt):
     return [text for _, text in prompt.messages]
 
 
-def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path):
+def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path, monkeypatch):
     path = tmp_path / "program.py"
     path.write_text(
         "1 / 0\nA = 'a'\nB = f'{A} b {c[0]!r}'\nN = 3\nSAME = A\n"
@@ -33,13 +36,17 @@ def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path):
         "B": 1,
         "KINDS.x": 1,
         "f.t": 2,
-        "f.m": 1,
+        "f.m.role": 1,
+        "f.m.content": 1,
     }
-    assert found["B"][0].fill({"A": "{a}", "c[0]": "see"}) == "{a} b see"
-    assert found["f.t"][0].fill({"A": "", "i + 1": 2}) == "and2"
-    assert [text.fill() for name in ("KINDS.x", "f.m") for text in found[name]] == ["ex", "hm"]
+    known = cache(lambda study: {"program.py": (path, found)})
+    monkeypatch.setattr(authors, "_programs", known)
+    filled = partial(text, "study", "program.py")
+    assert filled("B", values={"A": "{a}", "c[0]": "see"}) == "{a} b see"
+    assert filled("f.t", values={"A": "", "i + 1": 2}) == "and2"
+    assert [filled("KINDS.x"), filled("f.t", 1), filled("f.m.content")] == ["ex", "é", "hm"]
     with pytest.raises(SelfprefError, match=r"program.py: B: no value for 'c\[0\]'"):
-        found["B"][0].fill({"A": ""})
+        filled("B", values={"A": ""})
     path.write_text("def :")
     with pytest.raises(SelfprefError, match=r"program\.py: no Python"):
         read(path)
@@ -47,7 +54,7 @@ def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path):
 
 def test_a_program_without_the_text_is_not_the_pinned_one():
     with pytest.raises(SelfprefError, match=r"agents.py: no text 'f.x', number 0; is this"):
-        template("livebench", "agents.py", "f.x")
+        text("livebench", "agents.py", "f.x")
 
 
 def test_questions_about_two_summaries_are_the_authors():
@@ -72,8 +79,8 @@ def test_one_summary_is_asked_about_and_written_as_the_authors_did():
         "text {one} yours?",
     ]
     assert said(AUTHORS.single("quality", "text", "one")) == ["you scoring", "text one grade"]
-    assert said(AUTHORS.forms["xsum"].respond("text")) == ["one line", "text\n\nsum up"]
-    assert said(AUTHORS.forms["cnn-dailymail"].respond("text")) == ["lines", "text\n\nsum up"]
+    assert said(AUTHORS.forms["xsum"]("text")) == ["one line", "text\n\nsum up"]
+    assert said(AUTHORS.forms["cnn-dailymail"]("text")) == ["lines", "text\n\nsum up"]
 
 
 def test_contests_have_numbers_and_no_tie():

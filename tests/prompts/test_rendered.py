@@ -68,7 +68,7 @@ SUMMARIES, CHOICES = SUMMARY_LAYOUTS["plain"], CHOICE_PROMPTS["plain"]
     ("prompts", "digest"),
     [
         (
-            [form.respond(text) for _, form in sorted(SUMMARIES.forms.items()) for text in TEXTS],
+            [form(text) for _, form in sorted(SUMMARIES.forms.items()) for text in TEXTS],
             "c3cb46229287cc6c",
         ),
         ([SUMMARIES.pair(task, *TEXTS[:3]) for task in PAIR_TASKS], "419ad2b515473407"),

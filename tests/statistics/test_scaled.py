@@ -10,7 +10,7 @@ from conftest import SETTINGS
 
 from selfpref.statistics import scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.effects import _by_judge, _texts
+from selfpref.statistics.effects import between, by_name
 from selfpref.statistics.regression import fit
 from selfpref.statistics.scaled import EACH, ONE, Products
 
@@ -99,9 +99,7 @@ def test_the_fit_is_the_least_of_squares(rng):
 
 def test_a_placebo_with_one_scale_is_the_coefficient_of_the_plain_regression(rng):
     pairs = simulated(rng, {}, items=30)
-    names = sorted(QUALITY)
-    design = _texts(pairs["first"], names) - _texts(pairs["second"], names)
-    design = design.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
+    design = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
     term = pairs["first"].eq("poor").astype(float) - pairs["second"].eq("poor")
     design["term"] = term.where(pairs["judge"].eq("good"), 0.0)
     y = pairs["score"].to_numpy() - 0.5

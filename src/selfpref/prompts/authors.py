@@ -2,77 +2,59 @@
 
 The programs belong to others, without a licence: they are downloaded at the commit that a list of
 pinned files names (`<study>-authors.csv`, beside this module), parsed, never run and never stored
-here. Every text that a program assigns is kept as a template under its function and name; several
-of one name stand in the order of the file:
+here. Every text that a program assigns is kept under its function and name; several of one name
+stand in the order of the file:
 
     RUBRIC = "..."                                                  RUBRIC
     TASKS = {"short": "..."}                                        TASKS.short
     def judge(answer):
         prompt = f"{RUBRIC} {answer}"                               judge.prompt
-        said = [{"role": "user", "content": f"Is {answer} right?"}] judge.said, one a content
+        said = [{"role": "user", "content": f"Is {answer} right?"}] judge.said.content
 
-A template's fields are expressions of Python, known by their source: `answer`, `lines[0]`.
+A text's fields are expressions of Python, known by their source: `answer`, `lines[0]`.
 """
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
 
-
-@dataclass(frozen=True)
-class Template:
-    """A text with fields.
-
-    Attributes:
-        parts: Texts, and with True the expressions between them.
-        source: Where it stands.
-    """
-
-    parts: tuple[tuple[str, bool], ...]
-    source: str
-
-    def fill(self, values: Mapping[str, object] | None = None) -> str:
-        """The text with a value for every field.
-
-        Raises:
-            SelfprefError: A field has no value.
-        """
-        known = values or {}
-        for text, field in self.parts:
-            if field and text not in known:
-                raise SelfprefError(
-                    f"{self.source}: no value for {text!r}; is this the pinned file?"
-                )
-        return "".join(str(known[text]) if field else text for text, field in self.parts)
+# Texts, and with True the expressions between them.
+Parts = list[tuple[str, bool]]
 
 
-def template(study: str, file: str, name: str, number: int = 0) -> Template:
-    """One of the texts of a study's program.
+def text(
+    study: str, file: str, name: str, number: int = 0, values: Mapping[str, object] | None = None
+) -> str:
+    """One of the texts of a study's program, with a value for every field.
 
     Args:
         study: The study.
         file: The path in its repository.
         name: Function and name; see above.
         number: Of those of this name, from 0.
+        values: By field.
 
     Raises:
-        SelfprefError: The file cannot be had, is no program, or has no such text.
+        SelfprefError: The file cannot be had, is no program, has no such text, or that a field
+            without a value.
     """
     path, found = _programs(study)[file]
-    texts = found.get(name, [])
+    texts, known = found.get(name, []), values or {}
     if number >= len(texts):
         raise SelfprefError(f"{path}: no text {name!r}, number {number}; is this the pinned file?")
-    return texts[number]
+    for part, field in texts[number]:
+        if field and part not in known:
+            raise SelfprefError(f"{path}: {name}: no value for {part!r}; is this the pinned file?")
+    return "".join(str(known[part]) if field else part for part, field in texts[number])
 
 
 @cache
-def _programs(study: str) -> dict[str, tuple[Path, dict[str, list[Template]]]]:
-    """Local file and templates of each of a study's programs, by path."""
+def _programs(study: str) -> dict[str, tuple[Path, dict[str, list[Parts]]]]:
+    """Local file and texts of each of a study's programs, by path."""
     # Who takes other prompts needs nothing that speaks HTTP.
     from selfpref.download.fetch import fetch  # noqa: PLC0415
 
@@ -81,7 +63,7 @@ def _programs(study: str) -> dict[str, tuple[Path, dict[str, list[Template]]]]:
     }
 
 
-def read(path: Path) -> dict[str, list[Template]]:
+def read(path: Path) -> dict[str, list[Parts]]:
     """Every text that a program assigns, by function and name.
 
     Raises:
@@ -91,45 +73,39 @@ def read(path: Path) -> dict[str, list[Template]]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (SyntaxError, UnicodeDecodeError) as error:
         raise SelfprefError(f"{path}: no Python: {error}") from error
-    found: dict[str, list[Template]] = {}
-    for name, node in _assigned(tree):
-        for suffix, parts in _texts(node):
-            found.setdefault(name + suffix, []).append(Template(tuple(parts), f"{path}: {name}"))
+    found: dict[str, list[Parts]] = {}
+    for name, parts in _texts(tree, ""):
+        found.setdefault(name, []).append(parts)
     return found
 
 
-def _assigned(node: ast.AST, within: str = "") -> Iterator[tuple[str, ast.expr]]:
-    """Every assignment in the order of the file, with the functions that it stands in."""
+def _texts(node: ast.AST, within: str) -> Iterator[tuple[str, Parts]]:
+    """The texts assigned below a node, in the order of the file, each with its name."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Assign):
-            yield within + ast.unparse(child.targets[0]), child.value
-        inside = f"{within}{child.name}." if isinstance(child, ast.FunctionDef) else within
-        yield from _assigned(child, inside)
+        match child:
+            case ast.Assign(targets=[target, *_], value=value):
+                yield from _assigned(value, within + ast.unparse(target))
+            case ast.FunctionDef(name=name):
+                yield from _texts(child, f"{within}{name}.")
+            case _:
+                yield from _texts(child, within)
 
 
-def _texts(node: ast.expr) -> Iterator[tuple[str, list[tuple[str, bool]]]]:
-    """The texts of what is assigned, each with what is added to its name."""
-    if isinstance(node, ast.ListComp):
-        node = node.elt
+def _assigned(node: ast.AST, name: str) -> Iterator[tuple[str, Parts]]:
+    """The texts of what is assigned to a name."""
     parts = _parts(node)
     if not all(field for _, field in parts):
-        yield "", parts
-        return
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Dict):
-            for key, value in zip(inner.keys, inner.values, strict=True):
-                parts = _parts(value)
-                name = key.value if isinstance(key, ast.Constant) else None
-                if not isinstance(name, str) or all(field for _, field in parts):
-                    continue
-                # Of a message the role is no prompt.
-                if name == "content":
-                    yield "", parts
-                elif inner is node:
-                    yield f".{name}", parts
+        yield name, parts
+    elif isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield from _assigned(value, f"{name}.{key.value}")
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _assigned(child, name)
 
 
-def _parts(node: ast.expr) -> list[tuple[str, bool]]:
+def _parts(node: ast.AST) -> Parts:
     """Texts and expressions of a string, of a formatted one, or of their sum."""
     match node:
         case ast.Constant(value=str(text)):

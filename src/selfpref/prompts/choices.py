@@ -11,12 +11,14 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from selfpref.lab import choice, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts.authors import template
+from selfpref.prompts import in_roles
+from selfpref.prompts.authors import text
 from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
 from selfpref.prompts.texts import Texts
 
@@ -55,10 +57,6 @@ class ChoicePrompts:
     marker: str = MARKER
 
 
-def _prompt(messages: list[prompts.Message], prefill: str = "") -> Prompt:
-    return Prompt(tuple((message["role"], message["content"]) for message in messages), prefill)
-
-
 def _added(marks: list[int] | None) -> Marked:
     return (None if marks is None else sum(marks)), marks
 
@@ -94,50 +92,42 @@ def _plain_marks(reply: str) -> Marked:
     return _added(marks if good else None)
 
 
-def _program(name: str, number: int = 0, **values: object) -> str:
-    """One of the texts in the authors' program; `self_X` stands for its attribute `self.X`."""
-    known = {key.replace("self_", "self.", 1): value for key, value in values.items()}
-    return template("livebench", "agents.py", name, number).fill(known)
+_program = partial(text, "livebench", "agents.py")
 
 
 def _with_rubric(name: str) -> str:
-    return _program(f"__init__.self.{name}", self_RUBRIC=_program("__init__.self.RUBRIC"))
+    rubric = {"self.RUBRIC": _program("__init__.self.RUBRIC")}
+    return _program(f"__init__.self.{name}", values=rubric)
 
 
 def _authors_respond(question: str) -> Prompt:
-    return Prompt((("system", _program("get_response.llm_output")), ("user", question)))
+    return Prompt((("system", _program("get_response.llm_output.content")), ("user", question)))
 
 
 def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
-    asked = _with_rubric("PREFERENCE_PROMPT")
     name = "get_preference.original_prompt"
-    said = _program(name, self_PREFERENCE_PROMPT=asked, question=question)
-    more = template("livebench", "agents.py", name, 1)
-    for place, text in enumerate(responses, start=1):
-        said = more.fill({"original_prompt": said, "idx + 1": place, "ans": text})
+    asked = {"self.PREFERENCE_PROMPT": _with_rubric("PREFERENCE_PROMPT"), "question": question}
+    said = _program(name, values=asked)
+    for place, response in enumerate(responses, start=1):
+        said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})
     return Prompt((("user", said),))
 
 
 def _authors_rubric(question: str, response: str) -> Prompt:
-    asked = _with_rubric("SCORING_PROMPT")
-    said = _program(
-        "get_score.original_prompt",
-        self_SCORING_PROMPT=asked,
-        question=question,
-        response=response,
-    )
-    return Prompt((("user", said),))
+    asked = {"self.SCORING_PROMPT": _with_rubric("SCORING_PROMPT")}
+    values = {**asked, "question": question, "response": response}
+    return Prompt((("user", _program("get_score.original_prompt", values=values)),))
 
 
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
-        respond=lambda question: _prompt(prompts.chat_messages(question)),
-        prefer=lambda question, responses: _prompt(
+        respond=lambda question: in_roles(prompts.chat_messages(question)),
+        prefer=lambda question, responses: in_roles(
             prompts.choice_messages(question, responses), VERDICT_OPEN
         ),
         letters=choice.LETTERS,
         tie=(choice.TIE,),
-        rubric=lambda question, response: _prompt(
+        rubric=lambda question, response: in_roles(
             prompts.rating_messages(question, response), choice.RUBRIC_OPEN
         ),
         marks=_lab_marks,

@@ -14,11 +14,12 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from selfpref.lab.summaries import prompts as lab
 from selfpref.models import Prompt
-from selfpref.prompts.authors import template
+from selfpref.prompts.authors import text
 from selfpref.prompts.texts import Texts
 
 LABELS = ("1", "2")
@@ -31,18 +32,11 @@ TEXTS = Texts(Path(__file__).with_name("summaries.yaml"))
 
 
 @dataclass(frozen=True)
-class Form:
-    """A kind of summary: from the article to the prompt that asks for it."""
-
-    respond: Callable[[str], Prompt]
-
-
-@dataclass(frozen=True)
 class SummaryLayout:
     """The prompts of one experiment on summaries.
 
     Attributes:
-        forms: Reader of the articles to the kind of summary that is asked for.
+        forms: Reader of the articles to the prompt that asks for its kind of summary of an article.
         pair: From task, article and two summaries in presented order to the prompt whose next
             token is one of `LABELS`.
         single: From task (`recognition`, `quality`), article and summary to the prompt whose next
@@ -51,7 +45,7 @@ class SummaryLayout:
         no: Forms of no.
     """
 
-    forms: Mapping[str, Form]
+    forms: Mapping[str, Callable[[str], Prompt]]
     pair: Callable[[str, str, str, str], Prompt]
     single: Callable[[str, str, str], Prompt]
     yes: tuple[str, ...]
@@ -61,30 +55,25 @@ class SummaryLayout:
     def version(self) -> str:
         """A hash of everything that the layout can say, 12 hex digits."""
         said = [
-            *(form.respond("article") for _, form in sorted(self.forms.items())),
+            *(form("article") for _, form in sorted(self.forms.items())),
             *(self.pair(task, "article", "first", "second") for task in TASKS),
             *(self.single(task, "article", "summary") for task in SINGLE),
         ]
-        text = json.dumps([[asdict(prompt) for prompt in said], self.yes, self.no])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _pair(task: str, article: str, first: str, second: str) -> Prompt:
-    return TEXTS.prompt("pair", task=task, article=article, first=first, second=second)
-
-
-def _single(task: str, article: str, summary: str) -> Prompt:
-    return TEXTS.prompt("single", task=task, article=article, summary=summary)
-
-
-def _form(name: str) -> Form:
-    return Form(lambda article: TEXTS.prompt(name, article=article))
+        whole = json.dumps([[asdict(prompt) for prompt in said], self.yes, self.no])
+        return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
 PLAIN = SummaryLayout(
-    {name: _form(name) for name in ("xsum", "cnn-dailymail")},
-    _pair,
-    _single,
+    {
+        "xsum": lambda article: TEXTS.prompt("xsum", article=article),
+        "cnn-dailymail": lambda article: TEXTS.prompt("cnn-dailymail", article=article),
+    },
+    lambda task, article, first, second: TEXTS.prompt(
+        "pair", task=task, article=article, first=first, second=second
+    ),
+    lambda task, article, summary: TEXTS.prompt(
+        "single", task=task, article=article, summary=summary
+    ),
     yes=("Yes", "yes"),
     no=("No", "no"),
 )
@@ -102,22 +91,18 @@ _PAIRS = {
 
 def _authors(name: str, **values: str) -> str:
     """One of the texts in the authors' file of prompts."""
-    text = template("panickssery", "prompts.py", name).fill()
-    return text.format(**values) if values else text
+    said = text("panickssery", "prompts.py", name)
+    return said.format(**values) if values else said
 
 
 def _program(name: str, **values: str) -> str:
     """One of the texts that stand in the authors' functions."""
-    return template("panickssery", "models.py", name).fill(values)
+    return text("panickssery", "models.py", f"{name}.history.content", values=values)
 
 
-def _authors_form(name: str) -> Form:
-    return Form(
-        lambda article: _asked(
-            _authors(f"DATASET_SYSTEM_PROMPTS.{name}"),
-            _program("get_gpt_summary.history", article=article),
-        )
-    )
+def _authors_form(name: str, article: str) -> Prompt:
+    said = _program("get_gpt_summary", article=article)
+    return _asked(_authors(f"DATASET_SYSTEM_PROMPTS.{name}"), said)
 
 
 def _authors_pair(task: str, article: str, first: str, second: str) -> Prompt:
@@ -129,7 +114,7 @@ def _authors_pair(task: str, article: str, first: str, second: str) -> Prompt:
 def _authors_single(task: str, article: str, summary: str) -> Prompt:
     if task == "quality":
         system = _authors("SCORING_SYSTEM_PROMPT")
-        return _asked(system, _program("get_gpt_score.history", article=article, summary=summary))
+        return _asked(system, _program("get_gpt_score", article=article, summary=summary))
     said = _authors("RECOGNITION_PROMPT_TEMPLATE", article=article, summary=summary)
     return _asked(_authors("RECOGNITION_SYSTEM_PROMPT"), said)
 
@@ -139,14 +124,14 @@ def _asked(system: str, user: str) -> Prompt:
 
 
 AUTHORS = SummaryLayout(
-    {"xsum": _authors_form("xsum"), "cnn-dailymail": _authors_form("cnn")},
+    {"xsum": partial(_authors_form, "xsum"), "cnn-dailymail": partial(_authors_form, "cnn")},
     _authors_pair,
     _authors_single,
     yes=("Yes", "yes"),
     no=("No", "no"),
 )
 LAB = SummaryLayout(
-    {"lab": Form(lambda article: Prompt(lab.write_messages(article)))},
+    {"lab": lambda article: Prompt(lab.write_messages(article))},
     lambda *asked: Prompt(lab.pair_messages(*asked)),
     lambda *asked: Prompt(lab.single_messages(*asked)),
     yes=("yes",),

@@ -105,17 +105,21 @@ def too_few(cells: npt.ArrayLike) -> npt.NDArray[np.bool_]:
     return few
 
 
-def demographic_parity_interval(cells: Floats, clusters: Clusters, level: float) -> Interval:
-    """DP with the interval of its share, P(judge own), stretched to -1..1.
+def demographic_parity_interval(
+    cells: Floats, clusters: Clusters, level: float, chance: float = 0.5
+) -> Interval:
+    """DP with the interval of its share, P(judge own), stretched so that chance is 0 and 1 is 1.
 
     Args:
         cells: What each pair adds, `[pairs, 4]`.
         clusters: The cluster of each pair.
         level: Coverage, 0..1.
+        chance: The share of a judge without preference: 1/2 for pairs.
     """
     counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
     own = share_interval(counts, clusters, level)
-    return Interval(2 * own.value - 1, 2 * own.lo - 1, 2 * own.hi - 1, 0.0)
+    value, lo, hi = ((end - chance) / (1 - chance) for end in (own.value, own.lo, own.hi))
+    return Interval(value, lo, hi, 0.0)
 
 
 def crossed(human: Floats, judge: Floats) -> Floats:

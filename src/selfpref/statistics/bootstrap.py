@@ -123,13 +123,10 @@ class Groups:
         cluster, names = pd.factorize(rows["cluster"], sort=True)
         values = rows[value].to_numpy(dtype=float)
         known = ~np.isnan(values) & (cluster >= 0)
-        place = (cluster * len(keys) + number)[known]
-        size = len(names) * len(keys)
-        parts = [
-            np.bincount(place, weights=weight, minlength=size).astype(float)
-            for weight in (values[known], np.ones(known.sum()))
-        ]
-        return cls(keys, np.stack(parts, axis=-1).reshape(len(names), len(keys), 2))
+        place, size = (cluster * len(keys) + number)[known], len(names) * len(keys)
+        sums = np.bincount(place, values[known], size)
+        both = np.stack([sums, np.bincount(place, minlength=size).astype(float)], axis=-1)
+        return cls(keys, both.reshape(len(names), len(keys), 2))
 
     @property
     def means(self) -> Floats:
@@ -216,16 +213,13 @@ class ClusterBootstrap:
         """
         return self.of_sums(cluster_sums(values, clusters), statistics, *names)
 
-    def group_means(
-        self, rows: pd.DataFrame, by: list[str], *names: str, value: str = "value"
-    ) -> pd.DataFrame:
+    def group_means(self, rows: pd.DataFrame, by: list[str], *names: str) -> pd.DataFrame:
         """The mean of each group of rows, all from the same resamples.
 
         Args:
-            rows: With the columns `by`, `cluster` and the value; NaN is left out and not counted.
+            rows: With the columns `by`, `cluster` and `value`; NaN is left out and not counted.
             by: What makes a group.
             names: Of the stream.
-            value: The column.
 
         Returns:
             `by`, then `mean, se` (robust to clusters), `lo, hi, n`, sorted by group; empty for no
@@ -233,7 +227,7 @@ class ClusterBootstrap:
         """
         if rows.empty:
             return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
-        groups = Groups.of(rows, by, value)
+        groups = Groups.of(rows, by)
         found = self.of_sums(groups.sums, ratio, *names)
         return groups.keys.assign(
             mean=groups.means,

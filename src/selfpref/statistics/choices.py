@@ -44,6 +44,7 @@ import pandas as pd
 from selfpref.statistics.bias import (
     VARIANTS,
     cell_weights,
+    demographic_parity_interval,
     equal_opportunity_interval,
     excess,
     human_sides,
@@ -52,7 +53,7 @@ from selfpref.statistics.bias import (
 from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import fit
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.scores import Floats, value_of
 from selfpref.statistics.shares import share_interval
 from selfpref.statistics.turned import (
     BOOTSTRAP,
@@ -118,6 +119,17 @@ def _share(data: Judgments, judge: str, name: str, within: pd.Series, less: floa
     return told(row, moved, int(used.sum()), of, WILSON)
 
 
+def _on_sides(
+    data: Judgments, judge: str, name: str, found: Interval, cells: Floats, kind: str = BOOTSTRAP
+) -> Row:
+    """EO or an excess, with the pairs on both human sides; cells `[pairs, judges, 4]`."""
+    row, labelled = data.row(judge, name), int(data.own(judge)["human"].notna().sum())
+    n = float(cells[:, 0].sum())
+    if np.isnan(found.value):
+        return told(row, ONE_SIDE if n else UNDECIDED, 0, labelled)
+    return told(row, found, n, labelled, kind) | on_sides(human_sides(cells.sum(axis=0)))
+
+
 def _decided(data: Judgments, judge: str) -> Iterator[Row]:
     """EO and demographic parity from the four cells."""
     own, use = data.own(judge), data.settings
@@ -125,41 +137,26 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
         # Parity needs no gold label: every row counts as if it called the own response better.
         own = own.assign(human=1.0)
     cells = cell_weights(own, use.human_ties, use.judge_ties)
-    used, total = cells.sum(axis=1) > 0, cells.sum(axis=0)
-    labelled, n = int(own["human"].notna().sum()), float(cells.sum())
     if data.gold != NONE:
-        row = data.row(judge, "equal_opportunity")
         found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-        if np.isnan(found.value):
-            yield told(row, ONE_SIDE if n else UNDECIDED, 0, labelled)
-        else:
-            kind = BOOTSTRAP if total.all() else NEWCOMBE
-            yield told(row, found, n, labelled, kind) | on_sides(human_sides(total)[None])
-    row, c = data.row(judge, "demographic_parity"), chance(own, used)
-    if not n:
-        yield told(row, UNDECIDED, 0, labelled)
-        return
-    counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    share = share_interval(counts, own["cluster"], use.bootstrap.level)
-    value, lo, hi = ((end - c) / (1 - c) for end in (share.value, share.lo, share.hi))
-    yield told(row, Interval(value, lo, hi, 0.0), n, labelled, WILSON)
+        kind = BOOTSTRAP if cells.sum(axis=0).all() else NEWCOMBE
+        yield _on_sides(data, judge, "equal_opportunity", found, cells[:, None], kind)
+    row, n, labelled = data.row(judge, "demographic_parity"), float(cells.sum()), own["human"]
+    c = chance(own, cells.sum(axis=1) > 0)
+    share = demographic_parity_interval(cells, own["cluster"], use.bootstrap.level, c)
+    yield told(row, share if n else UNDECIDED, n, int(labelled.notna().sum()), WILSON)
 
 
 def _excess(data: Judgments, judge: str) -> Iterator[Row]:
     pairs, use = data.pairs_with(judge), data.settings
-    labelled = int(data.own(judge)["human"].notna().sum())
     for variant, name in EXCESS.items():
-        row = data.row(judge, name)
         if pairs["judge"].nunique() < 2:
-            yield told(row, ALONE, 0, labelled)
+            labelled = int(data.own(judge)["human"].notna().sum())
+            yield told(data.row(judge, name), ALONE, 0, labelled)
             continue
         cells, clusters = stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
-        n = int((cells[:, 0].sum(axis=1) > 0).sum())
         found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
-        if np.isnan(found.value):
-            yield told(row, ONE_SIDE if n else UNDECIDED, 0, labelled)
-        else:
-            yield told(row, found, n, labelled) | on_sides(human_sides(cells.sum(axis=0)))
+        yield _on_sides(data, judge, name, found, cells)
 
 
 def _paired_excess(data: Judgments, judge: str) -> Row:
@@ -167,7 +164,7 @@ def _paired_excess(data: Judgments, judge: str) -> Row:
     others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
         return told(data.row(judge, name), ALONE, 0, len(own))
-    theirs = others.reindex(pd.MultiIndex.from_frame(own[["item_id", "opponent"]])).to_numpy()
+    theirs = value_of(others, own["item_id"], own["opponent"])
     return _mean(data, judge, name, own["win"] - theirs, own["item_id"].notna())
 
 
@@ -179,7 +176,7 @@ def _equal_length(data: Judgments, judge: str) -> Row:
     design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
     y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
     found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
-    said = found if found.identified else "all lengths are alike"
+    said = "all lengths are alike" if np.isnan(found.value) else found
     return told(row, said, len(kept), len(own), ROBUST)
 
 
@@ -189,30 +186,28 @@ def of_judges(data: Judgments) -> Iterator[Row]:
     Args:
         data: The judged sets.
     """
-    yield from (_without_gold if data.gold == NONE else _with_gold)(data)
-
-
-def _without_gold(data: Judgments) -> Iterator[Row]:
     for judge in data.judges:
-        yield from _decided(data, judge)
-        yield _paired_excess(data, judge)
-        yield _equal_length(data, judge)
+        if data.gold == NONE:
+            yield from _decided(data, judge)
+            yield _paired_excess(data, judge)
+            yield _equal_length(data, judge)
+        else:
+            yield from _with_gold(data, judge)
 
 
-def _with_gold(data: Judgments) -> Iterator[Row]:
-    for judge in data.judges:
-        own = data.own(judge)
-        labelled, alike = own["human"].notna(), own["alike"].astype(bool)
-        if not labelled.any():
-            yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
-            continue
-        yield from _decided(data, judge)
-        yield from _excess(data, judge)
-        yield _mean(data, judge, "gold_gap", own["win"] - own["gold"], labelled)
-        asked = alike & own["win"].notna()
-        yield _share(data, judge, "equal_quality", alike, chance(own, asked))
-        for kind, human in KINDS.items():
-            yield _share(data, judge, kind, own["human"].eq(human))
+def _with_gold(data: Judgments, judge: str) -> Iterator[Row]:
+    own = data.own(judge)
+    labelled, alike = own["human"].notna(), own["alike"].astype(bool)
+    if not labelled.any():
+        yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
+        return
+    yield from _decided(data, judge)
+    yield from _excess(data, judge)
+    yield _mean(data, judge, "gold_gap", own["win"] - own["gold"], labelled)
+    asked = alike & own["win"].notna()
+    yield _share(data, judge, "equal_quality", alike, chance(own, asked))
+    for kind, human in KINDS.items():
+        yield _share(data, judge, kind, own["human"].eq(human))
 
 
 def against_people(data: Judged) -> Iterator[Row]:

@@ -25,6 +25,7 @@ from the responder: no value. n counts the rows with an own text.
 
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 
 from selfpref.statistics.choices import NO_TEXTS
@@ -38,20 +39,23 @@ POOLED = "all judges"
 NOT_TOLD = "own text cannot be told from the responder"
 
 
-def _by_judge(values: pd.Series, judges: pd.Series, what: str) -> pd.DataFrame:
-    """One column a judge: the values where it judged, else 0."""
-    names = names_of(judges)
-    return pd.DataFrame(
-        {f"{what} {name}": values.where(judges.eq(name), 0.0) for name in names}, index=values.index
-    )
+def by_name(values: pd.Series, names: pd.Series, what: str) -> pd.DataFrame:
+    """One column a name, such as a judge's: the values of its rows, else 0."""
+    there = pd.get_dummies(names, prefix=what, prefix_sep=" ", dtype=float)
+    return there.mul(values, axis="index")
 
 
-def _texts(responders: pd.Series, names: list[str]) -> pd.DataFrame:
-    """Responder effects; the first responder is the base."""
-    return pd.DataFrame(
-        {f"text of {name}": responders.eq(name).astype(float) for name in names[1:]},
-        index=responders.index,
-    )
+def between(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Effects of the responders of pairs, 1 for the first and -1 for the second.
+
+    The responder that sorts first is the base.
+    """
+    names = names_of(pairs["first"], pairs["second"])[1:]
+    effects = {
+        f"text of {name}": pairs["first"].eq(name).astype(float) - pairs["second"].eq(name)
+        for name in names
+    }
+    return pd.DataFrame(effects, index=pairs.index)
 
 
 def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: float) -> Iterator[Row]:
@@ -65,7 +69,7 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
     """
     used = rows["y"].notna() & controls.notna().all(axis=1)
     kept, held, is_own = rows[used], controls[used], rows["own"].ne(0)
-    each = _by_judge(kept["own"], kept["judge"], "own")
+    each = by_name(kept["own"], kept["judge"], "own")
     y = kept["y"].to_numpy(dtype=float)
     found = fit(y, held.assign(own=kept["own"]), kept["cluster"], ["own"], level)
     found |= fit(y, pd.concat([held, each], axis=1), kept["cluster"], list(each), level)
@@ -75,9 +79,8 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
     for judge, (column, mine) in scopes.items():
         b, n = found.get(column, MISSING), int((mine & used).sum())
         none = NOT_TOLD if n else "no row with a score and gold"
-        yield told(
-            place | {"judge": judge}, b if b.identified else none, n, int(mine.sum()), ROBUST
-        )
+        said = none if np.isnan(b.value) else b
+        yield told(place | {"judge": judge}, said, n, int(mine.sum()), ROBUST)
 
 
 def _twice(
@@ -85,7 +88,7 @@ def _twice(
 ) -> Iterator[Row]:
     """Without length and with it."""
     yield from own_text(rows, controls, place | {"statistic": "regression"}, level)
-    lengths = _by_judge(length, rows["judge"], "length to")
+    lengths = by_name(length, rows["judge"], "length to")
     held = own_text(rows, controls.join(lengths), place | {"statistic": "regression_length"}, level)
     known = length.notna().any()
     yield from (row if known else row | {"reason": NO_TEXTS} for row in held)
@@ -102,9 +105,7 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     pairs = pairs[pairs["human"].notna()].reset_index(drop=True)
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
-    names = names_of(pairs["first"], pairs["second"])
-    controls = _texts(pairs["first"], names) - _texts(pairs["second"], names)
-    controls = controls.join(_by_judge(pairs["human"] - 0.5, pairs["judge"], "gold to"))
+    controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
     responses = data.tables["responses"]
     lengths = text_lengths(responses, responses["length"])
     place: Row = {"study": STUDY, "dataset": data.name, "gold": gold, "unit": "probability"}
@@ -126,12 +127,12 @@ def of_ratings(
     """
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
-    known = gold.notna()
+    known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
     controls = pd.concat(
         [
-            _by_judge(pd.Series(1.0, index=rated.index), rated["judge"], "severity of"),
-            _texts(rated["responder"], names_of(rated["responder"])),
-            _by_judge(gold, rated["judge"], "gold to"),
+            by_name(ones, rated["judge"], "severity of"),
+            by_name(ones, rated["responder"], "text of").iloc[:, 1:],
+            by_name(gold, rated["judge"], "gold to"),
         ],
         axis=1,
     )

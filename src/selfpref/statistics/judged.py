@@ -60,6 +60,7 @@ from selfpref.statistics.scores import (
     names_of,
     oriented_votes,
     pairs_with,
+    turned_to,
     verdict_scores,
 )
 from selfpref.statistics.shares import share_interval
@@ -157,16 +158,7 @@ class Judged:
         Returns:
             `item_id, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
         """
-        votes = self._votes
-        held = votes[votes["first"].eq(responder) | votes["second"].eq(responder)]
-        turned = held["second"].eq(responder)
-        return pd.DataFrame(
-            {
-                "item_id": held["item_id"],
-                "opponent": held["first"].where(turned, held["second"]),
-                "vote": held["vote"].where(~turned, 1 - held["vote"]),
-            }
-        )
+        return turned_to(responder, self._votes, ["vote"])[["item_id", "opponent", "vote"]]
 
     @property
     def bootstrap(self) -> ClusterBootstrap:

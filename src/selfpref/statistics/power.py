@@ -18,6 +18,7 @@ and a two-sided test at alpha sees a bias b with the given power from
 same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
 """
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -35,10 +36,11 @@ from selfpref.statistics.bias import (
 from selfpref.statistics.bootstrap import Statistic
 from selfpref.statistics.choices import chance, parity
 from selfpref.statistics.scores import Floats
-from selfpref.statistics.turned import SIDES, Judgments, on_sides
+from selfpref.statistics.turned import SIDES, Judgments, Row, on_sides
 
 BIASES = (0.05, 0.1, 0.2)
-ALPHA, POWER = 0.05, 0.8
+# (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
+FACTOR = float((ndtri(1 - 0.05 / 2) + ndtri(0.8)) ** 2)
 NEEDED = [
     *("study", "dataset", "judge", "gold", "statistic", "bias", "pairs", "prompts"),
     *("n", *SIDES, "n_prompts", "sd", "correlation", "effect", "detectable"),
@@ -65,17 +67,13 @@ class Plan:
     correlation: float
     effect: float
 
-    def pairs(self, bias: float, alpha: float = ALPHA, power: float = POWER) -> float:
-        """Rows that a two-sided test needs to see a bias."""
-        return self._factor(alpha, power) * self.variance * self.effect / bias**2
+    def pairs(self, bias: float) -> float:
+        """Rows that a two-sided test at 0.05 needs to see a bias with a power of 0.8."""
+        return FACTOR * self.variance * self.effect / bias**2
 
-    def detectable(self, alpha: float = ALPHA, power: float = POWER) -> float:
+    def detectable(self) -> float:
         """The bias that the data's own n sees."""
-        return float(np.sqrt(self._factor(alpha, power) * self.variance * self.effect / self.n))
-
-    @staticmethod
-    def _factor(alpha: float, power: float) -> float:
-        return float((ndtri(1 - alpha / 2) + ndtri(power)) ** 2)
+        return float(np.sqrt(FACTOR * self.variance * self.effect / self.n))
 
 
 def influence(rows: Floats, statistic: Statistic) -> Floats:
@@ -142,34 +140,34 @@ def needed(data: Judgments) -> pd.DataFrame:
         sides. A statistic without variance in the sample has no rows: nothing can be planned from
         it.
     """
-    found = []
+    found: list[Row] = []
     for judge in data.judges:
-        own, use = data.own(judge), data.settings
-        cells = cell_weights(own, use.human_ties, use.judge_ties)
+        own, ties = data.own(judge), (data.settings.human_ties, data.settings.judge_ties)
+        cells = cell_weights(own, *ties)
         used = cells.sum(axis=1) > 0
         kept, clusters = cells[used], own["cluster"][used]
-        ties = (use.human_ties, use.judge_ties)
         stacked, prompts = stacked_cells(data.pairs_with(judge), judge, "own", *ties)
         decided = stacked[:, 0].sum(axis=1) > 0
-        plans = {
-            "equal_opportunity": plan(kept, clusters, equal_opportunity),
-            "demographic_parity": plan(kept, clusters, partial(parity, chance=chance(own, used))),
-            "excess": plan(stacked[decided], prompts[decided], excess),
-        }
-        sides = {
-            "equal_opportunity": on_sides(human_sides(kept.sum(axis=0))[None]),
-            "excess": on_sides(human_sides(stacked.sum(axis=0))),
-        }
-        found += [
-            {**data.place(judge), "statistic": statistic, "bias": bias}
-            | {"pairs": int(np.ceil(noise.pairs(bias)))}
-            | {"prompts": int(np.ceil(noise.pairs(bias) * noise.prompts / noise.n))}
-            | {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
-            | {"correlation": noise.correlation, "effect": noise.effect}
-            | {"detectable": noise.detectable()}
-            | sides.get(statistic, {})
-            for statistic, noise in plans.items()
-            if noise is not None
-            for bias in BIASES
-        ]
+        by_chance = partial(parity, chance=chance(own, used))
+        both_sides = on_sides(human_sides(kept.sum(axis=0))[None])
+        for statistic, noise, sides in (
+            ("equal_opportunity", plan(kept, clusters, equal_opportunity), both_sides),
+            ("demographic_parity", plan(kept, clusters, by_chance), {}),
+            (
+                "excess",
+                plan(stacked[decided], prompts[decided], excess),
+                on_sides(human_sides(stacked.sum(axis=0))),
+            ),
+        ):
+            if noise is None:
+                continue
+            row = data.place(judge) | {"statistic": statistic, **sides}
+            row |= {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
+            row |= {"correlation": noise.correlation, "effect": noise.effect}
+            row |= {"detectable": noise.detectable()}
+            for bias in BIASES:
+                pairs = noise.pairs(bias)
+                needs = (pairs, pairs * noise.prompts / noise.n)
+                rounded = dict(zip(("pairs", "prompts"), map(math.ceil, needs), strict=True))
+                found.append(row | {"bias": bias, **rounded})
     return pd.DataFrame(found, columns=NEEDED)

@@ -16,41 +16,50 @@ columns are taken out of the sums of products one after the other (Gaussian elim
 gives the same coefficient as `fit`.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
+from selfpref.statistics.bootstrap import Interval
 from selfpref.statistics.scores import Floats
 
 # What is left of a column, as a part of it, below which the other columns span it.
 SPANNED = 1e-10
+# How far the share of a column that a fit tells from the others may be from 1, by rounding.
+ROUNDING = 1e-6
 # The determinant of sums of products below which there is no slope.
 SPREAD = 1e-9
+MISSING = Interval(np.nan, np.nan, np.nan, np.nan)
 
 
-@dataclass(frozen=True)
-class Coefficient:
-    """A coefficient with its cluster-robust interval; NaN where it is not identified."""
+def robust(
+    value: float, slopes: Floats, clusters: npt.NDArray[np.int64], rank: int, level: float
+) -> Interval:
+    """A coefficient with the interval above.
 
-    value: float
-    se: float
-    lo: float
-    hi: float
+    Args:
+        value: The coefficient.
+        slopes: What each row's residual adds to it, `[rows]`.
+        clusters: The number of each row's cluster, `[rows]`.
+        rank: Of the design.
+        level: Coverage, 0..1.
 
-    @property
-    def identified(self) -> bool:
-        """Whether the data tell this coefficient from the others."""
-        return not np.isnan(self.value)
-
-
-MISSING = Coefficient(np.nan, np.nan, np.nan, np.nan)
+    Returns:
+        Without bounds where there are fewer than two clusters or no degree of freedom.
+    """
+    sums, n = np.bincount(clusters, slopes), len(slopes)
+    groups = len(sums)
+    if groups < 2 or n <= rank:
+        return Interval(value, np.nan, np.nan, np.nan)
+    correction = groups / (groups - 1) * (n - 1) / (n - rank)
+    half = np.sqrt(correction * (sums @ sums)) * stdtrit(groups - 1, (1 + level) / 2)
+    return Interval(value, value - float(half), value + float(half), 0.0)
 
 
 def fit(
     y: Floats, design: pd.DataFrame, clusters: pd.Series, wanted: list[str], level: float
-) -> dict[str, Coefficient]:
+) -> dict[str, Interval]:
     """The wanted coefficients of y on the columns of a design.
 
     Args:
@@ -61,36 +70,24 @@ def fit(
         level: Coverage of the intervals, 0..1.
 
     Returns:
-        By column; without error where there are fewer than two clusters or no degree of freedom.
+        By column, as `robust` does; NaN where other columns span it, and without any row.
     """
-    x = design.to_numpy(dtype=float)
+    found = dict.fromkeys(wanted, MISSING)
     if not len(y):
-        return dict.fromkeys(wanted, MISSING)
-    codes, names = pd.factorize(clusters)
-    # Columns relate to each other as those of the small triangle do.
-    basis, triangle = np.linalg.qr(x)
-    rounding = float(np.finfo(float).eps * max(x.shape))
-    rank = int(np.linalg.matrix_rank(triangle, rtol=rounding))
-    residual = y - x @ np.linalg.lstsq(triangle, basis.T @ y, rcond=rounding)[0]
-    estimable = len(names) > 1 and len(y) > rank
-    correction = (
-        len(names) / (len(names) - 1) * (len(y) - 1) / (len(y) - rank) if estimable else np.nan
-    )
-    quantile = float(stdtrit(len(names) - 1, (1 + level) / 2)) if estimable else np.nan
-    found = {}
+        return found
+    x, codes = design.to_numpy(dtype=float), pd.factorize(clusters)[0]
+    inverse = np.linalg.pinv(x, rcond=float(np.finfo(float).eps * max(x.shape)))
+    residual = y - x @ (inverse @ y)
+    # Of each column the share that the others do not span; their sum is the rank.
+    apart = np.einsum("kn,nk->k", inverse, x)
     for name in wanted:
         place = design.columns.get_loc(name)
-        column, others = triangle[:, place], np.delete(triangle, place, axis=1)
-        spanned = np.linalg.lstsq(others, column, rcond=rounding)[0]
-        left = basis @ (column - others @ spanned)
-        size = float(left @ left)
-        if size <= SPANNED * float(column @ column):
-            found[name] = MISSING
-            continue
-        value = float(left @ y) / size
-        meat = np.bincount(codes, weights=left * residual)
-        se = float(np.sqrt(correction * (meat @ meat)) / size)
-        found[name] = Coefficient(value, se, value - quantile * se, value + quantile * se)
+        # x~ / x~'x~
+        left, column = inverse[place], x[:, place]
+        known = abs(apart[place] - 1) < ROUNDING
+        if known and SPANNED * float(column @ column) * float(left @ left) < 1:
+            rank = round(apart.sum())
+            found[name] = robust(float(left @ y), left * residual, codes, rank, level)
     return found
 
 

@@ -38,12 +38,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import stdtrit
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
 from selfpref.statistics.effects import NOT_TOLD
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import MISSING, SPANNED, Coefficient
+from selfpref.statistics.regression import MISSING, SPANNED, robust
 from selfpref.statistics.scores import Floats, names_of
 from selfpref.statistics.turned import Row, told
 
@@ -144,31 +143,21 @@ class Products:
     @cached_property
     def own(self) -> Floats:
         """The own text of each judge as a combination of columns, `[judges, columns]`."""
-        own = np.zeros((len(self.judges), self.size))
-        for place, judge in enumerate(self.judges):
-            if judge in self.responders:
-                own[place, self.responders.index(judge)] = 1.0
-        return own
-
-    @cached_property
-    def _taken(self) -> Floats:
-        """What takes the gold label out of each column of a judge, `[judges, columns, columns]`."""
-        total = squared(self.total)
-        taken = np.tile(np.eye(self.size), (len(self.judges), 1, 1))
-        with_gold, size = total[:, -2], total[:, -2, -2, None]
-        taken[:, -2] -= np.divide(with_gold, size, out=np.zeros_like(with_gold), where=size > 0)
-        return taken
+        columns = np.array([*self.responders, None, None], dtype=object)
+        same = columns == np.array(self.judges, dtype=object)[:, None]
+        return np.where(same, 1.0, 0.0)
 
     @cached_property
     def free(self) -> Floats:
         """`total` with the gold label taken out of every column, `[judges, columns, columns]`."""
-        taken = self._taken
-        free: Floats = taken.swapaxes(1, 2) @ squared(self.total) @ taken
-        return free
+        return _without(squared(self.total), np.eye(self.size)[-2])
 
     def along(self, columns: Floats) -> Floats:
         """A combination of columns without the gold label, `[judges, columns]`, as `[rows]`."""
-        weights = np.einsum("jkl,jl->jk", self._taken, columns)
+        with_gold, weights = squared(self.total)[:, -2], columns.copy()
+        size = with_gold[:, -2]
+        slope = (with_gold * columns).sum(axis=1)
+        weights[:, -2] -= np.divide(slope, size, out=np.zeros_like(size), where=size > 0)
         one, other = (weights[self.judge, side] for side in self.texts)
         vote, score = (weights[self.judge, place] for place in (-2, -1))
         found: Floats = one - other + vote * self.votes[0] + score * self.votes[1]
@@ -189,8 +178,10 @@ def _without(products: Floats, column: Floats) -> Floats:
 
     Args:
         products: `[..., columns, columns]`.
-        column: A combination of columns, `[..., columns]`; 0 takes nothing out.
+        column: A combination of columns, `[..., columns]` or the same one for all; 0 takes nothing
+            out.
     """
+    column = np.broadcast_to(column, products.shape[:-1])
     with_all = np.einsum("...ab,...b->...a", products, column)
     size = np.einsum("...a,...a->...", with_all, column)[..., None]
     share = np.divide(with_all, size, out=np.zeros_like(with_all), where=size > 0)
@@ -210,23 +201,6 @@ def _solved(left: Floats, right: Floats) -> Floats:
     return found
 
 
-def _turns(left: Floats, right: Floats, scale: Floats) -> tuple[Floats, Floats, Floats]:
-    """Some turns for effects and scales, and by how much the last one moved the scales."""
-    effects, before = np.zeros(right[:, 0].shape), scale
-    for _ in range(TURNS):
-        before = scale
-        effects = _solved(
-            np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
-        )
-        size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, effects), effects)
-        towards = np.einsum("bjk,bk->bj", right, effects)
-        scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
-        # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
-        mean = scale.mean(axis=1, keepdims=True)
-        scale = np.divide(scale, mean, out=np.full_like(scale, np.nan), where=mean != 0)
-    return effects, scale, np.abs(scale - before).max(axis=1)
-
-
 def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
     """Scales of the judges, and effects of the responders.
 
@@ -238,17 +212,28 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
         `[batch, judges]`, of mean 1; `[batch, responders]`, the first 0. NaN where there is no
         least of squares.
     """
-    left, right = products[..., 1:-2, 1:-2], products[..., 1:-2, -1]
-    scale = np.tile(start, (len(right), 1))
-    effects = np.zeros((len(right), right.shape[-1]))
-    todo = np.arange(len(right))
+    every, with_score = products[..., 1:-2, 1:-2], products[..., 1:-2, -1]
+    scales = np.tile(start, (len(every), 1))
+    effects, todo = np.zeros(with_score[:, 0].shape), np.arange(len(every))
     for _ in range(ROUNDS):
-        effects[todo], scale[todo], change = _turns(left[todo], right[todo], scale[todo])
-        todo = todo[change > SETTLED]
+        left, right, scale = every[todo], with_score[todo], scales[todo]
+        for _ in range(TURNS):
+            before = scale
+            found = _solved(
+                np.einsum("bj,bjkl->bkl", scale**2, left), np.einsum("bj,bjk->bk", scale, right)
+            )
+            size = np.einsum("bjk,bk->bj", np.einsum("bjkl,bl->bjk", left, found), found)
+            towards = np.einsum("bjk,bk->bj", right, found)
+            scale = np.divide(towards, size, out=scale.copy(), where=size > 0)
+            # Scales that sum to 0, as of judges that always disagree, have no mean of 1: no fit.
+            mean = scale.mean(axis=1, keepdims=True)
+            scale = np.divide(scale, mean, out=np.full_like(scale, np.nan), where=mean != 0)
+        effects[todo], scales[todo] = found, scale
+        todo = todo[np.abs(scale - before).max(axis=1) > SETTLED]
         if not len(todo):
             break
-    scale[todo] = effects[todo] = np.nan
-    return scale, np.pad(effects, ((0, 0), (1, 0)))
+    scales[todo] = effects[todo] = np.nan
+    return scales, np.pad(effects, ((0, 0), (1, 0)))
 
 
 def fitted(sums: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
@@ -267,18 +252,14 @@ def fitted(sums: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, 
     """
     terms = np.broadcast_to(terms, (len(sums), *terms.shape[-2:]))
     step = max(1, CHUNK // (sums.shape[1] * terms.shape[-1] ** 2))
-    parts = [
-        _fitted(squared(sums[n : n + step]), terms[n : n + step], start)
-        for n in range(0, len(sums), step)
-    ]
-    scale, judged, b = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return scale, judged, b
-
-
-def _fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
-    """The same of one part, from whole matrices `[batch, judges, columns, columns]`."""
-    gold = np.eye(products.shape[-1])[-2]
-    free = _without(products, np.broadcast_to(gold, products.shape[:-1]))
+    if len(sums) > step:
+        parts = [
+            fitted(sums[n : n + step], terms[n : n + step], start)
+            for n in range(0, len(sums), step)
+        ]
+        scale, judged, b = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return scale, judged, b
+    free = _without(squared(sums), np.eye(terms.shape[-1])[-2])
     scale, effects = _by_turns(_without(free, terms), start)
     judged = scale[..., None] * np.pad(effects, ((0, 0), (0, 2)))[:, None, :]
     with_term = np.einsum("bjkl,bjl->bjk", free, terms)
@@ -289,7 +270,7 @@ def _fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Flo
 
 def _coefficient(
     products: Products, design: Floats, fit: Floats, value: float, level: float
-) -> Coefficient:
+) -> Interval:
     """The coefficient of a design's last column, by one step of Gauss and Newton from a fit.
 
     Args:
@@ -299,7 +280,7 @@ def _coefficient(
         value: The coefficient so far.
         level: Coverage of the interval.
     """
-    total, n_prompts, n_judges = products.free, products.prompts, len(products.judges)
+    total = products.free
     square = np.einsum("jka,jkl,jlb->ab", design, total, design, optimize=True)
     inverse = np.linalg.pinv(square, rtol=SPANNED, hermitian=True)
     others = np.linalg.pinv(square[:-1, :-1], rtol=SPANNED, hermitian=True)
@@ -307,36 +288,29 @@ def _coefficient(
         return MISSING
     left = np.eye(products.size)[-1] - fit
     step = inverse @ np.einsum("jka,jkl,jl->a", design, total, left, optimize=True)
-    value += float(step[-1])
     slopes = products.along(design @ inverse[-1]) * products.along(left - design @ step)
-    by_prompt = np.bincount(products.prompt, slopes)
-    n = len(products.judge)
-    rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True)) + n_judges
-    estimable = n_prompts > 1 and n > rank
-    correction = n_prompts / (n_prompts - 1) * (n - 1) / (n - rank) if estimable else np.nan
-    se = float(np.sqrt(correction * (by_prompt @ by_prompt)))
-    half = se * float(stdtrit(n_prompts - 1, (1 + level) / 2)) if estimable else np.nan
-    return Coefficient(value, se, value - half, value + half)
+    rank = int(np.linalg.matrix_rank(square, rtol=SPANNED, hermitian=True))
+    # Each judge has a slope for the gold label.
+    rank += len(products.judges)
+    return robust(value + float(step[-1]), slopes, products.prompt, rank, level)
 
 
-def _slopes_of_effects(products: Products, scale: Floats) -> Floats:
-    """Derivatives by r of all responders but the first, `[judges, columns, responders - 1]`."""
-    columns = np.eye(products.size)[:, 1 : len(products.responders)]
-    slopes: Floats = scale[:, None, None] * columns
-    return slopes
+def _slopes(products: Products, scale: Floats, judged: Floats | None = None) -> Floats:
+    """Derivatives of a model of the responders.
 
+    Args:
+        products: The sums.
+        scale: Of the judges.
+        judged: Its lambda r, `[judges, columns]`; None where all judges have one scale.
 
-def _slopes_of_scales(judged: Floats, scale: Floats) -> Floats:
-    """Derivatives by lambda, `[judges, columns, judges]`."""
+    Returns:
+        `[judges, columns, parameters]`: r of all responders but the first, then the lambdas.
+    """
+    slopes = scale[:, None, None] * np.eye(products.size)[:, 1 : len(products.responders)]
+    if judged is None:
+        return slopes
     effects = judged.sum(axis=0) / scale.sum()
-    slopes: Floats = np.eye(len(scale))[:, None, :] * effects[None, :, None]
-    return slopes
-
-
-def _of_terms(terms: Floats) -> Floats:
-    """Derivatives by the b of each judge, `[judges, columns, judges]`."""
-    slopes: Floats = np.eye(len(terms))[:, None, :] * terms[:, :, None]
-    return slopes
+    return np.concatenate([slopes, np.eye(len(scale))[:, None, :] * effects[:, None]], axis=-1)
 
 
 def own_texts(
@@ -353,19 +327,18 @@ def own_texts(
         By judge; and `judge, scale, scale_lo, scale_hi, n`, n being the judge's pairs. Both empty
         where the model is not identified.
     """
-    judges, own = products.judges, products.own
+    judges, own, none = products.judges, products.own, pd.DataFrame(columns=SCALES[2:])
     if not judges:
-        return {}, pd.DataFrame(columns=SCALES[2:])
+        return {}, none
     scale, judged, b = (part[0] for part in fitted(products.total[None], own, np.ones(len(judges))))
     if np.isnan(judged).any():
-        return {}, pd.DataFrame(columns=SCALES[2:])
-    shared = [_slopes_of_effects(products, scale), _slopes_of_scales(judged, scale)]
-    fit, terms = judged + np.nan_to_num(b)[:, None] * own, _of_terms(own)
-    known = []
+        return {}, none
+    shared, fit = _slopes(products, scale, judged), judged + np.nan_to_num(b)[:, None] * own
+    terms, known = np.eye(len(own))[:, None, :] * own[:, :, None], []
     for place in np.flatnonzero(own.any(axis=1)):
-        last = np.roll(terms, -1 - place, axis=-1)
-        design = np.concatenate([*shared, last], axis=-1)
-        if _coefficient(products, design, fit, b[place], bootstrap.level).identified:
+        design = np.concatenate([shared, np.roll(terms, -1 - place, axis=-1)], axis=-1)
+        told_apart = _coefficient(products, design, fit, b[place], bootstrap.level)
+        if not np.isnan(told_apart.value):
             known.append(int(place))
 
     def statistics(totals: Floats) -> Floats:
@@ -374,7 +347,7 @@ def own_texts(
 
     found = bootstrap.of_sums(products.sums, statistics, *names)
     if found[-1].undefined > 1 - bootstrap.level:
-        return {}, pd.DataFrame(columns=SCALES[2:])
+        return {}, none
     effects = dict(zip([judges[place] for place in known], found, strict=False))
     scales = [one.columns("scale") for one in found[len(known) :]]
     pairs = products.pairs.sum(axis=1) / 2
@@ -416,7 +389,7 @@ def placebos(data: Judged) -> pd.DataFrame:
         `model` is `ONE` or `EACH`, n counts the judge's pairs with a text of the responder. Without
         the terms that a model cannot tell from the responders.
     """
-    products, level = Products.of(data.pairs), data.settings.bootstrap.level
+    products, rows = Products.of(data.pairs), []
     judges, alike = products.judges, np.ones(len(products.judges))
     cells = np.argwhere(products.pairs > 0)
     if not len(cells):
@@ -424,22 +397,19 @@ def placebos(data: Judged) -> pd.DataFrame:
     terms = np.zeros((len(cells), *products.own.shape))
     terms[np.arange(len(cells)), *cells.T] = 1.0
     every = np.broadcast_to(products.total, (len(cells), *products.total.shape))
-    rows = []
     for (place, column), term, scale, judged, b in zip(
         cells, terms, *fitted(every, terms, alike), strict=True
     ):
-        last = _of_terms(term)[..., [place]]
-        slopes = {ONE: [_slopes_of_effects(products, alike)]}
-        fits = {ONE: (np.zeros(term.shape), 0.0)}
+        models = [(ONE, _slopes(products, alike), np.zeros(term.shape), 0.0)]
         if not np.isnan(judged).any():
-            slopes[EACH] = [_slopes_of_effects(products, scale), _slopes_of_scales(judged, scale)]
-            fits[EACH] = (judged + b[place] * term, float(b[place]))
-        for model, design in slopes.items():
-            found = _coefficient(
-                products, np.concatenate([*design, last], axis=-1), *fits[model], level
-            )
-            judge, responder = judges[place], products.responders[column]
-            values = (found.value, found.lo, found.hi, int(products.pairs[place, column]))
-            if found.identified:
-                rows.append((judge, responder, judge == responder, model, *values))
-    return pd.DataFrame(rows, columns=PLACEBO[1:]).assign(dataset=data.name)[PLACEBO]
+            fit = judged + b[place] * term
+            models.append((EACH, _slopes(products, scale, judged), fit, float(b[place])))
+        who = {"judge": judges[place], "responder": products.responders[column]}
+        who |= {"own": judges[place] == products.responders[column]}
+        for model, slopes, fit, value in models:
+            design = np.concatenate([slopes, term[..., None]], axis=-1)
+            found = _coefficient(products, design, fit, value, data.settings.bootstrap.level)
+            if not np.isnan(found.value):
+                n = int(products.pairs[place, column])
+                rows.append({**who, "model": model, **found.columns("effect"), "n": n})
+    return pd.DataFrame(rows, columns=PLACEBO).assign(dataset=data.name)

@@ -21,7 +21,7 @@ winner under any of them:
 A response's log-perplexity is the mean negative log-likelihood of its tokens, in nats.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -268,6 +268,24 @@ def turn(items: pd.DataFrame) -> pd.Series:
     return items["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
 
 
+def turned_to(
+    responder: str, rows: pd.DataFrame, shares: Sequence[str], signed: Sequence[str] = ()
+) -> pd.DataFrame:
+    """The rows with a responder's text, with its `opponent`, turned so that 1 means this responder.
+
+    Args:
+        responder: Whose responses.
+        rows: With `first` and `second`.
+        shares: Columns of 1 for `first` and 0 for `second`.
+        signed: Columns above 0 for `first` and below 0 for `second`.
+    """
+    held = rows[rows["first"].eq(responder) | rows["second"].eq(responder)]
+    turned = held["second"].eq(responder)
+    values = {name: held[name].where(~turned, 1 - held[name]) for name in shares}
+    values |= {name: held[name].where(~turned, -held[name]) for name in signed}
+    return held.assign(opponent=held["first"].where(turned, held["second"]), **values)
+
+
 def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     """The pairs with a responder's text, turned so that 1 means this responder.
 
@@ -276,18 +294,12 @@ def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
         responder: Whose responses.
 
     Returns:
-        `item_id, judge, cluster, opponent, human, margin, score, decision, says_tie, disagrees,
+        `item_id, judge, cluster, opponent, human, score, decision, margin, says_tie, disagrees,
         status`.
     """
-    held = pairs[pairs["first"].eq(responder) | pairs["second"].eq(responder)]
-    turned = held["second"].eq(responder)
-    values = {
-        name: held[name].where(~turned, 1 - held[name]) for name in ("human", "score", "decision")
-    }
-    values["margin"] = held["margin"].where(~turned, -held["margin"])
-    opponent = held["first"].where(turned, held["second"])
-    columns = ["item_id", "judge", "cluster", "opponent", *values, *FLAGS, "status"]
-    return held.assign(opponent=opponent, **values)[columns].reset_index(drop=True)
+    shares = ["human", "score", "decision"]
+    columns = ["item_id", "judge", "cluster", "opponent", *shares, "margin", *FLAGS, "status"]
+    return turned_to(responder, pairs, shares, ["margin"])[columns].reset_index(drop=True)
 
 
 def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFrame:

@@ -27,7 +27,6 @@ import pandas as pd
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
 from selfpref.statistics.judged import STUDY, Judged, Settings
-from selfpref.statistics.regression import Coefficient
 from selfpref.statistics.scores import Floats, gap, names_of, pairs_with, text_lengths
 
 Row = dict[str, object]
@@ -45,9 +44,7 @@ COLUMNS = [
 ]
 
 
-def told(
-    row: Row, found: Interval | Coefficient | str, n: float, of: int, interval: str = BOOTSTRAP
-) -> Row:
+def told(row: Row, found: Interval | str, n: float, of: int, interval: str = BOOTSTRAP) -> Row:
     """The row of a statistic with its value, or with the reason for which there is none.
 
     Args:

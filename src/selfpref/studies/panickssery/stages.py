@@ -58,7 +58,7 @@ def respond(
                 items,
                 model,
                 asked,
-                SUMMARY_LAYOUTS[use.prompts].forms[entry.kind].respond,
+                SUMMARY_LAYOUTS[use.prompts].forms[entry.kind],
                 use,
                 seed=params.seed,
             )

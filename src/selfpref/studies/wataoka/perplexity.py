@@ -39,6 +39,7 @@ import pandas as pd
 
 from selfpref.seeds import seed_of
 from selfpref.statistics.bootstrap import bounded, ratio
+from selfpref.statistics.effects import between
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.statistics.regression import fit, slope_of_sums
 from selfpref.statistics.scores import (
@@ -375,21 +376,16 @@ def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
                 rows.append(
                     {"dataset": data.name, "who": who, "reader": reader, "control": control}
                     | {"readers": every["readers"].iloc[0], "spread": kept["x"].std()}
-                    | {"slope": found.value, "slope_lo": found.lo, "slope_hi": found.hi}
-                    | {"n": len(kept), "n_dropped": len(every) - len(kept)}
+                    | {
+                        **found.columns("slope"),
+                        "n": len(kept),
+                        "n_dropped": len(every) - len(kept),
+                    }
                 )
     return pd.DataFrame(rows, columns=READERS)
 
 
 def _design(rows: pd.DataFrame, control: str) -> pd.DataFrame:
     """The columns of a fit: x, and all controls up to the named one."""
-    # The effects are relative to the first responder's.
-    effects = {
-        f"responder {name}": rows["first"].eq(name).astype(float) - rows["second"].eq(name)
-        for name in names_of(rows["first"], rows["second"])[1:]
-    }
-    more = [{}, effects, {"length": rows["length"]}, {"human": rows["human"]}]
-    columns = {"x": rows["x"]}
-    for controls in more[: CONTROLS.index(control) + 1]:
-        columns |= controls
-    return pd.DataFrame(columns)
+    columns = [rows[["x"]], between(rows), rows[["length"]], rows[["human"]]]
+    return pd.concat(columns[: CONTROLS.index(control) + 1], axis=1)

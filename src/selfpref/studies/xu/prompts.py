@@ -20,7 +20,7 @@ from typing import Final
 
 from selfpref.errors import SelfprefError
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts.authors import template
+from selfpref.prompts.authors import text
 from selfpref.prompts.texts import Texts
 from selfpref.studies.xu.items import TASKS, Item
 
@@ -67,58 +67,66 @@ PLAIN: Final = Refinement(
 )
 
 # The authors' programs, and the numbers of a task's texts among those of one name.
-_WRITE, _FEEDBACK, _REVISE = (
-    f"code/{name}.py" for name in ("generate_base_output", "generate_feedback", "refinement")
-)
-_NTH = {"mqm": 0, "coverage": 1, "correctness": 2}
+_WRITE, _FEEDBACK, _REVISE = "generate_base_output", "generate_feedback", "refinement"
+_SYSTEM = {"mqm": 0, "coverage": 1, "correctness": 2}
 _YORUBA = "Yorba-to-English"
 
 
 def _program(
     file: str, name: str, number: int = 0, values: Mapping[str, object] | None = None
 ) -> str:
-    return template("xu", file, f"main.{name}", number).fill(values)
+    return text("xu", f"code/{file}.py", f"main.{name}", number, values)
+
+
+def _concepts(item: Item) -> str:
+    # As Python shows a list of them.
+    return str(list(item.concepts))
 
 
 def _authors_write(item: Item) -> Prompt:
-    system = template("xu", _WRITE, "main.system_prompt", _NTH[item.task])
-    number = {"mqm": 1, "coverage": 3, "correctness": 4}[item.task]
     languages = {"src_lang": item.language, "tgt_lang": item.target}
-    # Concepts as Python shows a list of them.
-    values = {**languages, "line['concepts']": str(list(item.concepts))}
-    values |= dict.fromkeys(("line", "line[:-1]"), item.request)
-    if item.task == "correctness":
-        values["icl_str"] = _program(_WRITE, "icl_str", 1)
-    asked = _program(_WRITE, "prompt_txt_ls", number, values)
-    said = system.fill(languages).replace("\b", r"\b")
-    return Prompt((("system", said), ("user", asked)))
+    match item.task:
+        case "mqm":
+            number, values = 1, {**languages, "line[:-1]": item.request}
+        case "coverage":
+            number, values = 3, {"line['concepts']": _concepts(item)}
+        case "correctness":
+            number, values = 4, {"line": item.request, "icl_str": _program(_WRITE, "icl_str", 1)}
+    system = _program(_WRITE, "system_prompt", _SYSTEM[item.task], languages).replace("\b", r"\b")
+    return Prompt((("system", system), ("user", _program(_WRITE, "prompt_txt_ls", number, values))))
 
 
-def _authors_feedback(item: Item, text: str) -> Prompt:
-    number = {"mqm": 0, "coverage": 2, "correctness": 3}[item.task]
-    values = {"src_txt['concepts']": str(list(item.concepts))}
-    values |= dict.fromkeys(("src_txt", "src_txt[:-1]"), item.request)
-    values |= dict.fromkeys(("new_out", "out[:-1]"), text)
-    if item.task != "correctness":
-        values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt", number)
+def _authors_feedback(item: Item, draft: str) -> Prompt:
+    match item.task:
+        case "mqm":
+            number, values = 0, {"src_txt[:-1]": item.request, "out[:-1]": draft}
+            values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt")
+        case "coverage":
+            number, values = 2, {"src_txt['concepts']": _concepts(item), "new_out": draft}
+            values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt", 2)
+        case "correctness":
+            number, values = 3, {"src_txt": item.request, "new_out": draft}
     asked = _program(_FEEDBACK, "prompt_txt_ls", number, values)
-    system = _program(_FEEDBACK, "instruction_str", _NTH[item.task])
+    system = _program(_FEEDBACK, "instruction_str", _SYSTEM[item.task])
     return Prompt((("system", system), ("user", asked)))
 
 
-def _authors_revise(item: Item, text: str, said: str) -> Prompt:
-    number = {"mqm": 1, "coverage": 3, "correctness": 4}[item.task]
-    source = str(list(item.concepts)) if item.task == "coverage" else item.request
-    values = {"src": source, "out": text, "eval": said, "eval.split('[PAD]')[0].strip()": said}
-    if item.task == "mqm":
-        wanted = _program(_REVISE, "suffix_prompt")
-        if _YORUBA not in wanted:
-            raise SelfprefError(f"{_REVISE}: no {_YORUBA!r}; is this the pinned file?")
-        values["suffix_prompt"] = wanted.replace(_YORUBA, f"{item.language}-to-{item.target}")
-        asked = {"src[:-1]": item.request, "out[:-1]": text}
-        values["prompt_txt"] = _program(_REVISE, "prompt_txt", 0, asked)
-    if item.task != "correctness":
-        values["in_context_txt"] = _program(_REVISE, "in_context_txt", _NTH[item.task])
+def _authors_revise(item: Item, draft: str, said: str) -> Prompt:
+    match item.task:
+        case "mqm":
+            wanted = _program(_REVISE, "suffix_prompt")
+            if _YORUBA not in wanted:
+                raise SelfprefError(f"{_REVISE}: no {_YORUBA!r}; is this the pinned file?")
+            both = {"src[:-1]": item.request, "out[:-1]": draft}
+            asked = _program(_REVISE, "prompt_txt", values=both)
+            number, values = 1, {"prompt_txt": asked, "eval.split('[PAD]')[0].strip()": said}
+            values["in_context_txt"] = _program(_REVISE, "in_context_txt")
+            values["suffix_prompt"] = wanted.replace(_YORUBA, f"{item.language}-to-{item.target}")
+        case "coverage":
+            number, values = 3, {"src": _concepts(item), "out": draft, "eval": said}
+            values["in_context_txt"] = _program(_REVISE, "in_context_txt", 1)
+        case "correctness":
+            number, values = 4, {"src": item.request, "out": draft, "eval": said}
     return Prompt((("user", _program(_REVISE, "prompt_txt", number, values)),))
 
 
