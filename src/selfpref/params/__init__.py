@@ -1,9 +1,9 @@
 """The parameters: what params.yaml may hold, and what a stage may read of it.
 
 Every section is a pydantic model that refuses unknown keys. `load` validates a whole file.
-`variables` gives a stage's notebook the values that dvc.yaml declares for it, flat and by name, and
-`gather` makes parameters of the notebook's variables again: what a stage does not declare cannot
-change a result of it, and what its executed notebook shows is what was run.
+`section_of` gives a stage's notebook the values that dvc.yaml declares for it, and `gather` makes
+parameters of them again: what a stage does not declare cannot change a result of it, and what its
+executed notebook shows is what was run.
 """
 
 from selfpref.params.data import (
@@ -22,7 +22,7 @@ from selfpref.params.data import (
 from selfpref.params.laboratory import Lab
 from selfpref.params.models import Hosted, Model, Ray, Transformers, hosted, members
 from selfpref.params.reading import load
-from selfpref.params.stage import gather, variables
+from selfpref.params.stage import gather, section_of
 from selfpref.params.studies import Bootstrap, Livebench, Panickssery, Wataoka, Xu
 from selfpref.params.uses import (
     Assess,
@@ -86,5 +86,5 @@ __all__ = [
     "hosted",
     "load",
     "members",
-    "variables",
+    "section_of",
 ]
