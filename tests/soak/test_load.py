@@ -22,9 +22,10 @@ from pyarrow import parquet
 from selfpref import params, paths, tables
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
-from selfpref.params import Judge, Perplexity, load
+from selfpref.params import Judge, load
 from selfpref.params.data import WataokaData
 from selfpref.params.studies import Bootstrap, Wataoka
+from selfpref.params.uses import Perplexity
 from selfpref.settings import SETTINGS
 from selfpref.store import Store
 from selfpref.studies.wataoka import stages

@@ -11,7 +11,8 @@ from author_programs import programs  # noqa: F401
 
 from selfpref.ask.judging import Judging
 from selfpref.models import Choice, Choose, Text
-from selfpref.params import Assess, Contest
+from selfpref.params import Contest
+from selfpref.params.uses import Assess
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap
