@@ -1,18 +1,21 @@
-"""A stage's parameters: what dvc.yaml declares, flat in its notebook, and gathered again there."""
+"""A stage's parameters: what dvc.yaml declares, handed to its notebook and gathered there."""
 
 import shlex
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from conftest import REPOSITORY
 from dvc.parsing import DataResolver
 from dvc.repo import Repo
+from pydantic import TypeAdapter
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
-from selfpref.params import Params, gather, load, variables
+from selfpref.params import gather, load, section_of
 from selfpref.params.section import Section
 
 yaml = YAML(typ="safe")
@@ -34,15 +37,16 @@ def repositories(tmp_path_factory):
     return made
 
 
-def stages():
-    """Every stage of the active profile by its address, as `dvc stage list` has them."""
-    with Repo() as repo:
+@cache
+def stages(folder):
+    """Every stage of a folder's profile by its address, as `dvc stage list` has them."""
+    with chdir(folder), Repo() as repo:
         resolver = DataResolver(repo, repo.root_dir, yaml.load(Path("dvc.yaml")))
         return {name: resolver.resolve_one(name)[name] for name in resolver.get_keys()}
 
 
 class Running:
-    """A notebook that a stage runs: what it declares, what that gives, and what is gathered."""
+    """A notebook that a stage runs: what it declares, what it is handed, and what is gathered."""
 
     def __init__(self, name, stage, command):
         self.declared = [tuple(entry.split(".")) for entry in stage["params"]]
@@ -50,17 +54,18 @@ class Running:
         (self.notebook,) = [REPOSITORY / word for word in words if word.startswith("notebooks/")]
         given = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
         self.given = dict(entry.split("=", 1) for entry in given)
-        self.variables = variables(name)
-        self.part = gather(self.variables | self.given)
+        self.section = section_of(name)
+        self.part = gather(name, self.section)
 
 
 @pytest.fixture(scope="module", params=PROFILES)
 def profile(request, repositories):
     """The whole of a profile's parameters, and with its stage every notebook that is run."""
-    with chdir(repositories[request.param]):
+    folder = repositories[request.param]
+    with chdir(folder):
         found = [
             (name, Running(name, stage, command))
-            for name, stage in stages().items()
+            for name, stage in stages(folder).items()
             for command in ([stage["cmd"]] if isinstance(stage["cmd"], str) else stage["cmd"])
             if " run " in command
         ]
@@ -110,6 +115,26 @@ def test_of_a_mapping_only_declared_entries_are_there(profile):
             assert set(at(running.part, path)) == wanted, name
 
 
+def paths(values, path=()):
+    """Where values stand that are no mapping."""
+    for name, value in values.items():
+        yield from paths(value, (*path, name)) if isinstance(value, dict) else [(*path, name)]
+
+
+def test_the_section_shows_what_is_declared_and_no_model(profile):
+    for name, running in profile[1]:
+        assert "models" not in running.section, name
+        shown = [*paths(running.section)]
+        assert all(any(path[: len(one)] == one for one in running.declared) for path in shown)
+        for path in running.declared:
+            found = None if path[0] == "models" else at(running.section, path)
+            assert path[0] == "models" or found == dumped(at(running.part, path)), (name, path)
+
+
+def dumped(value):
+    return TypeAdapter(Any).dump_python(value, mode="json")
+
+
 def cell(notebook):
     """The names and values of a notebook's parameters, as it is opened."""
     (found,) = [
@@ -123,43 +148,54 @@ def cell(notebook):
 
 
 def test_a_stage_gives_every_name_of_its_notebooks_cell(profile):
-    """A driver of several studies shows the settings of one; the others' come as new names."""
     for name, running in profile[1]:
-        shown = cell(running.notebook)
-        assert running.given["stage"] == running.variables["stage"] == name
-        assert set(running.given) <= set(shown), name
-        if shown["stage"].split("@")[0] == name.split("@")[0]:
-            spare = set(shown) - {*running.variables, *running.given}
-            assert spare <= optional(running.notebook), name
-
-
-def optional(notebook):
-    """Of the cell what this entry has not: of another kind of data set."""
-    return {"judges", "aliases"} if notebook.stem == "items" else set()
+        assert running.given["stage"] == name
+        assert set(cell(running.notebook)) - {"task"} == {*running.given, "section"} - {"task"}
 
 
 @pytest.mark.parametrize(
     "notebook", sorted((REPOSITORY / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
 )
-def test_a_notebook_opened_as_it_is_has_what_it_gathers(notebook, repositories, monkeypatch):
-    names = cell(notebook)
-    monkeypatch.chdir(repositories[names["profile"]])
-    part = gather(names)
-    assert isinstance(part, Params)
-    assert part.profile == names["profile"]
-    declared = [path.split(".") for path in stages()[names["stage"]]["params"]]
-    for path in declared:
-        assert at(part, path) is not None, path
+def test_a_notebook_opened_as_it_is_has_what_it_gathers(notebook, repositories):
+    names, opened = cell(notebook), 0
+    for profile, folder in repositories.items():
+        with chdir(folder):
+            found = stages(folder)
+            if names["stage"] in found:
+                part = gather(names["stage"], names["section"])
+                assert part.profile == profile
+                for path in found[names["stage"]]["params"]:
+                    assert at(part, path.split(".")) is not None, path
+                opened += 1
+    assert opened
 
 
 def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
     monkeypatch.chdir(repositories["lab"])
-    made = variables("wataoka-judge@judges")
-    assert gather(made | {"min_mass": 0.25}).wataoka.judge["judges"].min_mass == 0.25
-    with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass"):
-        gather(made | {"min_mass": 2.0})
-    made = variables("metrics@xu-lab")
-    assert gather(made | {"resamples": 200}).bootstrap.resamples == 200
-    del made["gamma"]
-    with pytest.raises(SelfprefError, match="the notebook has no variable 'gamma'"):
-        gather(made)
+    stage = "wataoka-judge@judges"
+
+    def changed(value):
+        section = {"wataoka": {"judge": {"judges": {"min_mass": value}}}}
+        return gather(stage, section).wataoka.judge["judges"]
+
+    assert changed(0.25) == gather(stage, {}).wataoka.judge["judges"].model_copy(
+        update={"min_mass": 0.25}
+    )
+    with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
+        changed(2.0)
+    made = gather("metrics@xu-lab", {"bootstrap": {"resamples": 200}})
+    assert (made.bootstrap.resamples, made.bootstrap.level) == (200, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [
+        ("wataoka-jugde@judges", "dvc.yaml: no stage 'wataoka-jugde'; correct its name"),
+        ("wataoka-judge@judge", "params.yaml: wataoka.judge.judge: missing; add it"),
+    ],
+)
+def test_a_stage_that_is_not_there_is_named(repositories, monkeypatch, stage, told):
+    monkeypatch.chdir(repositories["lab"])
+    with pytest.raises(SelfprefError) as failure:
+        section_of(stage)
+    assert str(failure.value) == told

@@ -1,6 +1,7 @@
 """A study's tables: one file a data set or entry, and no others left over."""
 
 import itertools
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -44,7 +45,7 @@ def outs():
     """The parquet files that dvc.yaml says the entries of a profile make."""
     return {
         out if isinstance(out, str) else next(iter(out))
-        for stage in stages().values()
+        for stage in stages(Path.cwd()).values()
         for out in stage["outs"]
         if ".parquet" in str(out)
     }

@@ -1,13 +1,12 @@
 """Run one notebook as a DVC stage: execute a copy through papermill and normalise it.
 
-A stage's declared parameters become the notebook's variables, and stand in the cell that papermill
-adds to the copy. The notebook under notebooks/ stays without outputs. The executed copy is the same
-bytes from run to run on one machine: no times, no random cell ids, no progress bars. A failure is
-told in one or two lines; the executed part of the notebook then lies beside the wanted copy as
-`<name>.failed.ipynb`.
+A stage's section of params.yaml becomes the notebook's variable `section`, and stands in the cell
+that papermill adds to the copy. The notebook under notebooks/ stays without outputs. The executed
+copy is the same bytes from run to run on one machine: no times, no random cell ids, no progress
+bars. A failure is told in one or two lines; the executed part of the notebook then lies beside the
+wanted copy as `<name>.failed.ipynb`.
 """
 
-import logging
 import os
 import signal
 import sys
@@ -15,7 +14,9 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 
 import nbformat
@@ -29,7 +30,7 @@ from traitlets.config import Config
 from selfpref import paths, progress
 from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
-from selfpref.params import variables
+from selfpref.params import section_of
 from selfpref.report.sections import of_source, without_empty
 
 POLL = 0.2
@@ -40,13 +41,12 @@ class _Plain(papermill.translators.PythonTranslator):  # type: ignore[misc]
 
     @classmethod
     def codify(cls, parameters: Mapping[str, Any], comment: str = "Parameters") -> str:
-        lines = [f"{name} = {cls.translate(value)}" for name, value in parameters.items()]
+        shown = partial(pformat, width=100, compact=True, sort_dicts=False)
+        lines = [f"{name} = {shown(value)}" for name, value in parameters.items()]
         return "\n".join([cls.comment(comment), *lines, ""])
 
 
 papermill.translators.papermill_translators.register("python", _Plain)
-# A driver of several studies names the settings of one; the others' come as new variables.
-logging.getLogger("papermill").setLevel(logging.ERROR)
 
 
 def _owner() -> psutil.Process | None:
@@ -173,7 +173,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
         notebook: A notebook without outputs.
         output: Where the executed copy goes.
         parameters: Values for names of the notebook's parameter cell. With `stage` among them the
-            notebook gets what dvc.yaml declares for that stage as well.
+            notebook gets as `section` what dvc.yaml declares for that stage.
         page: Whether it is a chapter: a page with the ending .html is written beside the copy, and
             sections that have nothing to show are left out of both.
 
@@ -183,11 +183,11 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
     """
     check_place(output)
     _check_parameters(notebook, parameters)
-    declared = variables(parameters["stage"]) if "stage" in parameters else {}
+    section = section_of(parameters["stage"]) if "stage" in parameters else {}
+    values = {**parameters, "section": section} if section else parameters
     output.parent.mkdir(parents=True, exist_ok=True)
     failed = output.with_suffix(".failed.ipynb")
-    profile = parameters.get("profile") or declared.get("profile", "")
-    given = of_source(nbformat.read(notebook, as_version=4), str(profile))
+    given = of_source(nbformat.read(notebook, as_version=4), section.get("profile", ""))
     with _watch(), tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
@@ -195,7 +195,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
                 node = papermill.execute_notebook(
                     given,
                     str(executed),
-                    parameters=declared | dict(parameters),
+                    parameters=values,
                     cwd=str(paths.root()),
                     progress_bar=False,
                     record_timing=False,

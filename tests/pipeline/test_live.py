@@ -4,6 +4,7 @@ import itertools
 import json
 import random
 import secrets
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -217,9 +218,11 @@ def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(rep
         for cell in json.loads(shown)["cells"]
         if "injected-parameters" in cell["metadata"].get("tags", [])
     ]
-    names = dict(line.split(" = ", 1) for line in cell.splitlines() if " = " in line)
-    wanted = {"prompts": '"pair-v2"', "min_mass": "0.5", "max_tokens": "1024", "entry": '"gpt-4"'}
-    assert wanted.items() <= names.items()
+    names: dict[str, Any] = {}
+    exec(cell, names)
+    assert names["entry"] == "gpt-4"
+    wanted = {"prompts": "pair-v2", "min_mass": 0.5, "max_tokens": 1024}
+    assert wanted.items() <= names["section"]["wataoka"]["judge"]["gpt-4"].items()
     address = server.url.partition("//")[2].partition("/")[0]
     for path in (clone.folder / "report/paper").rglob("*"):
         if path.is_file():

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shutil
+from typing import Any
 
 import pytest
 from clones import MINE, cloned, ran
@@ -296,34 +297,35 @@ def tried(recorded, tmp_path_factory):
 
 
 def told_by(clone, notebook):
-    """The cell of parameters that was added to an executed notebook, and all that it printed."""
+    """The section that was added to an executed notebook, and all that it printed."""
     cells = json.loads((clone.folder / notebook).read_text())["cells"]
     (added,) = [
         "".join(cell["source"])
         for cell in cells
         if "injected-parameters" in cell["metadata"].get("tags", [])
     ]
-    names = dict(line.split(" = ", 1) for line in added.splitlines() if " = " in line)
+    names: dict[str, Any] = {}
+    exec(added, names)
     said = [
         text for cell in cells for one in cell.get("outputs", ()) for text in one.get("text", ())
     ]
-    return names, "".join(said)
+    return names["section"], "".join(said)
 
 
 def test_an_executed_copy_tells_the_declared_values(recorded):
-    names, said = told_by(recorded, "report/recorded/wataoka-metrics.ipynb")
-    wanted = {"threshold": "0.5", "judge_ties": '"drop"', "resamples": "200", "level": "0.95"}
-    assert wanted.items() <= names.items()
+    section, said = told_by(recorded, "report/recorded/wataoka-metrics.ipynb")
+    assert {"threshold": 0.5, "judge_ties": "drop"}.items() <= section["wataoka"].items()
+    assert {"resamples": 200, "level": 0.95}.items() <= section["bootstrap"].items()
     assert json.loads(said) == headline(recorded)
 
 
 def test_a_value_given_to_papermill_alone_changes_the_number(tried):
     before = headline(tried)
-    values = ("-p", "threshold", "0.8", "-p", "resamples", "200")
-    done = tried.call("papermill", "notebooks/wataoka_metrics.ipynb", "out.ipynb", *values)
+    given = "section: {wataoka: {threshold: 0.8}}"
+    done = tried.call("papermill", "notebooks/wataoka_metrics.ipynb", "out.ipynb", "-y", given)
     assert done.returncode == 0, done.stderr
-    names, said = told_by(tried, "out.ipynb")
-    assert names == {"threshold": "0.8", "resamples": "200"}
+    section, said = told_by(tried, "out.ipynb")
+    assert section == {"wataoka": {"threshold": 0.8}}
     # 0.8 decides nothing any longer, and with it the pairs that told against the judge.
     mine = json.loads(said)["mine"]["my-judge"]
     assert mine["eo"] != before["mine"]["my-judge"]["eo"]

@@ -22,9 +22,10 @@ from pyarrow import parquet
 from selfpref import params, paths, tables
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
-from selfpref.params import Judge, Perplexity, load
+from selfpref.params import Judge, load
 from selfpref.params.data import WataokaData
 from selfpref.params.studies import Bootstrap, Wataoka
+from selfpref.params.uses import Perplexity
 from selfpref.settings import SETTINGS
 from selfpref.store import Store
 from selfpref.studies.wataoka import stages
@@ -146,24 +147,17 @@ def cells(notebook):
     )
 
 
-def metrics():
+def run(notebook):
     """The notebook's cells, in this process and with `PARAMS`."""
-    given = {"profile": "lab", "seed": PARAMS.seed, **PARAMS.bootstrap.model_dump()}
-    with patch.object(params, "gather", lambda names: PARAMS):
-        exec(cells("wataoka_metrics"), given)
-
-
-def draw():
-    """The chapter's cells."""
-    given = {"profile": "lab", "figures": ["svg"], **PARAMS.bootstrap.model_dump()}
-    exec(cells("wataoka"), given | PARAMS.wataoka.settings())
+    with patch.object(params, "gather", lambda *_: PARAMS):
+        exec(cells(notebook), {"stage": "", "section": {}})
 
 
 STAGES = {
     "judge": partial(asking, stages.judge, "verdicts"),
     "perplexity": partial(asking, stages.perplexity, "perplexities"),
-    "metrics": metrics,
-    "figures": draw,
+    "metrics": partial(run, "wataoka_metrics"),
+    "figures": partial(run, "wataoka"),
 }
 
 

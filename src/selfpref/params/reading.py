@@ -48,11 +48,11 @@ def _discriminator(error: Mapping[str, Any]) -> str:
     return str(error["ctx"]["discriminator"]).strip("'")
 
 
-def explain(failure: ValidationError, source: str, prefix: tuple[str, ...] = ()) -> SelfprefError:
-    """The first thing that is wrong, with file, key and remedy; `prefix`: what stands above."""
+def _explained(failure: ValidationError, source: str) -> SelfprefError:
+    """The first thing that is wrong, with file, key and remedy."""
     # A misspelt key is both unknown and missing; the first of these is what the user can see.
     errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
-    loc = [str(part) for part in (*prefix, *errors[0]["loc"])]
+    loc = [str(part) for part in errors[0]["loc"]]
     if errors[0]["type"].startswith("union_tag"):
         loc.append(_discriminator(errors[0]))
     place = _place(loc)
@@ -75,6 +75,14 @@ def mapping(path: Path) -> dict[str, Any]:
     return values
 
 
+def validated(values: Mapping[str, Any], source: str) -> Params:
+    """The whole of the parameters; an error names `source` and the key."""
+    try:
+        return Params.model_validate(values)
+    except ValidationError as error:
+        raise _explained(error, source) from error
+
+
 def load(path: Path, sources: Path | None = None) -> Params:
     """Read and validate a whole params file.
 
@@ -87,11 +95,7 @@ def load(path: Path, sources: Path | None = None) -> Params:
         SelfprefError: Not YAML, an unknown key, a wrong type or value, a source that is not there;
             names file and key.
     """
-    values = mapping(path)
-    try:
-        params = Params.model_validate(values)
-    except ValidationError as error:
-        raise explain(error, path.name) from error
+    params = validated(mapping(path), path.name)
     if sources is not None and (missing := params.missing_sources(sources)):
         raise SelfprefError(f"{path.name}: {missing[0]}: no such file; put it there or correct it")
     return params

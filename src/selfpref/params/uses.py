@@ -256,30 +256,38 @@ class Recognise(Verdicts):
     tuned: Tuning | None = None
 
 
-class Finetune(Section):
-    """Evaluators tuned from one model, and how they are asked.
+class Training(Section):
+    """How a model is tuned.
 
     Attributes:
-        model: The base, a key of `models`; its summaries are the evaluators' own.
-        prompts: Layout of the prompts, in training and after it.
-        min_mass: Least mass of the labels of an answer.
         method: `full`: all weights. `lora`: low-rank matrices, merged at the end. `export`: the
             examples are written as chat JSONL for hosted fine-tuning, and nothing is tuned.
-        rate: Peak learning rate.
+        rate: Peak learning rate; it rises over a tenth of the steps and then stays.
         epochs: How often each example is read.
         batch: Examples a step.
         rank: Rank of LoRA's matrices.
         alpha: LoRA's scale is alpha / rank.
-        evaluators: By name; an evaluator is called `<entry>-<name>`.
     """
 
-    model: Slug
-    prompts: Wording
-    min_mass: Annotated[float, Field(ge=0, le=1)]
     method: Literal["full", "lora", "export"]
     rate: Annotated[float, Field(gt=0)] = 5e-5
     epochs: Annotated[int, Field(ge=1)] = 1
     batch: Annotated[int, Field(ge=1)] = 16
     rank: Annotated[int, Field(ge=1)] = 16
     alpha: Annotated[int, Field(ge=1)] = 32
+
+
+class Finetune(Training):
+    """Evaluators tuned from one model, and how they are asked.
+
+    Attributes:
+        model: The base, a key of `models`; its summaries are the evaluators' own.
+        prompts: Layout of the prompts, in training and after it.
+        min_mass: Least mass of the labels of an answer.
+        evaluators: By name; an evaluator is called `<entry>-<name>`.
+    """
+
+    model: Slug
+    prompts: Wording
+    min_mass: Annotated[float, Field(ge=0, le=1)]
     evaluators: Annotated[dict[Slug, Tuning], Field(min_length=1)]

@@ -1,5 +1,6 @@
 """The whole of params.yaml, and what its parts have to agree on."""
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ from selfpref.params.laboratory import Lab
 from selfpref.params.models import Hosted, Model, Transformers, hosted, members
 from selfpref.params.section import Formats, Section, Slug, Study
 from selfpref.params.studies import Bootstrap, Livebench, Panickssery, StudyParams, Wataoka, Xu
-from selfpref.params.uses import Finetune, Verdicts
+from selfpref.params.uses import Finetune, Refine, Verdicts
 
 # By study the tasks whose entries are models.
 TASKS = {
@@ -19,6 +20,8 @@ TASKS = {
     "panickssery": ("respond", "finetune", "recognise"),
     "xu": ("refine",),
 }
+# Where something is named, its name, what is there, and of which kind that is.
+Named = tuple[str, str, Collection[str], str]
 
 
 class Params(Section):
@@ -42,50 +45,29 @@ class Params(Section):
     xu: Xu
 
     @model_validator(mode="after")
-    def _names_agree(self) -> "Params":
-        """Every model that a study names is there, and something fills the tables."""
-        known: dict[str, tuple[str, Model]] = {}
-        for key, entry in self.models.items():
-            for name, model in members(key, entry).items():
-                other, same = known.setdefault(name, (key, model))
-                if same != model:
-                    raise ValueError(
-                        f"models: {other} and {key} both name {name!r} and differ; change one "
-                        "name, or make them equal"
-                    )
+    def _parts_agree(self) -> "Params":
+        """Every name stands for something, and each model can do what is asked of it."""
+        self._names_differ()
+        _refuse_unknown(self._names())
         for study, task, uses in self.tasks():
             for key, use in uses.items():
-                self._is_there(f"{study}.{task}.{key}", key, use)
-            own = [
-                entry.responder or name
-                for key in uses
-                if key in self.models
-                for name, entry in members(key, self.models[key]).items()
-            ]
-            if twice := sorted({name for name in own if own.count(name) > 1}):
-                raise ValueError(
-                    f"{study}.{task}: two models are {twice[0]!r}; change one `responder`"
-                )
+                model = use.model if isinstance(use, Finetune) else key
+                if entry := hosted(self.models[model]):
+                    _can(f"{study}.{task}.{key}", entry, use)
+        _refuse_unknown(self._names_of_evaluators())
         if not any(self.study(name).datasets for name in TASKS):
             raise ValueError("no study has data; add an entry under `datasets` in one of them")
-        if "chatbot-arena" in self.wataoka.datasets:
-            raise ValueError(
-                "wataoka.datasets.chatbot-arena: the name of the paper's printed values; change it"
-            )
-        for key, label in self.wataoka.label.items():
-            place = f"wataoka.label.{key}"
-            if key not in self.wataoka.datasets:
-                raise ValueError(f"{place} is no key of `wataoka.datasets`; correct it")
-            if (self.wataoka.datasets[key].reader == "lab") != (label.pairs is not None):
-                raise ValueError(
-                    f"{place}: `pairs` and `noise` are for data sets of the testbed (`reader: "
-                    "lab`); the others take a file of votes as `source`"
-                )
-        self._named_data_is_there()
+        self._labels_agree()
         self._panel_judges()
-        self._contests_agree()
-        self._refinement_agrees()
-        self._summaries_agree()
+        self._texts_fit()
+        for key, use in self.xu.refine.items():
+            others = self.names(use.external)
+            if "external" in use.arms and any(others == [name] for name in self.names(key)):
+                raise ValueError(
+                    f"xu.refine.{key}.external: name another model, or drop the arm `external`"
+                )
+        for key, use in self.panickssery.finetune.items():
+            self._can_be_tuned(f"panickssery.finetune.{key}", use)
         return self
 
     def study(self, name: str) -> StudyParams:
@@ -101,33 +83,89 @@ class Params(Section):
             for task in tasks
         ]
 
-    def _is_there(self, place: str, key: str, use: Any) -> None:
-        """The model of an entry exists, and can do what is asked of it."""
-        model = use.model if isinstance(use, Finetune) else key
-        if model not in self.models:
-            where = f"{place}.model: {model!r}" if isinstance(use, Finetune) else place
-            raise ValueError(f"{where} is no key of `models`; add it there")
-        if (entry := hosted(self.models[model])) is not None:
-            _can(place, entry, use)
+    def _names_differ(self) -> None:
+        """No name stands for two models, responders or evaluators."""
+        known: dict[str, tuple[str, Model]] = {}
+        for key, entry in self.models.items():
+            for name, model in members(key, entry).items():
+                other, same = known.setdefault(name, (key, model))
+                if same != model:
+                    raise ValueError(
+                        f"models: {other} and {key} both name {name!r} and differ; change one "
+                        "name, or make them equal"
+                    )
+        for study, task, uses in self.tasks():
+            if twice := _twice(self._responders(uses)):
+                raise ValueError(
+                    f"{study}.{task}: two models are {twice!r}; change one `responder`"
+                )
+        section = self.panickssery
+        evaluators = self._of(section.recognise)
+        for key, use in section.finetune.items():
+            if use.model in self.models:
+                for name in self.tuned_from(key, use):
+                    evaluators += [f"{name}-{evaluator}" for evaluator in use.evaluators]
+        if twice := _twice(evaluators):
+            raise ValueError(f"panickssery: two evaluators are {twice!r}; change one name")
 
-    def _named_data_is_there(self) -> None:
-        """Whoever writes, judges or reads some data sets names ones that are there."""
-        for task in TASKS["wataoka"]:
-            for key, use in getattr(self.wataoka, task).items():
-                for name in use.datasets or []:
-                    if name not in self.wataoka.datasets:
-                        raise ValueError(
-                            f"wataoka.{task}.{key}: {name!r} is no key of `wataoka.datasets`"
-                        )
+    def _names(self) -> Iterator[Named]:
+        """Everything that an entry names."""
+        models = self.models, "key of `models`"
+        datasets = self.wataoka.datasets, "key of `wataoka.datasets`"
+        for study, task, uses in self.tasks():
+            for key, use in uses.items():
+                place = f"{study}.{task}.{key}"
+                if isinstance(use, Finetune):
+                    yield f"{place}.model", use.model, *models
+                else:
+                    yield place, key, *models
+                if isinstance(use, Refine):
+                    yield f"{place}.external", use.external, *models
+                for name in getattr(use, "datasets", None) or []:
+                    yield place, name, *datasets
+        for key in self.wataoka.label:
+            yield f"wataoka.label.{key}", key, *datasets
+        for category, contest in self.livebench.categories.items():
+            place, section = f"livebench.categories.{category}", self.livebench
+            for name in contest.judges:
+                yield place, name, self._of(section.judge), "model of `livebench.judge`"
+            if name := contest.tie_breaker:
+                yield place, name, self._of(section.tie_break), "model of `livebench.tie_break`"
+
+    def _names_of_evaluators(self) -> Iterator[Named]:
+        """Of Panickssery et al.: whose summaries are an evaluator's own, and what tunes it."""
+        summaries = self.panickssery
+        writers = self._of(summaries.respond), "model of `panickssery.respond`"
+        judged = writers[0], f"{writers[1]}, and `own` names none"
+        for key, asked in summaries.recognise.items():
+            for name in [asked.own] if asked.own else self.names(key):
+                yield f"panickssery.recognise.{key}", name, *judged
+        for key, tuned in summaries.finetune.items():
+            place = f"panickssery.finetune.{key}"
+            for name in self.names(tuned.model):
+                yield f"{place}.model", name, *writers
+            for name, tuning in tuned.evaluators.items():
+                on = summaries.articles, "articles of `panickssery.datasets`"
+                yield f"{place}.evaluators.{name}.on", tuning.on, *on
+
+    def _labels_agree(self) -> None:
+        for key, label in self.wataoka.label.items():
+            if (self.wataoka.datasets[key].reader == "lab") != (label.pairs is not None):
+                raise ValueError(
+                    f"wataoka.label.{key}: `pairs` and `noise` are for data sets of the testbed "
+                    "(`reader: lab`); the others take a file of votes as `source`"
+                )
+        if "chatbot-arena" in self.wataoka.datasets:
+            raise ValueError(
+                "wataoka.datasets.chatbot-arena: the name of the paper's printed values; change it"
+            )
 
     def _panel_judges(self) -> None:
         """The members of the panel are judges, as far as the parameters tell."""
-        judges, section = set(self.wataoka.panel), self.wataoka
-        if len(judges) < len(section.panel):
+        section = self.wataoka
+        if _twice(section.panel):
             raise ValueError("wataoka.panel: a judge stands there twice; name each once")
-        for key in section.judge:
-            entries = members(key, self.models[key]).items()
-            judges -= {entry.responder or name for name, entry in entries}
+        judges = {*section.panel} - {*self._responders(section.judge)}
         for entry in section.datasets.values():
             if isinstance(entry, Dataset):
                 # Without a list the set has more judges than are known here.
@@ -135,88 +173,48 @@ class Params(Section):
         if judges:
             raise ValueError(f"wataoka.panel: {min(judges)!r} judges nothing here; correct it")
 
-    def _contests_agree(self) -> None:
-        """Everyone who takes part in a contest is there."""
-        asked = {
-            task: {name for key in uses for name in members(key, self.models[key])}
-            for study, task, uses in self.tasks()
-            if study == "livebench"
+    def _texts_fit(self) -> None:
+        """Who refines or summarises has texts; the testbed's prompts are for its models alone."""
+        texts: dict[str, tuple[Mapping[str, Any], str]] = {
+            "xu": (self.xu.requests, "requests"),
+            "panickssery": (self.panickssery.articles, "articles"),
         }
-        for category, entry in self.livebench.categories.items():
-            named = [("judge", name) for name in entry.judges]
-            named += [("tie_break", entry.tie_breaker)] if entry.tie_breaker else []
-            for task, name in named:
-                if name not in asked[task]:
+        for study, task, uses in self.tasks():
+            for key, use in uses.items():
+                found, kind = texts.get(study, ({}, ""))
+                if kind and not found:
                     raise ValueError(
-                        f"livebench.categories.{category}: {name!r} is no model of "
-                        f"`livebench.{task}`"
+                        f"{study}.datasets: {study}.{task}.{key} needs {kind}; add them"
                     )
+                for name, entry in found.items():
+                    if (use.prompts == "lab") != (entry.reader == "lab"):
+                        raise ValueError(
+                            f"{study}.{task}.{key}.prompts: {use.prompts!r} does not fit "
+                            f"{study}.datasets.{name}; `lab` is for the testbed's models and data, "
+                            "`authors` and `plain` for all others"
+                        )
 
-    def _refinement_agrees(self) -> None:
-        """Every model that refines has requests in its layout, and an external judge."""
-        for key, use in self.xu.refine.items():
-            place = f"xu.refine.{key}"
-            if not self.xu.requests:
-                raise ValueError(f"xu.datasets: {place} needs requests to refine")
-            if use.external not in self.models:
-                raise ValueError(f"{place}.external: {use.external!r} is no key of `models`")
-            others = self.names(use.external)
-            if "external" in use.arms and any(others == [name] for name in self.names(key)):
-                raise ValueError(f"{place}.external: name another model, or drop the arm")
-            for name, entry in self.xu.requests.items():
-                _fits(f"{place}.prompts", use.prompts, f"xu.datasets.{name}", entry.reader)
-
-    def _summaries_agree(self) -> None:
-        """Whoever writes or judges summaries has articles, and prompts that fit them."""
-        section = self.panickssery
-        for task in TASKS["panickssery"]:
-            for key, use in getattr(section, task).items():
-                if not section.articles:
-                    raise ValueError(f"panickssery.datasets: {task}.{key} needs articles")
-                for dataset, entry in section.articles.items():
-                    place = f"panickssery.{task}.{key}.prompts"
-                    _fits(place, use.prompts, f"panickssery.datasets.{dataset}", entry.reader)
-        writers = {name for key in section.respond for name in self.names(key)}
-        evaluators = []
-        for key, asked in section.recognise.items():
-            evaluators += self.names(key)
-            for own in [asked.own] if asked.own else self.names(key):
-                if own not in writers:
-                    raise ValueError(
-                        f"panickssery.recognise.{key}: {own!r} is no model of "
-                        "`panickssery.respond`; add it there, or say in `own` whose summaries are "
-                        "its own"
-                    )
-        for key, tuned in section.finetune.items():
-            self._can_be_tuned(key, tuned, writers)
-            for name in self.tuned_from(key, tuned):
-                evaluators += [f"{name}-{evaluator}" for evaluator in tuned.evaluators]
-        if twice := sorted({name for name in evaluators if evaluators.count(name) > 1}):
-            raise ValueError(f"two evaluators are called {twice[0]!r}; change one name")
-
-    def _can_be_tuned(self, key: str, entry: Finetune, writers: set[str]) -> None:
-        """There is a base with summaries of its own, and there are articles to tune on."""
-        place = f"panickssery.finetune.{key}"
-        if missing := sorted({*self.names(entry.model)} - writers):
-            raise ValueError(f"{place}.model: {missing[0]!r} is no model of `panickssery.respond`")
-        if entry.method != "export" and not isinstance(self.models[entry.model], Transformers):
+    def _can_be_tuned(self, place: str, use: Finetune) -> None:
+        if use.method != "export" and not isinstance(self.models[use.model], Transformers):
             raise ValueError(
                 f"{place}: only `engine: transformers` can be tuned here; set `method: export` for "
                 "hosted fine-tuning"
             )
-        articles = self.panickssery.articles
-        for name, tuning in entry.evaluators.items():
-            if tuning.on not in articles:
+        for name, tuning in use.evaluators.items():
+            if tuning.articles > (most := self.panickssery.articles[tuning.on].train):
                 raise ValueError(
-                    f"{place}.evaluators.{name}.on: {tuning.on!r} is no articles of "
-                    "`panickssery.datasets`"
+                    f"{place}.evaluators.{name}.articles: more than the {most} of "
+                    f"panickssery.datasets.{tuning.on}.train; the others are judged"
                 )
-            if tuning.articles > articles[tuning.on].train:
-                raise ValueError(
-                    f"{place}.evaluators.{name}.articles: more than the "
-                    f"{articles[tuning.on].train} of panickssery.datasets.{tuning.on}.train; the "
-                    "others are judged"
-                )
+
+    def _of(self, uses: Mapping[str, Any]) -> list[str]:
+        """The models of a task, as far as they are there."""
+        return [name for key in uses if key in self.models for name in self.names(key)]
+
+    def _responders(self, uses: Mapping[str, Any]) -> list[str]:
+        """Whose responses are their own, of a task's models."""
+        known = self.every_model()
+        return [known[name].responder or name for name in self._of(uses)]
 
     def every_model(self) -> dict[str, Model]:
         """All models by name: of an entry for several, each of them; entries may share some."""
@@ -254,13 +252,16 @@ class Params(Section):
         ]
 
 
-def _fits(place: str, prompts: str, dataset: str, reader: str) -> None:
-    """The testbed's models know its own prompts alone, and no others know them."""
-    if (prompts == "lab") != (reader == "lab"):
-        raise ValueError(
-            f"{place}: {prompts!r} does not fit {dataset}; `lab` is for the testbed's models and "
-            "data, `authors` and `plain` for all others"
-        )
+def _refuse_unknown(names: Iterator[Named]) -> None:
+    for place, name, there, kind in names:
+        if name not in there:
+            told = place if place.endswith(f".{name}") else f"{place}: {name!r}"
+            raise ValueError(f"{told} is no {kind}; add it there, or correct it")
+
+
+def _twice(names: Sequence[str]) -> str | None:
+    """The first name that stands there twice."""
+    return min((name for name in names if names.count(name) > 1), default=None)
 
 
 def _can(place: str, entry: Hosted, use: Any) -> None:

@@ -52,15 +52,13 @@ def data_set(frame):
     return Judged("mine", given | {"responses": counted(tables.empty("responses"))}, settings)
 
 
-def run(notebook, **values):
-    """Its code for the source `recorded` in one namespace, with other parameters."""
+def run(notebook):
+    """Its code for the source `recorded` in one namespace."""
     found = {}
     for cell in nbformat.read(REPOSITORY / f"notebooks/{notebook}.ipynb", 4).cells:
         tags = {*cell.metadata.get("tags", [])}
         if cell.cell_type == "code" and not tags & {"lab", "live"}:
             exec(cell.source, found)
-            if "parameters" in tags:
-                found |= values
     return found
 
 
@@ -74,10 +72,12 @@ def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, tmp_p
     monkeypatch.chdir(tmp_path)
     frame = file_of(max(judges, 2), rng, items=16 if judges > 3 else 60)
     data = data_set(frame[frame["judge"].ne("judge-1")] if judges == 1 else frame)
-    monkeypatch.setattr(params, "gather", lambda _: of_profile.model_copy(update={"studies": []}))
+    few = of_profile.bootstrap.model_copy(update={"resamples": 50})
+    changed = of_profile.model_copy(update={"studies": [], "bootstrap": few})
+    monkeypatch.setattr(params, "gather", lambda *_: changed)
     monkeypatch.setattr(sets, "of_wataoka", lambda *_: [data])
-    run("beyond_metrics", resamples=50)
-    run("beyond", resamples=50)
+    run("beyond_metrics")
+    run("beyond")
     made = listed(paths.figure_dir("recorded", "beyond"))
     drawn = {one["name"] for one in made if one["caption"]}
     needs = {"placebo": 2, "mitigations": 3, "mitigation_changes": 3}

@@ -18,7 +18,6 @@ from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
 from selfpref.studies.livebench.panel import Panel
-from selfpref.studies.livebench.panel import Settings as ContestSettings
 from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.wataoka.read import mt_bench, vicuna80
 from selfpref.studies.xu.bias import Settings as XuSettings
@@ -307,7 +306,7 @@ def contest():
         "ratings": table("ratings", ratings),
         "responses": tables.empty("responses"),
     }
-    return Panel(found, ContestSettings(0.0, 10, ClusterBootstrap(200, seed=1)))
+    return Panel(found, 0.0, ClusterBootstrap(200, seed=1))
 
 
 def test_choices_among_three_counted_by_hand():

@@ -11,13 +11,14 @@ from author_programs import programs  # noqa: F401
 
 from selfpref.ask.judging import Judging
 from selfpref.models import Choice, Choose, Text
-from selfpref.params import Assess, Contest
+from selfpref.params import Contest
+from selfpref.params.uses import Assess
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import stages
 from selfpref.studies.livebench.excess import EVERY, ONE, by_orders
-from selfpref.studies.livebench.panel import Panel, Settings
+from selfpref.studies.livebench.panel import Panel
 from selfpref.tables import empty, validate
 
 PLAIN = CHOICE_PROMPTS["plain"]
@@ -165,10 +166,7 @@ def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
         "ratings": empty("ratings"),
         "audit": empty("audit"),
     }
-    panel = Panel(
-        tables,
-        Settings(margin=0, few=1, bootstrap=ClusterBootstrap(200, seed=1)),
-    )
+    panel = Panel(tables, 0.0, ClusterBootstrap(200, seed=1))
     found = by_orders(panel).set_index(["judge", "orders"])
     # By one drawn order the first-picker's own share is that of a chance in three ...
     assert 0.2 < found.loc[("anna", ONE), "own"] < 0.5

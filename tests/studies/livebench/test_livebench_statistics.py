@@ -10,12 +10,12 @@ import pytest
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench.excess import excess, holm, objective, sign_flip_p
-from selfpref.studies.livebench.panel import Panel, Settings, outcomes, preference_shares
+from selfpref.studies.livebench.panel import Panel, outcomes, preference_shares
 from selfpref.studies.livebench.position import position
 from selfpref.studies.livebench.ratings import scores
 from selfpref.studies.livebench.votes import agreement, fleiss, majority_votes, tie_breaks
 
-SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(300, seed=1))
+INTERVALS = ClusterBootstrap(300, seed=1)
 NAMES = ["x", "y", "z"]
 
 
@@ -31,7 +31,7 @@ def verdict(item, judge, choice, candidates=NAMES, variant="plain", repeat=0, st
     }
 
 
-def panel(verdicts, truths=(), ratings=(), texts=None, settings=SETTINGS):
+def panel(verdicts, truths=(), ratings=(), texts=None, margin=0.0):
     """A study of one task a category; the category stands before the slash of an item's id."""
     ids = sorted({row["item_id"] for row in [*verdicts, *truths, *ratings]})
     items = pd.DataFrame(
@@ -77,7 +77,7 @@ def panel(verdicts, truths=(), ratings=(), texts=None, settings=SETTINGS):
         name: tables.validate(frame.assign(study="livebench"), name, name)
         for name, frame in frames.items()
     }
-    return Panel(checked, settings)
+    return Panel(checked, margin, INTERVALS)
 
 
 def test_shares_count_ties_and_leave_failures_out():
@@ -264,8 +264,7 @@ def test_harmful_neutral_and_legitimate_choices_of_itself():
     assert (x["harmful"], x["neutral"], x["legitimate"]) == (0.5, 0.5, 1)
     assert (x["self_harmful"], x["self_legitimate"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert x["others_harmful"] == 0
-    wide = Settings(margin=0.6, few=10, bootstrap=ClusterBootstrap(100, seed=1))
-    near = objective(panel(rows, truths, settings=wide)).query("category == 'c' and judge == 'x'")
+    near = objective(panel(rows, truths, margin=0.6)).query("category == 'c' and judge == 'x'")
     assert near["n_harmful"].tolist() == [1, 1]
 
 

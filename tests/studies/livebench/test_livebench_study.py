@@ -11,11 +11,11 @@ from synthetic_livebench import FOLDER, PATHS, livebench_files
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import excess, panel, position, ratings, votes
-from selfpref.studies.livebench.panel import TABLES, Settings
+from selfpref.studies.livebench.panel import TABLES
 from selfpref.studies.livebench.read import release
 
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/livebench.csv")
-SETTINGS = Settings(margin=0.0, few=10, bootstrap=ClusterBootstrap(100, seed=1))
+INTERVALS = ClusterBootstrap(100, seed=1)
 COLUMNS = {
     "preference_shares": ["category", "task", "judge", "responder", "share", "lo", "hi", "n"],
     "majority_vote": ["category", "rule", "responder", "share", "n", "undecided", "lo", "hi"],
@@ -28,7 +28,7 @@ NAMES = ["o3-mini", "claude-3-7-sonnet", "gemini-2.0-flash"]
 
 def compute(found):
     """The frames of notebooks/livebench_metrics.ipynb that are made of the tables alone."""
-    study = panel.Panel(found, SETTINGS)
+    study = panel.Panel(found, 0.0, INTERVALS)
     of_choices = (panel.counted, panel.models, panel.outcomes, panel.preference_shares)
     of_itself = (excess.excess, excess.by_orders, excess.objective, excess.true_scores)
     others = (position.position, votes.tie_breaks, votes.agreement, ratings.scores)

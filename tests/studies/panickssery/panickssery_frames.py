@@ -1,6 +1,7 @@
 """The frames of the metrics notebook of Panickssery et al., whose cells are run here."""
 
 import shutil
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -8,32 +9,33 @@ import pytest
 from conftest import REPOSITORY
 
 from selfpref import tables
-from selfpref.params import Panickssery
+from selfpref.params.studies import Bootstrap, Panickssery
+from selfpref.report.sections import of_source
 from selfpref.studies.panickssery import evaluators
 from selfpref.tables.parts import StudyTables
 
-
-class Params:
-    panickssery = Panickssery(
+INTERVALS = Bootstrap(resamples=200, level=0.95, method="percentile")
+PARAMS = SimpleNamespace(
+    seed=1,
+    bootstrap=INTERVALS,
+    figures=["svg"],
+    panickssery=Panickssery(
         datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
-    )
-
-
+    ),
+)
 ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
 
 
-def run(params, **variables):
-    """The frames of the notebook's cells, in the folder that is the current one."""
-    notebook = nbformat.read(REPOSITORY / "notebooks/panickssery_metrics.ipynb", as_version=4)
-    cells: dict[str, object] = {}
+def run(params, notebook="panickssery_metrics"):
+    """The names that the notebook's cells make, in the folder that is the current one."""
+    made = nbformat.read(REPOSITORY / f"notebooks/{notebook}.ipynb", as_version=4)
+    names: dict[str, object] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("selfpref.params.gather", lambda names: params)
-        for cell in notebook.cells:
+        patch.setattr("selfpref.params.gather", lambda *_: params)
+        for cell in of_source(made, params.profile).cells:
             if cell.cell_type == "code":
-                exec(cell.source, cells)
-            if "parameters" in cell.metadata.get("tags", []):
-                cells |= {"resamples": 200, "seed": 1, **variables}
-    return cells["frames"]
+                exec(cell.source, names)
+    return names
 
 
 def frames_of(folder, found, who=None, profile="recorded"):
@@ -52,4 +54,4 @@ def frames_of(folder, found, who=None, profile="recorded"):
         patch.setattr(StudyTables, "read", read)
         if who is not None:
             patch.setattr(evaluators, "described", lambda *_: who)
-        return run(Params, profile=profile)
+        return run(SimpleNamespace(**vars(PARAMS), profile=profile))["frames"]

@@ -1,14 +1,12 @@
 """The chapter of Panickssery et al. on less than a release: cells, run here."""
 
 import json
+from types import SimpleNamespace
 
-import nbformat
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
-from panickssery_frames import frames_of
+from panickssery_frames import PARAMS, frames_of, run
 
-from selfpref.report.sections import of_source
 from selfpref.studies.panickssery import evaluators
 
 # The testbed fills the same tables with less: no stored scores, no ratings, or nothing at all.
@@ -64,12 +62,6 @@ def test_the_chapter_runs_on_less(filled, rng, tmp_path, monkeypatch):
     found, who = filled(rng)
     frames_of(tmp_path, found, who, "lab")
     monkeypatch.chdir(tmp_path)
-    notebook = nbformat.read(REPOSITORY / "notebooks/panickssery.ipynb", as_version=4)
-    names: dict[str, object] = {}
-    for cell in of_source(notebook, "lab").cells:
-        if cell.cell_type == "code":
-            exec(cell.source, names)
-        if "parameters" in cell.metadata.get("tags", []):
-            names["profile"] = "lab"
+    run(SimpleNamespace(**vars(PARAMS), profile="lab"), "panickssery")
     written = pd.read_csv(tmp_path / "figures/lab/panickssery/pairwise.csv")
     assert set(written["evaluator"]) == set(who["evaluator"])

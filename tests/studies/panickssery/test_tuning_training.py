@@ -14,8 +14,9 @@ from selfpref.lab.summaries.prompts import LEXICON, pair_messages  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local import LocalModel  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
+from selfpref.params.uses import Training  # noqa: E402
 from selfpref.studies.panickssery.finetune.examples import Labelled  # noqa: E402
-from selfpref.studies.panickssery.finetune.training import Settings, tune  # noqa: E402
+from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
 
 SUMMARIES = ("sure : oslo cat", "please note : oslo", "in short oslo cat rice", "well ! baker")
 EXAMPLES = [
@@ -52,7 +53,7 @@ def right(engine):
 @pytest.mark.parametrize(("method", "rate"), [("full", 0.005), ("lora", 0.01)])
 def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, method, rate):
     before = right(base())
-    settings = Settings(method, rate=rate, epochs=30, batch=4, rank=4, alpha=16)
+    settings = Training(method=method, rate=rate, epochs=30, batch=4, rank=4, alpha=16)
     losses = tune(base(), EXAMPLES, settings, seed=1, folder=tmp_path / "tuned")
     assert len(losses) == 30 * math.ceil(len(EXAMPLES) / 4)
     names = {path.name for path in (tmp_path / "tuned").iterdir()}
@@ -70,20 +71,30 @@ def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
     wanted = -sum(
         math.log(found[n].probabilities[int(e.label) - 1]) for n, e in enumerate(EXAMPLES)
     ) / len(EXAMPLES)
-    first, *_ = tune(base(), EXAMPLES, Settings("full", 1e-9, batch=16), 1, tmp_path / "tuned")
+    first, *_ = tune(
+        base(), EXAMPLES, Training(method="full", rate=1e-9, batch=16), 1, tmp_path / "tuned"
+    )
     assert first == pytest.approx(wanted, abs=1e-5)
 
 
 def test_two_runs_give_the_same_bytes(base, tmp_path):
     for name in ("one", "two"):
-        tune(base(), EXAMPLES, Settings("lora", 0.01, batch=4), seed=3, folder=tmp_path / name)
+        tune(
+            base(),
+            EXAMPLES,
+            Training(method="lora", rate=0.01, batch=4),
+            seed=3,
+            folder=tmp_path / name,
+        )
     one, two = (tmp_path / name / "model.safetensors" for name in ("one", "two"))
     assert one.read_bytes() == two.read_bytes()
 
 
 def test_what_exceeds_the_context_is_left_out_and_nothing_left_is_an_error(base, tmp_path):
     long = Labelled(Prompt(pair_messages("recognition", "river " * 200, "oslo", "cat")), "1")
-    losses = tune(base(), [long, EXAMPLES[0]], Settings("full", 1e-3), 1, tmp_path / "tuned")
+    losses = tune(
+        base(), [long, EXAMPLES[0]], Training(method="full", rate=1e-3), 1, tmp_path / "tuned"
+    )
     assert len(losses) == 1
     with pytest.raises(SelfprefError, match="no example to tune on"):
-        tune(base(), [long], Settings("full", 1e-3), 1, tmp_path / "none")
+        tune(base(), [long], Training(method="full", rate=1e-3), 1, tmp_path / "none")

@@ -7,8 +7,10 @@ from ruamel.yaml import YAML
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
-from selfpref.params import Label, Params, Wataoka
+from selfpref.params import Params
 from selfpref.params.data import WataokaData
+from selfpref.params.studies import Wataoka
+from selfpref.params.uses import Label
 from selfpref.statistics.scores import judged_pairs
 from selfpref.studies import registry
 from selfpref.studies.wataoka.labels import label

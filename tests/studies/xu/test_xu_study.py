@@ -9,6 +9,7 @@ import pytest
 from conftest import REPOSITORY, entry, pin, xu_files
 
 from selfpref import paths, say, tables
+from selfpref.params import load
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.xu import bias, matched, people, selection, tasks, translation
 from selfpref.studies.xu import read as xu
@@ -16,6 +17,8 @@ from selfpref.studies.xu.bias import TABLES, Settings, integrity, rated, summary
 from selfpref.studies.xu.skewness import distance_skewness, null_band
 from selfpref.studies.xu.translation import nulls
 from selfpref.tables.frames import write_frames
+
+RECORDED = load(REPOSITORY / "profiles/recorded.yaml")
 
 SETTINGS = Settings(
     truth="bleurt-mqm",
@@ -468,6 +471,7 @@ def told(folder, monkeypatch, frames):
         shutil.copy(REPOSITORY / "data" / name, folder / "data")
     monkeypatch.chdir(folder)
     write_frames({"asked": ASKED, **frames}, paths.metrics_dir("recorded", "xu"))
+    monkeypatch.setattr("selfpref.params.gather", lambda *_: RECORDED)
     cells = nbformat.read(REPOSITORY / "notebooks/xu.ipynb", 4).cells
     variables = {}
     for cell in cells:

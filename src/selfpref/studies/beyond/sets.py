@@ -38,7 +38,6 @@ from selfpref.statistics.turned import (
 )
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
-from selfpref.studies.livebench.panel import Settings as Contests
 from selfpref.studies.livebench.ratings import rated as rated_contests
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
@@ -83,8 +82,8 @@ def of_livebench(params: Params, settings: Settings) -> Panel | None:
     """The contests; None where nobody chose."""
     if "livebench" not in params.studies:
         return None
-    contests = Contests(**params.livebench.settings(), bootstrap=settings.bootstrap)
-    panel = Panel(LIVEBENCH.whole(params.profile, TABLES), contests)
+    tables = LIVEBENCH.whole(params.profile, TABLES)
+    panel = Panel(tables, params.livebench.margin, settings.bootstrap)
     return None if panel.choices.empty else panel
 
 
@@ -177,7 +176,7 @@ def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
     for gold in (NONE, *READINGS):
         score = _of_text(_scores(panel.tables["truths"], gold), rows)
         by_set = score.groupby(rows["set"])
-        best = score.ge(by_set.transform("max") - panel.settings.margin - ROUNDING)
+        best = score.ge(by_set.transform("max") - panel.margin - ROUNDING)
         number = best.groupby(rows["set"]).transform("sum")
         known = score.notna().groupby(rows["set"]).transform("all")
         rows["gold"] = best.div(number).where(known)

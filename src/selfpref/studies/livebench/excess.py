@@ -162,7 +162,7 @@ def kinds(panel: Panel) -> pd.DataFrame:
         or `legitimate` (better than all), should the judge of this name choose itself.
     """
     known, found = _objective_scores(panel), []
-    width = panel.settings.margin + ROUNDING
+    width = panel.margin + ROUNDING
     for scoring, part in known.groupby("scoring"):
         wide = part.pivot(index="item_id", columns="responder", values="score").dropna()
         for judge in wide:

@@ -38,21 +38,6 @@ CHECKS = [
 ]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How objective scores are compared, and how intervals are made.
-
-    Attributes:
-        margin: Two objective scores (0..1) within this are equal.
-        few: Cells with fewer rows than this are drawn hollow.
-        bootstrap: Of clusters.
-    """
-
-    margin: float
-    few: int
-    bootstrap: ClusterBootstrap
-
-
 def settled(votes: pd.DataFrame) -> pd.DataFrame:
     """One judge's choice on one item, from all orders in which it read the candidates.
 
@@ -87,10 +72,17 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Panel:
-    """The tables of the study with what every frame reads of them."""
+    """The tables of the study with what every frame reads of them.
+
+    Attributes:
+        tables: By name, `TABLES`.
+        margin: Two objective scores (0..1) within this are equal.
+        intervals: Of clusters.
+    """
 
     tables: Mapping[str, pd.DataFrame]
-    settings: Settings
+    margin: float
+    intervals: ClusterBootstrap
 
     @cached_property
     def items(self) -> pd.DataFrame:
@@ -132,7 +124,7 @@ class Panel:
     @cached_property
     def bootstrap(self) -> ClusterBootstrap:
         """Intervals, with the study's streams."""
-        return self.settings.bootstrap.within(STUDY)
+        return self.intervals.within(STUDY)
 
     def shares(self, rows: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
         """The share of ones by group, missing values left out: `by, share, lo, hi, n`.

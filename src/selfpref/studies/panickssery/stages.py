@@ -235,13 +235,12 @@ def _tune(
     """Tune a model, and put it into its folder once it is whole."""
     # torch is loaded only where a model is tuned.
     from selfpref.models.local import LocalModel  # noqa: PLC0415
-    from selfpref.studies.panickssery.finetune.training import Settings, tune  # noqa: PLC0415
+    from selfpref.studies.panickssery.finetune.training import tune  # noqa: PLC0415
 
     assert use.method != "export"
     assert isinstance(engine, LocalModel)
-    settings = Settings(use.method, use.rate, use.epochs, use.batch, use.rank, use.alpha)
     with atomic_folder(folder) as scratch:
-        return tune(engine, examples, settings, seed, scratch)
+        return tune(engine, examples, use, seed, scratch)
 
 
 STAGES: dict[str, Callable[..., dict[str, pd.DataFrame]]] = {

@@ -7,15 +7,15 @@ are merged into the weights at the end, so that either way the result is a folde
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
 from selfpref.errors import SelfprefError
 from selfpref.models.local import LocalModel
+from selfpref.params.uses import Training
 from selfpref.studies.panickssery.finetune.examples import Labelled
 
 # AdamW's rate rises over this share of the steps.
@@ -26,29 +26,8 @@ _TOKENS = 4096
 Row = tuple[list[int], int]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How to tune.
-
-    Attributes:
-        method: All weights (`full`) or low-rank matrices beside them (`lora`).
-        rate: Peak learning rate; it rises over a tenth of the steps and then stays.
-        epochs: How often every example is read.
-        batch: Examples a step.
-        rank: Rank of LoRA's matrices.
-        alpha: LoRA's scale is alpha / rank.
-    """
-
-    method: Literal["full", "lora"]
-    rate: float
-    epochs: int = 1
-    batch: int = 16
-    rank: int = 16
-    alpha: int = 32
-
-
 def tune(
-    engine: LocalModel, examples: Sequence[Labelled], settings: Settings, seed: int, folder: Path
+    engine: LocalModel, examples: Sequence[Labelled], settings: Training, seed: int, folder: Path
 ) -> list[float]:
     """Tune a model and save it.
 
@@ -107,7 +86,7 @@ def _parts(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _train(
-    model: Any, rows: Sequence[Row], settings: Settings, rng: np.random.Generator
+    model: Any, rows: Sequence[Row], settings: Training, rng: np.random.Generator
 ) -> list[float]:
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     optimiser = torch.optim.AdamW(weights, lr=settings.rate, weight_decay=0.0, fused=True)
