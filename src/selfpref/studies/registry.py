@@ -17,6 +17,7 @@ from selfpref.ask import NO_EXAMPLE, example
 from selfpref.models.calls import Model
 from selfpref.models.open import open_model
 from selfpref.params import Params, Refine
+from selfpref.params.data import JUDGMENTS
 from selfpref.processes import each
 from selfpref.tables.parts import StudyTables
 from selfpref.tables.schemas import TABLES
@@ -59,12 +60,10 @@ READERS = {
 }
 # Of these an entry is made whole: it names many evaluators.
 OF_ENTRIES = ("finetune", "recognise-tuned")
-RELEASED = ("fastchat", "arena", "alpaca-eval", "reviews")
 FILES = {
-    "pairs": "formats.pairs",
     "scores": "formats.scores",
     "perplexities": "formats.perplexities",
-} | dict.fromkeys(RELEASED, "formats.released")
+} | dict.fromkeys(JUDGMENTS, "formats.datasets")
 
 
 def read(params: Params, study: str, dataset: str) -> Frames:
