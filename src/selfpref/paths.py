@@ -1,9 +1,6 @@
 """Where things lie. Every path of the repository is named here and nowhere else."""
 
-import os
 from pathlib import Path
-
-import pooch
 
 from selfpref.errors import SelfprefError
 
@@ -122,8 +119,3 @@ def always_there(profile: str) -> list[Path]:
 def ray_log() -> Path:
     """What Ray and its workers print."""
     return root() / ".cache" / "ray.log"
-
-
-def cache_dir() -> Path:
-    """Downloads: `$SELFPREF_CACHE`, else the user's cache folder. Shared by all clones."""
-    return Path(os.environ.get("SELFPREF_CACHE") or pooch.os_cache("selfpref"))

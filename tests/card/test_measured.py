@@ -14,7 +14,7 @@ import selfpref
 from selfpref.__main__ import main
 from selfpref.card import command, measured, numbers, words
 from selfpref.errors import SelfprefError
-from selfpref.formats.rows import gather
+from selfpref.formats import judgments as formats
 from selfpref.statistics import choices, scaled, turned
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import bias
@@ -27,7 +27,7 @@ FOUR = (*MODELS, "dan")
 UNWANTED = (
     *("torch", "transformers", "dvc", "jupyter", "IPython", "nbformat", "nbconvert", "papermill"),
     *("matplotlib", "seaborn", "PIL", "requests", "ray", "openai", "datasets", "psutil"),
-    *("rapidfuzz", "sacrebleu", "simplemma", "tabulate", "tqdm"),
+    *("rapidfuzz", "sacrebleu", "simplemma", "tabulate", "tqdm", "pandera", "pooch", "ruamel"),
 )
 
 
@@ -76,7 +76,7 @@ def judgments(
 def test_the_numbers_are_those_of_the_studies():
     frame = judgments(judges=FOUR, responders=FOUR)
     found = selfpref.measure(frame, name="set")
-    rows = gather(measured.pairs.checked(measured._of_frame(frame, "f")), texts=False)
+    rows = formats.of_frame(frame, "f")
     data = measured._judged(measured.tables_of(rows, "set", "wataoka"), "set")
     assert data.settings.bootstrap == ClusterBootstrap(300, seed=20241030)
     pd.testing.assert_frame_equal(found.judges, bias([data]))

@@ -7,7 +7,7 @@ from conftest import entry, lines
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats import pairs
+from selfpref.formats import datasets
 
 ROW = {
     "item": 1,
@@ -23,7 +23,7 @@ ROW = {
 def read(tmp_path, *rows, judges=("x",), text=None, suffix=".jsonl"):
     path = tmp_path / f"mine{suffix}"
     path.write_text(lines(*rows) if text is None else text)
-    found = pairs.read("mine", entry("wataoka", "pairs", list(judges)), path)
+    found = datasets.read("mine", entry("wataoka", "pairs", list(judges)), path)
     return {name: tables.validate(frame, name, "mine") for name, frame in found.items()}
 
 
@@ -84,7 +84,7 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"probability_a": 1.2, "probability_b": 0}, "not in 0..1"),
         ({"probability_a": -0.7, "probability_b": -1.2}, "not logarithms"),
         ({"probability_a": 0.7, "probability_b": 0.7}, "sum of at most 1"),
-        ({"probability_a": "nan", "probability_b": 0.7}, "not in 0..1"),
+        ({"probability_a": "nan", "probability_b": 0.7}, "['nan', 0.7] are not two numbers"),
         ({"probability_a": 0.7}, "are not two numbers"),
         ({"probability_a": 0.9, "probability_b": 0.1}, "'b' contradicts the probabilities"),
         ({"repeat": "once"}, "repeat 'once' is not a number"),
@@ -156,4 +156,4 @@ def test_a_response_may_be_a_megabyte_long(tmp_path, suffix):
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(SelfprefError, match="correct the path or `source`"):
-        pairs.read("mine", entry("wataoka", "pairs", ["x"]), tmp_path / "no.jsonl")
+        datasets.read("mine", entry("wataoka", "pairs", ["x"]), tmp_path / "no.jsonl")

@@ -8,7 +8,6 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,8 @@ from selfpref import tables
 from selfpref.card import numbers, words
 from selfpref.card.rule import REGRESSION, Answer, answer
 from selfpref.errors import SelfprefError
-from selfpref.formats import pairs
-from selfpref.formats.rows import Frames, Read, Rows, gather, tables_of
+from selfpref.formats import judgments
+from selfpref.formats.rows import Frames, Rows, refuse, tables_of
 from selfpref.statistics import choices, effects, power, scaled, turned
 from selfpref.statistics.bias import too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -148,19 +147,9 @@ def measure(
     >>> float(found.judges["eo"].iloc[0])
     1.0
     """
-    rows = gather(pairs.checked(_of_frame(frame, "frame"), word="row"), texts=False, word="row")
-    more = None
-    if votes is not None:
-        read = pairs.checked(_of_frame(votes, "votes"), pairs.VOTED, "row")
-        more = gather(read, apart=True, texts=False, word="row")
+    rows = judgments.of_frame(frame, "frame")
+    more = None if votes is None else judgments.of_frame(votes, "votes", voted=True)
     return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
-
-
-def _of_frame(frame: pd.DataFrame, what: str) -> Read:
-    columns = [str(column) for column in frame.columns]
-    values = frame.astype(object).where(frame.notna(), None)
-    for number, row in enumerate(values.itertuples(index=False, name=None)):
-        yield Path(what), number, dict(zip(columns, row, strict=True))
 
 
 def of_rows(
@@ -183,17 +172,18 @@ def of_rows(
     }
     judged = rows.frame["item"]
     if votes is not None and not votes.frame["item"].isin(judged).any():
-        raise SelfprefError(
-            f"{votes.where(0)}: item {votes.frame['item'].iloc[0]!r}, and no other of the votes, "
-            f"is among the judgments, which have {judged.iloc[0]!r}; give both the same ids"
+        refuse(
+            votes.frame,
+            votes.frame["item"].notna(),
+            "item {item}, and no other of the votes, is among the judgments, which have {there}; "
+            "give both the same ids",
+            there=repr(judged.iloc[0]),
         )
     rows, votes = rows.renamed(alias), votes and votes.renamed(alias)
     made = tables_of(rows, name, STUDY, votes=votes)
     if made["verdicts"].empty:
-        raise SelfprefError(
-            f"{rows.files[0]}: votes, but no judge's verdict; "
-            "give the verdicts, and this as --votes"
-        )
+        reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
+        refuse(rows.frame, rows.frame["item"].notna(), reason)
     data = _judged(made, name)
     there = names_of(data.pairs["judge"])
     wanted = None if judge is None else alias.get(judge, judge)

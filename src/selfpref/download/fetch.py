@@ -18,7 +18,8 @@ from pathlib import Path, PurePosixPath
 import pooch
 import requests
 
-from selfpref import paths, progress
+from selfpref import progress
+from selfpref.download import cache_dir
 from selfpref.errors import SelfprefError
 
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
@@ -140,7 +141,7 @@ def fetch(source: Path) -> Mapping[str, Path]:
                 raise SelfprefError(f"{Path(root) / file.key}: {fault}; unpack the mirror again")
         return {file.path: Path(root) / file.key for file in files}
 
-    cache = paths.cache_dir()
+    cache = cache_dir()
     missing = [file for file in files if _fault(cache / file.key, file)]
     if missing:
         _download_all(missing, root, cache, source.stem)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from selfpref import paths
+from selfpref.download import cache_dir
 from selfpref.errors import SelfprefError
 
 PINNED = ["repository", "revision", "split"]
@@ -71,7 +71,7 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
             pinned.get("configuration", configuration),
             revision=pinned["revision"],
             split=pinned["split"],
-            cache_dir=str(paths.cache_dir() / "datasets"),
+            cache_dir=str(cache_dir() / "datasets"),
         )
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
         reason = str(error).strip().partition("\n")[0]

@@ -8,57 +8,40 @@ instruction, by its hash. The annotator's name is that of its configuration: nam
 it with an alias.
 """
 
-import math
-from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
-from typing import Any
 
-from selfpref.errors import SelfprefError
-from selfpref.formats.rows import PROBABILITIES, Read
+import pandas as pd
+
+from selfpref.formats.rows import PROBABILITIES, filled, named, numbers, refuse
 from selfpref.tables.schemas import TIE
 
 FIELDS = ("instruction", "generator_1", "generator_2", "annotator", "preference")
 CHOICES = {0.0: TIE, 1.0: "a", 1.5: TIE, 2.0: "b"}
+NAMES = {
+    "dataset": "category",
+    "generator_1": "responder_a",
+    "generator_2": "responder_b",
+    "instruction": "prompt",
+    "output_1": "text_a",
+    "output_2": "text_b",
+}
 
 
-def _preference(value: Any, where: str) -> float:
-    """A number; NaN where there is none."""
-    if value in (None, "", -1):
-        return math.nan
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.inf
-    if math.isnan(number) or number == -1:
-        return math.nan
-    if number not in CHOICES and not 1 < number < 2:
-        raise SelfprefError(f"{where}: preference {value!r}; give 1, 2, 1.5, between, or null")
-    return number
-
-
-def rows(records: Read, votes: bool = False) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+def rows(raw: pd.DataFrame, votes: bool = False) -> pd.DataFrame:
     """A row an annotation; of `votes`, the annotators are people.
 
     Raises:
         SelfprefError: A preference that is none; names file, entry and field.
     """
-    for path, number, record in records:
-        preference = _preference(record["preference"], f"{path}, entry {number}")
-        choice = CHOICES.get(preference)
-        row: dict[str, Any] = {
-            "item": sha256(str(record["instruction"]).encode()).hexdigest()[:16],
-            "category": record.get("dataset"),
-            "responder_a": record["generator_1"],
-            "responder_b": record["generator_2"],
-            "prompt": record["instruction"],
-            "text_a": record.get("output_1"),
-            "text_b": record.get("output_2"),
-        }
-        if votes:
-            yield path, number, {**row, "annotator": record["annotator"], "label": choice}
-            continue
-        row |= {"judge": record["annotator"], "verdict": choice}
-        if choice is None and not math.isnan(preference):
-            row |= dict(zip(PROBABILITIES, (2 - preference, preference - 1), strict=True))
-        yield path, number, row
+    preference = numbers(raw, "preference")
+    known = preference.isin((-1, *CHOICES)) | preference.between(1, 2)
+    reason = "preference {preference}; give 1, 2, 1.5, between, or null"
+    refuse(raw, filled(raw, "preference") & ~known, reason)
+    item = [sha256(str(text).encode()).hexdigest()[:16] for text in raw["instruction"]]
+    found = named(raw, NAMES).assign(item=item)
+    choice = preference.map(CHOICES)
+    if votes:
+        return found.assign(annotator=raw["annotator"], label=choice)
+    weighted = preference.where(choice.isna() & preference.ge(1))
+    shares = dict(zip(PROBABILITIES, (2 - weighted, weighted - 1), strict=True))
+    return found.assign(judge=raw["annotator"], verdict=choice, **shares)

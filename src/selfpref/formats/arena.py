@@ -7,44 +7,41 @@ are judges. Which response was read first is not told. An item is `<question_id>
 are turns, a cluster the question. Every row of a person is a vote of its own.
 """
 
-import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+import pandas as pd
 
-from selfpref.errors import SelfprefError
 from selfpref.formats.fastchat import item_of, judge_of
-from selfpref.formats.rows import HUMAN, Read
+from selfpref.formats.rows import HUMAN, refuse
 from selfpref.tables.schemas import TIE
 
 FIELDS = ("question_id", "model_a", "model_b", "winner")
-PERSON = re.compile(r"human|(arena_user|expert|author)_\w+")
+PERSON = r"human|(?:arena_user|expert|author)_\w+"
 WINNERS = {"model_a": "a", "model_b": "b"}
 
 
-def rows(records: Read, votes: bool = False) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+def rows(raw: pd.DataFrame, votes: bool = False) -> pd.DataFrame:
     """A row a comparison; a vote where a person made it, or where all are `votes`.
 
     Raises:
         SelfprefError: An unknown winner, or no judge; names file, line and field.
     """
-    for path, number, record in records:
-        pair = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
-        row: dict[str, Any] = {**item_of(dict(record)), **pair}
-        by, winner = judge_of(record.get("judge") or ""), record["winner"]
-        choice = WINNERS.get(str(winner))
-        if str(winner).startswith(TIE):
-            choice = TIE
-        elif choice is None and winner not in ("error", None, ""):
-            raise SelfprefError(
-                f"{path}, line {number}: winner {winner!r}; give model_a, model_b, tie or error"
-            )
-        if votes or PERSON.fullmatch(by):
-            yield path, number, {**row, "annotator": by or HUMAN, "label": choice}
-        elif not by:
-            raise SelfprefError(
-                f"{path}, line {number}: no judge; name the judge, or give votes as --votes"
-            )
-        else:
-            status = "failed" if winner == "error" else None
-            yield path, number, {**row, "judge": by, "verdict": choice, "status": status}
+    winner = raw["winner"].astype("str").replace("", None)
+    choice = winner.map(WINNERS).mask(winner.str.startswith(TIE), TIE)
+    refuse(
+        raw,
+        winner.notna() & winner.ne("error") & choice.isna(),
+        "winner {winner}; give model_a, model_b, tie or error",
+    )
+    by = judge_of(raw["judge"]) if "judge" in raw else pd.Series(None, raw.index, "str")
+    person = by.str.fullmatch(PERSON) | votes
+    refuse(
+        raw,
+        by.isna() & ~person,
+        "no judge; name the judge, or give votes as --votes",
+    )
+    return item_of(raw, "model_a", "model_b").assign(
+        annotator=by.fillna(HUMAN).where(person),
+        label=choice.where(person),
+        judge=by.mask(person),
+        verdict=choice.mask(person),
+        status=winner.map({"error": "failed"}),
+    )

@@ -8,12 +8,9 @@ prompt. An item is `<question_id>/<turn>`, a cluster the question. The votes on 
 are a file of their own (`selfpref.formats.arena`).
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+import pandas as pd
 
-from selfpref.errors import SelfprefError
-from selfpref.formats.rows import Read
+from selfpref.formats.rows import filled, named, refuse
 from selfpref.tables.schemas import TIE
 
 FIELDS = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge")
@@ -23,38 +20,38 @@ GAMES = (("g1_winner", "g1_judgment", "ab"), ("g2_winner", "g2_judgment", "ba"))
 ERROR = "$ERROR$"
 
 
-def judge_of(value: Any) -> str:
-    """The judge's name: itself, or the first of a list of name and prompt."""
-    return str(value[0] if isinstance(value, list) and value else value)
+def judge_of(judges: pd.Series) -> pd.Series:
+    """The judges' names: themselves, or the first of a list of name and prompt."""
+    names = judges.map(lambda value: value[0] if isinstance(value, list) and value else value)
+    return names.astype("str").replace("", None)
 
 
-def item_of(record: dict[str, Any]) -> dict[str, str]:
-    """Item and cluster: a turn of a question, and the question."""
-    question, turn = record["question_id"], record.get("turn")
-    item = str(question) if turn in (None, "") else f"{question}/{turn}"
-    return {"item": item, "cluster": str(question)}
+def item_of(raw: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    """Who stands in two columns; the item (a turn of a question) and the cluster (the question)."""
+    question = raw["question_id"].astype("str")
+    turned = filled(raw, "turn")
+    item = (question + "/" + raw["turn"].astype("str")) if turned.any() else question
+    sides = named(raw, {first: "responder_a", second: "responder_b"})
+    return sides.assign(item=item.where(turned, question), cluster=question)
 
 
-def rows(records: Read) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+def rows(raw: pd.DataFrame) -> pd.DataFrame:
     """A row a game.
 
     Raises:
         SelfprefError: An unknown winner; names file, line and field.
     """
-    for path, number, record in records:
-        pair = {"responder_a": record["model_1"], "responder_b": record["model_2"]}
-        shared = {**item_of(dict(record)), **pair, "judge": judge_of(record["judge"])}
-        for field, text, order in GAMES:
-            row: dict[str, Any] = {**shared, "order": order}
-            winner = record[field]
-            if str(winner) in WINNERS:
-                row["verdict"] = WINNERS[str(winner)]
-            elif winner in ("error", None, ""):
-                sent = str(record.get(text) or ERROR)
-                row["status"] = "failed" if ERROR in sent else "unparsable"
-            else:
-                raise SelfprefError(
-                    f"{path}, line {number}: {field} {winner!r}; "
-                    "give model_1, model_2, tie or error"
-                )
-            yield path, number, row
+    shared, games = item_of(raw, "model_1", "model_2").assign(judge=judge_of(raw["judge"])), []
+    for field, text, order in GAMES:
+        winner = raw[field].astype("str").replace(["", "error"], None)
+        refuse(
+            raw,
+            winner.notna() & ~winner.isin(WINNERS),
+            f"{field} {{{field}}}; give model_1, model_2, tie or error",
+        )
+        sent = raw[text].astype("str").replace("", None) if text in raw else winner
+        failed = sent.isna() | sent.str.contains(ERROR, regex=False)
+        status = failed.map({True: "failed", False: "unparsable"}).where(winner.isna())
+        games.append(shared.assign(order=order, verdict=winner.map(WINNERS), status=status))
+    # Both games of a row stand together.
+    return pd.concat(games).sort_index(kind="stable")

@@ -11,18 +11,19 @@
 A format is recognised by the first record, which has to have all of its fields.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from selfpref.errors import SelfprefError
 from selfpref.formats import alpaca_eval, arena, fastchat, pairs, reviews
-from selfpref.formats.records import entries, rows_of
-from selfpref.formats.rows import Read, Rows, gather
+from selfpref.formats.records import Records, entries, rows_of
+from selfpref.formats.rows import WHO, Read, Rows, gather
 
-Found = Iterator[tuple[Path, int, Mapping[str, Any]]]
 AUTO = "auto"
 
 
@@ -32,56 +33,62 @@ class Format:
 
     Attributes:
         fields: What every record of judgments has.
-        rows: From records, and the names that judges may have, to rows.
+        rows: From records to rows.
         votes: The same of a file of votes; None where the format has none.
-        voted: What every record of votes has.
+        filled: Fields that may not be empty.
+        voted: What every record of votes has; left out: `fields`.
+        others: All further fields that a record may have; None where any may.
         apart: Whether each vote is one of its own.
-        word: What a place in a file is called.
-        filled: Fields that may not be empty, where the reader does not look itself.
+        place: What a place in a file is called.
+        field: What a field is called.
     """
 
     fields: tuple[str, ...]
-    rows: Callable[[Read, Sequence[str]], Found]
-    votes: Callable[[Read], Found] | None
-    voted: tuple[str, ...]
-    apart: bool = True
-    word: str = "line"
+    rows: Callable[[pd.DataFrame], pd.DataFrame]
+    votes: Callable[[pd.DataFrame], pd.DataFrame] | None
     filled: tuple[str, ...] = ()
+    voted: tuple[str, ...] = ()
+    others: tuple[str, ...] | None = None
+    apart: bool = True
+    place: str = "line"
+    field: str = "field"
+
+    def needed(self, voted: bool) -> tuple[str, ...]:
+        """What every record of a file has."""
+        return self.voted or self.fields if voted else self.fields
 
 
 FORMATS: Mapping[str, Format] = {
     "pairs": Format(
         pairs.REQUIRED,
-        lambda records, _: pairs.checked(records),
-        lambda records: pairs.checked(records, pairs.VOTED),
-        pairs.VOTED,
+        pairs.rows,
+        pairs.rows,
+        filled=(*WHO, "judge"),
+        voted=pairs.VOTED,
+        others=(*pairs.REQUIRED, *pairs.OPTIONAL),
         apart=False,
+        field="column",
     ),
     "fastchat": Format(
         fastchat.FIELDS,
-        lambda records, _: fastchat.rows(records),
+        fastchat.rows,
         None,
-        fastchat.FIELDS,
         filled=("question_id", "model_1", "model_2", "judge"),
     ),
     "arena": Format(
         arena.FIELDS,
-        lambda records, _: arena.rows(records),
-        lambda records: arena.rows(records, votes=True),
-        arena.FIELDS,
+        arena.rows,
+        partial(arena.rows, votes=True),
         filled=("question_id", "model_a", "model_b"),
     ),
     "alpaca-eval": Format(
         alpaca_eval.FIELDS,
-        lambda records, _: alpaca_eval.rows(records),
-        lambda records: alpaca_eval.rows(records, votes=True),
-        alpaca_eval.FIELDS,
-        word="entry",
+        alpaca_eval.rows,
+        partial(alpaca_eval.rows, votes=True),
         filled=("instruction", "generator_1", "generator_2", "annotator"),
+        place="entry",
     ),
-    "reviews": Format(
-        reviews.FIELDS, reviews.rows, lambda records: reviews.rows(records, ()), reviews.FIELDS
-    ),
+    "reviews": Format(reviews.FIELDS, reviews.rows, reviews.rows),
 }
 
 
@@ -89,7 +96,7 @@ def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
     if not path.is_dir():
         if not path.exists():
-            raise SelfprefError(f"{path}: no such file; correct the path")
+            raise SelfprefError(f"{path}: no such file; correct the path or `source`")
         return [path]
     found = sorted(
         file for file in path.rglob("*.json*") if file.is_file() and reviews.is_review(file)
@@ -102,70 +109,66 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _records(files: Sequence[Path]) -> Found:
-    for path in files:
-        listed = path.suffix not in (".jsonl", ".csv")
-        for number, record in (entries if listed else rows_of)(path):
-            yield path, number, record
+def _records(path: Path) -> Records:
+    return (rows_of if path.suffix in (".jsonl", ".csv") else entries)(path)
 
 
-def _has(record: Mapping[str, Any], fields: Sequence[str]) -> bool:
-    return all(any(name in record for name in field.split(" or ")) for field in fields)
+def _has(record: Mapping[str, Any], field: str) -> bool:
+    return any(name in record for name in field.split(" or "))
 
 
-def _recognised(path: Path, record: Mapping[str, Any], wanted: str, voted: bool) -> str:
-    """The format's name.
+def _recognised(path: Path, wanted: str, voted: bool) -> Format:
+    """The format of a file.
 
     Raises:
-        SelfprefError: The record has not all fields of the wanted format, or of any.
+        SelfprefError: Its first record has not all fields of the wanted format, or of any.
     """
+    if wanted not in (AUTO, *FORMATS):
+        raise SelfprefError(f"--format {wanted}: unknown; choose of {', '.join((AUTO, *FORMATS))}")
+    _, record = next(_records(path), (0, None))
+    if record is None:
+        raise SelfprefError(f"{path}: no record; is the file empty?")
     options = {
-        name: form.voted if voted else form.fields
+        name: form
         for name, form in FORMATS.items()
         if wanted in (AUTO, name) and not (voted and form.votes is None)
     }
-    for name, fields in options.items():
-        if _has(record, fields):
-            return name
-    looked = "; ".join(f"{name}: {', '.join(fields)}" for name, fields in options.items())
+    for form in options.values():
+        if all(_has(record, field) for field in form.needed(voted)):
+            return form
+    told, looked = "of no known format", []
+    for name, form in options.items():
+        needed = form.needed(voted)
+        looked.append(f"{name}: {', '.join(needed)}")
+        if wanted == name:
+            told = f"no {form.field} {next(f for f in needed if not _has(record, f))!r}"
     shown = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
-        f"{path}: of no known format; it has the fields {shown}\n"
-        f"looked for {looked or 'a format with votes'}"
+        f"{path}: {told}; it has the fields {shown}\n"
+        f"looked for {'; '.join(looked) or 'a format with votes'}"
     )
 
 
-def _read(path: Path, wanted: str, judges: Sequence[str], *, voted: bool, texts: bool) -> Rows:
-    if wanted not in (AUTO, *FORMATS):
-        raise SelfprefError(f"--format {wanted}: unknown; choose of {', '.join((AUTO, *FORMATS))}")
-    files = _files(path)
-    records = _records(files)
-    first = next(records, None)
-    if first is None:
-        raise SelfprefError(f"{files[0]}: no record; is the file empty?")
-    form = FORMATS[_recognised(files[0], first[2], wanted, voted)]
-    needed = form.voted if voted else form.fields
-    whole = _whole(chain([first], records), needed, form)
-    rows = form.votes(whole) if voted and form.votes else form.rows(whole, judges)
-    return gather(rows, apart=voted or form.apart, texts=texts, word=form.word)
-
-
-def _whole(records: Found, fields: Sequence[str], form: Format) -> Found:
-    """The records, all of which have the fields, and names in those that hold names."""
-    single = [field for field in fields if " or " not in field]
-    there: tuple[str, ...] = ()
-    for path, number, record in records:
-        if there != (there := tuple(record)) and not set(single) <= set(there):
-            name = next(field for field in single if field not in there)
-            raise SelfprefError(
-                f"{path}, {form.word} {number}: no field {name!r}; it needs {', '.join(fields)}"
-            )
-        for name in form.filled:
-            if record[name] in (None, "", []):
+def _checked(records: Records, file: str, form: Format, voted: bool) -> Read:
+    """The records, all of which have the fields, and values in those that hold names."""
+    needed = form.needed(voted)
+    filled = [name for name in form.filled if name in needed]
+    fields: tuple[str, ...] = ()
+    for number, record in records:
+        # Records mostly have the fields of the one before.
+        if fields != (fields := tuple(record)):
+            if missing := [name for name in needed if not _has(record, name)]:
                 raise SelfprefError(
-                    f"{path}, {form.word} {number}: {name} is empty; fill it or remove it"
+                    f"{file} {number}: no {form.field} {missing[0]!r}; it needs {', '.join(needed)}"
                 )
-        yield path, number, record
+            if form.others is not None and (unknown := set(fields) - {*form.others}):
+                raise SelfprefError(
+                    f"{file} {number}: unknown {form.field} {min(unknown)!r}; remove it"
+                )
+        for name in filled:
+            if record[name] in (None, "", []):
+                raise SelfprefError(f"{file} {number}: {name} is empty; fill it or remove it")
+        yield file, number, record
 
 
 def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
@@ -180,18 +183,21 @@ def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
 def read(
     path: Path, wanted: str = AUTO, judges: Sequence[str] = (), *, texts: bool = False
 ) -> Rows:
-    """The rows of a file of judgments.
+    """The rows of a file of judgments, or of a folder of review files.
 
     Args:
-        path: The file, or a folder of review files.
+        path: The file or folder.
         wanted: A format, or `auto`.
-        judges: Names that a judge may have, for formats that tell them in the file's name.
+        judges: Names that judges may have, where only file names tell them.
         texts: Whether prompts and responses are kept.
 
     Raises:
         SelfprefError: One or two lines with file, line, field and remedy.
     """
-    return _read(path, wanted, judges, voted=False, texts=texts)
+    files = _files(path)
+    form = _recognised(files[0], wanted, voted=False)
+    rows = partial(reviews.rows, judges=judges) if form.rows is reviews.rows else form.rows
+    return gather(_read(files, form), rows, apart=form.apart, texts=texts)
 
 
 def votes(path: Path, wanted: str = AUTO) -> Rows:
@@ -200,5 +206,37 @@ def votes(path: Path, wanted: str = AUTO) -> Rows:
     Raises:
         SelfprefError: As `read`.
     """
-    found = _read(path, wanted, (), voted=True, texts=False)
-    return found.of(found.frame.assign(judge=None).astype({"judge": "str"}))
+    files = _files(path)
+    form = _recognised(files[0], wanted, voted=True)
+    return _voted(_read(files, form, voted=True), form)
+
+
+def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> Rows:
+    """The rows of a frame in the columns of `selfpref.formats.pairs`.
+
+    Args:
+        frame: A row a verdict; a vote, where it was `voted`.
+        name: Of the frame, for errors.
+        voted: Whether it holds votes alone.
+
+    Raises:
+        SelfprefError: A row breaks the rules of the format; names row and column.
+    """
+    form = FORMATS["pairs"]
+    values = frame.astype(object).where(frame.notna(), None).rename(columns=str)
+    records = enumerate(values.to_dict("records"))
+    read = _checked(records, f"{name}, row", form, voted)
+    return _voted(read, form) if voted else gather(read, form.rows, apart=False, texts=False)
+
+
+def _read(files: Sequence[Path], form: Format, voted: bool = False) -> Read:
+    for path in files:
+        yield from _checked(_records(path), f"{path}, {form.place}", form, voted)
+
+
+def _voted(read: Read, form: Format) -> Rows:
+    """Votes alone, whatever else a file says."""
+    assert form.votes is not None
+    found = gather(read, form.votes, apart=True, texts=False)
+    frame = found.frame.assign(judge=None).astype({"judge": "str"})
+    return Rows(frame, apart=True)

@@ -14,16 +14,16 @@ enters the study by its numbers; a text that it could not read has no row.
 """
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
-from selfpref.formats.records import finite, judges_of, whole_rows
+from selfpref.formats.datasets import finite, judges_of, whole
+from selfpref.formats.rows import refuse
 from selfpref.params import Dataset
 
-COLUMNS = ("item", "responder", "reader", "given_prompt", "nats", "tokens", "bytes")
+NUMBERS = {"nats": "sum_nll", "tokens": "n_tokens", "bytes": "n_bytes"}
+NAMES = {"item": "item_id", "responder": "responder", "reader": "judge"}
 GIVEN = {"true": True, "false": False}
 
 
@@ -42,28 +42,15 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         SelfprefError: A column is missing or unknown, a value is no number, or a reader has two
             rows of one text; names file, line and column.
     """
-    found: dict[tuple[str, str, str, bool], dict[str, Any]] = {}
-    for where, row in whole_rows(source, COLUMNS):
-        given = GIVEN.get(str(row["given_prompt"]).lower())
-        if given is None:
-            raise SelfprefError(
-                f"{where}: given_prompt {row['given_prompt']!r} is neither true nor false"
-            )
-        key = (row["item"], row["responder"], row["reader"], given)
-        if key in found:
-            raise SelfprefError(f"{where}: a second row of item {key[0]!r}; keep one")
-        nats, tokens, size = (finite(row, name, where) for name in ("nats", "tokens", "bytes"))
-        if min(nats, tokens, size) < 0:
-            raise SelfprefError(f"{where}: nats, tokens and bytes are numbers from 0")
-        found[key] = {"sum_nll": nats, "n_tokens": int(tokens), "n_bytes": int(size)}
-    names = ("item_id", "responder", "judge", "conditional")
-    rows = [dict(zip(names, key, strict=True)) | values for key, values in found.items()]
-    wanted = judges_of(dataset, entry, {str(row["judge"]) for row in rows})
-    return {
-        "perplexities": tables.fill(
-            [row for row in rows if row["judge"] in wanted],
-            "perplexities",
-            study=entry.study,
-            status="ok",
-        )
-    }
+    raw = whole(source, (*NAMES, "given_prompt", *NUMBERS))
+    given = raw["given_prompt"].astype("str").str.lower().map(GIVEN)
+    refuse(raw, given.isna(), "given_prompt {given_prompt} is neither true nor false")
+    key = raw[list(NAMES)].astype("str").assign(conditional=given.astype(bool))
+    refuse(raw, key.duplicated(), "a second row of item {item}; keep one")
+    values = pd.DataFrame({name: finite(raw, name) for name in NUMBERS})
+    refuse(raw, values.lt(0).any(axis=1), "nats, tokens and bytes are numbers from 0")
+    found = key.join(values.astype({"tokens": "int64", "bytes": "int64"}))
+    found = found.rename(columns=NAMES | NUMBERS)
+    kept = found[found["judge"].isin(judges_of(dataset, entry, found["judge"]))]
+    filled = tables.fill(kept, "perplexities", study=entry.study, status="ok")
+    return {"perplexities": filled}

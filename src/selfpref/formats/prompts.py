@@ -20,9 +20,9 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats.dialogues import sampled
 from selfpref.formats.records import json_lines
 from selfpref.params import Prompts
+from selfpref.seeds import sampled
 
 KNOWN = ("id", "prompt", "messages", "category", "cluster")
 TURNS = ("user", "assistant")

@@ -14,12 +14,14 @@ form: the judge is the one that is given, or the one of the folder, `ratings-<ju
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from selfpref.errors import SelfprefError
-from selfpref.formats.rows import HUMAN, Read
+from selfpref.formats.rows import HUMAN, refuse
 from selfpref.tables.schemas import TIE
 
 FIELDS = ("question_id or message_id", "score")
@@ -28,6 +30,7 @@ CALIBRATED = re.compile(r"review_([^_]+)_([^_]+)(?:_([^_]+)_mec\d+_bpc([01]))?")
 FOLDER = "ratings-"
 # What one number says; a negative one, that nothing could be read.
 CLASSES = {1: "a", 2: "b", 3: TIE}
+UNKNOWN = "unknown"
 
 
 def is_review(path: Path) -> bool:
@@ -58,45 +61,44 @@ def _named(path: Path, judges: Sequence[str]) -> tuple[str, str, str, bool]:
     )
 
 
-def _choice(score: Any, where: str) -> str | None:
-    """`a`, `b`, `tie`, or None where nothing could be read."""
-    pair = score if isinstance(score, list) else None
-    numbers = [score] if pair is None else pair
-    if score is None or any(number is None for number in numbers):
+def _choice(score: Any) -> str | None:
+    """`a`, `b`, `tie`, None where nothing could be read, or `UNKNOWN`."""
+    numbers = score if isinstance(score, list) else [score]
+    if any(number is None for number in numbers):
         return None
-    known = all(isinstance(number, int | float) for number in numbers)
-    if known and min(numbers, default=0) < 0:
+    if not all(isinstance(number, int | float) for number in numbers):
+        return UNKNOWN
+    if min(numbers, default=0) < 0:
         return None
-    if known and pair is not None and len(pair) == 2:
-        one, two = pair
-        return TIE if one == two else ("a" if one > two else "b")
-    if known and pair is None and score in CLASSES:
-        return CLASSES[score]
-    raise SelfprefError(f"{where}: score {score!r}; give 1, 2, 3, two scores, -1 or null")
+    if not isinstance(score, list):
+        return CLASSES.get(score, UNKNOWN)
+    if len(score) != 2:
+        return UNKNOWN
+    one, two = score
+    return TIE if one == two else ("a" if one > two else "b")
 
 
-def rows(records: Read, judges: Sequence[str] = ()) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+def rows(raw: pd.DataFrame, judges: Sequence[str] = ()) -> pd.DataFrame:
     """A row a review.
 
     Args:
-        records: Of files whose names are as above.
+        raw: Of files whose names are as above.
         judges: Names that a judge may have.
 
     Raises:
         SelfprefError: A name or a score that cannot be read; names file, line and field.
     """
-    names: dict[Path, tuple[str, str, str, bool]] = {}
-    for path, number, record in records:
-        if path not in names:
-            names[path] = _named(path, judges)
-        first, second, judge, known = names[path]
-        item = record.get("question_id", record.get("message_id"))
-        if item is None:
-            raise SelfprefError(f"{path}, line {number}: no field question_id or message_id")
-        choice = _choice(record["score"], f"{path}, line {number}")
-        row: dict[str, Any] = {"item": item, "responder_a": first, "responder_b": second}
+    item = raw.reindex(columns=["question_id", "message_id"]).bfill(axis=1).iloc[:, 0]
+    refuse(raw, item.isna(), "no field question_id or message_id")
+    choice = raw["score"].map(_choice)
+    refuse(raw, choice.eq(UNKNOWN), "score {score}; give 1, 2, 3, two scores, -1 or null")
+    found = []
+    for file, part in raw.groupby("file", sort=False):
+        first, second, judge, known = _named(Path(str(file).rpartition(",")[0]), judges)
+        named = part[["file", "line"]].assign(item=item, responder_a=first, responder_b=second)
         if judge == HUMAN:
-            yield path, number, {**row, "annotator": HUMAN, "label": choice}
+            found.append(named.assign(annotator=HUMAN, label=choice))
         else:
             order = "ab" if known else None
-            yield path, number, {**row, "judge": judge, "order": order, "verdict": choice}
+            found.append(named.assign(judge=judge, order=order, verdict=choice))
+    return pd.concat(found)

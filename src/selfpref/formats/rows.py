@@ -1,41 +1,98 @@
 """Rows of judgments, whatever file they come from, and the tables that they make.
 
-A format's reader turns each record of a file into a *row*: who compared which two responses to
-which item, and what came of it. A row is a judge's verdict, with a person's vote beside it or
-without one, or a vote alone (`judge` is missing). The columns are those of this project's own
-format (`selfpref.formats.pairs`) and `status`, why a verdict is missing. Rows are gathered as
-columns: a million of them take some hundred MB.
+A format turns each record of a file into a *row*: who compared which two responses to which item,
+and what came of it. A row is a judge's verdict, with a person's vote beside it or without one, or a
+vote alone (`judge` is missing). The columns are those of this project's own format
+(`selfpref.formats.pairs`), `status` (why a verdict is missing), and `file` and `line`, where the
+row stands.
 """
 
-import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
-import pyarrow
-from pyarrow import compute
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.tables.schemas import TIE
 
 Frames = dict[str, pd.DataFrame]
-Bools = npt.NDArray[np.bool_]
-# A reader yields file, line and row; what a row does not have is missing.
-Read = Iterable[tuple[Path, int, Mapping[str, Any]]]
+# The file (with the word for a place in it: `f.jsonl, line`), the number of the place, the record.
+Read = Iterable[tuple[str, int, Mapping[str, Any]]]
 WHO = ("item", "responder_a", "responder_b")
 TEXTS = ("prompt", "text_a", "text_b")
 NAMED = (*WHO, "label", "judge", "order", "verdict", "annotator", "cluster", "category", "status")
 PROBABILITIES = ("probability_a", "probability_b")
 ORDERS = ("ab", "ba")
 HUMAN = "human"
+# Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
+# Of a value in an error.
+MOST_SHOWN = 60
+
+
+def where(frame: pd.DataFrame, row: int) -> str:
+    """The place of a row, for an error."""
+    return f"{frame['file'].iloc[row]} {frame['line'].iloc[row]}"
+
+
+def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> None:
+    """End with the first row of a mask.
+
+    Args:
+        frame: Rows with their places.
+        wrong: The mask.
+        reason: What to say after the place; `{column}` is the row's value there.
+        more: Other words of the reason.
+
+    Raises:
+        SelfprefError: There is such a row.
+    """
+    if len(found := np.flatnonzero(wrong)):
+        values = frame.iloc[found[0]].to_dict()
+        shown = {
+            name: repr(None if isinstance(value, float) and np.isnan(value) else value)[:MOST_SHOWN]
+            for name, value in values.items()
+        }
+        told = reason.format_map({**shown, **more})
+        raise SelfprefError(f"{where(frame, int(found[0]))}: {told}")
+
+
+def refuse_again(frame: pd.DataFrame, keys: pd.DataFrame, wrong: pd.Series, reason: str) -> None:
+    """As `refuse`; `{before}` is the place of the first row with the same key."""
+    if len(found := np.flatnonzero(wrong)):
+        first = np.flatnonzero(keys.eq(keys.iloc[found[0]]).all(axis=1))[0]
+        refuse(frame, wrong, reason, before=where(frame, int(first)))
+
+
+def chunks(read: Read) -> Iterable[pd.DataFrame]:
+    """Records as columns of Python's values, so many at a time, with `file` and `line`."""
+    left = iter(read)
+    while chunk := list(islice(left, CHUNK)):
+        files, lines, records = zip(*chunk, strict=True)
+        yield pd.DataFrame(list(records), dtype=object).assign(file=files, line=lines)
+
+
+def named(raw: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """Some columns of records under other names, missing where no record has them; the places."""
+    return raw.reindex(columns=[*names, "file", "line"]).rename(columns=names)
+
+
+def filled(raw: pd.DataFrame, name: str) -> pd.Series:
+    """Where a column of records has a value; nowhere, where no record has the column."""
+    if name not in raw:
+        return pd.Series(False, index=raw.index)
+    return raw[name].notna() & raw[name].ne("")
+
+
+def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
+    """The numbers in a column of records; NaN where there is none."""
+    if name not in raw:
+        return pd.Series(np.nan, index=raw.index)
+    return pd.to_numeric(raw[name].astype("str"), errors="coerce").astype(float)
 
 
 @dataclass(frozen=True)
@@ -44,37 +101,13 @@ class Rows:
 
     Attributes:
         frame: `NAMED` and `TEXTS` as text, null where missing; `PROBABILITIES`, NaN where missing;
-            `repeat`; `file` (its place in `files`) and `line`.
-        files: Where the rows stand, for errors.
+            `repeat`; `file` and `line`, the place.
         apart: Whether each vote is one of its own. Otherwise a vote may stand in several rows, once
             a judge and order, and counts once.
-        word: What a place in a file is called.
     """
 
     frame: pd.DataFrame
-    files: Sequence[str]
     apart: bool = False
-    word: str = "line"
-
-    def where(self, row: int) -> str:
-        """The place of a row, for an error."""
-        file, line = self.frame["file"].iloc[row], self.frame["line"].iloc[row]
-        return f"{self.files[file]}, {self.word} {line}"
-
-    def refuse(self, wrong: Bools, reason: str) -> None:
-        """End with the first row of a mask; `{column}` in the reason is its value there.
-
-        Raises:
-            SelfprefError: There is such a row.
-        """
-        if len(found := np.flatnonzero(wrong)):
-            row = self.frame.iloc[found[0]].to_dict()
-            shown = {name: repr(value) for name, value in row.items()}
-            raise SelfprefError(f"{self.where(int(found[0]))}: {reason.format(**shown)}")
-
-    def of(self, frame: pd.DataFrame) -> "Rows":
-        """The same with some of the rows."""
-        return replace(self, frame=frame.reset_index(drop=True))
 
     def renamed(self, alias: Mapping[str, str]) -> "Rows":
         """With other names of judges and responders.
@@ -84,85 +117,44 @@ class Rows:
         """
         if not alias:
             return self
-        names = {name: self.frame[name].replace(dict(alias)) for name in WHO[1:]}
+        names = {name: self.frame[name].replace(dict(alias)) for name in (*WHO[1:], "judge")}
         # A vote or verdict that names a responder names it as the row does.
         sides = {name: _sides(self.frame, name) for name in ("label", "verdict")}
-        judge = self.frame["judge"].replace(dict(alias))
-        found = replace(self, frame=self.frame.assign(judge=judge, **names, **sides))
-        same = found.frame["responder_a"].eq(found.frame["responder_b"]).to_numpy(dtype=bool)
-        found.refuse(same, "--alias makes both responders {responder_a}; drop one alias")
-        return found
+        frame = self.frame.assign(**names, **sides)
+        same = frame["responder_a"].eq(frame["responder_b"])
+        refuse(frame, same, "--alias makes both responders {responder_a}; drop one alias")
+        return replace(self, frame=frame)
 
 
-def _texts(values: list[Any], name: str, where: Callable[[int], str]) -> pd.Series:
-    """A column of texts; what is empty is missing, and numbers are written out.
-
-    Args:
-        values: The values.
-        name: Of the column, for an error.
-        where: The place of each value, for an error.
-    """
-    try:
-        found = pyarrow.array(values, pyarrow.string())
-    except pyarrow.ArrowException:
-        for place, value in enumerate(values):
-            if isinstance(value, dict | list):
-                raise SelfprefError(
-                    f"{where(place)}: {name} {str(value)[:40]}; give a text or a number"
-                ) from None
-        written = (None if value is None else str(value) for value in values)
-        found = pyarrow.array(written, pyarrow.string())
-    filled = compute.if_else(compute.equal(found, ""), None, found)
-    return pd.Series(pd.array(filled, dtype="str"))
-
-
-def _columns(
-    rows: list[Mapping[str, Any]], names: Sequence[str], where: Callable[[int], str]
-) -> dict[str, pd.Series]:
-    there = set[str]().union(*rows)
-    nothing = [None] * len(rows)
-    found = {
-        name: _texts([row.get(name) for row in rows] if name in there else nothing, name, where)
-        for name in names
-    }
-    for name in PROBABILITIES:
-        values = [row.get(name) for row in rows] if name in there else nothing
-        found[name] = pd.Series([None if value == "" else value for value in values], dtype=float)
-    repeats = [row.get("repeat") or 0 for row in rows] if "repeat" in there else 0
-    return found | {"repeat": pd.Series(repeats, index=range(len(rows)), dtype="int64")}
-
-
-def _where(paths: Sequence[Path], word: str, lines: Sequence[int], place: int) -> str:
-    return f"{paths[place]}, {word} {lines[place]}"
-
-
-def gather(read: Read, *, apart: bool = False, texts: bool = True, word: str = "line") -> Rows:
+def gather(
+    read: Read, rows: Callable[[pd.DataFrame], pd.DataFrame], *, apart: bool, texts: bool
+) -> Rows:
     """Rows as columns.
 
     Args:
-        read: File, line and row, as a format's reader yields them.
+        read: File, line and record.
+        rows: From records to rows.
         apart: Whether each vote is one of its own.
         texts: Whether prompts and responses are kept.
-        word: What a place in a file is called.
+
+    Raises:
+        SelfprefError: A list or mapping stands where a name or text does.
     """
+    parts = [_typed(rows(raw), texts) for raw in chunks(read)]
+    return Rows(pd.concat(parts, ignore_index=True), apart)
+
+
+def _typed(rows: pd.DataFrame, texts: bool) -> pd.DataFrame:
+    """Texts, empty ones missing and numbers written out; numbers; a repeat, 0 where none is."""
     names = [*NAMED, *(TEXTS if texts else ())]
-    files: dict[str, int] = {}
-    parts = [pd.DataFrame(_columns([], names, str)).assign(file=0, line=0)]
-    left = iter(read)
-    # The collector would walk the records of a chunk again and again.
-    collected = gc.isenabled()
-    gc.disable()
-    try:
-        while chunk := list(islice(left, CHUNK)):
-            paths, lines, rows = zip(*chunk, strict=True)
-            known = {path: files.setdefault(str(path), len(files)) for path in dict.fromkeys(paths)}
-            where = partial(_where, paths, word, lines)
-            part = pd.DataFrame(_columns(list(rows), names, where))
-            parts.append(part.assign(file=[known[path] for path in paths], line=list(lines)))
-    finally:
-        if collected:
-            gc.enable()
-    return Rows(pd.concat(parts, ignore_index=True), list(files), apart, word)
+    frame = rows.reindex(columns=[*names, *PROBABILITIES, "repeat", "file", "line"])
+    for name in names:
+        nested = frame[name].map(lambda value: isinstance(value, dict | list))
+        refuse(frame, nested, f"{name} {{{name}}}; give a text or a number")
+        frame[name] = frame[name].astype("str").replace("", None)
+    return frame.fillna({"repeat": 0}).astype(
+        dict.fromkeys(PROBABILITIES, float) | {"repeat": "int64", "file": "str"}
+    )
 
 
 def _sides(frame: pd.DataFrame, column: str) -> pd.Series:
@@ -178,133 +170,123 @@ def _checked(rows: Rows) -> Rows:
     frame = rows.frame
     for name in (*WHO, "judge"):
         unprintable = [value for value in frame[name].dropna().unique() if not value.isprintable()]
-        wrong = frame[name].isin(unprintable).to_numpy(dtype=bool)
-        rows.refuse(wrong, f"{name} {{{name}}} is not printable; rename it")
-    same = frame["responder_a"].eq(frame["responder_b"]).to_numpy(dtype=bool)
-    rows.refuse(same, "responder_a and responder_b are both {responder_a}")
+        wrong = frame[name].isin(unprintable)
+        refuse(frame, wrong, f"{name} {{{name}}} is not printable; rename it")
+    same = frame["responder_a"].eq(frame["responder_b"])
+    refuse(frame, same, "responder_a and responder_b are both {responder_a}")
     unknown = frame["order"].notna() & ~frame["order"].isin(ORDERS)
-    rows.refuse(unknown.to_numpy(dtype=bool), "order {order}; give ab, ba or leave it empty")
-    sides = {}
-    for name in ("label", "verdict"):
-        sides[name] = _sides(frame, name)
-        wrong = sides[name].notna() & ~sides[name].isin(("a", "b", TIE))
-        rows.refuse(
-            wrong.to_numpy(dtype=bool),
+    refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
+    sides = {name: _sides(frame, name) for name in ("label", "verdict")}
+    for name, side in sides.items():
+        refuse(
+            frame,
+            side.notna() & ~side.isin(("a", "b", TIE)),
             f"{name} names the unknown responder {{{name}}}; "
             "give a, b, tie, {responder_a} or {responder_b}",
         )
     return replace(rows, frame=frame.assign(**sides))
 
 
-def _items(parts: Iterable[pd.DataFrame], dataset: str) -> pd.DataFrame:
-    frame = pd.concat(parts, ignore_index=True).drop_duplicates("item")
-    prompts = frame["prompt"] if "prompt" in frame else [None] * len(frame)
+def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    first = frame.drop_duplicates("item")
+    asked = first["prompt"] if "prompt" in first else [None] * len(first)
     return pd.DataFrame(
         {
-            "item_id": f"{dataset}/" + frame["item"],
-            "category": frame["category"],
-            "cluster": f"{dataset}/" + frame["cluster"].fillna(frame["item"]),
+            "item_id": f"{dataset}/" + first["item"],
+            "category": first["category"],
+            "cluster": f"{dataset}/" + first["cluster"].fillna(first["item"]),
             "messages": [
                 [{"role": "user", "content": text}] if isinstance(text, str) else []
-                for text in prompts
+                for text in asked
             ],
         }
     )
 
 
 def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    columns = ["item_id", "responder", "text"]
     sides = [
-        pd.DataFrame(
-            {"item_id": frame["item"], "responder": frame[responder], "text": frame[text]}
-        ).dropna(subset="text")
-        for responder, text in (("responder_a", "text_a"), ("responder_b", "text_b"))
-        if text in frame
+        pd.DataFrame(frame[["item", f"responder_{side}", f"text_{side}"]].set_axis(columns, axis=1))
+        for side in "ab"
+        if f"text_{side}" in frame
     ]
-    if not any(len(side) for side in sides):
+    if not sides:
         return pd.DataFrame()
-    found = pd.concat(sides, ignore_index=True).drop_duplicates(["item_id", "responder"])
+    found = pd.concat(sides, ignore_index=True).dropna(subset="text")
+    found = found.drop_duplicates(["item_id", "responder"])
     return found.assign(item_id=f"{dataset}/" + found["item_id"])
+
+
+def _turned(
+    frame: pd.DataFrame, one: str, two: str, turn: pd.Series
+) -> tuple[pd.Series, pd.Series]:
+    """Two columns, changed for each other in some rows."""
+    return frame[one].where(~turn, frame[two]), frame[two].where(~turn, frame[one])
 
 
 def _votes(rows: Rows, dataset: str) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
-    frame = rows.frame[rows.frame["label"].notna()]
+    frame = rows.frame[rows.frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
+    first, second = _turned(frame, "responder_a", "responder_b", swapped)
     turned = frame["label"].map({"a": "b", "b": "a", TIE: TIE})
-    votes = pd.DataFrame(
-        {
-            "item_id": f"{dataset}/" + frame["item"],
-            "responder_a": frame["responder_a"].where(~swapped, frame["responder_b"]),
-            "responder_b": frame["responder_b"].where(~swapped, frame["responder_a"]),
-            "annotator": frame["annotator"].fillna(HUMAN),
-            "label": frame["label"].where(~swapped, turned),
-        }
-    )
+    key = {
+        "item_id": f"{dataset}/" + frame["item"],
+        "responder_a": first,
+        "responder_b": second,
+        "annotator": frame["annotator"].fillna(HUMAN),
+    }
+    votes = pd.DataFrame({**key, "label": frame["label"].where(~swapped, turned)})
     if rows.apart:
         return votes
-    key = ["item_id", "responder_a", "responder_b", "annotator"]
-    number = votes.groupby(key, sort=False).ngroup().to_numpy()
-    first = np.unique(number, return_index=True)[1][number]
-    labels = votes["label"].to_numpy(dtype=object)
-    if len(wrong := np.flatnonzero(labels != labels[first])):
-        row, before = (int(votes.index[place]) for place in (wrong[0], first[wrong[0]]))
-        raise SelfprefError(
-            f"{rows.where(row)}: label {frame['label'][row]!r} contradicts {rows.where(before)}; "
-            "if two people voted, name them in a column `annotator`"
-        )
-    return votes.drop_duplicates(key)
-
-
-def _lists(first: pd.Series, second: pd.Series, kind: pyarrow.DataType) -> pyarrow.Array:
-    """Lists of two, as Arrow's; null where the first is missing."""
-    missing = first.isna().to_numpy(dtype=bool)
-    values = pyarrow.Array.from_pandas(pd.concat([first, second], ignore_index=True), type=kind)
-    place = np.arange(2 * len(first)).reshape(2, -1).T.ravel()
-    if isinstance(values, pyarrow.ChunkedArray):
-        values = values.combine_chunks()
-    offsets = pyarrow.array(np.arange(0, 2 * len(first) + 1, 2, dtype=np.int32))
-    return pyarrow.ListArray.from_arrays(
-        offsets, values.take(pyarrow.array(place)), mask=pyarrow.array(missing)
+    said = votes.drop_duplicates()
+    refuse_again(
+        frame.loc[said.index],
+        said[list(key)],
+        said.duplicated(list(key)),
+        "label {label} contradicts {before}; "
+        "if two people voted, name them in a column `annotator`",
     )
+    return said
+
+
+def _pairs(one: pd.Series, two: pd.Series) -> list[list[Any] | None]:
+    """Lists of two; None where the first is missing."""
+    there = one.notna()
+    return [list(pair) if given else None for *pair, given in zip(one, two, there, strict=True)]
 
 
 def _verdicts(rows: Rows, dataset: str) -> pd.DataFrame:
     frame, side = rows.frame, rows.frame["verdict"]
     one, two = (frame[name] for name in PROBABILITIES)
-    given = one.notna().to_numpy()
-    empty = given & ((one + two) == 0).to_numpy()
-    likelier = np.where(one > two, "a", np.where(one < two, "b", TIE))
-    told = given & ~empty
-    rows.refuse(
-        told & side.notna().to_numpy(dtype=bool) & (side != likelier).to_numpy(dtype=bool),
+    empty = (one + two).eq(0)
+    told = one.notna() & ~empty
+    likelier = pd.Series(np.select([one > two, one < two], ["a", "b"], TIE), index=frame.index)
+    refuse(
+        frame,
+        told & side.notna() & side.ne(likelier),
         "the verdict {verdict} contradicts the probabilities; give one of them",
     )
-    side = side.mask(told, pd.Series(likelier, index=side.index)).mask(empty)
+    side = side.mask(told, likelier).mask(empty)
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
     turned = frame["order"].eq("ba")
-    first = frame["responder_a"].where(~turned, frame["responder_b"])
-    second = frame["responder_b"].where(~turned, frame["responder_a"])
-    candidates = _lists(first, second, pyarrow.string())
-    shares = _lists(one.where(~turned, two), two.where(~turned, one), pyarrow.float64())
-    key = pd.DataFrame(
-        {"item": frame["item"], "judge": frame["judge"], "first": first, "second": second}
-    ).assign(repeat=frame["repeat"])
-    if (doubled := key.duplicated().to_numpy()).any():
-        row = int(np.flatnonzero(doubled)[0])
-        earlier = int(np.flatnonzero(key.eq(key.iloc[row]).all(axis=1).to_numpy())[0])
-        remedy = "remove one" + ("" if rows.apart else ", or number them in a column `repeat`")
-        raise SelfprefError(
-            f"{rows.where(row)}: the same item, pair, judge and order as {rows.where(earlier)}; "
-            f"{remedy}"
-        )
-    failed = frame["status"].fillna("unparsable").mask(pd.Series(empty), "low-mass")
+    first, second = _turned(frame, "responder_a", "responder_b", turned)
+    key = frame[["item", "judge", "repeat"]].assign(first=first, second=second)
+    remedy = "remove one" + ("" if rows.apart else ", or number them in a column `repeat`")
+    refuse_again(
+        frame,
+        key,
+        key.duplicated(),
+        f"the same item, pair, judge and order as {{before}}; {remedy}",
+    )
+    failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     return pd.DataFrame(
         {
             "item_id": f"{dataset}/" + frame["item"],
             "judge": frame["judge"],
-            "candidates": pd.array(candidates, dtype=pd.ArrowDtype(candidates.type)),
+            "candidates": _pairs(first, second),
             "order_known": frame["order"].notna(),
-            "probabilities": pd.array(shares, dtype=pd.ArrowDtype(shares.type)),
+            "probabilities": _pairs(*_turned(frame, *PROBABILITIES, turned)),
             "mass": one + two,
             "choice": choice,
             "repeat": frame["repeat"],
@@ -337,22 +319,16 @@ def tables_of(
             contradict each other; names file and line.
     """
     sources = [_checked(part) for part in (rows, votes) if part is not None]
-    found = sources[0]
+    frame = sources[0].frame
+    judged = frame["judge"].notna() if judges is None else frame["judge"].isin(list(judges))
     labels = pd.concat([_votes(part, dataset) for part in sources], ignore_index=True)
     key = ["item_id", "responder_a", "responder_b", "annotator"]
-    judged = found.frame["judge"].notna()
-    if judges is not None:
-        judged &= found.frame["judge"].isin(list(judges))
     made = {
-        "items": _items((part.frame for part in sources), dataset),
-        "responses": _responses(found.frame, dataset),
+        "items": _items(pd.concat([part.frame for part in sources]), dataset),
+        "responses": _responses(frame, dataset),
         "labels": labels.assign(repeat=labels.groupby(key, sort=False).cumcount()),
-        "verdicts": _verdicts(found.of(found.frame[judged]), dataset),
+        "verdicts": _verdicts(
+            replace(sources[0], frame=frame[judged].reset_index(drop=True)), dataset
+        ),
     }
     return {name: tables.fill(table, name, study=study) for name, table in made.items()}
-
-
-def places(read: Iterator[tuple[int, dict[str, Any]]], path: Path) -> Read:
-    """Records of one file with its path."""
-    for number, record in read:
-        yield path, number, record

@@ -12,12 +12,12 @@ without its weights: score the texts where you like, and name the file under `da
 """
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import finite, whole_rows
+from selfpref.formats.datasets import finite, whole
+from selfpref.formats.rows import refuse
 from selfpref.params import Dataset
 
 COLUMNS = ("item", "responder", "step", "metric", "score")
@@ -42,18 +42,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         raise SelfprefError(
             f"{entry.study}.datasets.{dataset}.judges: true scores have no judge; remove the key"
         )
-    found: dict[tuple[str, str, int, str], dict[str, Any]] = {}
-    for where, row in whole_rows(source, COLUMNS):
-        step = finite(row, "step", where)
-        key = (row["item"], row["responder"], int(step), row["metric"])
-        if step != key[2] or step < 0:
-            raise SelfprefError(f"{where}: step {row['step']!r} is not a number from 0")
-        if key in found:
-            raise SelfprefError(f"{where}: a second {key[3]!r} of item {key[0]!r}; keep one row")
-        names = dict(zip(("item_id", "responder", "step", "metric"), key, strict=True))
-        found[key] = {"study": entry.study, **names, "score": finite(row, "score", where)}
-    return {
-        "truths": pd.DataFrame(
-            found.values(), columns=["study", "item_id", "responder", "step", "metric", "score"]
-        )
-    }
+    raw = whole(source, COLUMNS)
+    step, score = finite(raw, "step"), finite(raw, "score")
+    refuse(raw, step.lt(0) | step.mod(1).ne(0), "step {step} is not a number from 0")
+    names = raw[["item", "responder", "metric"]].astype("str").rename(columns={"item": "item_id"})
+    truths = names.assign(study=entry.study, step=step.astype("int64"), score=score)
+    again = truths.drop(columns="score").duplicated()
+    refuse(raw, again, "a second {metric} of item {item}; keep one row")
+    return {"truths": truths}

@@ -13,10 +13,11 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.ask import NO_EXAMPLE, example
-from selfpref.formats import pairs, perplexities, prompts, released, scores
+from selfpref.formats import datasets, perplexities, prompts, scores
 from selfpref.models.calls import Model
 from selfpref.models.open import open_model
 from selfpref.params import Params, Refine
+from selfpref.params.data import JUDGMENTS
 from selfpref.processes import each
 from selfpref.studies import livebench, panickssery, wataoka, xu
 from selfpref.studies.livebench import lab as livebench_lab
@@ -71,12 +72,10 @@ READERS: dict[str, dict[str, Reader]] = {
         **dict.fromkeys(("flores", "commongen-hard", "math", "lab"), requests.read),
     },
 }
-RELEASED = ("fastchat", "arena", "alpaca-eval", "reviews")
 FILES: dict[str, Reader] = {
-    "pairs": pairs.read,
     "scores": scores.read,
     "perplexities": perplexities.read,
-    **dict.fromkeys(RELEASED, released.read),
+    **dict.fromkeys(JUDGMENTS, datasets.read),
 }
 STUDIES = {one.name: one for one in (wataoka.STUDY, livebench.STUDY, panickssery.STUDY, xu.STUDY)}
 STAGES: dict[str, dict[str, Callable[..., Frames]]] = {

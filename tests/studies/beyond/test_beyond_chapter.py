@@ -10,8 +10,8 @@ import pytest
 from conftest import REPOSITORY, SETTINGS, counted
 
 from selfpref import params, paths, tables
-from selfpref.formats.pairs import checked
-from selfpref.formats.rows import gather, tables_of
+from selfpref.formats.judgments import of_frame
+from selfpref.formats.rows import tables_of
 from selfpref.params import load
 from selfpref.plots.save import listed
 from selfpref.statistics.judged import Judged
@@ -45,8 +45,7 @@ def file_of(judges, rng, items):
 
 
 def data_set(frame):
-    read = ((None, n, row) for n, row in enumerate(frame.to_dict("records")))
-    made = tables_of(gather(checked(read, word="row"), texts=False, word="row"), "mine", "wataoka")
+    made = tables_of(of_frame(frame, "frame"), "mine", "wataoka")
     given = {name: made.get(name, tables.empty(name)) for name in tables.TABLES}
     settings = replace(SETTINGS, bootstrap=replace(SETTINGS.bootstrap, resamples=50))
     return Judged("mine", given | {"responses": counted(tables.empty("responses"))}, settings)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.formats import judgments
-from selfpref.formats.rows import Rows, tables_of
+from selfpref.formats.rows import Rows, refuse, tables_of
 from selfpref.params import Params
 from selfpref.studies.wataoka import STUDY, lab
 
@@ -54,12 +54,11 @@ def _refuse_strangers(
     """End where a vote is not on two responders to an item of a data set."""
     frame = rows.frame
     strange = ~(f"{dataset}/" + frame["item"]).isin(items)
-    rows.refuse(
-        strange.to_numpy(dtype=bool), f"item {{item}} is none of wataoka.datasets.{dataset}"
-    )
+    refuse(frame, strange, f"item {{item}} is none of wataoka.datasets.{dataset}")
     for side in ("responder_a", "responder_b"):
-        rows.refuse(
-            ~frame[side].isin(responders).to_numpy(dtype=bool),
-            f"{side} {{{side}}} wrote no response to {dataset}; there are "
-            + ", ".join(sorted(responders)),
+        refuse(
+            frame,
+            ~frame[side].isin(responders),
+            f"{side} {{{side}}} wrote no response to {dataset}; there are {{there}}",
+            there=", ".join(sorted(responders)),
         )

@@ -7,10 +7,10 @@ from selfpref.ask.judging import judge_pairs
 from selfpref.ask.perplexity import score_responses
 from selfpref.ask.responding import earlier_turns, tallied
 from selfpref.ask.responding import respond as answered
-from selfpref.formats.dialogues import sampled
 from selfpref.models import open as models
 from selfpref.params import Params
 from selfpref.prompts import LAYOUTS
+from selfpref.seeds import sampled
 from selfpref.studies.wataoka import STUDY
 
 # What is read of each table.

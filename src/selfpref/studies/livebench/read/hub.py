@@ -13,9 +13,9 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.download.hub import load
-from selfpref.formats.dialogues import sampled
-from selfpref.formats.records import audited
+from selfpref.formats.datasets import audited
 from selfpref.params import Questions
+from selfpref.seeds import sampled
 
 COLUMNS = ("question_id", "category", "task", "turns")
 

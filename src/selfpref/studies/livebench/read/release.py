@@ -31,7 +31,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.download.fetch import fetch
-from selfpref.formats.records import judges_of
+from selfpref.formats.datasets import judges_of
 from selfpref.params import Dataset
 from selfpref.prompts.rubric import read_marks, read_total
 from selfpref.studies.livebench.scorers import SCORERS, has_key, score

@@ -40,7 +40,7 @@ import pandas as pd
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import judges_of
+from selfpref.formats.datasets import judges_of
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.read.articles import article_items, summaries

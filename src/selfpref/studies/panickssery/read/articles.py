@@ -19,9 +19,9 @@ import pandas as pd
 from selfpref import tables
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
-from selfpref.formats.dialogues import sampled
-from selfpref.formats.records import audited, written
+from selfpref.formats.datasets import audited, written
 from selfpref.params import Articles
+from selfpref.seeds import sampled
 
 # Reader to the columns of article, summary and id.
 COLUMNS = {"xsum": ("document", "summary", "id"), "cnn-dailymail": ("article", "highlights", "id")}

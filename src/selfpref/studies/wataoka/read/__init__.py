@@ -23,7 +23,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref import tables
-from selfpref.formats.records import json_lines, written
+from selfpref.formats.datasets import written
+from selfpref.formats.records import json_lines
 from selfpref.tables.schemas import TIE
 
 SIDES = ["responder_a", "responder_b"]

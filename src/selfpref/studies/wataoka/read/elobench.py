@@ -24,7 +24,7 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref.download.fetch import fetch
-from selfpref.formats.records import audited, judges_of
+from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.studies.wataoka.read import SIDES, WINNERS, hashed, item, tables_of
 

@@ -35,9 +35,9 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.download.hub import load
-from selfpref.formats.dialogues import sampled
-from selfpref.formats.records import audited, judges_of
+from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dialogues
+from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import WINNERS, hashed, item, tables_of, values
 from selfpref.tables.schemas import TIE
 

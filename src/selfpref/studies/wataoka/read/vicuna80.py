@@ -19,7 +19,7 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref.download.fetch import fetch
-from selfpref.formats.records import judges_of
+from selfpref.formats.datasets import judges_of
 from selfpref.params import Dataset
 from selfpref.studies.wataoka.read import item, tables_of, values
 from selfpref.tables.schemas import TIE

@@ -57,7 +57,8 @@ import pandas as pd
 
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import json_lines, judges_of
+from selfpref.formats.datasets import judges_of
+from selfpref.formats.records import json_lines
 from selfpref.params import Dataset
 from selfpref.studies.xu import chains, feedback
 from selfpref.studies.xu.items import Task

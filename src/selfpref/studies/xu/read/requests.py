@@ -17,7 +17,8 @@ import pandas as pd
 from selfpref.download.fetch import fetch
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import audited, json_lines, need
+from selfpref.formats.datasets import audited
+from selfpref.formats.records import json_lines, need
 from selfpref.params import LabRequests, Problems, Requests, Sentences
 from selfpref.studies.xu.items import Item, Task, to_table
 from selfpref.studies.xu.truths import boxed

@@ -1,0 +1,98 @@
+"""What readers of data sets share, and files of judgments as data sets."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from selfpref import tables
+from selfpref.errors import SelfprefError
+from selfpref.formats import judgments
+from selfpref.formats.records import rows_of
+from selfpref.formats.rows import Frames, filled, numbers, refuse, tables_of
+from selfpref.params import Dataset, Dialogues
+
+
+def read(dataset: str, entry: Dataset, source: Path) -> Frames:
+    """The tables of a file of judgments in the format that the entry's reader names.
+
+    Rows of judges that the entry leaves out are skipped. A vote that stands in several rows of a
+    user's own file (once a judge and order) counts once.
+
+    Args:
+        dataset: Prefix of the item ids, `<dataset>/<item>`.
+        entry: The study, the format, the judges to read, and other names.
+        source: The file, or a folder of reviews.
+
+    Returns:
+        items, responses, labels and verdicts.
+
+    Raises:
+        SelfprefError: As `selfpref.formats.judgments.read`.
+    """
+    names = judgments.called(entry.judges or (), entry.aliases)
+    rows = judgments.read(source, entry.reader, names, texts=True).renamed(entry.aliases)
+    found = tables_of(rows, dataset, entry.study, entry.judges)
+    judges_of(dataset, entry, rows.frame["judge"].dropna().unique())
+    return found
+
+
+def judges_of(dataset: str, entry: Dataset | Dialogues, known: Iterable[str]) -> set[str]:
+    """The judges to read of a source: those that its entry names, or all.
+
+    Args:
+        dataset: The entry's key, for errors.
+        entry: The entry.
+        known: The judges that the source has.
+
+    Raises:
+        SelfprefError: The entry names a judge that is not among them.
+    """
+    there = set(known)
+    if unknown := sorted(set(entry.judges or ()) - there):
+        raise SelfprefError(
+            f"{entry.study}.datasets.{dataset}.judges: {unknown[0]!r} is unknown; choose of "
+            f"{', '.join(sorted(there))}"
+        )
+    return set(entry.judges or there)
+
+
+def written(rows: Iterable[tuple[str, str, str]], study: str) -> pd.DataFrame:
+    """The responses table of a source with one text a responder: item_id, responder and text."""
+    columns = ["item_id", "responder", "text"]
+    return tables.fill(pd.DataFrame(rows, columns=columns), "responses", study=study)
+
+
+def audited(study: str, file: str, rows: int, found: Mapping[str, int]) -> pd.DataFrame:
+    """The audit table of one file of so many rows: how many of them each finding concerns."""
+    made = [{"finding": finding, "affected": count} for finding, count in found.items() if count]
+    return tables.fill(made, "audit", study=study, file=file, rows=rows)
+
+
+def whole(path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """The rows of a JSONL or CSV file of these columns, each with a value; `file` and `line`.
+
+    Raises:
+        SelfprefError: A column is missing, empty or unknown; names file, line and column.
+    """
+    wanted, found = list(columns), list(rows_of(path))
+    raw = pd.DataFrame([row for _, row in found], dtype=object)
+    unknown = raw.columns.difference(wanted)
+    raw = raw.assign(file=f"{path}, line", line=[number for number, _ in found])
+    for name in wanted:
+        refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(wanted)}")
+    for name in unknown:
+        refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove it")
+    return raw.reindex(columns=[*wanted, "file", "line"])
+
+
+def finite(raw: pd.DataFrame, name: str) -> pd.Series:
+    """The numbers in a column of rows.
+
+    Raises:
+        SelfprefError: One is none; names the place.
+    """
+    found = numbers(raw, name)
+    refuse(raw, ~np.isfinite(found), f"{name} {{{name}}} is no number")
+    return found
