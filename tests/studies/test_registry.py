@@ -6,6 +6,7 @@ import pytest
 from conftest import REPOSITORY
 
 from selfpref.params import TASKS, load
+from selfpref.params.data import JUDGMENTS
 from selfpref.params.section import Section
 from selfpref.params.whole import Params
 from selfpref.studies import registry
@@ -32,7 +33,7 @@ def test_every_reader_of_the_parameters_is_registered(study):
     }
     readers = registry.READERS[study] | registry.FILES
     # Files of judged pairs are Wataoka's form, and it reads perplexities; scores are any study's.
-    of_pairs = {"pairs", "perplexities", *registry.RELEASED}
+    of_pairs = {"perplexities", *JUDGMENTS}
     assert {*readers} - known <= (set() if study == "wataoka" else of_pairs)
     assert known <= {*readers}
 
