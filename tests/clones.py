@@ -23,13 +23,24 @@ from unittest import mock
 import elobench_release
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, QuietHandler, lines, mt_bench_files, pin, vicuna80_files, xu_files
+from conftest import (
+    REPOSITORY,
+    STAGED,
+    QuietHandler,
+    lines,
+    mt_bench_files,
+    pin,
+    vicuna80_files,
+    xu_files,
+)
 from dvc.repo import Repo
 from panickssery_release import files as panickssery_files
 from ruamel.yaml import YAML
 from synthetic_livebench import livebench_files
 
 yaml = YAML()
+# What a user makes or changes.
+USERS = ("figures/", "report/", "params.yaml", "profiles/")
 Change = Callable[[Any], object]
 
 
@@ -158,9 +169,11 @@ def cloned(top, releases):
         check=True,
     ).stdout.splitlines()
     for name in listed:
-        if (REPOSITORY / name).is_file() and not name.startswith(("figures/", "report/")):
+        if (REPOSITORY / name).is_file() and not name.startswith(USERS):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
+    shutil.copy(STAGED / "params.yaml", folder)
+    shutil.copytree(STAGED / "profiles", folder / "profiles")
     # What others ran is of no use here, and DVC reads and writes it slowly.
     (folder / "dvc.lock").write_text("schema: '2.0'\nstages: {}\n")
     for name, files in releases.items():

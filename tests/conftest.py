@@ -5,11 +5,13 @@ import hashlib
 import itertools
 import json
 import signal
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -36,6 +38,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# Parameters and recorded outputs as git has them staged: what a user wrote over them, or took away,
+# plays no part in a test.
+_STAGED = TemporaryDirectory(prefix="selfpref-staged-")
+STAGED = Path(_STAGED.name)
+subprocess.run(
+    "git ls-files -z params.yaml profiles data figures/recorded docs dvc.yaml"
+    f" | git checkout-index -z --stdin --prefix='{STAGED}/'",
+    shell=True,
+    cwd=REPOSITORY,
+    check=True,
+)
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/wataoka.csv")
 SETTINGS = Settings(
     threshold=0.5,

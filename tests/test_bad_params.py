@@ -4,7 +4,7 @@ import re
 from functools import reduce
 
 import pytest
-from conftest import REPOSITORY
+from conftest import STAGED
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
@@ -224,7 +224,7 @@ def over(old, new):
 def values(base, *changes):
     """A file of parameters, or the testbed's with a served model, after changes."""
     made = [base, *changes] if base == SERVED else changes
-    found = mapping(REPOSITORY / ("params.yaml" if base == SERVED else base))
+    found = mapping(STAGED / ("params.yaml" if base == SERVED else base))
     return reduce(over, map(yaml.load, made), found)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from conftest import REPOSITORY
+from conftest import STAGED
 from ruamel.yaml import YAML
 from scripted import Scripted, by_rule, completion, position
 
@@ -142,7 +142,7 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
     items()
     with Scripted(Says()) as server:
-        params = yaml.load((REPOSITORY / "profiles/live.yaml").read_text())
+        params = yaml.load((STAGED / "profiles/live.yaml").read_text())
         params["studies"] = ["wataoka"]
         served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
         params["models"] = {name: served | {"model": name} for name in ("one", "two")}
@@ -232,7 +232,7 @@ def test_what_is_not_there_yet_is_not_known(repository, capsys):
 
 
 def test_the_testbeds_models_are_counted_by_name_before_anything_is_written(repository):
-    rows = ceiling.bounds(load(REPOSITORY / "params.yaml"))
+    rows = ceiling.bounds(load(STAGED / "params.yaml"))
     assert rows["calls"].isna().all()
     assert "No count is known yet; the commands read" in ceiling.text(rows)
     assert {"panickssery.recognise-tuned.readers", "xu.refine.translators"} <= {*rows["stage"]}
@@ -242,7 +242,7 @@ def test_the_testbeds_models_are_counted_by_name_before_anything_is_written(repo
     }
     for table, filled in (made | {"labels": []}).items():
         write("wataoka", table, filled, "seed-0", "lab")
-    rows = ceiling.bounds(load(REPOSITORY / "params.yaml"))
+    rows = ceiling.bounds(load(STAGED / "params.yaml"))
     # Eight families, and ten judges of 1,500 labelled pairs, in one token.
     written, judged = (
         rows[rows["stage"].eq(f"wataoka.{task}")] for task in ("respond.families", "judge.judges")

@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from dvc.parsing import DataResolver
 from dvc.repo import Repo
 from pydantic import TypeAdapter
@@ -20,8 +20,8 @@ from selfpref.params.section import Section
 
 yaml = YAML(typ="safe")
 PROFILES = {
-    "lab": REPOSITORY / "params.yaml",
-    **{path.stem: path for path in sorted((REPOSITORY / "profiles").glob("*.yaml"))},
+    "lab": STAGED / "params.yaml",
+    **{path.stem: path for path in sorted((STAGED / "profiles").glob("*.yaml"))},
 }
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
@@ -15,7 +15,7 @@ import lab_reference
 
 from selfpref.params import load
 
-PARAMS = (REPOSITORY / "params.yaml").read_text()
+PARAMS = (STAGED / "params.yaml").read_text()
 SEEDS = pd.read_csv(REPOSITORY / "docs/lab-reference/seeds.csv", index_col="quantity")
 # Where the parameters name the seed.
 PLACES = {

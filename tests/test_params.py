@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
 from selfpref import profiles
@@ -12,9 +12,9 @@ from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.params.whole import TASKS
 
-RECORDED = REPOSITORY / "profiles/recorded.yaml"
+RECORDED = STAGED / "profiles/recorded.yaml"
 TEXT = RECORDED.read_text()
-LAB = (REPOSITORY / "params.yaml").read_text()
+LAB = (STAGED / "params.yaml").read_text()
 yaml = YAML(typ="safe")
 
 
@@ -24,11 +24,11 @@ def written(tmp_path, text):
     return path
 
 
-PROFILES = sorted((REPOSITORY / "profiles").glob("*.yaml"))
+PROFILES = sorted((STAGED / "profiles").glob("*.yaml"))
 
 
 def test_the_files_in_git_are_valid():
-    assert load(REPOSITORY / "params.yaml").profile == "lab"
+    assert load(STAGED / "params.yaml").profile == "lab"
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
@@ -40,7 +40,7 @@ def test_a_profile_is_valid_and_named_by_its_file(path):
 
 
 def test_an_entry_for_several_models_stands_for_each_of_them():
-    params = load(REPOSITORY / "params.yaml")
+    params = load(STAGED / "params.yaml")
     assert params.names("readers") == ["clerk", "host"]
     assert params.names("solver") == ["solver"]
     every = params.every_model()
@@ -148,7 +148,7 @@ def test_a_served_model_runs_on_workers(tmp_path):
 
 def test_no_two_profiles_share_a_stage():
     """A stage of the same name would take the other's place in dvc.lock, and run at each switch."""
-    files = [REPOSITORY / "params.yaml", *sorted((REPOSITORY / "profiles").glob("*.yaml"))]
+    files = [STAGED / "params.yaml", *sorted((STAGED / "profiles").glob("*.yaml"))]
     params = {found.profile: found for found in map(load, files)}
     for one, other in itertools.combinations(params.values(), 2):
         assert not {*one.lab.seeds} & {*other.lab.seeds}
@@ -159,7 +159,7 @@ def test_no_two_profiles_share_a_stage():
 
 
 def test_anyone_responds_in_any_profile_and_votes_stand_in_a_file(tmp_path):
-    params = yaml.load((REPOSITORY / "profiles/paper.yaml").read_text())
+    params = yaml.load((STAGED / "profiles/paper.yaml").read_text())
     section = params["wataoka"]
     section["respond"] = {"gpt-4": {"prompts": "chat", "max_tokens": 9, "temperature": 0.0}}
     section["datasets"]["mine"] = {"reader": "prompts", "source": "mine.jsonl"}

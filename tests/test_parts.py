@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from dvc.repo import Repo
 from test_gathered import stages
 
@@ -17,7 +17,7 @@ from selfpref.tables.parts import StudyTables, part
 
 PROFILES = (
     "params.yaml",
-    *sorted(f"profiles/{path.name}" for path in (REPOSITORY / "profiles").glob("*.yaml")),
+    *sorted(f"profiles/{path.name}" for path in (STAGED / "profiles").glob("*.yaml")),
 )
 
 
@@ -54,8 +54,8 @@ def outs():
 @pytest.mark.parametrize("profile", PROFILES)
 def test_what_no_entry_makes_is_swept_and_nothing_else(repository, profile):
     """As dvc.yaml has it: every out of every stage stays, all else in these folders goes."""
-    for name, path in (("dvc.yaml", "dvc.yaml"), ("params.yaml", profile)):
-        (repository / name).write_text((REPOSITORY / path).read_text())
+    for name, path in (("dvc.yaml", REPOSITORY / "dvc.yaml"), ("params.yaml", STAGED / profile)):
+        (repository / name).write_text(path.read_text())
     Repo.init(str(repository), no_scm=True).close()
     params = load(repository / "params.yaml")
     wanted, own = outs(), params.profile
@@ -79,7 +79,7 @@ def test_what_no_entry_makes_is_swept_and_nothing_else(repository, profile):
 
 def test_an_entry_of_one_task_fills_no_table_of_another(repository):
     """A key that left `respond` but still judges keeps its verdicts alone."""
-    (repository / "params.yaml").write_text((REPOSITORY / "params.yaml").read_text())
+    (repository / "params.yaml").write_text((STAGED / "params.yaml").read_text())
     params = load(repository / "params.yaml")
     section = params.wataoka.model_copy(update={"respond": {}})
     kept = touched(repository, "lab/wataoka/verdicts/judges.parquet")
@@ -90,7 +90,7 @@ def test_an_entry_of_one_task_fills_no_table_of_another(repository):
 
 def test_only_a_valid_file_sweeps(repository, capsys):
     """The check of the command line: it tells what it took away, and takes nothing on an error."""
-    text = (REPOSITORY / "params.yaml").read_text()
+    text = (STAGED / "params.yaml").read_text()
     kept = touched(repository, "lab/wataoka/verdicts/judges.parquet")
     gone = touched(repository, "lab/wataoka/verdicts/former.parquet")
     (repository / "params.yaml").write_text(text.replace("threshold: 0.5", "threshold: 2"))

@@ -7,7 +7,7 @@ import re
 import nbformat
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 
 from selfpref import paths, say
 from selfpref.say import Estimate, Sentences, at, said
@@ -167,6 +167,6 @@ def test_no_number_of_a_sentence_is_written_by_hand(study):
 
 @pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
 def test_every_word_is_true_of_the_released_data(study):
-    sentences = said(REPOSITORY / f"figures/recorded/{study}")
+    sentences = said(STAGED / f"figures/recorded/{study}")
     assert sentences
     assert [key for key, one in sentences.items() if one["untrue"]] == []

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from clones import cloned
-from conftest import REPOSITORY, lines, reference_files
+from conftest import STAGED, lines, reference_files
 from scripted import Scripted
 
 from selfpref.lab.model import build_model, save_checkpoint
@@ -236,7 +236,7 @@ PAPER = {
 
 
 def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
-    params = load(REPOSITORY / "profiles/paper.yaml")
+    params = load(STAGED / "profiles/paper.yaml")
     judge = params.wataoka.judge
     names = {params.models[key].responder or key for key in judge}
     assert names - PAPER == {"llama-2", "llama-3", "llama-31"}

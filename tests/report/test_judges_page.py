@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import STAGED
 
 from selfpref.report import judges
 
@@ -17,7 +17,7 @@ TABLES = [
 
 @pytest.fixture
 def found():
-    folder = REPOSITORY / "figures/recorded"
+    folder = STAGED / "figures/recorded"
     return {(study, name): pd.read_csv(folder / f"{study}/{name}.csv") for study, name in TABLES}
 
 

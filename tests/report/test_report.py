@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from browser import chromium
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from matplotlib import pyplot as plt
 from matplotlib.image import imread
 from PIL import Image
@@ -88,7 +88,7 @@ def params_of(root):
 def made(tmp_path_factory):
     """A repository with small outputs of one known and one unknown study, and its report."""
     root = tmp_path_factory.mktemp("made")
-    shutil.copy(REPOSITORY / "profiles/recorded.yaml", root / "params.yaml")
+    shutil.copy(STAGED / "profiles/recorded.yaml", root / "params.yaml")
     known(root)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
@@ -291,7 +291,7 @@ def test_without_figures_the_first_page_names_the_remedy(tmp_path, monkeypatch):
     """A pipeline whose studies are all left out ends well."""
     known(tmp_path)
     monkeypatch.chdir(tmp_path)
-    index = build(load(REPOSITORY / "profiles/recorded.yaml"))
+    index = build(load(STAGED / "profiles/recorded.yaml"))
     assert "make repro PROFILE=recorded" in text_of(index)
 
 
@@ -306,7 +306,7 @@ def test_a_dead_link_in_a_chapter_ends_the_build(tmp_path, monkeypatch):
     notebook = nbformat.v4.new_notebook(cells=cells)
     nbformat.write(notebook, tmp_path / "report/recorded/wataoka.ipynb")
     with pytest.raises(SelfprefError, match=r"wataoka\.ipynb.*gone\.ipynb"):
-        build(load(REPOSITORY / "profiles/recorded.yaml"))
+        build(load(STAGED / "profiles/recorded.yaml"))
 
 
 def test_an_interval_is_one_cell_and_a_gap_is_empty():

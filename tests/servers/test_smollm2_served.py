@@ -22,7 +22,7 @@ import numpy as np
 import requests
 import yaml
 from asking import to_choose
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from running import converted, serving
 from tokenizers.pre_tokenizers import ByteLevel
 
@@ -34,7 +34,7 @@ from selfpref.params import Hosted, Transformers
 from selfpref.prompts import LAYOUTS
 
 ENTRY = Transformers.model_validate(
-    yaml.safe_load((REPOSITORY / "profiles/live.yaml").read_text())["models"]["smollm2"]
+    yaml.safe_load((STAGED / "profiles/live.yaml").read_text())["models"]["smollm2"]
 )
 # What tokenizers split, merge, normalise, strip, or take for a control token.
 PARTS = [
@@ -66,7 +66,7 @@ def hostile(seed, count):
 
 def pairs():
     """Twenty: ten notices, each before and after the next."""
-    file = REPOSITORY / "profiles/examples/notices.jsonl"
+    file = STAGED / "profiles/examples/notices.jsonl"
     texts = [json.loads(line)["article"] for line in file.read_text().splitlines()]
     question = "What is new in town? Tell me in a short notice."
     neighbours = list(zip(texts, [*texts[1:], texts[0]], strict=True))

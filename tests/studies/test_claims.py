@@ -7,7 +7,7 @@ import shutil
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import STAGED
 
 from selfpref import paths
 from selfpref.say import VERDICTS
@@ -16,7 +16,7 @@ from selfpref.studies import claims
 
 @pytest.fixture(autouse=True)
 def repository(monkeypatch):
-    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.chdir(STAGED)
 
 
 def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path, monkeypatch):
@@ -25,7 +25,7 @@ def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path,
     shutil.copy(paths.claims_source(), tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     found = claims.table()
-    assert len(found) == len(pd.read_csv(REPOSITORY / "data/claims.csv"))
+    assert len(found) == len(pd.read_csv(STAGED / "data/claims.csv"))
     # What no release could show does not depend on a figure.
     found = found[~found["finding"].str.startswith("No data")]
     assert len(found) > 30
@@ -58,4 +58,4 @@ def test_every_paper_has_claims_whose_cells_and_figures_git_holds():
 def test_the_table_in_git_is_what_the_stage_writes(tmp_path):
     claims.write(tmp_path / "claims.csv")
     written = (tmp_path / "claims.csv").read_bytes()
-    assert (REPOSITORY / "data/claims.csv").read_bytes() == written
+    assert (STAGED / "data/claims.csv").read_bytes() == written

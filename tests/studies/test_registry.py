@@ -3,7 +3,7 @@
 import typing
 
 import pytest
-from conftest import REPOSITORY
+from conftest import STAGED
 
 from selfpref.params import TASKS, load
 from selfpref.params.data import JUDGMENTS
@@ -38,7 +38,7 @@ def test_every_reader_of_the_parameters_is_registered(study):
     assert known <= {*readers}
 
 
-PARAMS = load(REPOSITORY / "params.yaml")
+PARAMS = load(STAGED / "params.yaml")
 
 
 def test_of_an_entry_for_several_models_each_stands_alone():

@@ -7,7 +7,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, SETTINGS, counted
+from conftest import REPOSITORY, SETTINGS, STAGED, counted
 
 from selfpref import params, paths, tables
 from selfpref.formats.judgments import of_frame
@@ -63,7 +63,7 @@ def run(notebook):
 
 @pytest.mark.parametrize("judges", [1, 2, 3, 4, 7])
 def test_a_file_of_any_number_of_judges_is_measured_and_drawn(judges, rng, tmp_path, monkeypatch):
-    of_profile = load(REPOSITORY / "profiles/recorded.yaml")
+    of_profile = load(STAGED / "profiles/recorded.yaml")
     (tmp_path / "dvc.yaml").touch()
     (tmp_path / "data").mkdir()
     for name in ("names.csv", "claims.yaml"):

@@ -5,7 +5,7 @@ import json
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, entry, pin
+from conftest import STAGED, entry, pin
 from synthetic_livebench import CONFIGURED, FOLDER, PATHS, PLAIN, livebench_files, log_cell
 
 from selfpref import tables
@@ -201,7 +201,7 @@ def test_the_log_keeps_its_calls_in_order(tmp_path):
 
 def test_released_numbers_in_git():
     """What the recorded profile last wrote holds the numbers that the release prints."""
-    folder = REPOSITORY / "figures/recorded/livebench"
+    folder = STAGED / "figures/recorded/livebench"
     shares = pd.read_csv(folder / "preference_shares.csv")
     whole = shares.query("category == 'instruction_following' and task == 'all'")
     table = whole.pivot(index="judge", columns="responder", values="share").loc[NAMES, NAMES]

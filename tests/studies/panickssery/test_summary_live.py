@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from panickssery_frames import INTERVALS, run
 from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
@@ -42,7 +42,7 @@ def said(body):
 
 def example(url):
     """profiles/paper.yaml with its own example of summaries, small."""
-    text = (REPOSITORY / "profiles/paper.yaml").read_text()
+    text = (STAGED / "profiles/paper.yaml").read_text()
     section = text.index("# Summaries: ")
     start, stop = text.index("#   datasets:\n", section), text.index("# `lora` tunes")
     added = yaml.load(re.sub(r"^# {3}", "", text[start:stop], flags=re.MULTILINE))

@@ -1,7 +1,7 @@
 """A tuned judge is asked with its own weights, whatever its base was loaded from."""
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
 from selfpref.params import Params, Transformers
@@ -28,7 +28,7 @@ class Opened(Exception):  # noqa: N818
 
 @pytest.mark.parametrize("source", sorted(SOURCES))
 def test_a_tuned_judge_is_not_its_base(source, monkeypatch):
-    values = YAML(typ="safe").load((REPOSITORY / "profiles/panickssery.yaml").read_text())
+    values = YAML(typ="safe").load((STAGED / "profiles/panickssery.yaml").read_text())
     values["models"]["smollm2"] |= SOURCES[source]
     values["panickssery"]["datasets"]["notices"]["train"] = 5
     values["panickssery"]["finetune"]["smollm2"] = TUNING

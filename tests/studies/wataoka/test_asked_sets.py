@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import STAGED
 
 from selfpref import paths, tables
 from selfpref.models import Likelihood, Text
@@ -24,7 +24,7 @@ def write(name, part, rows):
 @pytest.fixture
 def asked(tmp_path, monkeypatch):
     """The profile with two data sets of two items a question; asks a model that notes its calls."""
-    params = load(REPOSITORY / "profiles/live.yaml")
+    params = load(STAGED / "profiles/live.yaml")
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     for dataset, size in SETS.items():

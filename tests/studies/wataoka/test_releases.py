@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from conftest import entry, lines, mt_bench_files, pin, vicuna80_files
+from conftest import STAGED, entry, lines, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -111,16 +111,15 @@ def test_an_unknown_judge_is_named(read, module, files):
 
 def test_released_numbers_in_git():
     """What the recorded profile last wrote holds the numbers of the study's own count."""
-    from conftest import REPOSITORY
 
-    table = pd.read_csv(REPOSITORY / "figures/recorded/wataoka/fig1b_bias.csv")
+    table = pd.read_csv(STAGED / "figures/recorded/wataoka/fig1b_bias.csv")
     rows = table.set_index(["dataset", "judge"])
     cells = rows[["tp", "fn", "fp", "tn"]]
     assert list(cells.loc[("mt-bench", "gpt-4")]) == [330, 12, 57, 15]
     assert list(cells.loc[("vicuna80", "gpt-4")]) == [208, 7, 27, 2]
     assert round(rows.loc[("mt-bench", "gpt-4"), "eo"], 3) == 0.757
     assert round(rows.loc[("vicuna80", "gpt-4"), "eo"], 3) == 0.898
-    checks = pd.read_csv(REPOSITORY / "figures/recorded/wataoka/checks.csv")
+    checks = pd.read_csv(STAGED / "figures/recorded/wataoka/checks.csv")
     agreed = checks[checks["item"].eq("agreement")]["recomputed"]
     assert list(agreed.round(3)) == [0.660, 0.846, 0.657, 0.846]
     assert (checks[checks["item"].eq("win rate")]["difference"].abs() < 1e-12).all()

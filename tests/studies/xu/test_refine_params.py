@@ -1,7 +1,7 @@
 """What params.yaml may say of refinement."""
 
 import pytest
-from conftest import REPOSITORY
+from conftest import STAGED
 from ruamel.yaml import YAML
 
 from selfpref.errors import SelfprefError
@@ -16,7 +16,7 @@ def edited(tmp_path):
     """Load the testbed's parameters after a change."""
 
     def loading(change):
-        params = yaml.load((REPOSITORY / "params.yaml").read_text())
+        params = yaml.load((STAGED / "params.yaml").read_text())
         change(params)
         path = tmp_path / "params.yaml"
         with open(path, "w") as handle:

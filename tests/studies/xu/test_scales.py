@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -71,7 +71,7 @@ def test_the_map_is_not_biased_on_sentences_that_it_was_not_made_of():
 
 @pytest.mark.parametrize(("metric", "remedy"), [("chrf", "chrf-mqm"), ("bleurt", "bleurt-mqm")])
 def test_a_truth_on_another_scale_than_the_judges_is_refused(metric, remedy):
-    params = load(REPOSITORY / "profiles/xu.yaml").model_dump(mode="json", exclude_unset=True)
+    params = load(STAGED / "profiles/xu.yaml").model_dump(mode="json", exclude_unset=True)
     params["xu"]["truth"] = metric
     with pytest.raises(ValidationError, match=f"from -25 to 0; take {remedy}"):
         Params.model_validate(params)

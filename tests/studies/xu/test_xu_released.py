@@ -2,9 +2,9 @@
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 
-FOLDER = REPOSITORY / "figures/recorded/xu"
+FOLDER = STAGED / "figures/recorded/xu"
 
 
 def test_the_human_table_is_that_of_the_paper():

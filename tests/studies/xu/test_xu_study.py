@@ -6,7 +6,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import REPOSITORY, entry, pin, xu_files
+from conftest import REPOSITORY, STAGED, entry, pin, xu_files
 
 from selfpref import paths, say, tables
 from selfpref.params import load
@@ -18,7 +18,7 @@ from selfpref.studies.xu.skewness import distance_skewness, null_band
 from selfpref.studies.xu.translation import nulls
 from selfpref.tables.frames import write_frames
 
-RECORDED = load(REPOSITORY / "profiles/recorded.yaml")
+RECORDED = load(STAGED / "profiles/recorded.yaml")
 
 SETTINGS = Settings(
     truth="bleurt-mqm",
