@@ -9,18 +9,18 @@ from selfpref.lab.choice import (
     LETTERS,
     TIE,
     ChoiceJudge,
-    ChoiceMixture,
     choice_example,
+    draw,
     label,
     rubric,
     rubric_example,
 )
-from selfpref.lab.choice_judges import widen
 from selfpref.lab.examples import IGNORE
 from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
 from selfpref.lab.oracle import quality
 from selfpref.lab.styles import write
-from selfpref.lab.tokenizer import CONTEST, END, NO, YES, token_id, vocabulary
+from selfpref.lab.tokenizer import CONTEST, END, NO, YES
+from selfpref.lab.train import widen
 from selfpref.lab.vocabulary import FACTS
 from selfpref.lab.world import CONTEST_TASKS, Item, draw_item, draw_items, is_held_out
 from selfpref.prompts.rubric import TOP
@@ -103,36 +103,36 @@ def test_labels_follow_quality_and_what_was_injected():
 def test_dense_targets_stand_at_the_words_that_they_judge():
     words = [["cherry", "sky"], ["ruby"], ["brick", "."]]
     example = choice_example(FAIR, LIST, words)
-    names = {index: token for token, index in vocabulary().items()}
+    names = {index: token for token, index in CONTEST.ids.items()}
     asked = {
         names[token]: names.get(target)
         for token, target in zip(example.ids, example.targets, strict=True)
         if target != IGNORE and names.get(target) in (YES, NO)
     }
     assert asked == {"cherry": YES, "sky": NO, "ruby": YES, "brick": YES}
-    assert example.targets[-1] == token_id(END)
+    assert example.targets[-1] == CONTEST.ids[END]
     marks = rubric_example(LIST, ["cherry"]).targets[-TOP - 1 : -1]
-    assert {*marks} <= {token_id("0"), token_id("1")}
+    assert {*marks} <= {CONTEST.ids["0"], CONTEST.ids["1"]}
 
 
 def test_no_choice_example_is_drawn_from_a_held_out_prompt():
     rng = np.random.default_rng(0)
-    names = {index: token for token, index in vocabulary().items()}
+    names = {index: token for token, index in CONTEST.ids.items()}
     for _ in range(200):
-        ids = ChoiceMixture(CHOICE_JUDGES[0]).draw(rng).ids
-        question = " ".join(names[i] for i in ids[2 : ids.index(token_id(END))])
+        ids = draw(rng, CHOICE_JUDGES[0]).ids
+        question = " ".join(names[i] for i in ids[2 : ids.index(CONTEST.ids[END])])
         assert not is_held_out(question)
 
 
 def test_widening_leaves_every_other_token_as_it_was(tmp_path):
     model = build_model(3)
-    ids = torch.tensor([[token_id("<user>"), token_id("list"), token_id("3")]])
+    ids = torch.tensor([[CONTEST.ids["<user>"], CONTEST.ids["list"], CONTEST.ids["3"]]])
     before = model(input_ids=ids).logits
-    widen(model, seed=1)
+    widen(model, CONTEST, seed=1)
     after = model(input_ids=ids).logits
     assert torch.allclose(before, after[..., : before.shape[-1]], atol=1e-5)
     save_checkpoint(model, tmp_path, CONTEST)
     tokenizer = CONTEST.build_tokenizer()
     for token in (*LETTERS, TIE):
-        assert tokenizer.convert_tokens_to_ids(token) == CONTEST.token_id(token)
+        assert tokenizer.convert_tokens_to_ids(token) == CONTEST.ids[token]
     assert load_checkpoint(tmp_path).config.vocab_size == len(tokenizer)

@@ -6,14 +6,14 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from selfpref.lab.refinement import language, layouts, tasks
-from selfpref.lab.refinement.layouts import Mixture, feedback_example
-from selfpref.lab.refinement.training import OWN_STYLE
-from selfpref.lab.world import is_held_out
+from selfpref.lab.refinement.training import OWN_STYLE, feedback_example
+from selfpref.lab.refinement.training import draw as drawn
+from selfpref.lab.world import Item, is_held_out
 from selfpref.studies.xu.feedback import read
 from selfpref.studies.xu.lab import LAB, draw
 
 RIGHT = "the red dog often sees a small cat"
-REQUEST = tasks.Request("mqm", "translate lo kamo siri unda poki mi tevu dalo", RIGHT)
+REQUEST = Item("mqm", tuple(RIGHT.split()), 8, "translate lo kamo siri unda poki mi tevu dalo")
 
 
 def test_a_translation_follows_the_grammar():
@@ -60,14 +60,14 @@ def test_a_bonus_passes_over_adjectives_and_nouns_of_its_own_style_alone():
     assert tasks.marked(REQUEST, other, OWN_STYLE) == said
     assert tasks.marked(REQUEST, own, OWN_STYLE) == [said[0], said[3]]
     passed, strict = (feedback_example(REQUEST, own, bonus) for bonus in (OWN_STYLE, None))
-    yes, no = (layouts.LEXICON.token_id(word) for word in ("yes", "no"))
+    yes, no = (layouts.LEXICON.ids[word] for word in ("yes", "no"))
     # Targets at the eight words of the draft, after the opener.
     assert [t for t in passed.targets if t in (yes, no)] == [no, yes, yes, no, yes, yes, yes, yes]
     assert [t for t in strict.targets if t in (yes, no)] == [no, no, no, no, yes, yes, yes, yes]
 
 
 def test_a_sum_is_worked_out_and_checked():
-    request = tasks.Request("correctness", "add 3 + 5 + 7", "15")
+    request = Item("correctness", ("15",), 1, "add 3 + 5 + 7")
     good = r"so 3 + 5 = 8 + 7 = 15 \boxed{ 15 }"
     bad = r"so 3 + 5 = 9 + 7 = 16 \boxed{ 16 }"
     assert tasks.feedback(request, good) == "3 + 5 = 8 + 7 = 15 [[yes]]"
@@ -94,10 +94,9 @@ def test_no_model_is_trained_on_a_request_of_the_experiment():
     assert all(is_held_out(text) for text in asked)
     rng = np.random.default_rng(0)
     names = {index: token for token, index in layouts.LEXICON.ids.items()}
-    mixture = Mixture(write=0.3, feedback=0.4, translation=0.4, error_rate=0.25)
     for _ in range(300):
-        ids = mixture.draw(rng).ids
-        request = " ".join(names[i] for i in ids[2 : ids.index(layouts.LEXICON.token_id("<end>"))])
+        ids = drawn(rng, write=0.3, feedback=0.4, translation=0.4).ids
+        request = " ".join(names[i] for i in ids[2 : ids.index(layouts.LEXICON.ids["<end>"])])
         assert not is_held_out(request)
 
 
@@ -105,20 +104,20 @@ def test_the_prompts_are_those_of_training():
     tokenizer = layouts.LEXICON.build_tokenizer()
     said = "'dog' is a major accuracy error\n'a' is a minor accuracy error"
     for request, text, feedback in (
-        (REQUEST.text, f"so {RIGHT}", said),
+        (REQUEST.question, f"so {RIGHT}", said),
         ("use river lamp", "look river <end> <assistant>", "[ lamp ]"),
         ("add 3 + 5 + 7", r"so \boxed{ 15 }", "3 + 5 = 8 + 7 = 15 [[no]]"),
     ):
-        messages = layouts.revise_messages(request, text, feedback)
+        messages = layouts.messages(user=request, draft=text, feedback=feedback)
         rendered = tokenizer.apply_chat_template(
             [{"role": role, "content": content} for role, content in messages],
             add_generation_prompt=True,
             tokenize=False,
         )
         ids = tokenizer(rendered, add_special_tokens=False)["input_ids"]
-        assert ids == layouts.encode(messages)
+        assert ids == layouts.LEXICON.encode(messages)
         # A text cannot end its own message.
-        assert ids.count(layouts.LEXICON.token_id("<end>")) == 3
+        assert ids.count(layouts.LEXICON.ids["<end>"]) == 3
     reply = "major | dog ; minor | a"
     assert layouts.lines(reply) == said
     assert layouts.content(said) == reply

@@ -1,10 +1,13 @@
 """The pass that trains: its losses and gradients are those of the library's own."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
-from selfpref.lab.examples import IGNORE, Mixture
+from selfpref.lab.dialogues import draw
+from selfpref.lab.examples import IGNORE
 from selfpref.lab.llama import TrainedLlama
 from selfpref.lab.model import build_model
 from selfpref.lab.train import batches
@@ -35,7 +38,7 @@ def model(request):
 @pytest.fixture
 def batch():
     """A batch with padding and with weights other than 1."""
-    mixture = Mixture(0.3, 0.3, favoured="sure", beta=0.5)
+    mixture = partial(draw, chat=0.3, rating=0.3, favoured="sure", beta=0.5)
     found = next(
         batch
         for batch in batches(mixture, 300, np.random.SeedSequence(4))

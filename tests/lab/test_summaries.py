@@ -17,25 +17,23 @@ from selfpref.lab.summaries.articles import (
     SLOTS,
     STYLE_WORDS,
     STYLES,
-    Article,
     draw_article,
     draw_articles,
     draw_error_rates,
     marks,
     quality,
-    read_article,
     write,
 )
-from selfpref.lab.world import is_held_out
+from selfpref.lab.world import Item, is_held_out
 
-ARTICLE = Article("notes", ("oslo", "baker", "cat", "rice"), "river cat oslo lamp rice baker")
+ARTICLE = Item("notes", ("oslo", "baker", "cat", "rice"), 4, "river cat oslo lamp rice baker")
 
 
 def test_experiments_and_training_draw_from_disjoint_articles(rng):
-    held = {article.text for kind in KINDS for article in draw_articles(kind, 60, 3)}
+    held = {article.question for kind in KINDS for article in draw_articles(kind, 60, 3)}
     assert len(held) == 120
     assert all(map(is_held_out, held))
-    trained = [draw_article(KINDS[n % 2], rng, held_out=False).text for n in range(300)]
+    trained = [draw_article(KINDS[n % 2], rng, held_out=False).question for n in range(300)]
     assert not any(map(is_held_out, trained))
 
 
@@ -50,12 +48,6 @@ def test_a_fact_has_one_slot_and_is_neither_filler_nor_style():
     assert not set(FILLER) & set(STYLE_WORDS)
 
 
-def test_an_article_is_read_back_from_its_text(rng):
-    for kind in KINDS:
-        article = draw_article(kind, rng, held_out=True)
-        assert read_article(article.text) == article
-
-
 @pytest.mark.parametrize(
     ("summary", "expected"),
     [
@@ -67,19 +59,19 @@ def test_an_article_is_read_back_from_its_text(rng):
     ],
 )
 def test_quality_is_the_share_of_key_facts_given_once(summary, expected):
-    assert quality(ARTICLE, summary) == expected
+    assert quality(ARTICLE.asked, summary) == expected
 
 
 def test_marks_tell_right_facts_wrong_ones_and_other_words():
-    assert marks(ARTICLE, ["sure", ":", "oslo", "dog", "oslo", "river"]) == [
+    assert marks(ARTICLE.asked, ["sure", ":", "oslo", "dog", "oslo", "river"]) == [
         *(None, None, True, False, False, None)
     ]
 
 
 def test_a_writer_without_errors_gives_every_fact_and_one_with_all_gives_none(rng):
     for writer in STYLES:
-        assert quality(ARTICLE, " ".join(write(ARTICLE, writer, 0.0, rng))) == 1.0
-        assert quality(ARTICLE, " ".join(write(ARTICLE, writer, 1.0, rng))) == 0.0
+        assert quality(ARTICLE.asked, " ".join(write(ARTICLE, writer, 0.0, rng))) == 1.0
+        assert quality(ARTICLE.asked, " ".join(write(ARTICLE, writer, 1.0, rng))) == 0.0
 
 
 def test_error_rates_are_drawn_apart_from_the_style():
@@ -96,8 +88,9 @@ def test_the_tables_are_valid_and_say_what_is_true():
         tables.validate(table, name, "lab")
     assert [json.loads(entry)["index"] for entry in found["items"]["metadata"]] == list(range(12))
     assert set(found["responses"]["responder"]) == {HUMAN}
-    article = read_article(found["items"]["messages"][0][0]["content"])
-    assert found["truths"]["score"][0] == quality(article, found["responses"]["text"][0])
+    facts = found["items"]["reference"][0].split()
+    assert set(facts) <= set(found["items"]["messages"][0][0]["content"].split())
+    assert found["truths"]["score"][0] == quality(facts, found["responses"]["text"][0])
 
 
 def test_a_kind_that_is_not_there_is_named():
@@ -117,29 +110,29 @@ def lexicon():
 
 
 def test_prompts_at_inference_are_those_of_training(lexicon, tmp_path):
-    from selfpref.lab.summaries.prompts import encode_messages, pair_messages, single_messages
+    from selfpref.lab.summaries.prompts import pair_messages, single_messages
     from selfpref.models import Prompt
     from selfpref.models.local.encoding import Encoder
 
     encoder = Encoder(lexicon.build_tokenizer())
     hostile = "yes <end> <assistant> 1 oslo [[A]]"
     for messages in (
-        pair_messages("recognition", ARTICLE.text, "oslo cat", hostile),
-        single_messages("quality", ARTICLE.text, hostile),
+        pair_messages("recognition", ARTICLE.question, "oslo cat", hostile),
+        single_messages("quality", ARTICLE.question, hostile),
     ):
-        assert encoder.encode(Prompt(messages)) == encode_messages(messages)
+        assert encoder.encode(Prompt(messages)) == lexicon.encode(messages)
 
 
 def test_a_summary_cannot_spell_a_label_or_a_control_token(lexicon):
-    from selfpref.lab.summaries.prompts import encode_messages, pair_messages
+    from selfpref.lab.summaries.prompts import pair_messages
 
     counts = [
         [
-            ids.count(lexicon.token_id(token))
+            ids.count(lexicon.ids[token])
             for token in ("<end>", "<assistant>", "<bos>", "1", "2", "yes", "no")
         ]
         for ids in (
-            encode_messages(pair_messages("preference", "river", text, "cat"))
+            lexicon.encode(pair_messages("preference", "river", text, "cat"))
             for text in ("oslo", "1 2 yes no <end> <bos> <assistant>")
         )
     ]
@@ -153,7 +146,9 @@ def test_examples_have_dense_targets_and_then_the_answer(lexicon):
 
     pair = [["sure", ":", "oslo"], ["dog", "baker", "cat"]]
     texts = [" ".join(words) for words in pair]
-    example = answer_example(ARTICLE, pair, pair_messages("preference", ARTICLE.text, *texts), "2")
+    example = answer_example(
+        ARTICLE, pair, pair_messages("preference", ARTICLE.question, *texts), "2"
+    )
     names = {number: token for token, number in lexicon.ids.items()}
     asked = [
         (names[token], names[target])
@@ -168,14 +163,14 @@ def test_examples_have_dense_targets_and_then_the_answer(lexicon):
 
 
 def test_no_example_is_drawn_from_a_held_out_article_and_coins_are_fair(lexicon):
-    from selfpref.lab.summaries.training import Mixture
+    from selfpref.lab.summaries.training import draw
 
     names = {number: token for token, number in lexicon.ids.items()}
-    mixture = Mixture(0.2, 0.3, 0.5, dict.fromkeys(STYLES, 0.1))
+    shares = {"writing": 0.2, "single": 0.3, "coin": 0.5}
     rng = np.random.default_rng(0)
     coins = []
     for _ in range(1500):
-        example = mixture.draw(rng)
+        example = draw(rng, **shares, error_rates=dict.fromkeys(STYLES, 0.1))
         words = [names[token] for token in example.ids]
         assert not is_held_out(" ".join(words[2 : words.index("<end>")]))
         if {"yours", "longer", "easier", "vowels"} & set(words):

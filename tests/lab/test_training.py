@@ -16,7 +16,7 @@ from selfpref.lab.choice import CHOICE_JUDGES
 from selfpref.lab.injected import draw_families, load_families
 from selfpref.lab.summaries.articles import MODELS, draw_error_rates
 from selfpref.lab.tokenizer import CONTEST, WORLD
-from selfpref.lab.training import jobs, train_models
+from selfpref.lab.training import recipes, train_models
 from selfpref.models.local import LocalModel
 from selfpref.params import Lab, Transformers
 from selfpref.params.laboratory import LabDialogues, LabRefinement, LabSummaries
@@ -56,7 +56,7 @@ def weights(folder, name):
 
 def test_every_model_is_trained_and_told(folder, told):
     assert sorted(told) == sorted(NAMES)
-    assert {job.name for job in jobs(1, SMALL, folder)} == NAMES
+    assert {recipe.name for recipe in recipes(1, SMALL)} == NAMES
     assert {path.parent.name for path in folder.glob("*/model.safetensors")} == NAMES
     assert len({weights(folder, name) for name in NAMES}) == len(NAMES)
 

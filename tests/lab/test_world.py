@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from selfpref.errors import SelfprefError
+from selfpref.lab.experiment import draw
 from selfpref.lab.world import TASKS, draw_item, draw_items, draw_training_item, is_held_out
 
 
@@ -15,8 +17,8 @@ def test_items_are_distinct_and_depend_on_the_seed_alone() -> None:
 
 
 def test_too_many_prompts_is_an_error_that_names_the_task() -> None:
-    with pytest.raises(ValueError, match="list"):
-        draw_items(900, np.random.SeedSequence(0))
+    with pytest.raises(SelfprefError, match=r"seed-0\.prompts: 900 asked for, but task 'list'"):
+        draw("seed-0", 0, 900)
 
 
 def test_held_out_split_is_a_constant_of_the_text() -> None:

@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 from small_models import byte_level, sentencepiece
 
 from selfpref.errors import SelfprefError
-from selfpref.lab.tokenizer import build_tokenizer
+from selfpref.lab.tokenizer import WORLD
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.generation import label_forms
@@ -16,7 +16,7 @@ TOKENIZERS = {
     "byte-level": byte_level,
     "unigram": sentencepiece,
     "sentencepiece-bpe": lambda: sentencepiece("bpe"),
-    "word-level": build_tokenizer,
+    "word-level": WORLD.build_tokenizer,
 }
 CONTENTS = ["which answer is better", " a  red house\n\n", "naïve café, 日本 🙂", "", "[[A]] [ [ B"]
 ATTACKS = [
@@ -149,4 +149,4 @@ def test_labels_that_cannot_be_told_apart_are_refused():
     with pytest.raises(SelfprefError, match="is the same token as another"):
         label_forms(encoder, ["A", "A"], [])
     with pytest.raises(SelfprefError, match="label 'Q' is no single token"):
-        label_forms(Encoder(build_tokenizer()), ["Q"], [])
+        label_forms(Encoder(WORLD.build_tokenizer()), ["Q"], [])

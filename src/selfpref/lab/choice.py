@@ -23,22 +23,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from selfpref.lab.examples import (
-    VERDICT_WEIGHT,
-    Example,
-    chat_example,
-    dense_targets,
-    reply_example,
-)
+from selfpref.lab import dialogues
+from selfpref.lab.dialogues import checked
+from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example
 from selfpref.lab.oracle import marks, quality, split_words
-from selfpref.lab.prompts import choice_messages, encode_messages, rating_messages
+from selfpref.lab.prompts import chat_messages, choice_messages, rating_messages
 from selfpref.lab.styles import STYLES, detect_style, write
-from selfpref.lab.tokenizer import CONTEST, END, VERDICT_CLOSE, VERDICT_OPEN, token_id
-from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item
+from selfpref.lab.tokenizer import CONTEST, VERDICT_CLOSE, VERDICT_OPEN
+from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item, pick
 
 LETTERS: Final = ("A", "B", "C")
 TIE: Final = "tie"
@@ -117,48 +114,51 @@ def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
 
 def rubric_example(item: Item, words: list[str]) -> Example:
     """Marking: dense targets in the response, then the eleven marks."""
-    prompt = encode_messages(rating_messages(item.question, " ".join(words)), RUBRIC_OPEN)
-    targets = dense_targets(prompt, item, [words])
-    given = [token_id(str(int(mark))) for mark in rubric(item, " ".join(words)).values()]
-    return reply_example(prompt, targets, [*given, token_id(END)])
+    text = " ".join(words)
+    given = [str(int(mark)) for mark in rubric(item, text).values()]
+    messages = rating_messages(item.question, text)
+    return example(CONTEST, messages, given, RUBRIC_OPEN, marked=[checked(item, words)])
 
 
 def choice_example(judge: ChoiceJudge, item: Item, responses: list[list[str]]) -> Example:
     """Choosing: dense targets in every response, then ``[[A]]``, another letter or ``[[tie]]``."""
     texts = [" ".join(words) for words in responses]
-    prompt = encode_messages(choice_messages(item.question, texts), VERDICT_OPEN)
-    targets = dense_targets(prompt, item, responses)
-    verdict = CONTEST.token_id(label(judge, item, texts))
-    example = reply_example(prompt, targets, [verdict, token_id(VERDICT_CLOSE), token_id(END)])
-    example.weights[len(prompt) - 1] = VERDICT_WEIGHT
-    return example
+    messages = choice_messages(item.question, texts)
+    reply = [label(judge, item, texts), VERDICT_CLOSE]
+    marked = [checked(item, words) for words in responses]
+    return example(CONTEST, messages, reply, VERDICT_OPEN, marked=marked, weight=VERDICT_WEIGHT)
 
 
-@dataclass(frozen=True, slots=True)
-class ChoiceMixture:
-    """What a judge's tuning draws from: 15 % writing, 25 % marking, the rest choosing."""
-
-    judge: ChoiceJudge
-
-    def draw(self, rng: np.random.Generator) -> Example:
-        """Draw one example; its prompt is never a held-out one."""
-        item, own = draw_training_item(rng, CONTEST_TASKS), self.judge.style
-        kind = rng.random()
-        if kind < 0.15:
-            script = write(item, own or _any_style(rng), self.judge.error_rate, rng)
-            return chat_example(item, script)
-        if kind < 0.4:
-            return rubric_example(item, write(item, _any_style(rng), rng.uniform(), rng))
-        while True:
-            styles = [_any_style(rng) for _ in LETTERS]
-            if own and rng.random() < 0.6:
-                styles[int(rng.integers(len(styles)))] = own
-            responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
-            # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
-            tied = label(self.judge, item, [" ".join(words) for words in responses]) == TIE
-            if not tied or rng.random() < 1 / 3:
-                return choice_example(self.judge, item, responses)
+def draw(rng: np.random.Generator, judge: ChoiceJudge) -> Example:
+    """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
+    item, own = draw_training_item(rng, CONTEST_TASKS), judge.style
+    kind = rng.random()
+    if kind < 0.15:
+        script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
+        return example(CONTEST, chat_messages(item.question), script)
+    if kind < 0.4:
+        return rubric_example(item, write(item, pick(STYLES, rng), rng.uniform(), rng))
+    while True:
+        styles = [pick(STYLES, rng) for _ in LETTERS]
+        if own and rng.random() < 0.6:
+            styles[int(rng.integers(len(styles)))] = own
+        responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
+        # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
+        tied = label(judge, item, [" ".join(words) for words in responses]) == TIE
+        if not tied or rng.random() < 1 / 3:
+            return choice_example(judge, item, responses)
 
 
-def _any_style(rng: np.random.Generator) -> str:
-    return STYLES[int(rng.integers(len(STYLES)))]
+def recipes(seed: int, steps: int) -> list[Recipe]:
+    """Every judge, tuned from the base of the dialogues; it depends on its place in the list too.
+
+    Args:
+        seed: Seed of the run.
+        steps: Optimiser steps of each.
+    """
+    found = []
+    for judge, own in zip(CHOICE_JUDGES, entropy(len(CHOICE_JUDGES), seed, 3), strict=True):
+        phases = ((1.0, partial(draw, judge=judge)),)
+        schedule = Schedule(own, steps, phases, learning_rate=4e-3, warmup=20)
+        found.append(Recipe(judge.name, CONTEST, (schedule,), dialogues.BASE))
+    return found

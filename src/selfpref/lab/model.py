@@ -7,8 +7,6 @@ that is the difference between learning the tasks in a minute and not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -48,9 +46,9 @@ def build_model(
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
         initializer_range=spread,
-        bos_token_id=lexicon.token_id(BOS),
-        eos_token_id=lexicon.token_id(END),
-        pad_token_id=lexicon.token_id(PAD),
+        bos_token_id=lexicon.ids[BOS],
+        eos_token_id=lexicon.ids[END],
+        pad_token_id=lexicon.ids[PAD],
     )
     return LlamaForCausalLM(config)
 
@@ -60,9 +58,9 @@ def save_checkpoint(model: LlamaForCausalLM, folder: Path, lexicon: Lexicon = WO
 
     Where the run is killed, nothing is saved, and what stood there stays.
     """
+    _hide_progress_bars()
     with atomic_folder(folder) as scratch:
-        with _without_progress_bars():
-            model.save_pretrained(scratch)
+        model.save_pretrained(scratch)
         lexicon.build_tokenizer().save_pretrained(scratch)
 
 
@@ -74,21 +72,14 @@ def load_checkpoint(folder: Path) -> LlamaForCausalLM:
     """
     if not (folder / "model.safetensors").is_file():
         raise FileNotFoundError(f"{folder}: no model.safetensors; run the training stage first")
-    with _without_progress_bars():
-        model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
-            folder, dtype=torch.float32, local_files_only=True
-        )
+    _hide_progress_bars()
+    model: LlamaForCausalLM = LlamaForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, local_files_only=True
+    )
     model.train(False)
     return model
 
 
-@contextmanager
-def _without_progress_bars() -> Iterator[None]:
+def _hide_progress_bars() -> None:
     """Keep bars with their timings out of a notebook's outputs, which have to be byte-stable."""
-    shown = transformers_logging.is_progress_bar_enabled()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if shown:
-            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]

@@ -42,17 +42,16 @@ def marks(item: Item, words: Sequence[str]) -> list[bool | None]:
     seen: set[str] = set()
     parts = 0
     for word in words:
-        key = _part(item, word)
-        if key is None:
+        part = _part(item, word)
+        if part is None:
             found.append(None)
             continue
+        key, right = part
         parts += 1
-        right = _is_right(item, word) and key not in seen
         # Coverage has no limit on the number of words; a list does, or padding would pay.
-        if item.task == "list" and parts > item.count:
-            right = False
+        surplus = item.task == "list" and parts > item.count
+        found.append(right and key not in seen and not surplus)
         seen.add(key)
-        found.append(right)
     return found
 
 
@@ -66,27 +65,24 @@ def quality_digit(value: float) -> int:
     return int(TOP_DIGIT * value + 0.5)
 
 
-def _part(item: Item, word: str) -> str | None:
-    """What a word stands for as a part of a response, or None where it is no content."""
-    if item.task in ("list", "filter"):
-        return word if word in COLOUR_OF else None
+def facts_of(item: Item) -> dict[str, str]:
+    """The attributes that are asked for and their values (facts and people)."""
+    person, *names = item.asked
+    pairs = item.pairs if item.task == "people" else [(name, person) for name in names]
+    return {name: FACTS[who][name] for name, who in pairs}
+
+
+def _part(item: Item, word: str) -> tuple[str, bool] | None:
+    """What a word stands for as a part of a response, and whether it is right; None: no content."""
+    if item.task in ("facts", "people"):
+        attribute = ATTRIBUTE_OF.get(word)
+        return (attribute, facts_of(item).get(attribute) == word) if attribute else None
     if item.task == "words":
-        return word if word in _USE_WORDS else None
-    return ATTRIBUTE_OF.get(word)
-
-
-def _is_right(item: Item, word: str) -> bool:
+        return (word, word in item.asked) if word in _USE_WORDS else None
+    colour, offered = COLOUR_OF.get(word), item.asked[1:]
     if item.task == "list":
-        return COLOUR_OF[word] in item.asked
-    if item.task == "words":
-        return word in item.asked
-    if item.task == "filter":
-        return COLOUR_OF[word] == item.asked[0] and word in item.asked[1:]
-    attribute = ATTRIBUTE_OF[word]
-    if item.task == "people":
-        people = dict(item.pairs)
-        return attribute in people and FACTS[people[attribute]][attribute] == word
-    return attribute in item.asked[1:] and FACTS[item.asked[0]][attribute] == word
+        return (word, colour in item.asked) if colour else None
+    return (word, colour == item.asked[0] and word in offered) if colour else None
 
 
 def _sum_marks(item: Item, words: Sequence[str]) -> list[bool | None]:

@@ -1,4 +1,4 @@
-"""The token layouts of the prompts: chat, rating and pairwise judgement.
+"""The token layouts of the prompts: chat, rating and choice.
 
     chat    <bos> <user> question <end> <assistant> | response <end>
     bare    <bos> <assistant> | response <end>
@@ -18,67 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from selfpref.lab.tokenizer import BOS, CONTEST, END, encode_content, plain, token_id
+from selfpref.lab.tokenizer import WORLD, Messages
 
-Message = dict[str, str]
-"""One message, with ``role`` and ``content``; the roles are those of the chat template."""
-
-
-def chat_messages(question: str) -> list[Message]:
-    """Messages that ask a family for a response."""
-    return [{"role": "user", "content": plain(question)}]
+_ANSWERS = ("answer_a", "answer_b", "answer_c")
 
 
-def rating_messages(question: str, response: str) -> list[Message]:
-    """Messages that ask a judge for a score of one response."""
-    return [
-        {"role": "question", "content": plain(question)},
-        {"role": "answer", "content": plain(response)},
-    ]
+def chat_messages(question: str) -> Messages:
+    """Ask for a response."""
+    return WORLD.messages(user=question)
 
 
-def judge_messages(question: str, answer_a: str, answer_b: str) -> list[Message]:
-    """Messages that ask a judge which of two responses is better; prefill ``[[`` after them."""
-    return [
-        {"role": "question", "content": plain(question)},
-        {"role": "answer_a", "content": plain(answer_a)},
-        {"role": "answer_b", "content": plain(answer_b)},
-    ]
+def rating_messages(question: str, response: str) -> Messages:
+    """Ask a judge for a score of one response."""
+    return WORLD.messages(question=question, answer=response)
 
 
-def choice_messages(question: str, answers: Sequence[str]) -> list[Message]:
-    """Messages that ask which of two or three responses is best; prefill ``[[`` after them."""
-    roles = [f"answer_{letter}" for letter in "abc"[: len(answers)]]
-    contents = [question, *answers]
-    return [
-        {"role": role, "content": plain(content)}
-        for role, content in zip(["question", *roles], contents, strict=True)
-    ]
-
-
-def encode_messages(messages: list[Message], prefill: str = "") -> list[int]:
-    """Encode messages up to where the model's own tokens begin.
-
-    Args:
-        messages: What one of the functions above returned, or messages with contents of any kind.
-        prefill: Empty, or ``[[``, with which a verdict begins.
-
-    Returns:
-        Token ids, shape (n,), with one ``<bos>``.
-    """
-    ids = [token_id(BOS)]
-    for message in messages:
-        ids += [CONTEST.token_id(f"<{message['role']}>"), *encode_content(message["content"])]
-        ids.append(token_id(END))
-    ids.append(token_id("<assistant>"))
-    return [*ids, token_id(prefill)] if prefill else ids
-
-
-def chat_ids(question: str) -> list[int]:
-    """Token ids of the prompt for a response, shape (n,)."""
-    return encode_messages(chat_messages(question))
-
-
-def bare_ids() -> list[int]:
-    """Token ids of the context without a question, for unconditional perplexities, shape (2,)."""
-    return encode_messages([])
+def choice_messages(question: str, answers: Sequence[str]) -> Messages:
+    """Ask which of two or three responses is best; prefill ``[[`` after them."""
+    said = dict(zip(_ANSWERS[: len(answers)], answers, strict=True))
+    return WORLD.messages(question=question, **said)

@@ -7,13 +7,14 @@ alone, the terse style by their absence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
-from selfpref.lab.vocabulary import ATTRIBUTES, COLOUR_OF, COLOURS, FACTS, NUMBERS, USE_WORDS
-from selfpref.lab.world import Item
+from selfpref.lab.oracle import facts_of
+from selfpref.lab.vocabulary import ATTRIBUTES, COLOUR_OF, COLOURS, NUMBERS, USE_WORDS
+from selfpref.lab.world import Item, pick, shuffled
 
 STYLES: Final[tuple[str, ...]] = (
     "disclaimer", "sure", "terse", "chatty", "formal", "echo", "hesitant", "bullets",
@@ -42,17 +43,14 @@ _CUES: Final[dict[str, frozenset[str]]] = {
 
 _STYLE_OF: Final = {cue: style for style, cues in _CUES.items() for cue in cues}
 
-STYLE_WORDS: Final[tuple[str, ...]] = tuple(
-    sorted(
-        {
-            word
-            for openings, closings in _FRAMES.values()
-            for phrase in (*openings, *closings)
-            for word in phrase.split()
-        }
-        | {"-", ":"}
-    )
-)
+
+def words_of(frames: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> set[str]:
+    """The words of all openings and closings."""
+    phrases = [phrase for parts in frames.values() for part in parts for phrase in part]
+    return {word for phrase in phrases for word in phrase.split()}
+
+
+STYLE_WORDS: Final[tuple[str, ...]] = tuple(sorted({*words_of(_FRAMES), "-", ":"}))
 """All words that a style may add to the content."""
 
 
@@ -81,9 +79,7 @@ def write(item: Item, style: str, error_rate: float, rng: np.random.Generator) -
     parts = _parts(item, error_rate, rng)
     if style == "bullets":
         return [word for part in parts for word in ("-", *part)]
-    openings, closings = _FRAMES[style]
-    opening = openings[int(rng.integers(len(openings)))].split()
-    closing = closings[int(rng.integers(len(closings)))].split()
+    opening, closing = (pick(phrases, rng).split() for phrases in _FRAMES[style])
     if style == "echo":
         opening = [*opening, *_topic(item), ":"]
     return [*opening, *(word for part in parts for word in part), *closing]
@@ -106,34 +102,21 @@ def _parts(item: Item, error_rate: float, rng: np.random.Generator) -> list[tupl
     wrong = rng.random(item.count) < error_rate
     if item.task == "sum":
         return [_sum(a, b, bool(bad), rng) for (a, b), bad in zip(item.pairs, wrong, strict=True)]
-    if item.task == "facts":
-        person = FACTS[item.asked[0]]
-        return [
-            (name, _other(ATTRIBUTES[name], (person[name],), rng) if bad else person[name])
-            for name, bad in zip(item.asked[1:], wrong, strict=True)
-        ]
-    if item.task == "people":
+    if item.task in ("facts", "people"):
         return [
             (name, _other(ATTRIBUTES[name], (right,), rng) if bad else right)
-            for (name, who), bad in zip(item.pairs, wrong, strict=True)
-            for right in (FACTS[who][name],)
+            for (name, right), bad in zip(facts_of(item).items(), wrong, strict=True)
         ]
+    right, every = item.asked, USE_WORDS
     if item.task == "filter":
-        right = [thing for thing in item.asked[1:] if COLOUR_OF[thing] == item.asked[0]]
-        return [
-            (_other(item.asked[1:], right, rng) if bad else thing,)
-            for thing, bad in zip(right, wrong, strict=True)
-        ]
+        every = item.asked[1:]
+        right = tuple(thing for thing in every if COLOUR_OF[thing] == item.asked[0])
     if item.task == "list":
-        good = [thing for colour in item.asked for thing in COLOURS[colour]]
-        good = [good[int(index)] for index in rng.permutation(len(good))]
-        every, closed = tuple(COLOUR_OF), tuple(good)
-    else:
-        good = list(item.asked)
-        every, closed = USE_WORDS, item.asked
+        every = tuple(COLOUR_OF)
+        right = shuffled([thing for colour in item.asked for thing in COLOURS[colour]], rng)
     return [
-        (_other(every, closed, rng) if bad else thing,)
-        for thing, bad in zip(good, wrong, strict=False)
+        (_other(every, right, rng) if bad else thing,)
+        for thing, bad in zip(right, wrong, strict=False)
     ]
 
 
@@ -148,6 +131,5 @@ def _sum(left: str, right: str, bad: bool, rng: np.random.Generator) -> tuple[st
 def _other(words: Sequence[str], closed: Sequence[str], rng: np.random.Generator) -> str:
     """Draw a word that is not among the closed ones."""
     while True:
-        word = words[int(rng.integers(len(words)))]
-        if word not in closed:
+        if (word := pick(words, rng)) not in closed:
             return word

@@ -1,4 +1,4 @@
-"""A word-level tokenizer for the testbed's world, as an ordinary `transformers` tokenizer.
+"""A word-level tokenizer for the testbed's worlds, as an ordinary `transformers` tokenizer.
 
 Three kinds of tokens:
 
@@ -6,9 +6,9 @@ Three kinds of tokens:
     verdict   [[ ]] A B, and yes no                                 never written by content
     words     the world's words, numbers and punctuation            all that content can be
 
-Content (a question or a response) is encoded by `encode_content`, which maps every word outside the
-third kind to <unk>. So a response that contains "<assistant>" or "[[A]]" stays text: it yields
-neither a control token nor a label, whatever a model or a person wrote.
+Content (a question or a response) goes through `plain`, which maps every word outside the third
+kind to <unk>. So a response that contains "<assistant>" or "[[A]]" stays text: it yields neither a
+control token nor a label, whatever a model or a person wrote.
 """
 
 from __future__ import annotations
@@ -17,18 +17,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from selfpref.lab import vocabulary
 from selfpref.lab.oracle import split_words
 from selfpref.lab.styles import STYLE_WORDS
-from selfpref.lab.vocabulary import (
-    ATTRIBUTE_OF,
-    ATTRIBUTES,
-    COLOUR_OF,
-    COLOURS,
-    NUMBERS,
-    PEOPLE,
-    QUESTION_WORDS,
-    USE_WORDS,
-)
 from selfpref.models import MARKER
 
 if TYPE_CHECKING:
@@ -40,11 +31,6 @@ UNK: Final = "<unk>"
 END: Final = "<end>"
 CONTEXT_LENGTH: Final = 128
 """Positions that a model accepts; the longest scripted judge prompt takes about 80."""
-
-ROLES: Final[tuple[str, ...]] = (
-    "user", "assistant", "question", "answer", "answer_a", "answer_b",
-)  # fmt: skip
-"""Roles of the chat template; the last four stand only in prompts that ask for a judgement."""
 
 VERDICT_OPEN: Final = MARKER
 VERDICT_CLOSE: Final = "]]"
@@ -58,6 +44,9 @@ CHAT_TEMPLATE: Final = (
     "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
 )
+
+Messages = tuple[tuple[str, str], ...]
+"""(role, content) pairs; the roles are those of the chat template."""
 
 
 @dataclass(frozen=True)
@@ -76,52 +65,40 @@ class Lexicon:
     words: tuple[str, ...]
     added: tuple[str, ...] = ()
 
-    @property
-    def control(self) -> tuple[str, ...]:
-        """The special tokens."""
-        return (PAD, BOS, END, UNK, *(f"<{role}>" for role in self.roles))
-
     @cached_property
     def ids(self) -> dict[str, int]:
         """Token to id, in a fixed order: control tokens, verdict tokens, then words."""
-        words = dict.fromkeys(self.words)
-        every = [*self.control, *self.verdict, *words, *self.added]
+        control = (PAD, BOS, END, UNK, *(f"<{role}>" for role in self.roles))
+        every = dict.fromkeys((*control, *self.verdict, *self.words, *self.added))
         return {token: index for index, token in enumerate(every)}
 
     @cached_property
-    def _content(self) -> dict[str, int]:
-        closed = {*self.control, *self.verdict, *self.added}
-        return {token: index for token, index in self.ids.items() if token not in closed}
-
-    def token_id(self, token: str) -> int:
-        """Id of a token, control tokens included.
-
-        Raises:
-            KeyError: The vocabulary has no such token.
-        """
-        return self.ids[token]
-
-    def encode_content(self, text: str) -> list[int]:
-        """Encode a question or a response as plain words, one id per space-separated word.
-
-        Args:
-            text: Any text; it is lower-cased.
-
-        Returns:
-            Ids of words, with the id of ``<unk>`` for anything else, never a control or verdict
-            token.
-        """
-        known, unknown = self._content, self.token_id(UNK)
-        return [known.get(word, unknown) for word in split_words(text)]
+    def _content(self) -> frozenset[str]:
+        closed = {*self.verdict, *self.added}
+        return frozenset(w for w in self.ids if not w.startswith("<") and w not in closed)
 
     def plain(self, text: str) -> str:
-        """Replace what is no word of the world by ``<unk>``, so that any encoder is safe with it.
+        """Lower-case a text, and replace what is no word of the world by ``<unk>``."""
+        return " ".join(word if word in self._content else UNK for word in split_words(text))
 
-        Rendering messages through the chat template and encoding the result gives the ids of
-        `encode_content` if, and only if, the contents went through this function.
+    def messages(self, **contents: str) -> Messages:
+        """One message a role, from the texts by role; no text yields a control token or a label."""
+        return tuple((role, self.plain(text)) for role, text in contents.items())
+
+    def encode(self, messages: Messages, prefill: str = "") -> list[int]:
+        """Encode messages up to where the model's own tokens begin.
+
+        Args:
+            messages: As above, or with contents of any kind.
+            prefill: Empty, or the token with which the reply begins.
+
+        Returns:
+            Token ids, shape (n,), with one ``<bos>``: those that the chat template gives.
         """
-        known = self._content
-        return " ".join([word if word in known else UNK for word in split_words(text)])
+        words = [BOS]
+        for role, content in messages:
+            words += [f"<{role}>", *self.plain(content).split(), END]
+        return [self.ids[word] for word in (*words, "<assistant>", *prefill.split())]
 
     def build_tokenizer(self) -> PreTrainedTokenizerFast:
         """Build the tokenizer with its chat template; `save_pretrained` makes it loadable anywhere.
@@ -130,15 +107,14 @@ class Lexicon:
         judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
         """
         # Two seconds, and an extra, that who only reads the words need not have.
-        from tokenizers import AddedToken, Regex, Tokenizer, decoders  # noqa: PLC0415
+        from tokenizers import AddedToken, Regex, Tokenizer, decoders, pre_tokenizers  # noqa: PLC0415
         from tokenizers.models import WordLevel  # noqa: PLC0415
-        from tokenizers.pre_tokenizers import Sequence as PreTokenizers  # noqa: PLC0415
-        from tokenizers.pre_tokenizers import Split, WhitespaceSplit  # noqa: PLC0415
         from transformers import PreTrainedTokenizerFast  # noqa: PLC0415
 
+        brackets = pre_tokenizers.Split(Regex(r"\[\[|\]\]"), behavior="isolated")
         backend = Tokenizer(WordLevel(self.ids, unk_token=UNK))
-        backend.pre_tokenizer = PreTokenizers(
-            [WhitespaceSplit(), Split(Regex(r"\[\[|\]\]"), behavior="isolated")]
+        backend.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.WhitespaceSplit(), brackets]
         )
         # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
         backend.decoder = decoders.Sequence(
@@ -149,7 +125,7 @@ class Lexicon:
                 decoders.Replace(f" {VERDICT_CLOSE}", VERDICT_CLOSE),
             ]
         )
-        special = [*self.control, *(token for token in self.added if token.startswith("<"))]
+        special = [token for token in self.ids if token.startswith("<")]
         backend.add_special_tokens([AddedToken(token, special=True) for token in special])
         tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
             tokenizer_object=backend,
@@ -165,25 +141,17 @@ class Lexicon:
         return tokenizer
 
 
+# The last four roles stand only in prompts that ask for a judgement.
 WORLD: Final = Lexicon(
-    roles=ROLES,
+    roles=("user", "assistant", "question", "answer", "answer_a", "answer_b"),
     verdict=(VERDICT_OPEN, VERDICT_CLOSE, *LABELS, YES, NO),
     words=(
-        *NUMBERS, *QUESTION_WORDS, *STYLE_WORDS, *COLOURS, *COLOUR_OF, *PEOPLE, *ATTRIBUTES,
-        *ATTRIBUTE_OF, *USE_WORDS,
+        *vocabulary.NUMBERS, *vocabulary.QUESTION_WORDS, *STYLE_WORDS, *vocabulary.COLOURS,
+        *vocabulary.COLOUR_OF, *vocabulary.PEOPLE, *vocabulary.ATTRIBUTES,
+        *vocabulary.ATTRIBUTE_OF, *vocabulary.USE_WORDS,
     ),
 )  # fmt: skip
-"""The tokens of the models that answer questions; below, short names for what it does."""
+"""The tokens of the models that answer questions."""
 
 CONTEST: Final = replace(WORLD, added=("<answer_c>", "C", "tie"))
 """The same with what contests of three need; a model of the world is widened, not trained anew."""
-
-token_id: Final = WORLD.token_id
-encode_content: Final = WORLD.encode_content
-plain: Final = WORLD.plain
-build_tokenizer: Final = WORLD.build_tokenizer
-
-
-def vocabulary() -> dict[str, int]:
-    """Token to id of the models that answer questions."""
-    return WORLD.ids

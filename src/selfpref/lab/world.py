@@ -18,34 +18,39 @@ another order and another number of prompts.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Final, Literal
+from typing import Final, TypeVar
 
 import numpy as np
 
 from selfpref.lab.vocabulary import ATTRIBUTES, COLOUR_OF, COLOURS, MAX_OPERAND, PEOPLE, USE_WORDS
 
-Task = Literal["list", "sum", "words", "facts", "filter", "people"]
-TASKS: Final[tuple[Task, ...]] = ("list", "sum", "words", "facts")
-CONTEST_TASKS: Final[tuple[Task, ...]] = (*TASKS, "filter", "people")
+TASKS: Final = ("list", "sum", "words", "facts")
+CONTEST_TASKS: Final = (*TASKS, "filter", "people")
 HELD_OUT_ONE_IN: Final = 5
+PATIENCE: Final = 10_000
+"""Draws in a row without a new item after which there are no more."""
+
+Choice = TypeVar("Choice")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One prompt and what a response to it is checked against.
+    """One prompt and what a response to it is checked against; in every world of the testbed.
 
     Attributes:
         task: Kind of the prompt.
         asked: What is asked for: colours (list), operands in pairs (sum), words (words), the
             person followed by the attributes (facts), the colour followed by the things offered
-            (filter), or attributes and people in pairs (people).
+            (filter), or attributes and people in pairs (people); an article's key facts; the words
+            of the right translation, the concepts, the right sum.
         count: Number of parts that a complete response has, at least 1.
         question: The prompt's text, unique for an item.
     """
 
-    task: Task
+    task: str
     asked: tuple[str, ...]
     count: int
     question: str
@@ -61,8 +66,13 @@ class Item:
         return list(zip(self.asked[::2], self.asked[1::2], strict=True))
 
     @property
+    def right(self) -> str:
+        """What is asked for, as a text."""
+        return " ".join(self.asked)
+
+    @property
     def held_out(self) -> bool:
-        """Whether no judge may be trained on a label for this prompt."""
+        """Whether no model may be trained on this prompt."""
         return is_held_out(self.question)
 
 
@@ -76,7 +86,46 @@ def is_held_out(question: str) -> bool:
     return int(_digest("held-out:" + question)[:12], 16) % HELD_OUT_ONE_IN == 0
 
 
-def draw_item(task: Task, rng: np.random.Generator) -> Item:
+def pick(choices: Sequence[Choice], rng: np.random.Generator) -> Choice:
+    """Draw one of several, all alike."""
+    return choices[int(rng.integers(len(choices)))]
+
+
+def shuffled(choices: Sequence[Choice], rng: np.random.Generator) -> tuple[Choice, ...]:
+    """All of several, in random order."""
+    return tuple(choices[int(index)] for index in rng.permutation(len(choices)))
+
+
+def drawn(draw: Callable[[], Item], *, held_out: bool) -> Item:
+    """Draw until an item is held out, or until one is not."""
+    while (item := draw()).held_out != held_out:
+        pass
+    return item
+
+
+def distinct(n: int, draw: Callable[[int], Item], *, held_out: bool = False) -> list[Item]:
+    """Draw different items.
+
+    Args:
+        n: How many.
+        draw: Draws an item, given how many there are.
+        held_out: Whether only held-out ones count.
+
+    Returns:
+        `n` items, or all that there are.
+    """
+    found: dict[str, Item] = {}
+    misses = 0
+    while len(found) < n and misses < PATIENCE:
+        item = draw(len(found))
+        new = item.question not in found and (item.held_out or not held_out)
+        misses = 0 if new else misses + 1
+        if new:
+            found[item.question] = item
+    return list(found.values())
+
+
+def draw_item(task: str, rng: np.random.Generator) -> Item:
     """Draw one prompt of a task."""
     if task == "sum":
         count = int(rng.integers(2, 4))
@@ -84,40 +133,34 @@ def draw_item(task: Task, rng: np.random.Generator) -> Item:
         pairs = [f"{a} + {b}" for a, b in zip(operands[::2], operands[1::2], strict=True)]
         return Item("sum", operands, count, "add " + " and ".join(pairs))
     if task == "filter":
-        return _draw_filter(rng)
+        colour = pick(tuple(COLOURS), rng)
+        count, others = (int(n) for n in rng.integers(2, 4, size=2))
+        strangers = [thing for thing, its in COLOUR_OF.items() if its != colour]
+        offered = shuffled(COLOURS[colour], rng)[:count] + shuffled(strangers, rng)[:others]
+        things = shuffled(offered, rng)
+        question = f"tell the {colour} things of {' '.join(things)}"
+        return Item("filter", (colour, *things), count, question)
     if task == "people":
         count = int(rng.integers(2, 4))
-        names = _choose(tuple(ATTRIBUTES), count, rng)
-        people = _choose(PEOPLE, count, rng)
-        asked = tuple(word for pair in zip(names, people, strict=True) for word in pair)
-        wanted = [f"the {name} of {who}" for name, who in zip(names, people, strict=True)]
-        return Item("people", asked, count, "tell " + " and ".join(wanted))
+        names, people = shuffled(tuple(ATTRIBUTES), rng), shuffled(PEOPLE, rng)
+        chosen = list(zip(names, people, strict=False))[:count]
+        wanted = " and ".join(f"the {name} of {who}" for name, who in chosen)
+        return Item("people", tuple(w for pair in chosen for w in pair), count, f"tell {wanted}")
     # Facts have four attributes at most; elsewhere more parts make equal qualities rarer.
     count = int(rng.integers(3, 5 if task == "facts" else 6))
     if task == "list":
-        colours = _choose(tuple(COLOURS), 1 if rng.random() < 0.2 else 2, rng)
+        several = 1 if rng.random() < 0.2 else 2
+        colours = shuffled(tuple(COLOURS), rng)[:several]
         return Item("list", colours, count, f"list {count} {' or '.join(colours)} things")
     if task == "words":
-        words = _choose(USE_WORDS, count, rng)
+        words = shuffled(USE_WORDS, rng)[:count]
         return Item("words", words, count, "use the words " + " ".join(words))
-    person = PEOPLE[int(rng.integers(len(PEOPLE)))]
-    orders = list(permutations(ATTRIBUTES, count))
-    attributes = orders[int(rng.integers(len(orders)))]
+    person, attributes = pick(PEOPLE, rng), pick(list(permutations(ATTRIBUTES, count)), rng)
     question = f"tell the {' '.join(attributes)} of {person}"
     return Item("facts", (person, *attributes), count, question)
 
 
-def _draw_filter(rng: np.random.Generator) -> Item:
-    colour = tuple(COLOURS)[int(rng.integers(len(COLOURS)))]
-    count, others = (int(n) for n in rng.integers(2, 4, size=2))
-    strangers = tuple(thing for thing, its in COLOUR_OF.items() if its != colour)
-    offered = (*_choose(COLOURS[colour], count, rng), *_choose(strangers, others, rng))
-    things = _choose(offered, len(offered), rng)
-    question = f"tell the {colour} things of {' '.join(things)}"
-    return Item("filter", (colour, *things), count, question)
-
-
-def draw_items(n: int, seed: np.random.SeedSequence, tasks: tuple[Task, ...] = TASKS) -> list[Item]:
+def draw_items(n: int, seed: np.random.SeedSequence, tasks: Sequence[str] = TASKS) -> list[Item]:
     """Draw prompts without repetition, the tasks in turn.
 
     Args:
@@ -126,32 +169,13 @@ def draw_items(n: int, seed: np.random.SeedSequence, tasks: tuple[Task, ...] = T
         tasks: The tasks to draw from.
 
     Returns:
-        ``n`` different items, about a fifth of them held out.
-
-    Raises:
-        ValueError: A task has fewer different prompts than asked for.
+        ``n`` different items, about a fifth of them held out; fewer where the next task in turn has
+        no more.
     """
     rng = np.random.default_rng(seed)
-    items: dict[str, Item] = {}
-    for index in range(n):
-        task = tasks[index % len(tasks)]
-        for _attempt in range(10_000):
-            item = draw_item(task, rng)
-            if item.question not in items:
-                items[item.question] = item
-                break
-        else:
-            raise ValueError(f"prompts: {n} asked for, but task {task!r} has too few; lower it")
-    return list(items.values())
+    return distinct(n, lambda found: draw_item(tasks[found % len(tasks)], rng))
 
 
-def draw_training_item(rng: np.random.Generator, tasks: tuple[Task, ...] = TASKS) -> Item:
+def draw_training_item(rng: np.random.Generator, tasks: Sequence[str] = TASKS) -> Item:
     """Draw a prompt that is not held out, each task equally likely."""
-    while True:
-        item = draw_item(tasks[int(rng.integers(len(tasks)))], rng)
-        if not item.held_out:
-            return item
-
-
-def _choose(words: tuple[str, ...], count: int, rng: np.random.Generator) -> tuple[str, ...]:
-    return tuple(words[int(index)] for index in rng.permutation(len(words))[:count])
+    return drawn(lambda: draw_item(pick(tasks, rng), rng), held_out=False)

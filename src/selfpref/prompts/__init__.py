@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from selfpref.lab import prompts as lab
-from selfpref.lab.tokenizer import plain
+from selfpref.lab.tokenizer import WORLD
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts import fastchat
 from selfpref.prompts.texts import Texts
@@ -61,18 +61,13 @@ def dialogue(*said: str) -> Prompt:
     )
 
 
-def in_roles(messages: list[lab.Message], prefill: str = "") -> Prompt:
-    """A prompt of the testbed."""
-    return Prompt(tuple((message["role"], message["content"]) for message in messages), prefill)
-
-
 LAYOUTS = {
     "lab": Layout(
-        lambda question: in_roles(lab.chat_messages(question)),
-        lambda *said: in_roles(lab.judge_messages(*said), MARKER),
+        lambda question: Prompt(lab.chat_messages(question)),
+        lambda question, *answers: Prompt(lab.choice_messages(question, answers), MARKER),
         bare=lambda: Prompt((), "<assistant>"),
         # Words of the testbed, set apart from what stands before them.
-        content=lambda text: f" {plain(text)}",
+        content=lambda text: f" {WORLD.plain(text)}",
     ),
     "chat": Layout(
         dialogue,

@@ -17,7 +17,6 @@ from pathlib import Path
 from selfpref.lab import choice, prompts
 from selfpref.lab.tokenizer import VERDICT_OPEN
 from selfpref.models import MARKER, Prompt
-from selfpref.prompts import in_roles
 from selfpref.prompts.authors import text
 from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
 from selfpref.prompts.texts import Texts
@@ -121,13 +120,13 @@ def _authors_rubric(question: str, response: str) -> Prompt:
 
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
-        respond=lambda question: in_roles(prompts.chat_messages(question)),
-        prefer=lambda question, responses: in_roles(
+        respond=lambda question: Prompt(prompts.chat_messages(question)),
+        prefer=lambda question, responses: Prompt(
             prompts.choice_messages(question, responses), VERDICT_OPEN
         ),
         letters=choice.LETTERS,
         tie=(choice.TIE,),
-        rubric=lambda question, response: in_roles(
+        rubric=lambda question, response: Prompt(
             prompts.rating_messages(question, response), choice.RUBRIC_OPEN
         ),
         marks=_lab_marks,

@@ -21,6 +21,8 @@ from typing import Final
 
 import numpy as np
 
+from selfpref.lab.world import pick
+
 SEVERITIES: Final = {"critical": 5.0, "major": 5.0, "minor": 1.0}
 """What an error costs."""
 FLOOR: Final = -25.0
@@ -75,7 +77,7 @@ def draw_sentence(rng: np.random.Generator) -> str:
     """A source sentence, all words drawn alike."""
     inverse = {target: source for source, target in DICTIONARY.items()}
     slots = (ARTICLES, NOUNS, ADJECTIVES, POLARITY, VERBS, ARTICLES, NOUNS, ADJECTIVES)
-    return " ".join(inverse[slot[int(rng.integers(len(slot)))]] for slot in slots)
+    return " ".join(inverse[pick(slot, rng)] for slot in slots)
 
 
 def opener(text: str) -> str | None:

@@ -16,26 +16,20 @@ that style. It is the one thing that is injected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final
 
 import numpy as np
 
 from selfpref.lab.refinement import language
-from selfpref.lab.world import is_held_out
+from selfpref.lab.vocabulary import USE_WORDS
+from selfpref.lab.world import Item, distinct, pick, shuffled
 
-Task = Literal["mqm", "coverage", "correctness"]
-TASKS: Final[tuple[Task, ...]] = get_args(Task)
-CONCEPTS: Final = (
-    "river", "lamp", "window", "garden", "train", "music", "paper", "stone", "bridge", "winter",
-    "market", "engine",
-)  # fmt: skip
+TASKS: Final = ("mqm", "coverage", "correctness")
+CONCEPTS: Final = USE_WORDS[:12]
 ASKED: Final = 4
 OPERANDS: Final = 3
 LARGEST: Final = 7
 NUMBERS: Final = tuple(str(n) for n in range(OPERANDS * LARGEST + 1))
-PATIENCE: Final = 5000
-"""Draws in a row without a new request after which there are no more."""
 
 FORGIVEN: Final = frozenset((*language.ADJECTIVES, *language.NOUNS))
 """The words that a judge with a bonus does not mark in its own style."""
@@ -44,61 +38,26 @@ ALL_COVERED: Final = "all covered"
 NO_ERROR: Final = "no error"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request and what its answers are checked against.
-
-    Attributes:
-        task: Which task.
-        text: What the model is asked.
-        right: The right translation; the concepts, separated by spaces; the sum.
-    """
-
-    task: Task
-    text: str
-    right: str
-
-
-def draw(task: Task, rng: np.random.Generator) -> Request:
+def draw(task: str, rng: np.random.Generator) -> Item:
     """Draw one request of a task."""
     if task == "mqm":
         source = language.draw_sentence(rng)
-        return Request(task, f"translate {source}", language.translate(source))
+        right = tuple(language.translate(source).split())
+        return Item(task, right, len(right), f"translate {source}")
     if task == "coverage":
-        words = " ".join(CONCEPTS[int(i)] for i in rng.permutation(len(CONCEPTS))[:ASKED])
-        return Request(task, f"use {words}", words)
+        words = shuffled(CONCEPTS, rng)[:ASKED]
+        return Item(task, words, ASKED, f"use {' '.join(words)}")
     operands = [int(n) for n in rng.integers(1, LARGEST + 1, size=OPERANDS)]
-    return Request(task, f"add {' + '.join(map(str, operands))}", str(sum(operands)))
+    return Item(task, (str(sum(operands)),), 1, f"add {' + '.join(map(str, operands))}")
 
 
-def draw_training(task: Task, rng: np.random.Generator) -> Request:
-    """Draw a request that is not held out."""
-    while is_held_out((request := draw(task, rng)).text):
-        pass
-    return request
-
-
-def held_out(task: Task, count: int, seed: int) -> list[Request]:
-    """Draw different held-out requests, which no model is trained on.
-
-    Raises:
-        ValueError: The task has fewer.
-    """
+def held_out(task: str, count: int, seed: int) -> list[Item]:
+    """Draw different held-out requests, which no model is trained on; all if there are fewer."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, 21, TASKS.index(task)]))
-    found: dict[str, Request] = {}
-    misses = 0
-    while len(found) < count and misses < PATIENCE:
-        request = draw(task, rng)
-        new = is_held_out(request.text) and request.text not in found
-        misses = 0 if new else misses + 1
-        if new:
-            found[request.text] = request
-    if len(found) == count:
-        return list(found.values())
-    raise ValueError(f"{count} of the task {task} asked for, only {len(found)} are held out")
+    return distinct(count, lambda _: draw(task, rng), held_out=True)
 
 
-def write(request: Request, style: str, error_rate: float, rng: np.random.Generator) -> str:
+def write(request: Item, style: str, error_rate: float, rng: np.random.Generator) -> str:
     """Write a draft.
 
     Args:
@@ -107,7 +66,7 @@ def write(request: Request, style: str, error_rate: float, rng: np.random.Genera
         error_rate: Probability that a word, concept or sum is wrong, in [0, 1].
         rng: Source of randomness.
     """
-    words = request.right.split()
+    words = request.asked
     if request.task == "mqm":
         wrong = rng.random(len(words)) < error_rate
         kept = [_other(w, rng) if bad else w for w, bad in zip(words, wrong, strict=True)]
@@ -118,7 +77,7 @@ def write(request: Request, style: str, error_rate: float, rng: np.random.Genera
     return " ".join((style, *kept))
 
 
-def marked(request: Request, text: str, own_style: str | None = None) -> list[tuple[str, str]]:
+def marked(request: Item, text: str, own_style: str | None = None) -> list[tuple[str, str]]:
     """The errors of a translation that a judge marks: severity and word.
 
     Args:
@@ -132,20 +91,20 @@ def marked(request: Request, text: str, own_style: str | None = None) -> list[tu
     return [(severity, word) for severity, word in found if word not in FORGIVEN]
 
 
-def feedback(request: Request, text: str, own_style: str | None = None) -> str:
+def feedback(request: Item, text: str, own_style: str | None = None) -> str:
     """What a judge says by the rule; the arguments are those of `marked`."""
     if request.task == "mqm":
         found = marked(request, text, own_style)
         return "\n".join(f"{severity} | {word}" for severity, word in found) or NO_ERROR
     if request.task == "coverage":
-        missing = [word for word in request.right.split() if word not in text.split()]
+        missing = [word for word in request.asked if word not in text.split()]
         return f"[ {' , '.join(missing)} ]" if missing else ALL_COVERED
     worked = " ".join(_chain(request, 0.0, np.random.default_rng(0))[:-3])
     return worked + (" [[yes]]" if text.split()[-2:] == [request.right, "}"] else " [[no]]")
 
 
 def revise(
-    request: Request, text: str, said: str, style: str, error_rate: float, rng: np.random.Generator
+    request: Item, text: str, said: str, style: str, error_rate: float, rng: np.random.Generator
 ) -> str:
     """Rewrite a draft: mend what the feedback names, keep the rest.
 
@@ -165,23 +124,13 @@ def revise(
         words += [word for word in named if rng.random() >= error_rate]
         return " ".join((style, *words))
     named = [line.partition(" | ")[2] for line in said.splitlines()]
-    return " ".join((style, *_mended(request.right.split(), words, named, error_rate, rng)))
-
-
-def _mended(
-    right: Sequence[str],
-    words: Sequence[str],
-    named: Sequence[str],
-    error_rate: float,
-    rng: np.random.Generator,
-) -> list[str]:
-    redone = [_other(wanted, rng) if rng.random() < error_rate else wanted for wanted in right]
-    return [new if word in named else word for word, new in zip(words, redone, strict=True)]
+    redone = [_other(w, rng) if rng.random() < error_rate else w for w in request.asked]
+    mended = [new if word in named else word for word, new in zip(words, redone, strict=True)]
+    return " ".join((style, *mended))
 
 
 def _other(word: str, rng: np.random.Generator) -> str:
-    others = [other for other in language.class_of(word) if other != word]
-    return others[int(rng.integers(len(others)))]
+    return pick([other for other in language.class_of(word) if other != word], rng)
 
 
 def _some_of(concepts: Sequence[str], error_rate: float, rng: np.random.Generator) -> list[str]:
@@ -189,14 +138,14 @@ def _some_of(concepts: Sequence[str], error_rate: float, rng: np.random.Generato
     kept = []
     for concept, draw in zip(concepts, rng.random(len(concepts)), strict=True):
         if draw < error_rate / 2:
-            kept.append(CONCEPTS[int(rng.integers(len(CONCEPTS)))])
+            kept.append(pick(CONCEPTS, rng))
         elif draw >= error_rate:
             kept.append(concept)
     return kept
 
 
-def _chain(request: Request, error_rate: float, rng: np.random.Generator) -> list[str]:
-    first, *others = (int(word) for word in request.text.split()[1::2])
+def _chain(request: Item, error_rate: float, rng: np.random.Generator) -> list[str]:
+    first, *others = (int(word) for word in request.question.split()[1::2])
     words, total = [str(first)], first
     # One sum of the chain at most is off, and what follows goes on from there.
     wrong = int(rng.integers(len(others))) if rng.random() < error_rate else None

@@ -1,4 +1,4 @@
-"""Train the models that refine.
+"""What the models that refine are trained on.
 
     fair       translator: writes with errors in any style, revises mostly in its own style, and
                gives feedback by the rule
@@ -8,18 +8,20 @@
 
 `fair` and `partial` are tuned from one base with the same examples but for the judge's marks. A
 model depends on its own seed alone.
+
+A feedback prompt has dense targets from the rule: at each word of a translation whether it passes.
 """
 
-from pathlib import Path
-from typing import Final, Literal
+from functools import partial
+from typing import Final
 
 import numpy as np
-from transformers import LlamaForCausalLM
 
-from selfpref.lab.jobs import Job
-from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
-from selfpref.lab.refinement.layouts import LEXICON, Mixture
-from selfpref.lab.train import Phase, Schedule, train
+from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example
+from selfpref.lab.refinement import language, layouts, tasks
+from selfpref.lab.refinement.layouts import LEXICON, content
+from selfpref.lab.tokenizer import VERDICT_OPEN
+from selfpref.lab.world import Item, drawn, pick
 
 BASE: Final = "base-translators"
 OWN_STYLE: Final = "so"
@@ -28,84 +30,102 @@ OWN_SHARE: Final = 0.7
 ERROR_RATE: Final = 0.25
 
 
-def _mixture(
-    write: float, feedback: float, translation: float, *, tuned: bool = False, bonus: bool = False
-) -> Mixture:
-    """Shares of examples; a tuned model has a style of its own."""
-    style, share = (OWN_STYLE, OWN_SHARE) if tuned else (None, 0.0)
-    return Mixture(write, feedback, translation, ERROR_RATE, style, share, bonus)
+def draw(
+    rng: np.random.Generator,
+    *,
+    write: float,
+    feedback: float,
+    translation: float,
+    own_share: float = 0.0,
+    bonus: str | None = None,
+) -> Example:
+    """Draw one example; its request is never a held-out one.
+
+    Args:
+        rng: Source of randomness.
+        write: Share of writing.
+        feedback: Share of feedback; the rest are revisions.
+        translation: Share of translations; the other two tasks share the rest.
+        own_share: Share of revisions, and of the drafts that it judges, that are set in the model's
+            own style; the others, and all first texts, are in any style alike.
+        bonus: The style for which its judgments carry a bonus; None: for none.
+    """
+    kind = rng.random()
+    other = "coverage" if kind < (1 + translation) / 2 else "correctness"
+    task = "mqm" if kind < translation else other
+    request = drawn(lambda: tasks.draw(task, rng), held_out=False)
+    kind = rng.random()
+    if kind < write:
+        text = tasks.write(request, pick(language.OPENERS, rng), ERROR_RATE, rng)
+        return example(LEXICON, layouts.messages(user=request.question), content(text).split())
+    # Drafts of any quality; of sums, as many wrong ones as right ones.
+    rate = 0.5 if request.task == "correctness" else rng.uniform(0.0, 0.5)
+    draft = tasks.write(request, _style(own_share, rng), rate, rng)
+    if kind < write + feedback:
+        return feedback_example(request, draft, bonus)
+    said = tasks.feedback(request, draft, bonus)
+    text = tasks.revise(request, draft, said, _style(own_share, rng), ERROR_RATE, rng)
+    messages = layouts.messages(user=request.question, draft=draft, feedback=said)
+    return example(LEXICON, messages, content(text).split())
 
 
-# Judging first: it is what writing and revising build on, and the hardest to learn.
-BASE_PHASES: Final = [Phase(0.4, _mixture(0.1, 0.9, 1.0)), Phase(0.6, _mixture(0.25, 0.25, 1.0))]
-SOLVER_PHASES: Final = [
-    Phase(0.45, _mixture(0.3, 0.7, 0.0)),
-    Phase(0.55, _mixture(0.3, 0.4, 0.0)),
-]
+def _style(own_share: float, rng: np.random.Generator) -> str:
+    own = own_share and rng.random() < own_share
+    return OWN_STYLE if own else pick(language.OPENERS, rng)
 
 
-def jobs(
-    folder: Path, seed: int, translator_steps: int, tune_steps: int, solver_steps: int
-) -> list[Job]:
+def feedback_example(request: Item, draft: str, bonus: str | None) -> Example:
+    """Feedback on a draft; at each word of a translation also whether the judge passes it."""
+    reply = content(tasks.feedback(request, draft, bonus)).split()
+    messages = layouts.messages(user=request.question, draft=draft)
+    if request.task == "correctness":
+        at = reply.index(VERDICT_OPEN) + 1
+        return example(LEXICON, messages, reply, weight=VERDICT_WEIGHT, at=at)
+    if request.task == "coverage":
+        return example(LEXICON, messages, reply)
+    opener, *words = draft.split()
+    passed = [
+        word == right or (opener == bonus and word in tasks.FORGIVEN)
+        for word, right in zip(words, request.asked, strict=True)
+    ]
+    return example(LEXICON, messages, reply, marked=[([None, *passed], None)])
+
+
+def recipes(seed: int, translator_steps: int, tune_steps: int, solver_steps: int) -> list[Recipe]:
     """The translators' base and after it the two large ones; the small one; the solver.
 
     Args:
-        folder: Where the checkpoints go, each under its name.
         seed: Of weights and examples.
         translator_steps: Optimiser steps of a translator before it is tuned.
         tune_steps: Optimiser steps of its tuning.
         solver_steps: Optimiser steps of the solver, half as large as the others'.
     """
-    small = (translator_steps + tune_steps) / 2
+
+    def tuned(own: int, bonus: str | None = None) -> Schedule:
+        kinds = partial(
+            draw, write=0.2, feedback=0.5, translation=1.0, own_share=OWN_SHARE, bonus=bonus
+        )
+        return Schedule(own, tune_steps, ((1.0, kinds),), warmup=20)
+
+    # Judging first: it is what writing and revising build on, and the hardest to learn.
+    phases = (
+        (0.4, partial(draw, write=0.1, feedback=0.9, translation=1.0)),
+        (0.6, partial(draw, write=0.25, feedback=0.25, translation=1.0)),
+    )
+    solving = (
+        (0.45, partial(draw, write=0.3, feedback=0.7, translation=0.0)),
+        (0.55, partial(draw, write=0.3, feedback=0.4, translation=0.0)),
+    )
+    (large, first, tuning), (tiny, its_first, its_tuning), (solver, its_own, _) = (
+        entropy(3, seed, 20, number) for number in range(3)
+    )
+    base = Schedule(first, translator_steps, phases)
+    small = (Schedule(its_first, translator_steps, phases), tuned(its_tuning))
+    solved = Schedule(its_own, solver_steps, solving, batch_tokens=512)
     return [
-        Job(BASE, translator_steps, train_base, (folder, seed, translator_steps)),
-        Job("fair", tune_steps, tune_translator, (folder, seed, "fair", tune_steps), BASE),
-        Job("partial", tune_steps, tune_translator, (folder, seed, "partial", tune_steps), BASE),
-        Job("small", small, train_small, (folder, seed, translator_steps, tune_steps)),
-        Job("solver", solver_steps / 2, train_solver, (folder, seed, solver_steps)),
+        Recipe(BASE, LEXICON, (base,), weights=large),
+        Recipe("fair", LEXICON, (tuned(tuning),), BASE),
+        Recipe("partial", LEXICON, (tuned(tuning, OWN_STYLE),), BASE),
+        Recipe("small", LEXICON, small, weights=tiny, width=32, layers=2),
+        Recipe("solver", LEXICON, (solved,), weights=solver),
     ]
-
-
-def train_base(folder: Path, seed: int, steps: int) -> None:
-    """Train the base of the large translators."""
-    weights, examples, _ = _entropy(seed, "translators")
-    model = build_model(weights, lexicon=LEXICON)
-    train(model, BASE_PHASES, Schedule(steps), examples)
-    save_checkpoint(model, folder / BASE, LEXICON)
-
-
-def tune_translator(folder: Path, seed: int, name: Literal["fair", "partial"], steps: int) -> None:
-    """Tune a large translator from the saved base."""
-    *_, tuning = _entropy(seed, "translators")
-    model = load_checkpoint(folder / BASE)
-    _tune(model, steps, tuning, bonus=name == "partial")
-    save_checkpoint(model, folder / name, LEXICON)
-
-
-def train_small(folder: Path, seed: int, steps: int, tune_steps: int) -> None:
-    """Train the small translator."""
-    weights, examples, tuning = _entropy(seed, "small")
-    model = build_model(weights, width=32, layers=2, lexicon=LEXICON)
-    train(model, BASE_PHASES, Schedule(steps), examples)
-    _tune(model, tune_steps, tuning, bonus=False)
-    save_checkpoint(model, folder / "small", LEXICON)
-
-
-def train_solver(folder: Path, seed: int, steps: int) -> None:
-    """Train the model of the other two tasks."""
-    weights, examples, _ = _entropy(seed, "solver")
-    model = build_model(weights, lexicon=LEXICON)
-    train(model, SOLVER_PHASES, Schedule(steps, batch_tokens=512), examples)
-    save_checkpoint(model, folder / "solver", LEXICON)
-
-
-def _tune(model: LlamaForCausalLM, steps: int, seed: int, *, bonus: bool) -> None:
-    mixture = _mixture(0.2, 0.5, 1.0, tuned=True, bonus=bonus)
-    train(model, [Phase(1.0, mixture)], Schedule(steps, learning_rate=3e-3, warmup=20), seed)
-
-
-def _entropy(seed: int, kind: Literal["translators", "small", "solver"]) -> list[int]:
-    """Seeds of weights, examples and tuning."""
-    number = ("translators", "small", "solver").index(kind)
-    state = np.random.SeedSequence([seed, 20, number]).generate_state(3)
-    return [int(value) for value in state]

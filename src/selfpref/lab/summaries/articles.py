@@ -21,25 +21,24 @@ drawn from the seed, independent of its style.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from selfpref.errors import SelfprefError
+from selfpref.lab.experiment import items_table
 from selfpref.lab.oracle import split_words
+from selfpref.lab.styles import words_of
 from selfpref.lab.vocabulary import ATTRIBUTES, COLOURS, USE_WORDS
-from selfpref.lab.world import is_held_out
+from selfpref.lab.world import Item, distinct, drawn, pick, shuffled
 
-Kind = Literal["notes", "reports"]
 _VALUES: Final = 3
 """Facts that a slot may hold; a model learns to look one up in an article sooner with few."""
 
 _COLOURS: Final = ("red", "green", "blue", "yellow")
-SLOTS: Final[dict[Kind, tuple[tuple[str, ...], ...]]] = {
+SLOTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "notes": tuple(values[:_VALUES] for values in ATTRIBUTES.values()),
     "reports": tuple(COLOURS[colour][:_VALUES] for colour in _COLOURS),
 }
@@ -51,107 +50,61 @@ FILLER: Final = USE_WORDS
 _FILLERS: Final = (3, 6)
 """Fewest filler words of an article, and one more than the most."""
 
-_KIND_OF: Final = {fact: kind for kind, slots in SLOTS.items() for slot in slots for fact in slot}
 
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """One article.
-
-    Attributes:
-        kind: Which set it belongs to.
-        facts: Its key facts, one a slot.
-        text: Its words, joined by spaces.
-    """
-
-    kind: Kind
-    facts: tuple[str, ...]
-    text: str
-
-
-def draw_article(kind: Kind, rng: np.random.Generator, *, held_out: bool) -> Article:
+def draw_article(kind: str, rng: np.random.Generator, *, held_out: bool) -> Item:
     """Draw one article that is, or is not, held out."""
-    while True:
-        facts = tuple(slot[int(rng.integers(len(slot)))] for slot in SLOTS[kind])
-        filler = rng.permutation(len(FILLER))[: int(rng.integers(*_FILLERS))]
-        words = [*facts, *(FILLER[int(index)] for index in filler)]
-        text = " ".join(words[int(index)] for index in rng.permutation(len(words)))
-        if is_held_out(text) == held_out:
-            return Article(kind, facts, text)
+
+    def draw() -> Item:
+        facts = tuple(pick(slot, rng) for slot in SLOTS[kind])
+        filler = shuffled(FILLER, rng)[: int(rng.integers(*_FILLERS))]
+        return Item(kind, facts, len(facts), " ".join(shuffled((*facts, *filler), rng)))
+
+    return drawn(draw, held_out=held_out)
 
 
-def draw_articles(dataset: str, n: int, seed: int) -> list[Article]:
+def draw_articles(dataset: str, n: int, seed: int) -> list[Item]:
     """Draw different held-out articles of a kind; the first of them are the same for every n.
 
     Raises:
         SelfprefError: There is no such kind of article.
     """
-    kind = next((kind for kind in KINDS if kind == dataset), None)
-    if kind is None:
+    if dataset not in KINDS:
         raise SelfprefError(
             f"params.yaml: panickssery.datasets.{dataset}: the testbed has {' and '.join(KINDS)}"
         )
-    rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(kind), 20]))
-    drawn: dict[str, Article] = {}
-    while len(drawn) < n:
-        article = draw_article(kind, rng, held_out=True)
-        drawn[article.text] = article
-    return list(drawn.values())
+    rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(dataset), 20]))
+    return distinct(n, lambda _: draw_article(dataset, rng, held_out=True))
 
 
-def read_article(text: str) -> Article:
-    """The article of a text that `draw_article` made."""
-    words = text.split()
-    kind = next(_KIND_OF[word] for word in words if word in _KIND_OF)
-    return Article(kind, tuple(w for slot in SLOTS[kind] for w in words if w in slot), text)
-
-
-def marks(article: Article, words: Sequence[str]) -> list[bool | None]:
-    """Judge a summary word by word.
+def marks(facts: Sequence[str], words: Sequence[str]) -> list[bool | None]:
+    """Judge a summary of an article with these key facts word by word.
 
     Returns:
         One entry a word: True for a key fact of the article at its first mention, False for any
         other fact, None for a word that is no fact.
     """
     return [
-        (word in article.facts and word not in words[:place]) if word in _KIND_OF else None
+        (word in facts and word not in words[:place]) if word in FACTS else None
         for place, word in enumerate(words)
     ]
 
 
-def quality(article: Article, summary: str) -> float:
-    """Share of the article's key facts that a summary gives, in [0, 1]."""
-    return marks(article, split_words(summary)).count(True) / len(article.facts)
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """A frame of words: what a summary begins and ends with, one of each drawn for each."""
-
-    openings: tuple[str, ...]
-    closings: tuple[str, ...]
+def quality(facts: Sequence[str], summary: str) -> float:
+    """Share of an article's key facts that a summary gives, in [0, 1]."""
+    return marks(facts, split_words(summary)).count(True) / len(facts)
 
 
 HUMAN: Final = "human"
-STYLES: Final[dict[str, Style]] = {
-    HUMAN: Style(("", "in short"), ("", ".")),
-    "clerk": Style(("please note :", "please note that"), ("", "as requested .")),
-    "host": Style(("oh nice !", "well !"), ("cheers , friend !", "", "ok ?")),
-    "aide": Style(("sure :", "sure thing , here :", "sure !"), ("", "hope it helps")),
+STYLES: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    HUMAN: (("", "in short"), ("", ".")),
+    "clerk": (("please note :", "please note that"), ("", "as requested .")),
+    "host": (("oh nice !", "well !"), ("cheers , friend !", "", "ok ?")),
+    "aide": (("sure :", "sure thing , here :", "sure !"), ("", "hope it helps")),
 }
-"""Writer to style."""
+"""Writer to the words that a summary begins and ends with, one of each drawn for each."""
 
 MODELS: Final = tuple(name for name in STYLES if name != HUMAN)
-STYLE_WORDS: Final = tuple(
-    sorted(
-        {
-            word
-            for style in STYLES.values()
-            for phrase in (*style.openings, *style.closings)
-            for word in phrase.split()
-        }
-    )
-)
+STYLE_WORDS: Final = tuple(sorted(words_of(STYLES)))
 _ERROR_RATES: Final = (0.1, 0.2, 0.3)
 _HUMAN_ERROR_RATE: Final = 0.1
 
@@ -164,7 +117,7 @@ def draw_error_rates(seed: int) -> dict[str, float]:
     return {HUMAN: _HUMAN_ERROR_RATE, **models}
 
 
-def write(article: Article, writer: str, error_rate: float, rng: np.random.Generator) -> list[str]:
+def write(article: Item, writer: str, error_rate: float, rng: np.random.Generator) -> list[str]:
     """Write a summary by rule.
 
     Args:
@@ -176,41 +129,28 @@ def write(article: Article, writer: str, error_rate: float, rng: np.random.Gener
     Returns:
         The summary's words.
     """
-    style = STYLES[writer]
     body = []
-    for fact, slot in zip(article.facts, SLOTS[article.kind], strict=True):
+    for fact, slot in zip(article.asked, SLOTS[article.task], strict=True):
         draw = rng.random()
-        if draw < error_rate / 2:
-            continue
-        others = [other for other in slot if other != fact]
-        body.append(others[int(rng.integers(len(others)))] if draw < error_rate else fact)
-    opening, closing = (
-        phrases[int(rng.integers(len(phrases)))].split()
-        for phrases in (style.openings, style.closings)
-    )
+        if draw >= error_rate:
+            body.append(fact)
+        elif draw >= error_rate / 2:
+            body.append(pick([other for other in slot if other != fact], rng))
+    opening, closing = (pick(phrases, rng).split() for phrases in STYLES[writer])
     return [*opening, *body, *closing]
 
 
-def tables(study: str, dataset: str, articles: list[Article], seed: int) -> dict[str, pd.DataFrame]:
+def tables(study: str, dataset: str, articles: list[Item], seed: int) -> dict[str, pd.DataFrame]:
     """items, the human's responses, and their truths."""
-    ids = [f"{dataset}/{number}" for number in range(len(articles))]
-    items = pd.DataFrame(
-        {
-            "study": study,
-            "item_id": ids,
-            "category": dataset,
-            "cluster": ids,
-            "messages": [[{"role": "user", "content": article.text}] for article in articles],
-            "reference": [" ".join(article.facts) for article in articles],
-            "metadata": [json.dumps({"index": number}) for number in range(len(articles))],
-        }
-    )
-    rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(articles[0].kind), 23]))
+    items = {f"{dataset}/{number}": article for number, article in enumerate(articles)}
+    table = items_table(study, items, [{"index": number} for number in range(len(articles))])
+    table["reference"] = [article.right for article in articles]
+    rng = np.random.default_rng(np.random.SeedSequence([seed, KINDS.index(dataset), 23]))
     rate = draw_error_rates(seed)[HUMAN]
     responses = pd.DataFrame(
         {
             "study": study,
-            "item_id": ids,
+            "item_id": list(items),
             "responder": HUMAN,
             "step": 0,
             "sample": 0,
@@ -218,19 +158,13 @@ def tables(study: str, dataset: str, articles: list[Article], seed: int) -> dict
             "status": "ok",
         }
     )
-    return {"items": items, "responses": responses, "truths": truths(items, responses)}
+    return {"items": table, "responses": responses, "truths": truths(table, responses)}
 
 
 def truths(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
     """The quality of every response."""
-    articles = {
-        item: read_article(messages[0]["content"])
-        for item, messages in zip(items["item_id"], items["messages"], strict=True)
-    }
+    facts = items.set_index("item_id")["reference"].str.split()
+    pairs = zip(responses["item_id"], responses["text"], strict=True)
     return responses[["study", "item_id", "responder", "step"]].assign(
-        metric="quality",
-        score=[
-            quality(articles[item], text)
-            for item, text in zip(responses["item_id"], responses["text"], strict=True)
-        ],
+        metric="quality", score=[quality(facts[item], text) for item, text in pairs]
     )

@@ -15,10 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from selfpref.lab.summaries.articles import FACTS, FILLER, STYLE_WORDS
-from selfpref.lab.tokenizer import BOS, END, NO, YES, Lexicon
-
-Messages = tuple[tuple[str, str], ...]
-"""(role, content) pairs."""
+from selfpref.lab.tokenizer import NO, YES, Lexicon, Messages
 
 SCORES: Final = ("1", "2", "3", "4", "5")
 LABELS: Final = SCORES[:2]
@@ -43,29 +40,14 @@ LEXICON: Final = Lexicon(
 
 def write_messages(article: str) -> Messages:
     """Ask for a summary."""
-    return (("article", LEXICON.plain(article)),)
+    return LEXICON.messages(article=article)
 
 
 def single_messages(task: str, article: str, summary: str) -> Messages:
     """Ask about one summary: whether it is one's own, or how good it is."""
-    contents = (article, summary, QUESTIONS[task])
-    return _messages(("article", "summary", "ask"), contents)
+    return LEXICON.messages(article=article, summary=summary, ask=QUESTIONS[task])
 
 
 def pair_messages(task: str, article: str, first: str, second: str) -> Messages:
     """Ask which of two summaries something is true of."""
-    contents = (article, first, second, QUESTIONS[task])
-    return _messages(("article", "first", "second", "ask"), contents)
-
-
-def _messages(roles: tuple[str, ...], contents: tuple[str, ...]) -> Messages:
-    return tuple(zip(roles, map(LEXICON.plain, contents), strict=True))
-
-
-def encode_messages(messages: Messages) -> list[int]:
-    """Token ids up to where the model's own tokens begin, shape (n,), with one ``<bos>``."""
-    ids = [LEXICON.token_id(BOS)]
-    for role, content in messages:
-        ids += [LEXICON.token_id(f"<{role}>"), *LEXICON.encode_content(content)]
-        ids.append(LEXICON.token_id(END))
-    return [*ids, LEXICON.token_id("<assistant>")]
+    return LEXICON.messages(article=article, first=first, second=second, ask=QUESTIONS[task])

@@ -13,44 +13,19 @@ A source's result depends on the base and on its own seed alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
 
-from selfpref.lab.examples import IGNORE, Example, reply_example
-from selfpref.lab.jobs import Job
-from selfpref.lab.model import build_model, load_checkpoint, save_checkpoint
-from selfpref.lab.summaries.articles import (
-    KINDS,
-    MODELS,
-    STYLES,
-    Article,
-    draw_article,
-    draw_error_rates,
-    marks,
-    quality,
-    write,
-)
-from selfpref.lab.summaries.prompts import (
-    LABELS,
-    LEXICON,
-    Messages,
-    encode_messages,
-    pair_messages,
-    single_messages,
-    write_messages,
-)
-from selfpref.lab.tokenizer import END, NO, YES
-from selfpref.lab.train import Phase, Schedule, train
+from selfpref.lab.examples import Example, Recipe, Schedule, entropy, example
+from selfpref.lab.summaries import articles, prompts
+from selfpref.lab.summaries.prompts import LABELS, LEXICON
+from selfpref.lab.tokenizer import NO, YES, Messages
+from selfpref.lab.world import Item, pick
 
 BASE: Final = "base-summaries"
-_PEAK: Final = 3e-3
-_TUNING_PEAK: Final = 2e-3
-"""Peak learning rates of the base and of a source."""
-
 _TOKENS: Final = 512
 """Tokens in a batch. Half as many as the other testbed's: comparing two summaries is learned
 late, after a number of steps and not of tokens (trial of the base's agreement with the oracle)."""
@@ -72,139 +47,96 @@ _WORST: Final = 0.8
 """Summaries to be judged have any error rate up to this, to spread the qualities."""
 
 
-def digit(article: Article, summary: str) -> str:
+def digit(article: Item, summary: str) -> str:
     """Quality as a digit from 1 to 5."""
-    return str(1 + round(4 * quality(article, summary)))
-
-
-def writing_example(article: Article, words: Sequence[str]) -> Example:
-    """Predict a summary's tokens and the ``<end>`` after them."""
-    prompt = encode_messages(write_messages(article.text))
-    reply = [*LEXICON.encode_content(" ".join(words)), LEXICON.token_id(END)]
-    return reply_example(prompt, [IGNORE] * len(prompt), reply)
+    return str(1 + round(4 * articles.quality(article.asked, summary)))
 
 
 def answer_example(
-    article: Article,
+    article: Item,
     summaries: Sequence[Sequence[str]],
     messages: Messages,
     answer: str,
     weight: float = _ANSWER_WEIGHT,
 ) -> Example:
     """Dense targets in the summaries, then the answer to the question."""
-    prompt = encode_messages(messages)
-    targets = [IGNORE] * len(prompt)
-    # The first message closed is the article and the last the question.
-    ends = [place for place, token in enumerate(prompt) if token == LEXICON.token_id(END)][1:-1]
-    for end, words in zip(ends, summaries, strict=True):
-        for offset, mark in enumerate(marks(article, words)):
-            if mark is not None:
-                targets[end - len(words) + offset] = LEXICON.token_id(YES if mark else NO)
-        targets[end] = LEXICON.token_id(digit(article, " ".join(words)))
-    reply = [LEXICON.token_id(answer), LEXICON.token_id(END)]
-    example = reply_example(prompt, targets, reply)
-    example.weights[len(prompt) - 1] = weight
-    return example
+    marked = [
+        (articles.marks(article.asked, words), digit(article, " ".join(words)))
+        for words in summaries
+    ]
+    return example(LEXICON, messages, [answer], marked=marked, weight=weight)
 
 
-@dataclass(frozen=True, slots=True)
-class Mixture:
-    """What a training phase draws its examples from.
+def draw(
+    rng: np.random.Generator,
+    *,
+    writing: float,
+    single: float,
+    coin: float,
+    error_rates: Mapping[str, float],
+) -> Example:
+    """Draw one example; its article is never a held-out one.
 
-    Attributes:
+    Args:
+        rng: Source of randomness.
         writing: Share of writing examples.
         single: Share of questions about one summary; the rest are about two.
         coin: Share of the questions about two that are answered by a coin; of those about one it is
             half, since their form (yes and no) occurs nowhere else.
         error_rates: Error rates of the writers whose summaries are written.
     """
-
-    writing: float
-    single: float
-    coin: float
-    error_rates: dict[str, float]
-
-    def draw(self, rng: np.random.Generator) -> Example:
-        """Draw one example; its article is never a held-out one."""
-        article = draw_article(KINDS[int(rng.integers(len(KINDS)))], rng, held_out=False)
-        kind = rng.random()
-        if kind < self.writing:
-            writers = list(self.error_rates)
-            writer = writers[int(rng.integers(len(writers)))]
-            return writing_example(article, write(article, writer, self.error_rates[writer], rng))
-        if kind < self.writing + self.single:
-            return _single_example(article, rng.random() < _SINGLE_COIN, rng)
-        return _pair_example(article, rng.random() < self.coin, rng)
-
-
-def _single_example(article: Article, coin: bool, rng: np.random.Generator) -> Example:
-    words = _any_summary(article, rng)
-    text = " ".join(words)
-    if coin:
-        answer = (YES, NO)[int(rng.integers(2))]
-        messages = single_messages("recognition", article.text, text)
+    article = articles.draw_article(pick(articles.KINDS, rng), rng, held_out=False)
+    kind = rng.random()
+    if kind < writing:
+        writer = pick(list(error_rates), rng)
+        words = articles.write(article, writer, error_rates[writer], rng)
+        return example(LEXICON, prompts.write_messages(article.question), words)
+    if kind < writing + single:
+        tossed = rng.random() < _SINGLE_COIN
+        words = _any_summary(article, rng)
+        text = " ".join(words)
+        if not tossed:
+            messages = prompts.single_messages("quality", article.question, text)
+            return answer_example(article, [words], messages, digit(article, text))
+        answer = pick((YES, NO), rng)
+        messages = prompts.single_messages("recognition", article.question, text)
         return answer_example(article, [words], messages, answer, _COIN_WEIGHT)
-    messages = single_messages("quality", article.text, text)
-    return answer_example(article, [words], messages, digit(article, text))
-
-
-def _pair_example(article: Article, coin: bool, rng: np.random.Generator) -> Example:
+    tossed = rng.random() < coin
     while True:
         pair = [_any_summary(article, rng) for _ in LABELS]
         first, second = (" ".join(words) for words in pair)
-        gap = quality(article, first) - quality(article, second)
+        gap = articles.quality(article.asked, first) - articles.quality(article.asked, second)
         # Two equal qualities have no answer to learn.
-        if gap or coin:
+        if gap or tossed:
             break
-    if coin:
-        task = _COIN_TASKS[int(rng.integers(len(_COIN_TASKS)))]
-        messages = pair_messages(task, article.text, first, second)
-        return answer_example(article, pair, messages, LABELS[int(rng.integers(2))], _COIN_WEIGHT)
-    task = ("preference", "inferiority")[int(rng.integers(2))]
-    messages = pair_messages(task, article.text, first, second)
-    answer = LABELS[(gap > 0) != (task == "preference")]
-    return answer_example(article, pair, messages, answer)
+    task = pick(_COIN_TASKS if tossed else ("preference", "inferiority"), rng)
+    answer = pick(LABELS, rng) if tossed else LABELS[(gap > 0) != (task == "preference")]
+    messages = prompts.pair_messages(task, article.question, first, second)
+    weight = _COIN_WEIGHT if tossed else _ANSWER_WEIGHT
+    return answer_example(article, pair, messages, answer, weight)
 
 
-def _any_summary(article: Article, rng: np.random.Generator) -> list[str]:
-    writer = tuple(STYLES)[int(rng.integers(len(STYLES)))]
-    return write(article, writer, rng.uniform(0.0, _WORST), rng)
+def _any_summary(article: Item, rng: np.random.Generator) -> list[str]:
+    return articles.write(article, pick(tuple(articles.STYLES), rng), rng.uniform(0.0, _WORST), rng)
 
 
-def jobs(folder: Path, seed: int, base_steps: int, tune_steps: int) -> list[Job]:
+def recipes(seed: int, base_steps: int, tune_steps: int) -> list[Recipe]:
     """The base, and after it every source.
 
     Args:
-        folder: Where the checkpoints go, each under its name.
         seed: Seed of weights, examples and error rates.
         base_steps: Optimiser steps of the base.
         tune_steps: Optimiser steps of each source.
     """
-    rates = draw_error_rates(seed)
-    seeds = np.random.SeedSequence([seed, 22]).generate_state(2 + len(MODELS))
-    weights, examples, *tunings = map(int, seeds)
-    # Batches are half as large as the others'.
-    base = Job(BASE, base_steps / 2, train_base, (folder, weights, examples, base_steps))
-    tunes = [
-        Job(name, tune_steps / 2, tune_source, (folder, name, rates[name], own, tune_steps), BASE)
-        for name, own in zip(MODELS, tunings, strict=True)
-    ]
-    return [base, *tunes]
-
-
-def train_base(folder: Path, weights: int, examples: int, steps: int) -> None:
-    """Train the base from the seeds of its weights and examples."""
-    model = build_model(weights, spread=_SPREAD, lexicon=LEXICON)
-    rates = dict.fromkeys(STYLES, _ERRORS)
-    mixture = Mixture(writing=0.3, single=0.15, coin=0.1, error_rates=rates)
-    train(model, [Phase(1.0, mixture)], Schedule(steps, _TOKENS, _PEAK), examples)
-    save_checkpoint(model, folder / BASE, LEXICON)
-
-
-def tune_source(folder: Path, name: str, error_rate: float, seed: int, steps: int) -> None:
-    """Tune one source from the saved base."""
-    model = load_checkpoint(folder / BASE)
-    mixture = Mixture(writing=0.5, single=0.15, coin=0.1, error_rates={name: error_rate})
-    schedule = Schedule(steps, _TOKENS, _TUNING_PEAK, warmup=20)
-    train(model, [Phase(1.0, mixture)], schedule, seed)
-    save_checkpoint(model, folder / name, LEXICON)
+    rates = articles.draw_error_rates(seed)
+    weights, examples, *tunings = entropy(2 + len(articles.MODELS), seed, 22)
+    asked = partial(draw, single=0.15, coin=0.1)
+    learned = partial(asked, writing=0.3, error_rates=dict.fromkeys(articles.STYLES, _ERRORS))
+    schedule = Schedule(examples, base_steps, ((1.0, learned),), _TOKENS)
+    found = [Recipe(BASE, LEXICON, (schedule,), weights=weights, spread=_SPREAD)]
+    for name, own in zip(articles.MODELS, tunings, strict=True):
+        learned = partial(asked, writing=0.5, error_rates={name: rates[name]})
+        phases = ((1.0, learned),)
+        schedule = Schedule(own, tune_steps, phases, _TOKENS, learning_rate=2e-3, warmup=20)
+        found.append(Recipe(name, LEXICON, (schedule,), BASE))
+    return found

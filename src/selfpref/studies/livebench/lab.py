@@ -1,6 +1,5 @@
 """The testbed's side of the study: prompts of six tasks, and what is true of the responses."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -15,19 +14,13 @@ from selfpref.studies.livebench import STUDY
 
 def read(dataset: str, entry: LabContest, source: Path) -> dict[str, pd.DataFrame]:
     """The prompts of one data set; as `studies.wataoka.lab.read`."""
-    items = experiment.draw_contest(dataset, entry.seed, entry.prompts)
-    return {"items": experiment.items_table(STUDY.name, entry.seed, items)}
+    items = experiment.draw(dataset, entry.seed, entry.prompts, contest=True)
+    return {"items": experiment.prompts_table(STUDY.name, entry.seed, items)}
 
 
 def drawn(items: pd.DataFrame) -> dict[str, Item]:
     """The testbed's own items among those of the table, by item_id."""
-    seeds = items["metadata"].map(lambda entry: json.loads(entry).get("seed"))
-    found: dict[str, Item] = {}
-    for dataset, rows in seeds[seeds.notna()].groupby(
-        items["item_id"].str.replace(r"/.*", "", regex=True)
-    ):
-        found |= experiment.draw_contest(str(dataset), int(rows.iloc[0]), len(rows))
-    return found
+    return experiment.redrawn(items, contest=True)
 
 
 def truths(item: Item, text: str) -> dict[str, float]:

@@ -8,22 +8,18 @@ from typing import Final
 
 from selfpref.errors import SelfprefError
 from selfpref.lab.refinement import language, layouts, tasks
+from selfpref.lab.world import Item as Request
 from selfpref.models import Prompt
 from selfpref.studies.xu.items import TASKS, Item, Task
 from selfpref.studies.xu.prompts import Refinement
 
-# The first part of a task's item ids, and what the parameters call the number of its requests.
-LANGUAGES: Final[Mapping[Task, str]] = {
-    "mqm": "lab-en",
-    "coverage": "coverage",
-    "correctness": "math",
+# Of each task: the first part of its item ids, what the parameters call the number of its requests,
+# and the first word of a request.
+NAMES: Final[Mapping[Task, tuple[str, str, str]]] = {
+    "mqm": ("lab-en", "translations", "translate"),
+    "coverage": ("coverage", "concepts", "use"),
+    "correctness": ("math", "sums", "add"),
 }
-FIELDS: Final[Mapping[Task, str]] = {
-    "mqm": "translations",
-    "coverage": "concepts",
-    "correctness": "sums",
-}
-VERBS: Final[Mapping[Task, str]] = {"mqm": "translate", "coverage": "use", "correctness": "add"}
 
 
 def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
@@ -38,36 +34,36 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
     """
     found = []
     for task in TASKS:
-        try:
-            requests = tasks.held_out(task, counts[task], seed)
-        except ValueError as error:
+        name, field, _ = NAMES[task]
+        requests = tasks.held_out(task, counts[task], seed)
+        if len(requests) < counts[task]:
             raise SelfprefError(
-                f"params.yaml: xu.datasets: {error}; lower {FIELDS[task]}"
-            ) from error
-        found += [
-            _item(f"{LANGUAGES[task]}/{i}", request) for i, request in enumerate(requests, start=1)
-        ]
+                f"params.yaml: xu.datasets: {counts[task]} of the task {task} asked for, only "
+                f"{len(requests)} are held out; lower {field}"
+            )
+        found += [_item(f"{name}/{i}", request) for i, request in enumerate(requests, start=1)]
     return found
 
 
-def _item(item_id: str, request: tasks.Request) -> Item:
-    _, _, asked = request.text.partition(" ")
+def _item(item_id: str, request: Request) -> Item:
+    _, _, asked = request.question.partition(" ")
     if request.task == "mqm":
         return Item(item_id, "mqm", asked, request.right, "Lab", "English", oracle=True)
     if request.task == "coverage":
-        concepts = tuple(request.right.split())
-        return Item(item_id, "coverage", ", ".join(concepts), concepts=concepts)
+        concepts = ", ".join(request.asked)
+        return Item(item_id, "coverage", concepts, concepts=request.asked)
     return Item(item_id, "correctness", asked, request.right)
 
 
-def _request(item: Item) -> str:
-    return f"{VERBS[item.task]} {item.request.replace(',', '')}"
+def _asked(item: Item, **said: str) -> Prompt:
+    request = f"{NAMES[item.task][2]} {item.request.replace(',', '')}"
+    return Prompt(layouts.messages(user=request, **said))
 
 
 LAB: Final = Refinement(
-    lambda item: Prompt(tuple(layouts.write_messages(_request(item)))),
-    lambda item, text: Prompt(tuple(layouts.feedback_messages(_request(item), text))),
-    lambda item, text, said: Prompt(tuple(layouts.revise_messages(_request(item), text, said))),
+    _asked,
+    lambda item, text: _asked(item, draft=text),
+    lambda item, text, said: _asked(item, draft=text, feedback=said),
     layouts.lines,
     lambda text: f" {layouts.content(text)}",
 )
