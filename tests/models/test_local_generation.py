@@ -10,7 +10,6 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from asking import to_generate  # noqa: E402
 from small_models import byte_level, load, save, save_chain  # noqa: E402
-from transformers import LlamaConfig, LlamaForCausalLM  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
@@ -18,7 +17,6 @@ from selfpref.models.local.encoding import Encoder  # noqa: E402
 from selfpref.models.local.generation import (  # noqa: E402
     Continuation,
     LabelReader,
-    continuations,
 )
 
 PROMPTS = [
@@ -54,28 +52,6 @@ def test_batch_mates_do_not_change_a_sample(engine):
     for prompt, seed, made in zip(PROMPTS * 2, range(8), together, strict=True):
         assert engine.answer(to_generate([prompt], seeds=[seed], **options)) == [made]
     assert len({made.text for made in together}) > 4
-
-
-def test_a_batch_may_hold_more_lines_than_the_vocabulary_words():
-    """The first token ends some of them, and the others go on beside them."""
-    torch.manual_seed(0)
-    model = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=1,
-            num_attention_heads=2,
-        )
-    ).eval()  # fmt: skip
-
-    def made(seeds):
-        settings = {"temperature": 1, "stops": {0}, "watched": (), "budget": 1000, "followed": 20}
-        rows = [np.array([1, 2, 3])] * len(seeds)
-        found = continuations(model, rows, [5] * len(seeds), seeds, **settings)
-        return [one.ids for _, one in sorted(found, key=lambda pair: pair[0])]
-
-    with torch.no_grad():
-        together = made(range(40))
-        assert 0 < sum(not ids for ids in together[8:]) < 10
-        assert together == [made([seed])[0] for seed in range(40)]
 
 
 VERDICT = "my verdict [[A]]"

@@ -11,7 +11,7 @@ whenever it is replayed: a better reader never has to pay again.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -225,12 +225,10 @@ class Raw:
 
     Attributes:
         sent: Its bytes, UTF-8, as they came; empty where it was put together from several.
-        more: Whether the next answer is there as well: they can be kept together.
     """
 
     reply: dict[str, Any]
     sent: bytes = b""
-    more: bool = False
 
 
 class Engine(Protocol):
@@ -246,6 +244,18 @@ class Engine(Protocol):
         Args:
             calls: All of one kind and equal in their options (limit, temperature, marker, labels).
         """
+
+
+# From calls, or requests, to their answers as they are made, each with its index.
+Answering = Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
+
+
+@dataclass(frozen=True)
+class Together:
+    """An engine of several processes or workers: where a model runs does not change its answers."""
+
+    identity: dict[str, Any]
+    answer: Answering
 
 
 @runtime_checkable

@@ -48,18 +48,6 @@ def _closed(coming: Iterator[T]) -> Iterator[Iterator[T]]:
             coming.close()
 
 
-def _together(
-    coming: Iterator[tuple[int, Answer | Raw]],
-) -> Iterator[list[tuple[int, Answer | Raw]]]:
-    """Answers as they come, those that are there at the same time in one list."""
-    come = []
-    for position, answer in coming:
-        come.append((position, answer))
-        if not (isinstance(answer, Raw) and answer.more):
-            yield come
-            come = []
-
-
 class Model:
     """An engine behind the store.
 
@@ -123,20 +111,13 @@ class Model:
             progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
             _closed(self._answers(calls, new)) as coming,
         ):
-            for come in _together(coming):
-                self._store.put(
-                    {
-                        keys[index]: reply
-                        for index, answer in come
-                        if (reply := _kept(answer)) is not None
-                    }
+            for index, answer in coming:
+                if (reply := _kept(answer)) is not None:
+                    self._store.put({keys[index]: reply})
+                answers[keys[index]] = (
+                    self._read(calls[index], answer.reply) if isinstance(answer, Raw) else answer
                 )
-                for index, answer in come:
-                    if isinstance(answer, Raw):
-                        answers[keys[index]] = self._read(calls[index], answer.reply)
-                    else:
-                        answers[keys[index]] = answer
-                bar.update(len(come))
+                bar.update()
         return [answers[key] for key in keys]
 
     def _answers(

@@ -4,8 +4,6 @@ Prompts are padded on the left. Of the raw next-token distribution p (temperatur
 sum at temperature T is inverted at one uniform draw a token and prompt, so that a batch-mate cannot
 shift another's sample; T = 0 takes the most probable token. Where labels are to be read, p at
 their tokens is kept at every step: which step follows the last marker is known only at the end.
-Prompts go through the model's own pass, and so do the tokens that follow, one a step; where most of
-a small model's time would go on what is not a product, a pass of this project's takes these.
 
 A label is read after the last marker of the text, where tokens need not end with the marker:
 `[[A` may be `[[` + `A`, `[` + `[` + `A`, ` [[` + ` A`, or `[[A` in one. The label token is the one
@@ -16,7 +14,6 @@ some label has no such token, the labels cannot be compared at one position: the
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +23,10 @@ from transformers import DynamicCache, PreTrainedModel
 from selfpref.errors import SelfprefError
 from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.fast.passes import Following
 from selfpref.models.local.states import Ids
 
 # Tokens that a batch may hold in its cache, in units of the budget of one forward pass.
 HELD = 4
-# The share of a batch's lines that is left when the finished ones are taken out.
-LIVING = 0.75
 
 
 @dataclass(frozen=True)
@@ -61,7 +55,6 @@ def continuations(
     stops: set[int],
     watched: Sequence[int],
     budget: int,
-    followed: float = 0,
 ) -> Iterator[tuple[int, Continuation]]:
     """Continue every prompt, longest first.
 
@@ -74,7 +67,6 @@ def continuations(
         stops: Tokens that end a continuation.
         watched: Tokens whose raw probability is kept at every step.
         budget: A batch holds at most `HELD` times so many tokens, new ones included.
-        followed: Most tokens of a row, new ones included, that `Following` can continue; 0: none.
     """
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     start = 0
@@ -83,80 +75,15 @@ def continuations(
         chosen = order[start : start + max(1, HELD * budget // longest)]
         start += len(chosen)
         draws = [np.random.default_rng(seeds[index]).random(limits[index]) for index in chosen]
-        room = max(map(len, draws)) - 1
-        kind = _FastBatch if longest <= followed else _Batch
-        batch = kind(model, [rows[index] for index in chosen], room)
-        yield from zip(chosen, _continued(batch, draws, temperature, stops, watched), strict=True)
-
-
-class _Batch:
-    """Prompts that are continued together, by the model's own pass."""
-
-    def __init__(self, model: PreTrainedModel, rows: Sequence[Ids], room: int) -> None:
-        self._model = model
-        width = max(map(len, rows))
-        self._step = torch.tensor([[*[0] * (width - len(row)), *row.tolist()] for row in rows])
-        self._mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-        self._cache = DynamicCache(config=model.config)
-        self._room = room
-
-    def logits(self) -> torch.Tensor:
-        """Raw logits of the next token of each line, `[lines, vocabulary]`."""
-        device = self._model.device
-        positions = (self._mask.cumsum(-1) - 1).clamp(min=0)[:, -self._step.shape[1] :]
-        reply = self._model(
-            input_ids=self._step.to(device),
-            attention_mask=self._mask.to(device),
-            position_ids=positions.to(device),
-            past_key_values=self._cache,
-            use_cache=True,
-            logits_to_keep=1,
+        made = _continued(
+            model, [rows[index].tolist() for index in chosen], draws, temperature, stops, watched
         )
-        logits: torch.Tensor = reply.logits[:, -1]
-        return logits
-
-    def advance(self, tokens: list[int], keep: list[int]) -> None:
-        """Go on with the lines that are not finished, by a token each."""
-        if len(keep) < len(self._mask):
-            self._cache.batch_select_indices(torch.tensor(keep))
-        self._step = torch.tensor(tokens)[:, None]
-        self._mask = torch.cat([self._mask[keep], torch.ones_like(self._step)], dim=1)
-
-
-class _FastBatch(_Batch):
-    """The same of Llama and its kin: after the prompts by a pass without the library's overhead."""
-
-    def __init__(self, model: PreTrainedModel, rows: Sequence[Ids], room: int) -> None:
-        super().__init__(model, rows, room)
-        self._following: Following | None = None
-        self._living = torch.arange(len(rows))
-        # A finished line goes on by a token that is in every vocabulary.
-        self._tokens = torch.zeros_like(self._living)
-
-    def logits(self) -> torch.Tensor:
-        """Raw logits of the next token of each line, `[lines, vocabulary]`."""
-        if self._following is None:
-            found = super().logits()
-            self._following = Following(self._model, self._cache, self._mask, self._room)
-            return found
-        layer: Any = self._model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        logits: torch.Tensor = layer(self._following.states(self._tokens)[self._living])
-        return logits
-
-    def advance(self, tokens: list[int], keep: list[int]) -> None:
-        """Go on with the lines that are not finished, by a token each."""
-        assert self._following is not None
-        self._living = self._living[keep]
-        # Finished lines leave when they are many: to take the others apart costs a copy of them.
-        if len(keep) <= LIVING * len(self._tokens):
-            self._following.keep(self._living)
-            self._living = torch.arange(len(keep))
-            self._tokens = self._living.clone()
-        self._tokens[self._living] = torch.tensor(tokens)
+        yield from zip(chosen, made, strict=True)
 
 
 def _continued(
-    batch: _Batch,
+    model: PreTrainedModel,
+    rows: Sequence[list[int]],
     draws: Sequence[npt.NDArray[np.float64]],
     temperature: float,
     stops: set[int],
@@ -167,8 +94,21 @@ def _continued(
     seen: list[list[list[float]]] = [[] for _ in draws]
     ended = [False] * len(draws)
     alive = list(range(len(draws)))
+    width = max(map(len, rows))
+    step = torch.tensor([[*[0] * (width - len(row)), *row] for row in rows])
+    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+    cache = DynamicCache(config=model.config)
     while alive:
-        logits = batch.logits().double()
+        positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -step.shape[1] :]
+        reply = model(
+            input_ids=step.to(model.device),
+            attention_mask=mask.to(model.device),
+            position_ids=positions.to(model.device),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits = reply.logits[:, -1].double()
         uniform = torch.tensor([draws[line][len(made[line])] for line in alive])
         tokens = _drawn(logits, uniform.to(logits.device), temperature).tolist()
         if watched:
@@ -182,8 +122,10 @@ def _continued(
                 made[line].append(token)
                 if len(made[line]) < len(draws[line]):
                     keep.append(place)
-        if keep:
-            batch.advance([tokens[place] for place in keep], keep)
+        if len(keep) < len(alive):
+            cache.batch_select_indices(torch.tensor(keep, dtype=torch.long))
+        step = torch.tensor([tokens[place] for place in keep])[:, None]
+        mask = torch.cat([mask[keep], torch.ones_like(step)], dim=1)
         alive = [alive[place] for place in keep]
     return [
         Continuation(ids, end, np.array(values).reshape(len(values), len(watched)))

@@ -25,7 +25,7 @@ from selfpref.models import (
 from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
-from selfpref.models.local.fast.passes import llama_pass, packed_pass
+from selfpref.models.local.fast.passes import packed_pass
 from selfpref.models.local.fast.products import step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.loading import load
@@ -79,8 +79,6 @@ class LocalModel:
         # Where positions are scaled by the longest row of a batch, every row goes alone.
         alone = 1 if _scaled_by_length(config) else None
         self._budget = alone or entry.batch_tokens or memory.batch_tokens(self.model)
-        own = self._packed is llama_pass and self._head.linear
-        self._followed = self._window if own else 0
 
     @property
     def packing(self) -> bool:
@@ -190,7 +188,8 @@ class LocalModel:
         """Continue each prompt, sampling by its own seed."""
         options = calls[0]
         reader = LabelReader(self._encoder, options.marker, options.labels)
-        rows = list(map(np.array, self._encoder.rows([call.prompt for call in calls])))
+        texts = [self._encoder.text(call.prompt) for call in calls]
+        rows = list(map(np.array, self._encoder.ids(texts)))
         fitting = [index for index, row in enumerate(rows) if len(row) < self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
             yield index, Text("", "truncated")
@@ -203,7 +202,6 @@ class LocalModel:
             stops=self._stops,
             watched=reader.watched,
             budget=self._budget,
-            followed=self._followed,
         ):
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)
