@@ -9,7 +9,6 @@ from the public raw-file address of each repository at its commit, or from the r
 import csv
 import hashlib
 import os
-import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,8 +24,8 @@ from selfpref.errors import SelfprefError
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
 COLUMNS = ["repository", "commit", "path", "bytes", "sha256"]
-# Seconds before each try.
-DELAYS = (0.0, 1.0, 2.0, 4.0)
+# Of each file, after a second, two and three.
+RETRIES = 3
 # Seconds without a byte before a server counts as dead.
 STALL = 30
 # An answer of the server that another try will not change.
@@ -83,40 +82,36 @@ def _fault(path: Path, file: Pinned) -> str | None:
     return None if digest == file.sha256 else f"sha256 {digest} instead of {file.sha256}"
 
 
-def _download(file: Pinned, root: str, cache: Path, stop: threading.Event) -> None:
+def _download(file: Pinned, root: str, cache: Path) -> None:
     """Fetch one file into the cache, with retries; nothing faulty gets its name."""
     url = f"{root.rstrip('/')}/{file.key}"
 
-    def stream(address: str, output_file: str, _: object) -> None:
-        with requests.get(address, stream=True, timeout=STALL) as reply:
-            if reply.status_code in FINAL:
-                raise SelfprefError(
-                    f"{address}: HTTP {reply.status_code}; name a mirror in ${VARIABLE}"
-                )
-            reply.raise_for_status()
-            with open(output_file, "wb") as handle:
-                for chunk in reply.iter_content(1 << 16):
-                    handle.write(chunk)
+    def stream(address: str, output_file: str, kept: pooch.Pooch) -> None:
+        try:
+            pooch.HTTPDownloader(timeout=STALL)(address, output_file, kept)
+        except requests.HTTPError as error:
+            if error.response.status_code not in FINAL:
+                raise
+            raise SelfprefError(
+                f"{address}: HTTP {error.response.status_code}; name a mirror in ${VARIABLE}"
+            ) from error
         if (size := Path(output_file).stat().st_size) != file.size:
             raise requests.ConnectionError(f"{size} bytes instead of {file.size}")
 
-    target = cache / file.key
-    fault: Exception | None = None
-    for delay in DELAYS:
-        if stop.wait(delay):
-            break
-        try:
-            pooch.retrieve(
-                url, f"sha256:{file.sha256}", target.name, target.parent, downloader=stream
-            )
-            return
-        # pooch reports a wrong hash as a ValueError.
-        except (requests.RequestException, ValueError, OSError) as error:
-            fault = error
-    raise SelfprefError(
-        f"{file.path} from {url}: {fault}\n{len(DELAYS)} tries; run again to go on, or name a "
-        f"mirror in ${VARIABLE}"
+    kept = pooch.create(
+        cache,
+        base_url=root,
+        registry={file.key: f"sha256:{file.sha256}"},
+        retry_if_failed=RETRIES,
     )
+    try:
+        kept.fetch(file.key, downloader=stream)
+    # pooch reports a wrong hash as a ValueError.
+    except (requests.RequestException, ValueError, OSError) as error:
+        raise SelfprefError(
+            f"{file.path} from {url}: {error}\n{1 + RETRIES} tries; run again to go on, or name a "
+            f"mirror in ${VARIABLE}"
+        ) from error
 
 
 def fetch(source: Path) -> Mapping[str, Path]:
@@ -151,7 +146,6 @@ def fetch(source: Path) -> Mapping[str, Path]:
 def _download_all(missing: list[Pinned], root: str, cache: Path, title: str) -> None:
     # The bar tells what happens; pooch would log every file beside it.
     pooch.get_logger().setLevel("ERROR")
-    stop = threading.Event()
     total = sum(file.size for file in missing)
     with (
         ThreadPoolExecutor(CONNECTIONS) as pool,
@@ -159,7 +153,7 @@ def _download_all(missing: list[Pinned], root: str, cache: Path, title: str) -> 
     ):
 
         def one(file: Pinned) -> None:
-            _download(file, root, cache, stop)
+            _download(file, root, cache)
             bar.update(file.size)
 
         waiting = [pool.submit(one, file) for file in missing]
@@ -167,7 +161,5 @@ def _download_all(missing: list[Pinned], root: str, cache: Path, title: str) -> 
             for future in waiting:
                 future.result()
         except BaseException:
-            stop.set()
-            for future in waiting:
-                future.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
             raise

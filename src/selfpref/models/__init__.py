@@ -107,10 +107,6 @@ class Generate(_Call):
     marker: str = ""
     labels: tuple[str, ...] = ()
 
-    def unanswered(self, status: Status) -> "Text":
-        """Why there is no answer."""
-        return Text("", status)
-
     def restored(self, kept: Json) -> "Text":
         """An answer that was kept as JSON."""
         choice = kept["choice"]
@@ -124,10 +120,6 @@ class Choose(_Call):
 
     labels: tuple[str, ...]
 
-    def unanswered(self, status: Status) -> "Choice":
-        """Why there is no answer."""
-        return Choice((), status)
-
     def restored(self, kept: Json) -> "Choice":
         """An answer that was kept as JSON."""
         return Choice(tuple(kept["probabilities"]), kept["status"])
@@ -138,10 +130,6 @@ class Score(_Call):
     """Ask for the log-likelihood of a continuation given its prompt."""
 
     continuation: str
-
-    def unanswered(self, status: Status) -> "Likelihood":
-        """Why there is no answer."""
-        return Likelihood(math.nan, 0, status)
 
     def restored(self, kept: Json) -> "Likelihood":
         """An answer that was kept as JSON."""
@@ -201,6 +189,17 @@ class Text:
 
 
 Answer = Text | Choice | Likelihood
+
+
+def unanswered(call: Call, status: Status) -> Answer:
+    """Why a call has no answer."""
+    match call:
+        case Generate():
+            return Text("", status)
+        case Choose():
+            return Choice((), status)
+        case Score():
+            return Likelihood(math.nan, 0, status)
 
 
 def response_start(context: Sequence[int], whole: Sequence[int]) -> int:

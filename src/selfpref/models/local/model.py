@@ -1,5 +1,6 @@
 """One model of this machine's own weights, as an engine."""
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -136,14 +137,10 @@ class LocalModel:
         """Probabilities of the labels as the next token."""
         prompts, labels = [call.prompt for call in calls], calls[0].labels
         texts = [self._encoder.before_label(prompt, labels) for prompt in prompts]
-        first = {
-            prompt.prefill: text
-            for prompt, text in zip(reversed(prompts), reversed(texts), strict=True)
-        }
-        forms = {
-            prefill: label_forms(self._encoder, labels, [prefill, text])
-            for prefill, text in first.items()
-        }
+        forms: dict[str, list[list[int]]] = {}
+        for prompt, text in zip(prompts, texts, strict=True):
+            if prompt.prefill not in forms:
+                forms[prompt.prefill] = label_forms(self._encoder, labels, [prompt.prefill, text])
         rows = list(map(np.array, self._encoder.ids(texts)))
         fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
@@ -217,11 +214,5 @@ def _ends(model: Any, tokenizer: Any) -> set[int]:
 
 def _scaled_by_length(config: PreTrainedConfig) -> bool:
     """Whether a row's positions depend on the longest row beside it."""
-
-    def kinds(found: Any) -> Iterator[Any]:
-        if isinstance(found, dict):
-            yield found.get("rope_type")
-            for value in found.values():
-                yield from kinds(value)
-
-    return bool({"dynamic", "longrope"} & set(kinds(getattr(config, "rope_parameters", None))))
+    told = json.dumps(getattr(config, "rope_parameters", None))
+    return any(f'"rope_type": "{kind}"' in told for kind in ("dynamic", "longrope"))

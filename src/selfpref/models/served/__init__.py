@@ -31,6 +31,7 @@ from selfpref.models import (
     Raw,
     Score,
     folded,
+    unanswered,
 )
 from selfpref.models.served import reading
 from selfpref.params import Hosted
@@ -147,4 +148,4 @@ class HostedModel:
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
         """Replies as they come; see `Engine`."""
         for index, made in self._send([self.request(call) for call in calls]):
-            yield index, made if isinstance(made, Raw) else calls[index].unanswered(made)
+            yield index, made if isinstance(made, Raw) else unanswered(calls[index], made)

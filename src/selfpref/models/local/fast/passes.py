@@ -15,8 +15,7 @@ every token are needed; all else is computed for the tokens whose states are rea
 """
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -120,20 +119,6 @@ def _attend(
     return attend(module, query, key, value, _attention.get(), **options)[None], None
 
 
-@contextmanager
-def _attending(model: PreTrainedModel, attention: Attention) -> Iterator[None]:
-    """Let a model attend as a packed line says."""
-    AttentionInterface.register(NAME, _attend)
-    before = model.config._attn_implementation
-    token = _attention.set(attention)
-    model.config._attn_implementation = NAME
-    try:
-        yield
-    finally:
-        model.config._attn_implementation = before
-        _attention.reset(token)
-
-
 def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
     """What attends to what, on the model's device and in its dtype."""
     device = model.device
@@ -148,8 +133,15 @@ def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
 
 def own_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
     """Final hidden states that are read from a line, by the model's own pass."""
-    with _attending(model, _placed(line.attention, model)):
+    AttentionInterface.register(NAME, _attend)
+    before = model.config._attn_implementation
+    token = _attention.set(_placed(line.attention, model))
+    model.config._attn_implementation = NAME
+    try:
         return padded_states(model, line)
+    finally:
+        model.config._attn_implementation = before
+        _attention.reset(token)
 
 
 def _takes_attention(model: PreTrainedModel) -> bool:
