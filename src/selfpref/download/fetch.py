@@ -6,7 +6,6 @@ from the public raw-file address of each repository at its commit, or from the r
 `<owner>/<repository>/<commit>/<path>`.
 """
 
-import csv
 import hashlib
 import os
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ import pooch
 import requests
 
 from selfpref import progress
-from selfpref.download import cache_dir
+from selfpref.download import cache_dir, rows
 from selfpref.errors import SelfprefError
 
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
@@ -55,13 +54,8 @@ def pinned(source: Path) -> list[Pinned]:
     Raises:
         SelfprefError: It is missing, lacks a column, or names a path that leaves its folder.
     """
-    try:
-        with open(source, newline="", encoding="utf-8") as handle:
-            rows = list(csv.DictReader(handle))
-    except OSError as error:
-        raise SelfprefError(f"{source}: {error.strerror}; correct `source` in params") from error
     files = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows(source), start=2):
         if list(row) != COLUMNS or None in row.values():
             raise SelfprefError(f"{source}, line {number}: the columns are {', '.join(COLUMNS)}")
         size = int(row["bytes"]) if row["bytes"].isdigit() else -1

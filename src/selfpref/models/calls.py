@@ -43,7 +43,7 @@ class Model:
         self, engine: Engine, store: Store, *, offline: bool, title: str, at_a_time: int = PART
     ) -> None:
         self.at_a_time = at_a_time
-        self._engine, self._store, self._offline, self._title = engine, store, offline, title
+        self.engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None
 
     def ask(self, calls: Sequence[Call]) -> list[Any]:
@@ -93,13 +93,13 @@ class Model:
         for index in new:
             alike.setdefault(calls[index].options, []).append(index)
         for part in alike.values():
-            for position, answer in self._engine.answer([calls[index] for index in part]):
+            for position, answer in self.engine.answer([calls[index] for index in part]):
                 yield part[position], answer
 
     def _key(self, call: Call) -> str:
         if self._endpoint:
             return call_key(self._endpoint.request(call))
-        return call_key({"engine": self._engine.identity, **call.as_json()})
+        return call_key({"engine": self.engine.identity, **call.as_json()})
 
     def _read(self, call: Call, reply: Json) -> Answer:
         return self._endpoint.read(call, reply) if self._endpoint else call.restored(reply)

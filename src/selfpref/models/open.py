@@ -21,7 +21,9 @@ OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
 
 
 @contextmanager
-def open_model(params: Params, key: str, dataset: str, title: str) -> Iterator[Model]:
+def open_model(
+    params: Params, key: str, dataset: str, title: str, entry: Entry | None = None
+) -> Iterator[Model]:
     """One model behind the store.
 
     Args:
@@ -29,28 +31,13 @@ def open_model(params: Params, key: str, dataset: str, title: str) -> Iterator[M
         key: A key of `models`.
         dataset: The data set whose items it will read; `{dataset}` in the model's path.
         title: What the progress bar says.
+        entry: In place of the key's own.
     """
-    with open_entry(params, key, params.models[key], dataset, title) as (_, model):
-        yield model
-
-
-@contextmanager
-def open_entry(
-    params: Params, key: str, entry: Entry, dataset: str, title: str
-) -> Iterator[tuple[Engine, Model]]:
-    """As `open_model`, of an entry that may differ from the key's own; the bare engine first."""
+    entry = entry or params.models[key]
+    part = LARGE_PART if isinstance(entry, Ray) else PART
     with Store(store_path(paths.root())) as store:
         engine = open_engine(key, entry, dataset)
-        yield (
-            engine,
-            Model(
-                engine,
-                store,
-                offline=params.offline,
-                title=title,
-                at_a_time=LARGE_PART if isinstance(entry, Ray) else PART,
-            ),
-        )
+        yield Model(engine, store, offline=params.offline, title=title, at_a_time=part)
 
 
 def responder(params: Params, key: str) -> str:

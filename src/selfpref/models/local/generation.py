@@ -6,10 +6,8 @@ shift another's sample; T = 0 takes the most probable token. Where labels are to
 their tokens is kept at every step: which step follows the last marker is known only at the end.
 
 A label is read after the last marker of the text, where tokens need not end with the marker:
-`[[A` may be `[[` + `A`, `[` + `[` + `A`, ` [[` + ` A`, or `[[A` in one. The label token is the one
-after the tokens that complete the marker or, where the marker's last token goes on beyond it, that
-token itself; its candidates are then the tokens that begin in the same way (`[[A`, `[[B`). Where
-some label has no such token, the labels cannot be compared at one position: there is no answer.
+`[[A` may be `[[` + `A`, `[` + `[` + `A` or ` [[` + ` A`. Its token is the one after those that
+complete the marker; where one of these goes on beyond it, there is no answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,6 +23,7 @@ from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.states import Ids
 
+Draws = npt.NDArray[np.float64]
 # Tokens that a batch may hold in its cache, in units of the budget of one forward pass.
 HELD = 4
 
@@ -48,8 +47,7 @@ class Continuation:
 def continuations(
     model: PreTrainedModel,
     rows: Sequence[Ids],
-    limits: Sequence[int],
-    seeds: Sequence[int],
+    draws: Sequence[Draws],
     *,
     temperature: float,
     stops: set[int],
@@ -61,8 +59,7 @@ def continuations(
     Args:
         model: What predicts.
         rows: Token ids of the prompts.
-        limits: Most new tokens of each, at least 1.
-        seeds: Of each prompt's own draws.
+        draws: Uniform draws of each, one for every new token that it may have, at least 1.
         temperature: 0 is greedy.
         stops: Tokens that end a continuation.
         watched: Tokens whose raw probability is kept at every step.
@@ -71,20 +68,19 @@ def continuations(
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     start = 0
     while start < len(order):
-        longest = len(rows[order[start]]) + max(limits[index] for index in order[start:])
+        longest = len(rows[order[start]]) + max(len(draws[index]) for index in order[start:])
         chosen = order[start : start + max(1, HELD * budget // longest)]
         start += len(chosen)
-        draws = [np.random.default_rng(seeds[index]).random(limits[index]) for index in chosen]
-        made = _continued(
-            model, [rows[index].tolist() for index in chosen], draws, temperature, stops, watched
-        )
+        some = [rows[index].tolist() for index in chosen]
+        drawn = [draws[index] for index in chosen]
+        made = _continued(model, some, drawn, temperature, stops, watched)
         yield from zip(chosen, made, strict=True)
 
 
 def _continued(
     model: PreTrainedModel,
     rows: Sequence[list[int]],
-    draws: Sequence[npt.NDArray[np.float64]],
+    draws: Sequence[Draws],
     temperature: float,
     stops: set[int],
     watched: Sequence[int],
@@ -159,45 +155,22 @@ class LabelReader:
 
     def __init__(self, encoder: Encoder, marker: str, labels: Sequence[str]) -> None:
         self._encoder, self._marker = encoder, marker
-        self._forms: dict[str, list[list[int]]] = {}
-        self.watched: list[int] = []
-        if not marker:
-            return
-        self._forms[""] = label_forms(encoder, labels, [marker])
-        for start in range(len(marker)):
-            for lead in (marker[start:], f" {marker[start:]}"):
-                forms = [encoder.forms(label, ["x", "x "], lead) for label in labels]
-                if all(forms):
-                    self._forms[lead] = forms
-        self.watched = sorted(
-            {token for forms in self._forms.values() for ids in forms for token in ids}
-        )
+        self._forms = label_forms(encoder, labels, [marker]) if marker else []
+        self.watched = sorted({token for ids in self._forms for token in ids})
 
     def choice(self, made: Continuation, text: str) -> Choice | None:
         """Probabilities of the labels after the last marker, None where they cannot be read."""
         begin = text.rfind(self._marker) if self._marker else -1
         if begin < 0:
             return None
-        end = begin + len(self._marker)
-        count = len(made.ids)
+        end, count = begin + len(self._marker), len(made.ids)
         while len(self._encoder.decode(made.ids[: count - 1])) >= end:
             count -= 1
         # The first `count` tokens complete the marker.
-        lead, step = "", count
-        if len(self._encoder.decode(made.ids[:count])) > end:
-            step = count - 1
-            before = self._encoder.decode(made.ids[:step])
-            lead = text[len(before) : end] if text.startswith(before) else "unknown"
-        if lead not in self._forms or step >= len(made.watched):
+        if count >= len(made.watched) or len(self._encoder.decode(made.ids[:count])) > end:
             return None
-        place = {token: number for number, token in enumerate(self.watched)}
-        values = made.watched[step]
-        return Choice(
-            tuple(
-                float(sum(values[place[token]] for token in forms)) for forms in self._forms[lead]
-            ),
-            "ok",
-        )
+        shares = dict(zip(self.watched, made.watched[count].tolist(), strict=True))
+        return Choice(tuple(sum(map(shares.__getitem__, ids)) for ids in self._forms), "ok")
 
 
 def label_forms(

@@ -104,17 +104,12 @@ class LocalModel:
         Yields:
             Indices of the batch's rows, and the states of one after another, `[read, width]`.
         """
-        packs = [
-            index for index, row in enumerate(rows) if self._packed and len(row) <= self._window
-        ]
-        rest = sorted(set(range(len(rows))) - set(packs))
-        if self._packed:
-            asked = [rows[index] for index in packs], [read[index] for index in packs]
-            for line in packed(*asked, self._budget, step(self.model)):
-                yield [packs[row] for row in line.rows], self._packed(self.model, line)
-        asked = [rows[index] for index in rest], [read[index] for index in rest]
-        for batch in padded(*asked, self._budget):
-            yield [rest[row] for row in batch.rows], padded_states(self.model, batch)
+        if self._packed and max(map(len, rows), default=0) <= self._window:
+            for line in packed(rows, read, self._budget, step(self.model)):
+                yield line.rows, self._packed(self.model, line)
+        else:
+            for batch in padded(rows, read, self._budget):
+                yield batch.rows, padded_states(self.model, batch)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
@@ -193,8 +188,12 @@ class LocalModel:
         for place, made in continuations(
             self.model,
             [rows[index] for index in fitting],
-            [min(options.max_tokens, self.context - len(rows[index])) for index in fitting],
-            [calls[index].seed for index in fitting],
+            [
+                np.random.default_rng(calls[index].seed).random(
+                    min(options.max_tokens, self.context - len(rows[index]))
+                )
+                for index in fitting
+            ],
             temperature=options.temperature,
             stops=self._stops,
             watched=reader.watched,
