@@ -99,6 +99,8 @@ def _download(file: Pinned, root: str, cache: Path) -> None:
         retry_if_failed=RETRIES,
     )
     try:
+        # pooch's own way stumbles where another file makes the same folder.
+        (cache / file.key).parent.mkdir(parents=True, exist_ok=True)
         kept.fetch(file.key, downloader=stream)
     # pooch reports a wrong hash as a ValueError.
     except (requests.RequestException, ValueError, OSError) as error:
@@ -150,10 +152,4 @@ def _download_all(missing: list[Pinned], root: str, cache: Path, title: str) -> 
             _download(file, root, cache)
             bar.update(file.size)
 
-        waiting = [pool.submit(one, file) for file in missing]
-        try:
-            for future in waiting:
-                future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        list(pool.map(one, missing))

@@ -37,21 +37,14 @@ def _check(response: httpx2.Response) -> None:
         reply = json.loads(body.decode())
     except ValueError as error:
         raise httpx2.DecodingError("the reply is no JSON", request=response.request) from error
-    if not _is_reply(reply):
-        fault = reply.get("error") if isinstance(reply, dict) else None
-        told = f"the reply is no completion: {fault}"
-        raise httpx2.DecodingError(told, request=response.request)
-    response.extensions["reply"] = Raw(reply, body)
-
-
-def _is_reply(reply: Any) -> bool:
-    """A chat completion, a completion, or the tokens of a text."""
     match reply:
-        case {"choices": [{"message": dict()}, *_]} | {"choices": [{"text": _}, *_]}:
-            return True
-        case {"tokens": list()}:
-            return True
-    return False
+        # A chat completion, a completion, or the tokens of a text.
+        case {"choices": [{"message": dict()} | {"text": _}, *_]} | {"tokens": list()}:
+            response.extensions["reply"] = Raw(reply, body)
+        case _:
+            fault = reply.get("error") if isinstance(reply, dict) else None
+            told = f"the reply is no completion: {fault}"
+            raise httpx2.DecodingError(told, request=response.request)
 
 
 def _post(client: OpenAI, url: str, body: Json) -> Raw:
