@@ -33,9 +33,9 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from heapq import heappop, heappush
 from pathlib import Path
-from typing import ClassVar
 
 import pandas as pd
 
@@ -49,7 +49,7 @@ from selfpref.ask.judging import judge_pairs  # noqa: E402
 from selfpref.models import Choose, Json, Prompt, Raw, Status  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
-from selfpref.models.served.live import Live  # noqa: E402
+from selfpref.models.served.live import send  # noqa: E402
 from selfpref.params import Hosted, Judge  # noqa: E402
 from selfpref.prompts import LABELS, LAYOUTS, MARKER, Layout  # noqa: E402
 from selfpref.store import Store, call_key  # noqa: E402
@@ -83,21 +83,19 @@ def _tables(verdicts: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     )
 
 
-class Timed(Live):
-    """Notes when each reply came."""
+TIMES: list[float] = []
 
-    times: ClassVar[list[float]] = []
 
-    def send(self, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
-        """As `Live.send`."""
-        for reply in super().send(requests):
-            self.times.append(time.monotonic())
-            yield reply
+def _timed(entry: Hosted, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
+    """As `send`; notes when each reply came."""
+    for reply in send("scripted", entry, requests):
+        TIMES.append(time.monotonic())
+        yield reply
 
 
 def _model(address: str) -> HostedModel:
     entry = Hosted(engine="openai", model="scripted", base_url=address, concurrency=CONCURRENCY)
-    return HostedModel("scripted", entry, Timed("scripted", entry))
+    return HostedModel("scripted", entry, partial(_timed, entry))
 
 
 def _judge(address: str, store: Path, verdicts: int) -> pd.DataFrame:
@@ -149,7 +147,7 @@ def _round(folder: Path, verdicts: int) -> None:
     _check(made, verdicts)
     ideal = verdicts * LATENCY / CONCURRENCY
     first, last = verdicts // 100, verdicts * 95 // 100
-    middle = (last - first) / (Timed.times[last] - Timed.times[first])
+    middle = (last - first) / (TIMES[last] - TIMES[first])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{verdicts} verdicts: {wall:.2f} s, {verdicts / wall:.0f} a second, "

@@ -37,7 +37,7 @@ ROOMS = {
         *("formats", "statistics", "studies/*/__init__.py", "studies/*/measure"),
     ),
     "models": ("lab", "models/local", "models/served", "studies/*/finetune"),
-    "ray": ("models/ray_driver.py",),
+    "ray": ("models/cluster.py",),
 }
 # Modules whose package has another name.
 PACKAGES = {"PIL": "pillow", "ruamel": "ruamel-yaml"}

@@ -107,11 +107,11 @@ def test_an_answer_that_was_cut_off_is_an_answer(tmp_path):
 
 
 class Sloppy(Counting):
-    """An endpoint whose first two replies come together, and whose reader is broken."""
+    """An endpoint whose reader is broken."""
 
     def answer(self, calls):
         for number in range(len(calls)):
-            yield number, Raw({"n": number}, more=number == 0)
+            yield number, Raw({"n": number})
 
     def request(self, call):
         return {"body": call.prompt.as_json()}
@@ -119,17 +119,14 @@ class Sloppy(Counting):
     def read(self, call, reply):
         raise ZeroDivisionError
 
-    def cost(self, reply):
-        return None
 
-
-def test_replies_that_came_together_are_kept_before_any_is_read(tmp_path):
+def test_a_reply_is_kept_before_it_is_read(tmp_path):
     engine = Sloppy()
     with Store(tmp_path / "store.sqlite") as store:
         with pytest.raises(ZeroDivisionError):
             through(store, engine).ask(to_choose(prompts(3), ("A", "B")))
         keys = [call_key(engine.request(call)) for call in to_choose(prompts(3), ("A", "B"))]
-        assert store.get(keys) == {keys[0]: {"n": 0}, keys[1]: {"n": 1}}
+        assert store.get(keys) == {keys[0]: {"n": 0}}
 
 
 def test_offline_replays_and_fails_on_a_miss(tmp_path):

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from conftest import COMMIT, pin
 
-from selfpref.download import fetch as module
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
 
@@ -17,7 +16,7 @@ FILES = {"data/a.txt": "alpha\n", "data/b.txt": "beta\n" * 1000}
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "DELAYS", (0.0, 0.0, 0.0, 0.0))
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
 
 
 @pytest.fixture

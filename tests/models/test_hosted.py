@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
@@ -24,7 +25,7 @@ from selfpref.models import Prompt
 from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel, live, reading
 from selfpref.models.served.failures import HARD
-from selfpref.models.served.live import Live
+from selfpref.models.served.live import send
 from selfpref.params import Hosted, Transformers
 from selfpref.prompts import LABELS
 from selfpref.store import Store
@@ -35,7 +36,7 @@ KEY = "-".join(("sk", "planted", "0123456789abcdef"))
 def hosted(url, **settings):
     fixed = {"engine": "openai", "model": "m", "base_url": url, "concurrency": 8, "timeout": 5.0}
     entry = Hosted(**(fixed | settings))
-    return HostedModel("judge", entry, Live("judge", entry))
+    return HostedModel("judge", entry, partial(send, "judge", entry))
 
 
 def prompts(count, start=0):
@@ -252,7 +253,7 @@ def test_a_host_that_does_not_take_the_connection_is_named(store, monkeypatch):
             caller = stack.enter_context(socket.socket())
             caller.setblocking(False)
             caller.connect_ex(place)
-        told = rf"Cannot connect to host 127\.0\.0\.1:{place[1]}: ConnectTimeout"
+        told = rf"Cannot connect to host 127\.0\.0\.1:{place[1]}: timed out"
         with pytest.raises(SelfprefError, match=told):
             ask(store, hosted(f"http://127.0.0.1:{place[1]}/v1", retries=0), prompts(1))
 
@@ -453,18 +454,20 @@ def test_replies_are_kept_raw_with_their_usage(store, layout, monkeypatch):
 
 WORK = """
 import sys
+from functools import partial
 from pathlib import Path
 from selfpref.models import Choose, Prompt
 from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel
-from selfpref.models.served.live import Live
+from selfpref.models.served.live import send
 from selfpref.params import Hosted
 from selfpref.store import Store
 
 entry = Hosted(engine="openai", model="m", base_url=sys.argv[1], concurrency=8)
 prompts = [Prompt((("user", f"{n} question"),), "[[") for n in range(2000)]
+model = HostedModel("judge", entry, partial(send, "judge", entry))
 with Store(Path(sys.argv[2])) as store:
-    calls = Model(HostedModel("judge", entry, Live("judge", entry)), store, offline=False, title="")
+    calls = Model(model, store, offline=False, title="")
     try:
         calls.ask([Choose(prompt, ("A", "B")) for prompt in prompts])
     except KeyboardInterrupt:

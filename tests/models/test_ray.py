@@ -17,11 +17,10 @@ pytest.importorskip("ray", reason="the extra `ray` is not installed")
 from ray.cluster_utils import Cluster
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Choice, Choose, Likelihood, Prompt, Score, ray_driver
+from selfpref.models import Choice, Choose, Likelihood, Prompt, Score, cluster
 from selfpref.models.calls import Model
+from selfpref.models.cluster import Worker
 from selfpref.models.open import open_engine
-from selfpref.models.ray_driver import Worker, check_room
-from selfpref.models.ray_pool import Batch, Job, RayPool
 from selfpref.params import Hosted, Ray, Transformers
 from selfpref.settings import SETTINGS
 from selfpref.store import Store
@@ -38,14 +37,12 @@ ASKED = [
 
 
 class Slow:
-    """An engine that writes down who computed what, and takes its time."""
-
-    identity = {"provider": "slow"}  # noqa: RUF012
+    """Writes down who computed what, and takes its time."""
 
     def __init__(self, log):
         self.log = log
 
-    def answer(self, calls):
+    def __call__(self, calls):
         return self._scores(calls) if isinstance(calls[0], Score) else self._choices(calls)
 
     def _scores(self, calls):
@@ -68,8 +65,8 @@ def computed(log):
 
 
 @pytest.fixture
-def cluster(monkeypatch):
-    """Two nodes whose workers can import this file; the second is lost by `cluster.lose()`."""
+def nodes(monkeypatch):
+    """Two, whose workers can import this file; the second is lost by `nodes.lose()`."""
     here = Path(__file__).parent
     monkeypatch.setenv("PYTHONPATH", f"{here}{os.pathsep}{here.parents[1] / 'src'}")
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 3, "include_dashboard": False})
@@ -80,13 +77,13 @@ def cluster(monkeypatch):
     made.shutdown()
 
 
-def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(cluster, tmp_path, capfd):
+def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(nodes, tmp_path, capfd):
     log = tmp_path / "computed"
     entry = Ray(engine="ray", inner="transformers", model="x", address="auto", workers=2)
-    engine = RayPool(entry, partial(Slow, log), {}, tmp_path, tmp_path / "ray.log")
+    answering = cluster.answer(entry, partial(Slow, log), tmp_path, tmp_path / "ray.log", CALLS)
     capfd.readouterr()
     arrived, came = [], {}
-    for index, answer in engine.answer(CALLS):
+    for index, answer in answering:
         assert answer == Likelihood(float(len(TEXTS[index])), 1, "ok")
         arrived.append(index)
         if "worker" not in came and len(arrived) > 30:
@@ -94,7 +91,7 @@ def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(cluster, tmp_pa
             os.kill(int(computed(log)[-1][0]), signal.SIGKILL)
         if "node" not in came and len(arrived) > 80:
             came["node"] = set(arrived)
-            cluster.lose()
+            nodes.lose()
     assert sorted(arrived) == list(range(len(CALLS)))
     # What had come was not computed again.
     times = Counter(text for _, text in computed(log))
@@ -107,7 +104,7 @@ def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(cluster, tmp_pa
 
 
 def answered(worker, calls):
-    return pickle.loads(worker({"batch": pickle.dumps(Batch(10, calls))})["answers"])
+    return pickle.loads(worker({"batch": pickle.dumps((10, calls))})["answers"])
 
 
 def test_a_worker_answers_with_the_place_of_each_prompt(tmp_path, monkeypatch):
@@ -122,7 +119,7 @@ def test_a_worker_on_another_node_makes_the_settings_of_its_process(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "environ", {})
     seen = {}
-    Worker(tmp_path, lambda: seen.update(os.environ))
+    answered(Worker(tmp_path, lambda: seen.update(os.environ)), [])
     assert SETTINGS.items() <= seen.items()
 
 
@@ -150,57 +147,49 @@ def test_a_node_without_the_repository_is_named(tmp_path):
     assert "not on every node" in str(fault)
 
 
-NODES = [{"CPU": 2.0, "memory": 1.0}, {"CPU": 3.0, "GPU": 2.0}]
-
-
 @pytest.mark.parametrize(
-    ("workers", "cpus", "gpus", "fit"),
+    ("settings", "fit"),
     [
-        *((4, 1, 0, True), (5, 1, 0, False), (2, 2, 0, True), (1, 4, 0, False)),
-        *((2, 1, 1, True), (3, 1, 1, False), (3, 1, 0.5, True), (2, 2, 1, False)),
+        *(({"workers": 4}, True), ({"workers": 5}, False), ({"workers": 1, "gpus": 0.5}, True)),
+        *(({"workers": 2, "threads": 2}, True), ({"workers": 3, "gpus": 1}, False)),
     ],
 )
-def test_workers_fit_node_by_node_and_leave_one_cpu_free(workers, cpus, gpus, fit):
+def test_workers_that_leave_no_cpu_free_are_refused(monkeypatch, settings, fit):
+    """Ray would stall without a word, or wait for ever."""
+    monkeypatch.setattr(cluster.ray, "init", lambda *_, **__: None)
+    monkeypatch.setattr(cluster.ray, "cluster_resources", lambda: {"CPU": 5.0, "GPU": 2.0})
+    entry = Ray(engine="ray", inner="transformers", model="x", **settings)
     if fit:
-        check_room(NODES, workers, cpus, gpus)
+        cluster._connect(entry, entry.inner.threads or 1)
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
         return
-    told = rf"workers: {workers} of {cpus} CPUs .* fit on 2 nodes with 5 CPUs and 2 GPUs"
-    with pytest.raises(SelfprefError, match=told):
-        check_room(NODES, workers, cpus, gpus)
+    with pytest.raises(SelfprefError, match=r"do not fit on 5 CPUs and 2 GPUs; ask for fewer"):
+        cluster._connect(entry, entry.inner.threads or 1)
 
 
-def test_ray_is_imported_in_its_own_process_alone():
+def test_ray_is_imported_where_it_is_used_alone():
     code = "import sys; from selfpref.models import open; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_nothing_to_do_starts_nothing(tmp_path):
     entry = Ray(engine="ray", inner="transformers", model="x", address="ray://nowhere:1", workers=1)
-    engine = RayPool(entry, partial(Slow, tmp_path), {}, tmp_path, tmp_path / "ray.log")
-    assert list(engine.answer([])) == []
+    assert (
+        list(cluster.answer(entry, partial(Slow, tmp_path), tmp_path, tmp_path / "log", [])) == []
+    )
 
 
-@pytest.mark.parametrize(("address", "starts"), [("local", 3), ("auto", 1)])
-def test_a_start_that_fails_is_tried_again_on_this_machine_alone(
-    tmp_path, monkeypatch, address, starts
-):
-    tried, ended = [], []
+def test_a_start_that_fails_is_told_in_two_lines(tmp_path, monkeypatch):
+    def init(*_, **__):
+        raise Exception("timed out during startup")
 
-    def init(**options):
-        tried.append(options["address"])
-        raise Exception("timed out during startup\nand more")
-
-    monkeypatch.setattr(ray_driver.ray, "init", init)
-    monkeypatch.setattr(ray_driver, "_end_children", lambda: ended.append(1))
-    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
-    entry = Ray(engine="ray", inner="transformers", model="x", workers=1, address=address)
-    job = Job(entry, 1, partial(Slow, tmp_path), tmp_path, tmp_path / "ray.log", [])
+    monkeypatch.setattr(cluster.ray, "init", init)
+    entry = Ray(engine="ray", inner="transformers", model="x", workers=1)
+    log = tmp_path / "ray.log"
     with pytest.raises(SelfprefError) as failure:
-        ray_driver.connect(job)
-    told = f"Ray did not start (address: {address}): Exception: timed out during startup"
-    assert str(failure.value).splitlines() == [told, f"see {tmp_path / 'ray.log'}"]
-    assert len(tried) == len(ended) == starts
-    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+        list(cluster.answer(entry, partial(Slow, tmp_path), tmp_path, log, CALLS))
+    told = "Ray gave up: Exception: timed out during startup"
+    assert str(failure.value).splitlines() == [told, f"see {log}"]
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Where a response begins: one place for local weights, a server and lm-evaluation-harness."""
 
+from functools import partial
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
@@ -12,7 +14,7 @@ from selfpref.models import Prompt, response_start  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.local.templates import chosen  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
-from selfpref.models.served.live import Live  # noqa: E402
+from selfpref.models.served.live import send  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402
 from selfpref.params.models import FORMATS as NAMED  # noqa: E402
 from selfpref.store import Store  # noqa: E402
@@ -91,7 +93,7 @@ def test_one_model_has_one_perplexity(model):
     local = here.answer(to_score(PROMPTS, texts))
     with Scripted(ByModel(folder)) as server, Store(folder.parent / "store.sqlite") as store:
         entry = Hosted(engine="openai", model="m", base_url=server.url, server="vllm", retries=0)
-        served = HostedModel("m", entry, Live("m", entry))
+        served = HostedModel("m", entry, partial(send, "m", entry))
         there = Model(served, store, offline=False, title="").ask(to_score(PROMPTS, texts))
     divided = here.pairs(PROMPTS, texts)
     for prompt, text, one, two, (context, response) in zip(

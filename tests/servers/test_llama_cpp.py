@@ -5,6 +5,7 @@
 
 import math
 import os
+from functools import partial
 
 import pytest
 
@@ -25,7 +26,7 @@ from transformers import (
 
 from selfpref.models import Choose, Prompt, Raw
 from selfpref.models.served import HostedModel
-from selfpref.models.served.live import Live
+from selfpref.models.served.live import send
 from selfpref.params import Hosted
 
 TOLERANCE = 1e-4
@@ -98,7 +99,7 @@ def address(folder):
 @pytest.fixture(scope="module")
 def served(address):
     entry = Hosted(engine="openai", model="random", base_url=address, concurrency=1)
-    return HostedModel("random", entry, Live("random", entry))
+    return HostedModel("random", entry, partial(send, "random", entry))
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,8 @@ from the public raw-file address of each repository at its commit, or from the r
 `<owner>/<repository>/<commit>/<path>`.
 """
 
-import csv
 import hashlib
 import os
-import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -19,14 +17,14 @@ import pooch
 import requests
 
 from selfpref import progress
-from selfpref.download import cache_dir
+from selfpref.download import cache_dir, rows
 from selfpref.errors import SelfprefError
 
 DEFAULT_ROOT = "https://raw.githubusercontent.com"
 VARIABLE = "SELFPREF_ARCHIVES"
 COLUMNS = ["repository", "commit", "path", "bytes", "sha256"]
-# Seconds before each try.
-DELAYS = (0.0, 1.0, 2.0, 4.0)
+# Of each file, after a second, two and three.
+RETRIES = 3
 # Seconds without a byte before a server counts as dead.
 STALL = 30
 # An answer of the server that another try will not change.
@@ -56,13 +54,8 @@ def pinned(source: Path) -> list[Pinned]:
     Raises:
         SelfprefError: It is missing, lacks a column, or names a path that leaves its folder.
     """
-    try:
-        with open(source, newline="", encoding="utf-8") as handle:
-            rows = list(csv.DictReader(handle))
-    except OSError as error:
-        raise SelfprefError(f"{source}: {error.strerror}; correct `source` in params") from error
     files = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows(source), start=2):
         if list(row) != COLUMNS or None in row.values():
             raise SelfprefError(f"{source}, line {number}: the columns are {', '.join(COLUMNS)}")
         size = int(row["bytes"]) if row["bytes"].isdigit() else -1
@@ -83,40 +76,38 @@ def _fault(path: Path, file: Pinned) -> str | None:
     return None if digest == file.sha256 else f"sha256 {digest} instead of {file.sha256}"
 
 
-def _download(file: Pinned, root: str, cache: Path, stop: threading.Event) -> None:
+def _download(file: Pinned, root: str, cache: Path) -> None:
     """Fetch one file into the cache, with retries; nothing faulty gets its name."""
     url = f"{root.rstrip('/')}/{file.key}"
 
-    def stream(address: str, output_file: str, _: object) -> None:
-        with requests.get(address, stream=True, timeout=STALL) as reply:
-            if reply.status_code in FINAL:
-                raise SelfprefError(
-                    f"{address}: HTTP {reply.status_code}; name a mirror in ${VARIABLE}"
-                )
-            reply.raise_for_status()
-            with open(output_file, "wb") as handle:
-                for chunk in reply.iter_content(1 << 16):
-                    handle.write(chunk)
+    def stream(address: str, output_file: str, kept: pooch.Pooch) -> None:
+        try:
+            pooch.HTTPDownloader(timeout=STALL)(address, output_file, kept)
+        except requests.HTTPError as error:
+            if error.response.status_code not in FINAL:
+                raise
+            raise SelfprefError(
+                f"{address}: HTTP {error.response.status_code}; name a mirror in ${VARIABLE}"
+            ) from error
         if (size := Path(output_file).stat().st_size) != file.size:
             raise requests.ConnectionError(f"{size} bytes instead of {file.size}")
 
-    target = cache / file.key
-    fault: Exception | None = None
-    for delay in DELAYS:
-        if stop.wait(delay):
-            break
-        try:
-            pooch.retrieve(
-                url, f"sha256:{file.sha256}", target.name, target.parent, downloader=stream
-            )
-            return
-        # pooch reports a wrong hash as a ValueError.
-        except (requests.RequestException, ValueError, OSError) as error:
-            fault = error
-    raise SelfprefError(
-        f"{file.path} from {url}: {fault}\n{len(DELAYS)} tries; run again to go on, or name a "
-        f"mirror in ${VARIABLE}"
+    kept = pooch.create(
+        cache,
+        base_url=root,
+        registry={file.key: f"sha256:{file.sha256}"},
+        retry_if_failed=RETRIES,
     )
+    try:
+        # pooch's own way stumbles where another file makes the same folder.
+        (cache / file.key).parent.mkdir(parents=True, exist_ok=True)
+        kept.fetch(file.key, downloader=stream)
+    # pooch reports a wrong hash as a ValueError.
+    except (requests.RequestException, ValueError, OSError) as error:
+        raise SelfprefError(
+            f"{file.path} from {url}: {error}\n{1 + RETRIES} tries; run again to go on, or name a "
+            f"mirror in ${VARIABLE}"
+        ) from error
 
 
 def fetch(source: Path) -> Mapping[str, Path]:
@@ -151,7 +142,6 @@ def fetch(source: Path) -> Mapping[str, Path]:
 def _download_all(missing: list[Pinned], root: str, cache: Path, title: str) -> None:
     # The bar tells what happens; pooch would log every file beside it.
     pooch.get_logger().setLevel("ERROR")
-    stop = threading.Event()
     total = sum(file.size for file in missing)
     with (
         ThreadPoolExecutor(CONNECTIONS) as pool,
@@ -159,15 +149,7 @@ def _download_all(missing: list[Pinned], root: str, cache: Path, title: str) -> 
     ):
 
         def one(file: Pinned) -> None:
-            _download(file, root, cache, stop)
+            _download(file, root, cache)
             bar.update(file.size)
 
-        waiting = [pool.submit(one, file) for file in missing]
-        try:
-            for future in waiting:
-                future.result()
-        except BaseException:
-            stop.set()
-            for future in waiting:
-                future.cancel()
-            raise
+        list(pool.map(one, missing))

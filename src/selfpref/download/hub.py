@@ -5,29 +5,24 @@ has several, `configuration`: the commit fixes every byte. The repository may al
 holds the same parquet files.
 """
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from selfpref.download import cache_dir
+from selfpref.download import cache_dir, rows
 from selfpref.errors import SelfprefError
 
 PINNED = ["repository", "revision", "split"]
 
 
 def _pinned(source: Path) -> dict[str, str]:
-    try:
-        with open(source, newline="", encoding="utf-8") as handle:
-            rows = list(csv.DictReader(handle))
-    except OSError as error:
-        raise SelfprefError(f"{source}: {error.strerror}; correct `source` in params") from error
+    found = rows(source)
     known = (PINNED, [*PINNED, "configuration"])
-    if len(rows) != 1 or list(rows[0]) not in known or not all(rows[0].values()):
+    if len(found) != 1 or list(found[0]) not in known or not all(found[0].values()):
         raise SelfprefError(
             f"{source}: wants one row of {', '.join(PINNED)} and, if need be, configuration"
         )
-    return rows[0]
+    return found[0]
 
 
 def load(source: Path, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ whenever it is replayed: a better reader never has to pay again.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -107,10 +107,6 @@ class Generate(_Call):
     marker: str = ""
     labels: tuple[str, ...] = ()
 
-    def unanswered(self, status: Status) -> "Text":
-        """Why there is no answer."""
-        return Text("", status)
-
     def restored(self, kept: Json) -> "Text":
         """An answer that was kept as JSON."""
         choice = kept["choice"]
@@ -124,10 +120,6 @@ class Choose(_Call):
 
     labels: tuple[str, ...]
 
-    def unanswered(self, status: Status) -> "Choice":
-        """Why there is no answer."""
-        return Choice((), status)
-
     def restored(self, kept: Json) -> "Choice":
         """An answer that was kept as JSON."""
         return Choice(tuple(kept["probabilities"]), kept["status"])
@@ -138,10 +130,6 @@ class Score(_Call):
     """Ask for the log-likelihood of a continuation given its prompt."""
 
     continuation: str
-
-    def unanswered(self, status: Status) -> "Likelihood":
-        """Why there is no answer."""
-        return Likelihood(math.nan, 0, status)
 
     def restored(self, kept: Json) -> "Likelihood":
         """An answer that was kept as JSON."""
@@ -203,6 +191,17 @@ class Text:
 Answer = Text | Choice | Likelihood
 
 
+def unanswered(call: Call, status: Status) -> Answer:
+    """Why a call has no answer."""
+    match call:
+        case Generate():
+            return Text("", status)
+        case Choose():
+            return Choice((), status)
+        case Score():
+            return Likelihood(math.nan, 0, status)
+
+
 def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
     """Where a response begins among the tokens of prompt and response encoded together.
 
@@ -225,12 +224,10 @@ class Raw:
 
     Attributes:
         sent: Its bytes, UTF-8, as they came; empty where it was put together from several.
-        more: Whether the next answer is there as well: they can be kept together.
     """
 
     reply: dict[str, Any]
     sent: bytes = b""
-    more: bool = False
 
 
 class Engine(Protocol):
@@ -246,6 +243,18 @@ class Engine(Protocol):
         Args:
             calls: All of one kind and equal in their options (limit, temperature, marker, labels).
         """
+
+
+# From calls, or requests, to their answers as they are made, each with its index.
+Answering = Callable[[Sequence[Any]], Iterator[tuple[int, Any]]]
+
+
+@dataclass(frozen=True)
+class Together:
+    """An engine of several processes or workers: where a model runs does not change its answers."""
+
+    identity: dict[str, Any]
+    answer: Answering
 
 
 @runtime_checkable

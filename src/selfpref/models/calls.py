@@ -1,32 +1,18 @@
 """Model calls through the store: what is there is replayed, what is new is kept at once."""
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import asdict
-from typing import TypeVar, overload
+from typing import Any
 
 from selfpref import progress
 from selfpref.errors import SelfprefError
-from selfpref.models import (
-    Answer,
-    Call,
-    Choice,
-    Choose,
-    Endpoint,
-    Engine,
-    Generate,
-    Json,
-    Likelihood,
-    Raw,
-    Score,
-    Text,
-)
+from selfpref.models import Answer, Call, Endpoint, Engine, Json, Raw
 from selfpref.store import Store, call_key, chunks
 
 # Other outcomes are asked again: a prompt that did not fit costs nothing to find out again, and
 # neither a refusal nor a failure is an answer.
 KEPT = ("ok", "cut")
-T = TypeVar("T")
 # Rows of a table to be asked about at a time; their prompts and calls are in memory together.
 PART = 10_000
 
@@ -36,28 +22,6 @@ def _kept(answer: Answer | Raw) -> Json | bytes | None:
     if isinstance(answer, Raw):
         return answer.sent or answer.reply
     return asdict(answer) if answer.status in KEPT else None
-
-
-@contextmanager
-def _closed(coming: Iterator[T]) -> Iterator[Iterator[T]]:
-    """Closed at once where its reader stops early: an engine goes on asking until it is."""
-    try:
-        yield coming
-    finally:
-        if isinstance(coming, Generator):
-            coming.close()
-
-
-def _together(
-    coming: Iterator[tuple[int, Answer | Raw]],
-) -> Iterator[list[tuple[int, Answer | Raw]]]:
-    """Answers as they come, those that are there at the same time in one list."""
-    come = []
-    for position, answer in coming:
-        come.append((position, answer))
-        if not (isinstance(answer, Raw) and answer.more):
-            yield come
-            come = []
 
 
 class Model:
@@ -79,23 +43,11 @@ class Model:
         self, engine: Engine, store: Store, *, offline: bool, title: str, at_a_time: int = PART
     ) -> None:
         self.at_a_time = at_a_time
-        self._engine, self._store, self._offline, self._title = engine, store, offline, title
+        self.engine, self._store, self._offline, self._title = engine, store, offline, title
         self._endpoint = engine if isinstance(engine, Endpoint) else None
 
-    @overload
-    def ask(self, calls: Sequence[Generate]) -> list[Text]: ...
-
-    @overload
-    def ask(self, calls: Sequence[Choose]) -> list[Choice]: ...
-
-    @overload
-    def ask(self, calls: Sequence[Score]) -> list[Likelihood]: ...
-
-    @overload
-    def ask(self, calls: Sequence[Call]) -> Sequence[Answer]: ...
-
-    def ask(self, calls: Sequence[Call]) -> Sequence[Answer]:
-        """Answers in the order of the calls; equal ones are asked once.
+    def ask(self, calls: Sequence[Call]) -> list[Any]:
+        """Answers in the order of the calls, each of its call's kind; equal ones are asked once.
 
         Raises:
             SelfprefError: Offline, and a call is not in the store; or the engine cannot answer.
@@ -121,40 +73,33 @@ class Model:
         done = len(first) - len(new)
         with (
             progress.bar(len(first), self._title, initial=done, disable=not self._title) as bar,
-            _closed(self._answers(calls, new)) as coming,
+            # Closed at once where this stops early: an engine goes on asking until it is.
+            closing(self._answers(calls, new)) as coming,
         ):
-            for come in _together(coming):
-                self._store.put(
-                    {
-                        keys[index]: reply
-                        for index, answer in come
-                        if (reply := _kept(answer)) is not None
-                    }
+            for index, answer in coming:
+                if (reply := _kept(answer)) is not None:
+                    self._store.put({keys[index]: reply})
+                answers[keys[index]] = (
+                    self._read(calls[index], answer.reply) if isinstance(answer, Raw) else answer
                 )
-                for index, answer in come:
-                    if isinstance(answer, Raw):
-                        answers[keys[index]] = self._read(calls[index], answer.reply)
-                    else:
-                        answers[keys[index]] = answer
-                bar.update(len(come))
+                bar.update()
         return [answers[key] for key in keys]
 
     def _answers(
         self, calls: Sequence[Call], new: Sequence[int]
-    ) -> Iterator[tuple[int, Answer | Raw]]:
+    ) -> Generator[tuple[int, Answer | Raw], None, None]:
         """The engine's answers to the calls of these indices, those equal in options together."""
         alike: dict[tuple[object, ...], list[int]] = {}
         for index in new:
             alike.setdefault(calls[index].options, []).append(index)
         for part in alike.values():
-            with _closed(self._engine.answer([calls[index] for index in part])) as coming:
-                for position, answer in coming:
-                    yield part[position], answer
+            for position, answer in self.engine.answer([calls[index] for index in part]):
+                yield part[position], answer
 
     def _key(self, call: Call) -> str:
         if self._endpoint:
             return call_key(self._endpoint.request(call))
-        return call_key({"engine": self._engine.identity, **call.as_json()})
+        return call_key({"engine": self.engine.identity, **call.as_json()})
 
     def _read(self, call: Call, reply: Json) -> Answer:
         return self._endpoint.read(call, reply) if self._endpoint else call.restored(reply)

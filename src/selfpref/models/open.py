@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from importlib.util import find_spec
 
 from selfpref import paths
-from selfpref.models import Engine
+from selfpref.errors import SelfprefError
+from selfpref.models import Answering, Engine, Together
 from selfpref.models.calls import PART, Model
-from selfpref.models.ray_pool import RayEndpoint, RayPool
 from selfpref.models.served import HostedModel
-from selfpref.params import Hosted, Params, Ray, hosted
+from selfpref.params import Hosted, Params, Ray, Transformers, hosted
 from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 
@@ -20,7 +21,9 @@ OpenModel = Callable[[Params, str, str, str], AbstractContextManager[Model]]
 
 
 @contextmanager
-def open_model(params: Params, key: str, dataset: str, title: str) -> Iterator[Model]:
+def open_model(
+    params: Params, key: str, dataset: str, title: str, entry: Entry | None = None
+) -> Iterator[Model]:
     """One model behind the store.
 
     Args:
@@ -28,28 +31,13 @@ def open_model(params: Params, key: str, dataset: str, title: str) -> Iterator[M
         key: A key of `models`.
         dataset: The data set whose items it will read; `{dataset}` in the model's path.
         title: What the progress bar says.
+        entry: In place of the key's own.
     """
-    with open_entry(params, key, params.models[key], dataset, title) as (_, model):
-        yield model
-
-
-@contextmanager
-def open_entry(
-    params: Params, key: str, entry: Entry, dataset: str, title: str
-) -> Iterator[tuple[Engine, Model]]:
-    """As `open_model`, of an entry that may differ from the key's own; the bare engine first."""
+    entry = entry or params.models[key]
+    part = LARGE_PART if isinstance(entry, Ray) else PART
     with Store(store_path(paths.root())) as store:
         engine = open_engine(key, entry, dataset)
-        yield (
-            engine,
-            Model(
-                engine,
-                store,
-                offline=params.offline,
-                title=title,
-                at_a_time=LARGE_PART if isinstance(entry, Ray) else PART,
-            ),
-        )
+        yield Model(engine, store, offline=params.offline, title=title, at_a_time=part)
 
 
 def responder(params: Params, key: str) -> str:
@@ -70,30 +58,39 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
         key: Its key.
         entry: The entry.
         dataset: What `{dataset}` in its path stands for.
+
+    Raises:
+        SelfprefError: Ray is wanted and not installed.
     """
-    if isinstance(entry, Ray):
-        return _pool(key, entry, dataset)
+    inner = entry.inner if isinstance(entry, Ray) else entry
+    answer = _workers(key, entry, dataset) if isinstance(entry, Ray) else None
     # Each library is loaded only where it is used: torch takes seconds.
-    if isinstance(entry, Hosted):
-        return _served(key, entry)
-    from selfpref.models.local import LocalModel, LocalPool  # noqa: PLC0415
-
-    kind = LocalModel if entry.processes == 1 else LocalPool
-    return kind(entry, paths.root(), dataset)
-
-
-def _pool(key: str, entry: Ray, dataset: str) -> RayPool:
-    open_inner = partial(open_engine, key, entry.inner, dataset)
-    if isinstance(entry.inner, Hosted):
-        reader = _served(key, entry.inner)
-        return RayEndpoint(entry, open_inner, reader, paths.root(), paths.ray_log())
+    if isinstance(inner, Hosted):
+        return HostedModel(key, inner, answer or _answering(key, inner, dataset))
+    from selfpref.models.local import LocalModel, shared  # noqa: PLC0415
     from selfpref.models.local.weights import identity  # noqa: PLC0415
 
-    known = identity(entry.inner, paths.root(), dataset)
-    return RayPool(entry, open_inner, known, paths.root(), paths.ray_log())
+    if answer is None and inner.processes > 1:
+        answer = partial(shared, inner, paths.root(), dataset)
+    if answer is None:
+        return LocalModel(inner, paths.root(), dataset)
+    return Together(identity(inner, paths.root(), dataset), answer)
 
 
-def _served(key: str, entry: Hosted) -> HostedModel:
-    from selfpref.models.served.live import Live  # noqa: PLC0415
+def _workers(key: str, entry: Ray, dataset: str) -> Answering:
+    """The workers of a cluster, who each open the inner engine."""
+    if find_spec("ray") is None:
+        raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
+    from selfpref.models import cluster  # noqa: PLC0415
 
-    return HostedModel(key, entry, Live(key, entry))
+    inner = partial(_answering, key, entry.inner, dataset)
+    return partial(cluster.answer, entry, inner, paths.root(), paths.ray_log())
+
+
+def _answering(key: str, entry: Hosted | Transformers, dataset: str) -> Answering:
+    """What answers requests to a served model, or calls of a local one."""
+    if isinstance(entry, Hosted):
+        from selfpref.models.served.live import send  # noqa: PLC0415
+
+        return partial(send, key, entry)
+    return open_engine(key, entry, dataset).answer

@@ -23,7 +23,7 @@ import json
 import re
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import jinja2
@@ -39,20 +39,6 @@ EDGE = "\x1f"
 # Who answers.
 ANSWERING = "assistant"
 FOLD = "; `system: fold` puts a system message into the user's"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where the template puts a content, and on which sides it trims it."""
-
-    message: int
-    left: bool
-    right: bool
-
-    def trimmed(self, text: str) -> str:
-        """A content as the template would put it here."""
-        text = text.lstrip() if self.left else text
-        return text.rstrip() if self.right else text
 
 
 class Encoder:
@@ -100,76 +86,70 @@ class Encoder:
         self._backend = _renamed(described, self._names)
         longest_first = sorted(self._names, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
-        self._bos = self._default_bos()
-        self._pieces: dict[tuple[tuple[str, ...], bool], list[str | Place]] = {}
-        self._apart: dict[tuple[tuple[str, ...], tuple[str, ...]], bool] = {}
+        # What the tokenizer itself puts before a text: its BOS, or nothing.
+        first = tokenizer("a")["input_ids"][:1]
+        self._bos = list(first) if first == [tokenizer.bos_token_id] else []
+        start, end = (re.escape(part) for part in self._name("c|").split("|"))
+        # Where a content stands; on a side without an edge the template trims it.
+        self._place = re.compile(f"({EDGE}?){start}([0-9]+){end}({EDGE}?)")
+        self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
         stops = (*self._after_an_answer(), *template.ends) if template else ()
         self.stops = {special[token] for token in stops if token in special}
 
     def _after_an_answer(self) -> tuple[str, ...]:
         """The special token that the template writes after an answer."""
-        pieces = self._rendered(("user", ANSWERING), asked=False)
-        at, _ = _place(pieces, 1)
-        rest = "".join(piece for piece in pieces[at + 1 :] if isinstance(piece, str))
-        return tuple(token for token, name in self._names.items() if rest.lstrip().startswith(name))
+        text = self._rendered(("user", ANSWERING), False)
+        rest = text[self._found(text, 1).end() :].lstrip()
+        return tuple(token for token, name in self._names.items() if rest.startswith(name))
 
     def _name(self, number: int | str) -> str:
         return f"\ue000{self._nonce}.{number}\ue001"
-
-    def _default_bos(self) -> list[int]:
-        """What the tokenizer itself puts before a text: its BOS, or nothing."""
-        ids = self._tokenizer("a")["input_ids"]
-        return list(ids[:1]) if ids[:1] == [self._tokenizer.bos_token_id] else []
 
     def _own(self, text: str) -> str:
         """A text of our own or the template's, in which special tokens are meant."""
         return self._special.sub(lambda found: self._names[found[0]], text)
 
-    def _rendered(self, roles: tuple[str, ...], *, asked: bool) -> list[str | Place]:
-        """The template's text between the contents of messages of these roles.
+    def _render(self, roles: tuple[str, ...], asked: bool) -> str:
+        """The template's text of messages of these roles, with places for their contents.
 
         Args:
             roles: Who speaks.
             asked: Whether an answer is asked for after them.
         """
-        if (roles, asked) not in self._pieces:
-            messages = [
-                {"role": role, "content": f"{EDGE}{self._name(f'c{number}')}{EDGE}"}
-                for number, role in enumerate(roles)
-            ]
-            try:
-                text = self._tokenizer.apply_chat_template(
-                    messages,
-                    chat_template=self._jinja,
-                    add_generation_prompt=asked,
-                    tokenize=False,
-                )
-            # What jinja raises, and what Python does where a template mixes types.
-            except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
-                raise SelfprefError(
-                    f"{self._source}: the chat template refuses messages of {', '.join(roles)}: "
-                    f"{error}{FOLD if 'system' in roles else ''}"
-                ) from error
-            pieces = self._divided(str(text))
-            placed = {piece.message for piece in pieces if isinstance(piece, Place)}
-            for left_out in sorted(set(range(len(roles))) - placed):
-                raise SelfprefError(
-                    f"{self._source}: the chat template leaves out the message of role "
-                    f"{roles[left_out]!r}; use another `template`"
-                    f"{FOLD if roles[left_out] == 'system' else ''}"
-                )
-            self._pieces[roles, asked] = pieces
-        return self._pieces[roles, asked]
+        messages = [
+            {"role": role, "content": f"{EDGE}{self._name(f'c{number}')}{EDGE}"}
+            for number, role in enumerate(roles)
+        ]
+        hint = FOLD if "system" in roles else ""
+        try:
+            found = self._tokenizer.apply_chat_template(
+                messages,
+                chat_template=self._jinja,
+                add_generation_prompt=asked,
+                tokenize=False,
+            )
+        # What jinja raises, and what Python does where a template mixes types.
+        except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
+            raise SelfprefError(
+                f"{self._source}: the chat template refuses messages of {', '.join(roles)}: "
+                f"{error}{hint}"
+            ) from error
+        text = self._own(str(found))
+        placed = {int(place[2]) for place in self._place.finditer(text)}
+        for left_out in sorted(set(range(len(roles))) - placed):
+            raise SelfprefError(
+                f"{self._source}: the chat template leaves out the message of role "
+                f"{roles[left_out]!r}; use another `template`{hint}"
+            )
+        return text
 
-    def _divided(self, text: str) -> list[str | Place]:
-        start, end = (re.escape(part) for part in self._name("c|").split("|"))
-        pieces: list[str | Place] = []
-        done = 0
-        for found in re.finditer(f"({EDGE}?){start}([0-9]+){end}({EDGE}?)", text):
-            pieces.append(self._own(text[done : found.start()]))
-            pieces.append(Place(int(found[2]), not found[1], not found[3]))
-            done = found.end()
-        return [*pieces, self._own(text[done:])]
+    def _found(self, text: str, message: int) -> re.Match[str]:
+        """The place of a message's content in a rendered text."""
+        return next(place for place in self._place.finditer(text) if place[2] == str(message))
+
+    def _filled(self, text: str, contents: Sequence[str]) -> str:
+        """A rendered text with contents in their places."""
+        return self._place.sub(lambda place: _trimmed(contents[int(place[2])], place), text)
 
     def text(self, prompt: Prompt) -> str:
         """A prompt as this encoder's text, the prefill included.
@@ -179,7 +159,7 @@ class Encoder:
         if prompt.prefill or not prompt.messages:
             return self._begun(prompt)[0]
         roles, contents = zip(*self._messages(prompt), strict=True)
-        return _filled(self._rendered(roles, asked=True), contents)
+        return self._filled(self._rendered(roles, True), contents)
 
     def _messages(self, prompt: Prompt) -> tuple[tuple[str, str], ...]:
         return folded(prompt.messages) if self._fold else prompt.messages
@@ -194,9 +174,7 @@ class Encoder:
         if prompt.prefill or not prompt.messages:
             return self.text(prompt)
         roles = tuple(role for role, _ in self._messages(prompt))
-        if (roles, labels) not in self._apart:
-            self._apart[roles, labels] = self._space_is_apart(roles, labels)
-        return self._begun(prompt)[0] if self._apart[roles, labels] else self.text(prompt)
+        return self._begun(prompt)[0] if self._apart(roles, labels) else self.text(prompt)
 
     def _space_is_apart(self, roles: tuple[str, ...], labels: tuple[str, ...]) -> bool:
         """Whether space that the format has before an answer is no part of a label's token."""
@@ -209,22 +187,21 @@ class Encoder:
         wholes = [self._plain(begun + label) for label in labels]
         return any(ids[:-1] != before for ids in wholes)
 
-    def _begun(self, prompt: Prompt) -> tuple[str, Place]:
+    def _begun(self, prompt: Prompt) -> tuple[str, re.Match[str] | None]:
         """The text up to the answer's content, prefill included, and the place of the content."""
         messages = self._messages(prompt)
-        last = len(messages)
-        if not last:
+        if not messages:
             first = self._tokenizer.bos_token or self._tokenizer.eos_token
             if first is None:
                 raise SelfprefError(
                     f"{self._tokenizer.name_or_path}: neither BOS nor EOS to begin a text with"
                 )
-            return self._own(first + prompt.prefill), Place(last, False, False)
+            return self._own(first + prompt.prefill), None
         roles, contents = zip(*messages, strict=True)
-        pieces = self._rendered((*roles, ANSWERING), asked=False)
-        at, place = _place(pieces, last)
-        before = _filled(pieces[:at], contents) + self._own(prompt.prefill)
-        return before, Place(last, place.left and not prompt.prefill, place.right)
+        text = self._rendered((*roles, ANSWERING), False)
+        place = self._found(text, len(messages))
+        before = self._filled(text[: place.start()], contents)
+        return before + self._own(prompt.prefill), place
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of texts, with one BOS if the tokenizer's texts begin with one."""
@@ -236,13 +213,9 @@ class Encoder:
         ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return ids
 
-    def rows(self, prompts: Sequence[Prompt]) -> list[list[int]]:
-        """Token ids of prompts."""
-        return self.ids([self.text(prompt) for prompt in prompts])
-
     def encode(self, prompt: Prompt) -> list[int]:
         """Token ids of a prompt."""
-        (row,) = self.rows([prompt])
+        (row,) = self.ids([self.text(prompt)])
         return row
 
     def pairs(
@@ -253,20 +226,19 @@ class Encoder:
         Both are encoded together, the continuation as the content of the assistant's turn, and
         divided where `response_start` says.
         """
-        begun = [self._begun(prompt) for prompt in prompts]
-        once = list(dict.fromkeys(context for context, _ in begun))
+        contexts, wholes = [], []
+        for prompt, given in zip(prompts, continuations, strict=True):
+            context, place = self._begun(prompt)
+            left = given.lstrip() if place and not place[1] and not prompt.prefill else given
+            contexts.append(context)
+            wholes.append(context + (left.rstrip() if place and not place[3] else left))
+        once = list(dict.fromkeys(contexts))
         known = dict(zip(once, self.ids(once), strict=True))
-        wholes = self.ids(
-            [
-                context + place.trimmed(continuation)
-                for (context, place), continuation in zip(begun, continuations, strict=True)
-            ]
-        )
-        starts = [
-            response_start(known[context], whole)
-            for (context, _), whole in zip(begun, wholes, strict=True)
-        ]
-        return [(ids[:start], ids[start:]) for ids, start in zip(wholes, starts, strict=True)]
+        found = []
+        for context, ids in zip(contexts, self.ids(wholes), strict=True):
+            start = response_start(known[context], ids)
+            found.append((ids[:start], ids[start:]))
+        return found
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of tokens, without special tokens."""
@@ -275,22 +247,20 @@ class Encoder:
         )
         return str(text)
 
-    def forms(self, label: str, contexts: Iterable[str] = (), lead: str = "") -> list[int]:
+    def forms(self, label: str, contexts: Iterable[str] = ()) -> list[int]:
         """Ids of the single tokens that spell a label, with or without a space before it.
 
         Args:
             label: Such as `A`.
             contexts: Texts after which it may stand, as of `text`.
-            lead: What the token holds before the label: `[[` where `[[A` is one token.
 
         Returns:
             Sorted; empty where no single token spells it.
         """
-        wanted = {f"{lead}{label}"} if lead else {label, f" {label}"}
-        found = set()
+        wanted, found = {label, f" {label}"}, set()
         for context in ("", *contexts):
             before = self._plain(context)
-            for form in {*wanted, lead.lstrip() + label}:
+            for form in wanted:
                 ids = self._plain(context + form)
                 if len(ids) == len(before) + 1 and ids[:-1] == before:
                     found.add(ids[-1])
@@ -303,21 +273,10 @@ class Encoder:
         return self.decode([*before, token])[len(self.decode(before)) :]
 
 
-def _place(pieces: Sequence[str | Place], message: int) -> tuple[int, Place]:
-    """Where among a template's pieces the content of a message stands, and how."""
-    return next(
-        (at, piece)
-        for at, piece in enumerate(pieces)
-        if isinstance(piece, Place) and piece.message == message
-    )
-
-
-def _filled(pieces: Iterable[str | Place], contents: Sequence[str]) -> str:
-    """Text with contents in their places."""
-    return "".join(
-        piece if isinstance(piece, str) else piece.trimmed(contents[piece.message])
-        for piece in pieces
-    )
+def _trimmed(text: str, place: re.Match[str]) -> str:
+    """A content as the template would put it into its place."""
+    text = text if place[1] else text.lstrip()
+    return text if place[3] else text.rstrip()
 
 
 def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:

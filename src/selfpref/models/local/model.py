@@ -1,5 +1,6 @@
 """One model of this machine's own weights, as an engine."""
 
+import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,7 +26,7 @@ from selfpref.models import (
 from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
-from selfpref.models.local.fast.passes import llama_pass, packed_pass
+from selfpref.models.local.fast.passes import packed_pass
 from selfpref.models.local.fast.products import step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.loading import load
@@ -79,8 +80,6 @@ class LocalModel:
         # Where positions are scaled by the longest row of a batch, every row goes alone.
         alone = 1 if _scaled_by_length(config) else None
         self._budget = alone or entry.batch_tokens or memory.batch_tokens(self.model)
-        own = self._packed is llama_pass and self._head.linear
-        self._followed = self._window if own else 0
 
     @property
     def packing(self) -> bool:
@@ -105,17 +104,12 @@ class LocalModel:
         Yields:
             Indices of the batch's rows, and the states of one after another, `[read, width]`.
         """
-        packs = [
-            index for index, row in enumerate(rows) if self._packed and len(row) <= self._window
-        ]
-        rest = sorted(set(range(len(rows))) - set(packs))
-        if self._packed:
-            asked = [rows[index] for index in packs], [read[index] for index in packs]
-            for line in packed(*asked, self._budget, step(self.model)):
-                yield [packs[row] for row in line.rows], self._packed(self.model, line)
-        asked = [rows[index] for index in rest], [read[index] for index in rest]
-        for batch in padded(*asked, self._budget):
-            yield [rest[row] for row in batch.rows], padded_states(self.model, batch)
+        if self._packed and max(map(len, rows), default=0) <= self._window:
+            for line in packed(rows, read, self._budget, step(self.model)):
+                yield line.rows, self._packed(self.model, line)
+        else:
+            for batch in padded(rows, read, self._budget):
+                yield batch.rows, padded_states(self.model, batch)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
@@ -138,14 +132,10 @@ class LocalModel:
         """Probabilities of the labels as the next token."""
         prompts, labels = [call.prompt for call in calls], calls[0].labels
         texts = [self._encoder.before_label(prompt, labels) for prompt in prompts]
-        first = {
-            prompt.prefill: text
-            for prompt, text in zip(reversed(prompts), reversed(texts), strict=True)
-        }
-        forms = {
-            prefill: label_forms(self._encoder, labels, [prefill, text])
-            for prefill, text in first.items()
-        }
+        forms: dict[str, list[list[int]]] = {}
+        for prompt, text in zip(prompts, texts, strict=True):
+            if prompt.prefill not in forms:
+                forms[prompt.prefill] = label_forms(self._encoder, labels, [prompt.prefill, text])
         rows = list(map(np.array, self._encoder.ids(texts)))
         fitting = [index for index, row in enumerate(rows) if len(row) <= self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
@@ -190,20 +180,24 @@ class LocalModel:
         """Continue each prompt, sampling by its own seed."""
         options = calls[0]
         reader = LabelReader(self._encoder, options.marker, options.labels)
-        rows = list(map(np.array, self._encoder.rows([call.prompt for call in calls])))
+        texts = [self._encoder.text(call.prompt) for call in calls]
+        rows = list(map(np.array, self._encoder.ids(texts)))
         fitting = [index for index, row in enumerate(rows) if len(row) < self.context]
         for index in sorted(set(range(len(rows))) - set(fitting)):
             yield index, Text("", "truncated")
         for place, made in continuations(
             self.model,
             [rows[index] for index in fitting],
-            [min(options.max_tokens, self.context - len(rows[index])) for index in fitting],
-            [calls[index].seed for index in fitting],
+            [
+                np.random.default_rng(calls[index].seed).random(
+                    min(options.max_tokens, self.context - len(rows[index]))
+                )
+                for index in fitting
+            ],
             temperature=options.temperature,
             stops=self._stops,
             watched=reader.watched,
             budget=self._budget,
-            followed=self._followed,
         ):
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)
@@ -219,11 +213,5 @@ def _ends(model: Any, tokenizer: Any) -> set[int]:
 
 def _scaled_by_length(config: PreTrainedConfig) -> bool:
     """Whether a row's positions depend on the longest row beside it."""
-
-    def kinds(found: Any) -> Iterator[Any]:
-        if isinstance(found, dict):
-            yield found.get("rope_type")
-            for value in found.values():
-                yield from kinds(value)
-
-    return bool({"dynamic", "longrope"} & set(kinds(getattr(config, "rope_parameters", None))))
+    told = json.dumps(getattr(config, "rope_parameters", None))
+    return any(f'"rope_type": "{kind}"' in told for kind in ("dynamic", "longrope"))

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
 from transformers import PreTrainedModel
 
 from selfpref.errors import SelfprefError
@@ -69,18 +70,15 @@ def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Ba
         width = len(rows[order[start]])
         chosen = order[start : start + max(1, budget // max(width, 1))]
         start += len(chosen)
-        ids, mask = (np.zeros((len(chosen), width), dtype=np.int64) for _ in range(2))
-        places = []
-        for line, index in enumerate(chosen):
-            size = len(rows[index])
-            ids[line, :size] = rows[index]
-            mask[line, :size] = 1
-            places.append(line * width + np.arange(size - read[index], size))
-        yield Batch(
-            chosen,
-            torch.from_numpy(np.concatenate(places)),
-            {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)},
-        )
+        sizes = np.array([len(rows[index]) for index in chosen])
+        ids = pad_sequence([torch.from_numpy(rows[index]) for index in chosen], batch_first=True)
+        places = [
+            line * width + np.arange(size - read[index], size)
+            for line, (index, size) in enumerate(zip(chosen, sizes, strict=True))
+        ]
+        mask = torch.from_numpy((np.arange(width) < sizes[:, None]).astype(np.int64))
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        yield Batch(chosen, torch.from_numpy(np.concatenate(places)), inputs)
 
 
 def padded_states(model: PreTrainedModel, batch: Batch) -> torch.Tensor:

@@ -14,7 +14,6 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
-    LocalEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
@@ -101,20 +100,16 @@ def _download(model: str, revision: str, weights: str) -> Path:
     wanted = [weights, *SETTINGS]
     try:
         return Path(snapshot_download(model, revision=revision, allow_patterns=wanted))
-    except GatedRepoError as error:
-        raise SelfprefError(
-            f"{model}: gated; accept its terms on its page at huggingface.co and set HF_TOKEN"
-        ) from error
-    except (RepositoryNotFoundError, RevisionNotFoundError) as error:
-        raise SelfprefError(
-            f"{model}@{revision[:8]}: the Hub has no such model or commit (or HF_TOKEN may not "
-            "read it); correct `model` and `revision` in params.yaml"
-        ) from error
-    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        raise SelfprefError(
-            f"{model}@{revision[:8]}: not in the Hub's cache, and the Hub cannot be reached "
-            f"({type(error).__name__})"
-        ) from error
+    except (HfHubHTTPError, OSError) as error:
+        reason = f"not in the Hub's cache, and the Hub cannot be reached ({type(error).__name__})"
+        if isinstance(error, RepositoryNotFoundError | RevisionNotFoundError):
+            reason = (
+                "the Hub has no such model or commit (or HF_TOKEN may not read it); correct "
+                "`model` and `revision` in params.yaml"
+            )
+        if isinstance(error, GatedRepoError):
+            reason = "gated; accept its terms on its page at huggingface.co and set HF_TOKEN"
+        raise SelfprefError(f"{model}@{revision[:8]}: {reason}") from error
 
 
 def check_folder(folder: Path) -> None:

@@ -16,11 +16,12 @@ write the space of a format such as `[/INST] 1` as a token of its own.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from selfpref.errors import SelfprefError
 from selfpref.models import (
     Answer,
+    Answering,
     Call,
     Choice,
     Choose,
@@ -29,8 +30,8 @@ from selfpref.models import (
     Prompt,
     Raw,
     Score,
-    Status,
     folded,
+    unanswered,
 )
 from selfpref.models.served import reading
 from selfpref.params import Hosted
@@ -40,24 +41,18 @@ from selfpref.params import Hosted
 VERDICT_TOKENS, LABEL_TOKENS = 16, 2
 
 
-class Sender(Protocol):
-    """What carries requests to the endpoint."""
-
-    def send(self, requests: Sequence[Json]) -> Iterator[tuple[int, Raw | Status]]:
-        """Replies as they come, each with the index of its request, or why there is none."""
-
-
 class HostedModel:
     """One model at one endpoint.
 
     Args:
         name: Its key in `models`, for messages.
         entry: Its parameters.
-        sender: What carries its requests.
+        send: From requests to replies as they come, each with the index of its request, or why
+            there is none.
     """
 
-    def __init__(self, name: str, entry: Hosted, sender: Sender) -> None:
-        self._name, self._entry, self._sender = name, entry, sender
+    def __init__(self, name: str, entry: Hosted, send: Answering) -> None:
+        self._name, self._entry, self._send = name, entry, send
         self.identity: dict[str, Any] = {
             "provider": "openai",
             "address": entry.base_url,
@@ -152,5 +147,5 @@ class HostedModel:
 
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
         """Replies as they come; see `Engine`."""
-        for index, made in self._sender.send([self.request(call) for call in calls]):
-            yield index, made if isinstance(made, Raw) else calls[index].unanswered(made)
+        for index, made in self._send([self.request(call) for call in calls]):
+            yield index, made if isinstance(made, Raw) else unanswered(calls[index], made)

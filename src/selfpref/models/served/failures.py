@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import httpx2
 import openai
 
 from selfpref.errors import SelfprefError
@@ -55,7 +56,12 @@ def explain(error: Exception, key: str) -> Failure:
     """What an exception of the SDK or of its transport means; `key` must not be told."""
     if not isinstance(error, openai.APIStatusError):
         cause = error.__cause__ or error
-        return Failure("failed", redact(str(cause) or type(cause).__name__, key))
+        reason = str(cause) or type(cause).__name__
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
+            # The client's own words do not name it.
+            host = cause.request.url.netloc.decode()
+            reason = f"Cannot connect to host {host}: {reason}"
+        return Failure("failed", redact(reason, key))
     code, body = error.status_code, error.body
     told: Mapping[str, object] = body if isinstance(body, dict) else {"message": body or ""}
     words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
@@ -80,24 +86,19 @@ class Circuit:
     total: int
     answered: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
-    hard_in_row: int = 0
-    soft_in_row: int = 0
+    in_row: Counter[bool] = field(default_factory=Counter)
     stopped: bool = False
 
-    def answer(self) -> None:
-        """A call was answered."""
-        self.answered += 1
-        self.hard_in_row = self.soft_in_row = 0
-
-    def fail(self, failure: Failure) -> None:
-        """A call failed."""
-        self.reasons[failure.reason] += 1
-        if failure.hard:
-            self.hard_in_row += 1
-        else:
-            self.soft_in_row += 1
-        if not self.answered or self.hard_in_row >= HARD or self.soft_in_row >= SOFT:
-            self.stopped = True
+    def count(self, failure: Failure | None) -> None:
+        """A call was answered, or has failed."""
+        if failure is None:
+            self.answered += 1
+            self.in_row.clear()
+        elif failure.status == "failed":
+            self.reasons[failure.reason] += 1
+            self.in_row[failure.hard] += 1
+            limits = self.in_row[True] >= HARD or self.in_row[False] >= SOFT
+            self.stopped |= limits or not self.answered
 
     def verdict(self) -> SelfprefError | None:
         """What to tell at the end, where too much has failed."""

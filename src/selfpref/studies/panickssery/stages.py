@@ -172,7 +172,7 @@ def _recognise_tuned(
         update={"model": str(folder.relative_to(paths.root())), **elsewhere}
     )
     layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
-    with models.open_entry(params, base, entry, "", f"recognise {evaluator}") as (_, asked):
+    with models.open_model(params, base, "", f"recognise {evaluator}", entry) as asked:
         answered, rated = _judged(params, base).by(evaluator, asked, layout, read, params.seed)
         return {"verdicts": answered, "ratings": rated, "example": example(asked)}
 
@@ -209,13 +209,13 @@ def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
 
 def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) -> dict[str, object]:
     use, folder = params.panickssery.finetune[key], paths.finetuned_dir(params.profile, key)
-    with models.open_entry(params, base, params.models[base], "", "") as (engine, asked):
+    with models.open_model(params, base, "", "") as asked:
         learned, again = _examples(params, key, base, name, asked)
         write_text(folder / f"{evaluator}.jsonl", chat_lines([*learned, *again]))
         losses = [float("nan")]
         if use.method != "export":
             seed = seed_of(params.seed, evaluator)
-            losses = _tune(engine, [*learned, *again], use, seed, folder / evaluator)
+            losses = _tune(asked.engine, [*learned, *again], use, seed, folder / evaluator)
     tuning = use.evaluators[name]
     return {
         "evaluator": evaluator,

@@ -57,17 +57,7 @@ def linear(
 
 
 class Linear(torch.nn.Linear):
-    """A linear layer whose product is `linear` where no gradient is wanted.
-
-    Args:
-        layer: The layer whose weights it takes.
-    """
-
-    def __init__(self, layer: torch.nn.Linear) -> None:
-        torch.nn.Module.__init__(self)
-        self.in_features, self.out_features = layer.in_features, layer.out_features
-        self.weight, self.bias = layer.weight, layer.bias
-        self.train(layer.training)
+    """A linear layer whose product is `linear` where no gradient is wanted."""
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """The layer's product."""
@@ -79,7 +69,6 @@ class Linear(torch.nn.Linear):
 
 def take_over(model: torch.nn.Module) -> None:
     """Let every linear layer of a model compute by `linear`, where that is not torch's."""
-    for module in list(model.modules()):
-        for name, layer in module.named_children():
-            if type(layer) is torch.nn.Linear and product(layer.weight) == "onednn":
-                setattr(module, name, Linear(layer))
+    for layer in model.modules():
+        if type(layer) is torch.nn.Linear and product(layer.weight) == "onednn":
+            layer.__class__ = Linear

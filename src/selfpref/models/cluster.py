@@ -1,0 +1,196 @@
+"""The same model in many workers: Ray Data's map over rows, on this machine or on a cluster.
+
+A row is a batch of what is asked. Every worker opens the model and answers whole batches; an answer
+depends on its call alone, so it is the one that the model alone would give, and is kept under the
+model's own identity. A batch whose worker is lost runs again on another; what has come is not asked
+again. What Ray prints is in the log: a notebook's output must be the same bytes on every run.
+"""
+
+import logging
+import math
+import os
+import pickle
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from functools import cached_property
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import ray
+import ray.data
+
+from selfpref.errors import SelfprefError
+from selfpref.models import Answering
+from selfpref.params import Ray
+from selfpref.settings import settle
+
+# Calls of a batch at most: what a lost worker computes anew, and what an engine can pack. Batches a
+# worker at least, so that none is left waiting for the last.
+ROWS, SHARE = 64, 4
+# Of each worker: lost nodes must not end a run, a batch that kills every worker must.
+RESTARTS = 5
+# Starts of Ray on this machine: it gives its own processes 30 s, which a busy machine exceeds.
+STARTS = 3
+# Seconds to wait until there is room for every worker.
+PATIENCE = 600
+
+# Of one batch; and what kept the rest from being answered.
+Answers = tuple[list[tuple[int, Any]], SelfprefError | None]
+
+
+class Worker:
+    """A model in a worker. What fails is told beside the answers, in one line.
+
+    Args:
+        root: The working directory; it must be there on every node.
+        open_inner: Opens the model.
+    """
+
+    def __init__(self, root: Path, open_inner: Callable[[], Answering]) -> None:
+        self._root, self._open_inner = root, open_inner
+
+    @cached_property
+    def _answering(self) -> Answering:
+        if not self._root.is_dir():
+            raise SelfprefError(
+                f"{self._root}: not on every node; put it on a file system they share"
+            )
+        os.chdir(self._root)
+        # A node of a cluster has an environment of its own.
+        settle()
+        return self._open_inner()
+
+    def __call__(self, row: dict[str, bytes]) -> dict[str, bytes]:
+        """Answer one batch; what was answered before a fault is kept."""
+        start, asked = pickle.loads(row["batch"])
+        answers: list[tuple[int, Any]] = []
+        fault: SelfprefError | None = None
+        try:
+            for index, answer in self._answering(asked):
+                answers.append((start + index, answer))
+        except SelfprefError as error:
+            fault = error
+        # The boundary of a process: anything else would arrive as Ray's forty lines.
+        except Exception as error:
+            traceback.print_exc()
+            fault = SelfprefError(f"a Ray worker failed: {_line(error, 0)}")
+        return {"answers": pickle.dumps((answers, fault))}
+
+
+class Remote:
+    """The rows on the cluster: Ray Data does not run through a Ray client (2.60).
+
+    Args:
+        given: As for `_mapped`.
+    """
+
+    def __init__(self, *given: Any) -> None:
+        self._answers = _mapped(*given)
+
+    def next(self) -> Answers | None:
+        """The next batch's answers; None at the end."""
+        return next(self._answers, None)
+
+
+def answer(
+    settings: Ray, open_inner: Callable[[], Answering], root: Path, log: Path, asked: Sequence[Any]
+) -> Iterator[tuple[int, Any]]:
+    """Answers as they come, each with its index.
+
+    Args:
+        settings: Where the workers run, and how many.
+        open_inner: Opens the model; every worker calls it.
+        root: The repository; every node of a cluster has it under the same path.
+        log: Where Ray prints.
+        asked: Calls of a local model, or requests of a served one.
+
+    Raises:
+        SelfprefError: Ray did not start, has no room for the workers, or gave up; or a worker
+            cannot answer.
+    """
+    if not asked:
+        return
+    size = min(ROWS, math.ceil(len(asked) / (SHARE * settings.workers)))
+    starts = range(0, len(asked), size)
+    rows = [{"batch": pickle.dumps((at, asked[at : at + size]))} for at in starts]
+    cpus = getattr(settings.inner, "threads", None) or 1
+    given = settings, cpus, root, open_inner, rows
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "w", encoding="utf-8") as told, redirect_stdout(told), redirect_stderr(told):
+        try:
+            _connect(settings, cpus)
+            client = settings.address.startswith("ray://")
+            for answers, fault in _from_cluster(*given) if client else _mapped(*given):
+                yield from answers
+                if fault:
+                    raise fault
+        except SelfprefError:
+            raise
+        except Exception as error:
+            traceback.print_exc()
+            raise SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}") from error
+        finally:
+            ray.shutdown()
+
+
+def _connect(settings: Ray, cpus: int) -> None:
+    """Start Ray on this machine, or join a cluster with room for the workers."""
+    # Nothing is reported to anybody.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    options: dict[str, Any] = {}
+    if settings.address == "local":
+        options = {"num_cpus": settings.workers * cpus + 1, "include_dashboard": False}
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init(settings.address, log_to_driver=False, logging_level=logging.ERROR, **options)
+            break
+        # Ray has no class of its own for a start that fails.
+        except Exception:
+            if not left or settings.address != "local":
+                raise
+    total = ray.cluster_resources()
+    # Ray Data stalls without a word where its workers hold every CPU.
+    wanted = {"CPU": settings.workers * cpus + 1, "GPU": settings.workers * settings.gpus}
+    if any(total.get(kind, 0) < count for kind, count in wanted.items()):
+        raise SelfprefError(
+            f"workers: {settings.workers} of {cpus} CPUs and {settings.gpus:g} GPUs each, and one "
+            f"CPU left free, do not fit on {total.get('CPU', 0):g} CPUs and "
+            f"{total.get('GPU', 0):g} GPUs; ask for fewer"
+        )
+
+
+def _mapped(
+    settings: Ray,
+    cpus: int,
+    root: Path,
+    open_inner: Callable[[], Answering],
+    rows: list[dict[str, bytes]],
+) -> Iterator[Answers]:
+    """Answers of each batch as its worker is done with it."""
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    context.wait_for_min_actors_s = PATIENCE
+    answered = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
+        Worker,
+        fn_constructor_args=(root, open_inner),
+        compute=ray.data.ActorPoolStrategy(size=settings.workers),
+        num_cpus=cpus,
+        num_gpus=settings.gpus,
+        max_restarts=RESTARTS,
+    )
+    for row in answered.iter_rows():
+        yield pickle.loads(row["answers"])
+
+
+def _from_cluster(*given: Any) -> Iterator[Answers]:
+    remote = ray.remote(num_cpus=0)(Remote).remote(*given)
+    while (answers := ray.get(remote.next.remote())) is not None:
+        yield answers
+
+
+def _line(error: Exception, number: int) -> str:
+    """An error's class and one of its lines: the first or, of Ray's own, the last."""
+    lines = str(error).strip().splitlines() or [""]
+    return shorten(f"{type(error).__name__}: {lines[number]}", 200, placeholder=" ...")
