@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow
 
-from selfpref.studies.panickssery.read.audit import Floats
+from selfpref.statistics.scores import Floats
 
 LABELS = ("1", "2")
 
