@@ -97,26 +97,23 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
         be told.
     """
-    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
-    columns = [*key, "task", "released", "own", "position", "undivided"]
-    rows = plain(pairs).assign(own=_own(pairs))
-    rows = rows.loc[rows["released"].notna() & rows["own"].notna(), columns]
+    key = ["dataset", "evaluator", "other", "item_id", "repeat", "task"]
+    values = ["own", "undivided"]
+    rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
+    rows = rows.loc[rows["released"].notna() & rows["own"].notna()]
+    rows = rows[[*key, "released", "position", *values]]
     swap = {"recognition": "preference", "preference": "recognition"}
-    other = rows[[*key, "task", "own", "undivided"]].rename(
-        columns={"own": "other_task", "undivided": "other_undivided"}
-    )
-    other = other.assign(task=other["task"].astype("str").map(swap))
-    rows = rows.astype({"task": "str"}).merge(other, on=[*key, "task"])
-    gap = {name: (rows["released"] - rows[name]).abs() for name in ("own", "position")}
+    other = rows[[*key, *values]].assign(task=rows["task"].map(swap))
+    rows = rows.merge(other, on=key, suffixes=("", "_other"))
+    made = ["own", "position", "own_other", "undivided_other"]
+    gap = rows[made].sub(rows["released"], axis=0).abs()
     rows = rows.assign(
         as_own=gap["own"].lt(EXACT),
         as_position=gap["position"].lt(EXACT),
+        as_other_question=gap["own_other"].lt(EXACT) | gap["undivided_other"].lt(EXACT),
         distance=gap["own"],
-        distance_other=(rows["released"] - rows["other_task"]).abs(),
+        distance_other=gap["own_other"],
     )
-    undivided = (rows["released"] - rows["other_undivided"]).abs()
-    swapped = rows["distance_other"].lt(EXACT) | undivided.lt(EXACT)
-    rows = rows.assign(as_other_question=swapped)
     grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
     table = grouped[STORED[3:-2]].mean().assign(n=grouped.size()).reset_index()
     columns = ["as_own", "as_other_question", "as_position"]

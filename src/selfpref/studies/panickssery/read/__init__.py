@@ -38,10 +38,10 @@ import pandas as pd
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.datasets import judges_of
+from selfpref.formats.datasets import judges_of, written
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery.read.articles import article_items, summaries
+from selfpref.studies.panickssery.read.articles import article_items
 from selfpref.studies.panickssery.read.files import PATTERNS, Released, released_file
 from selfpref.studies.panickssery.read.pairs import Scores, keep_scores, read_pairs
 from selfpref.studies.panickssery.read.ratings import read_ratings
@@ -72,23 +72,16 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     index: dict[str, dict[str, int]] = {}
     for file, found in texts.items():
         index.setdefault(file.dataset, {key: place for place, key in enumerate(found)})
-    parts = {
-        "items": [
-            article_items(entry.study, name, [f"{name}/{key}" for key in keys], [[] for _ in keys])
-            for name, keys in index.items()
-        ],
-        "responses": [
-            summaries(
-                entry.study,
-                [f"{file.dataset}/{key}" for key in found],
-                file.evaluator,
-                list(found.values()),
-            )
-            for file, found in texts.items()
-        ],
-        "verdicts": [],
-        "ratings": [],
-    }
+    items = [
+        article_items(entry.study, name, [f"{name}/{key}" for key in keys], [[] for _ in keys])
+        for name, keys in index.items()
+    ]
+    said = [
+        (f"{file.dataset}/{key}", file.evaluator, text)
+        for file, found in texts.items()
+        for key, text in found.items()
+    ]
+    parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
     names = {file.evaluator for file in judged}
     wanted = judges_of(dataset, entry, names)
     table = evaluators.from_names(names).set_index("evaluator")
@@ -118,11 +111,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
                 parts["verdicts"] += keep_scores(file, frame, scores)
             else:
                 parts["verdicts"] += read_pairs(file, frame, scores)
+    made = {"items": pd.concat(items, ignore_index=True), "responses": written(said, entry.study)}
     # The parts are let go one table after another.
-    made = {
-        name: tables.fill(pd.concat(parts.pop(name), ignore_index=True), name, study=entry.study)
-        for name in [name for name, found in parts.items() if found]
-    }
+    for name in [name for name, found in parts.items() if found]:
+        rows = pd.concat(parts.pop(name), ignore_index=True)
+        made[name] = tables.fill(rows, name, study=entry.study)
     audit = pd.DataFrame(told, columns=["file", "finding", "rows", "affected"])
     return made | {"audit": tables.fill(audit, "audit", study=entry.study)}
 
