@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
+from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
 CONVENTIONS = ("released", "corrected")
@@ -132,14 +133,6 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
             corrected=mean.fillna(stored).where(status.eq("ok")),
         )
     )
-
-
-def article_index(items: pd.DataFrame) -> "pd.Series[float]":
-    """The place of each article in its data set, from the metadata; NaN where it has none."""
-    index: pd.Series[float] = (
-        items["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
-    )
-    return index
 
 
 def data_set(item_ids: pd.Series) -> pd.Series:

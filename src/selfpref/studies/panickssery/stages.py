@@ -26,7 +26,12 @@ from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
-from selfpref.studies.panickssery.recognition import index, ordered_pairs, ratings, verdicts
+from selfpref.studies.panickssery.recognition import (
+    article_index,
+    ordered_pairs,
+    ratings,
+    verdicts,
+)
 
 
 def respond(
@@ -91,7 +96,7 @@ def _judged(
     items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
     first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
     starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
-    items = items[items["metadata"].map(index) >= starts]
+    items = items[article_index(items) >= starts]
     pairs = ordered_pairs(items, responses, own)
     if not pairs:
         raise SelfprefError(
@@ -158,7 +163,7 @@ def _examples(
     tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
     items, responses = (STUDY.read(params.profile, table) for table in ("items", "responses"))
     chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
-        items["metadata"].map(index) < tuning.articles
+        article_index(items) < tuning.articles
     )
     pairs = ordered_pairs(items[chosen], responses, base)
     learned = labelled(pairs, base, tuning.variant, layout, params.seed)

@@ -33,7 +33,7 @@ from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of
 from selfpref.params import Dataset
 from selfpref.prompts.rubric import read_marks, read_total
-from selfpref.studies.livebench.scorers import has_key, score
+from selfpref.studies.livebench.scorers import score
 
 # The first of two names of which one begins with the other is the longer one.
 NAMES = {
@@ -171,12 +171,11 @@ def _tie_breaks(rows: pd.DataFrame, calls: pd.DataFrame) -> Iterator[pd.DataFram
 
 def _truths(rows: pd.DataFrame) -> Iterator[dict[str, object]]:
     for row in rows.to_dict("records"):
-        if has_key(row["task"], row["reference"]):
-            for responder in SHOWN:
-                given = row["task"], row["question"], row["reference"], row[responder]
-                for metric, value in score(*given).items():
-                    truth = {"item_id": row["item_id"], "responder": responder}
-                    yield truth | {"metric": metric, "score": value}
+        for responder in SHOWN:
+            given = score(row["task"], row["question"], row["reference"], row[responder])
+            for metric, value in given.items():
+                truth = {"item_id": row["item_id"], "responder": responder}
+                yield truth | {"metric": metric, "score": value}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:

@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow
 
-from selfpref.statistics.scores import Floats
-
+Floats = npt.NDArray[np.float64]
 LABELS = ("1", "2")
 
 _SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"

@@ -9,8 +9,7 @@
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.scores import Floats
-from selfpref.studies.panickssery.read.files import Released, by_label, lists, numbers
+from selfpref.studies.panickssery.read.files import Floats, Released, by_label, lists, numbers
 
 GRADES = ("1", "2", "3", "4", "5")
 
