@@ -23,7 +23,7 @@ from selfpref.models.served import VERDICT_TOKENS
 from selfpref.models.served.tokens import of_text
 from selfpref.params import Params, Verdicts, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
-from selfpref.studies.panickssery.recognition import PAIR_TASKS, index
+from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
 COUNTS = ["calls", "prompt tokens", "reply tokens"]
@@ -99,7 +99,7 @@ def _livebench(at: _Asked) -> Counts:
 
 def _panickssery(at: _Asked) -> Counts:
     # One response to each article is the judge's own, or its base's.
-    place, others = at.items["metadata"].map(index), at.items["n"] - 1
+    place, others = article_index(at.items), at.items["n"] - 1
     judged = place >= at.params.panickssery.articles[at.dataset].train
     if at.task == "respond":
         yield len(at.items), 0, at.use.max_tokens

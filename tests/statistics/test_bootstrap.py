@@ -66,15 +66,6 @@ def test_intervals_cover_a_known_bias_at_the_nominal_rate(rng):
     assert 0.95 - 5 * error <= hits / repeats <= min(1.0, 0.95 + 3 * error)
 
 
-@pytest.mark.parametrize("method", ["percentile", "bca"])
-def test_weights_are_the_resamples_of_sums(rng, method):
-    values, boot = rng.exponential(size=(12, 1)), ClusterBootstrap(400, method=method, seed=3)
-    (found,) = boot.of_weights(12, lambda weights: weights @ values, "a")
-    (wanted,) = boot.of_sums(np.eye(12), lambda weights: weights @ values, "a")
-    assert found.value == pytest.approx(wanted.value) == pytest.approx(values.sum())
-    assert (found.lo, found.hi) == pytest.approx((wanted.lo, wanted.hi))
-
-
 def test_equal_seeds_and_names_give_equal_intervals_and_others_do_not():
     sums = np.column_stack([np.arange(40.0), np.ones(40)])
     made = [

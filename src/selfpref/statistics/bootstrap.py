@@ -238,69 +238,30 @@ class ClusterBootstrap:
         )
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
-        """As `estimates`, from the sums of each cluster, `[clusters, ...]`."""
+        """As `estimates`, from the sums of each cluster, `[clusters, ...]`.
+
+        Where a statistic is no function of sums, the sums are `np.eye(clusters)`, and their totals
+        how often each cluster counts.
+        """
         shape = sums.shape[1:]
         flat = sums.reshape(len(sums), math.prod(shape))
-        total = flat.sum(axis=0)
+        total, n = flat.sum(axis=0), len(sums)
         tables, counts = np.unique(flat, axis=0, return_counts=True)
-        left_out = total - tables if self.method == "bca" else tables[:0]
-        return self._resampled(
-            lambda weights: statistics((weights @ tables).reshape(len(weights), *shape)),
-            statistics(np.stack([total, *left_out]).reshape(-1, *shape)),
-            counts,
-            *names,
-            totals=math.prod(shape),
-        )
-
-    def of_weights(self, clusters: int, statistics: Statistic, *names: str) -> list[Interval]:
-        """As `of_sums`, for statistics that are no functions of sums.
-
-        Args:
-            clusters: How many there are.
-            statistics: From how often each cluster counts, `[batch, clusters]`, to values
-                `[batch, statistics]`.
-            names: Of the stream.
-        """
-        whole = np.ones((1, clusters))
-        left_out = 1 - np.eye(clusters if self.method == "bca" else 0, clusters)
-        return self._resampled(
-            # The last first: the order of `of_sums`, given a unit vector a cluster.
-            lambda weights: statistics(weights[:, ::-1]),
-            statistics(np.concatenate([whole, left_out[::-1]])),
-            np.ones(clusters, dtype=np.int64),
-            *names,
-        )
-
-    def _resampled(
-        self,
-        statistics: Statistic,
-        fixed: Floats,
-        counts: npt.NDArray[np.int64],
-        *names: str,
-        totals: int = 1,
-    ) -> list[Interval]:
-        """The intervals of several statistics.
-
-        Args:
-            statistics: From weights of the distinct tables, `[batch, tables]`, to values
-                `[batch, statistics]`.
-            fixed: The values of all data, and for BCa those without a cluster of each table.
-            counts: How many clusters have each table.
-            names: Of the stream.
-            totals: How many numbers the statistics take of each resample.
-        """
-        values, left_out, n = fixed[0], fixed[1:], counts.sum()
+        fixed = np.stack([total, *(total - tables if self.method == "bca" else ())])
+        values, *left_out = statistics(fixed.reshape(-1, *shape))
         if n < 2 or np.isnan(values).all():
             return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
         rng, draws = self.rng(*names), []
-        step = max(1, CHUNK // max(len(counts), len(values), totals))
+        step = max(1, CHUNK // max(len(counts), len(values), math.prod(shape)))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
-            draws.append(statistics(rng.multinomial(n, counts / n, size=size).astype(float)))
+            weights = rng.multinomial(n, counts / n, size=size).astype(float)
+            draws.append(statistics((weights @ tables).reshape(size, *shape)))
         by_statistic = np.ascontiguousarray(np.concatenate(draws).T)
+        away = np.reshape(left_out, (-1, len(values))).T
         return [
-            self._bounds(float(value), drawn, away, counts)
-            for value, drawn, away in zip(values, by_statistic, left_out.T, strict=True)
+            self._bounds(float(value), drawn, left, counts)
+            for value, drawn, left in zip(values, by_statistic, away, strict=True)
         ]
 
     def _bounds(

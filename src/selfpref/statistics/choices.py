@@ -215,10 +215,6 @@ def against_people(data: Judged) -> Iterator[Row]:
     name = "beyond_no_preference"
     place: Row = {"study": STUDY, "dataset": data.name, "gold": HUMAN, "unit": "probability"}
     for judge in data.judges:
-        found, labelled = data.no_preference[judge], int(data.own(judge)["human"].notna().sum())
-        said: Interval | str = str(found["no_preference_status"])
-        if said == "ok":
-            value, lo, hi = (float(str(found[f"{name}{end}"])) for end in ("", "_lo", "_hi"))
-            said = Interval(value, lo, hi, 0.0)
-        n = int(str(found["n_two_votes"]))
+        (n, status, found), own = data.no_preference[judge], data.own(judge)
+        said, labelled = found[-1] if status == "ok" else status, int(own["human"].notna().sum())
         yield told(place | {"judge": judge, "statistic": name}, said, n, labelled)

@@ -177,7 +177,7 @@ class Judged:
         return self._own[judge]
 
     @cached_property
-    def no_preference(self) -> dict[str, dict[str, object]]:
+    def no_preference(self) -> dict[str, tuple[int, str, list[Interval]]]:
         """What `no_preference` finds, by judge."""
         return {judge: no_preference(self, judge) for judge in self.judges}
 
@@ -257,16 +257,14 @@ def by_panel(data: Judged) -> Judged | None:
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
 
 
-def no_preference(data: Judged, judge: str) -> dict[str, object]:
+def no_preference(data: Judged, judge: str) -> tuple[int, str, list[Interval]]:
     """What another person shows in the judge's place, and the judge against the same votes.
 
     On the judge's own pairs that it decides and that have two votes or more; see
     `selfpref.statistics.no_preference`.
 
     Returns:
-        `eo_no_preference`, `eo_one_vote` (the judge's) and `beyond_no_preference` (their
-        difference) with bounds; `n_two_votes`, the pairs; `no_preference_status`, `ok` or why the
-        values are missing.
+        The number of these pairs; `ok`, or why there are no values; and `AGAINST_VOTES`.
     """
     use = data.settings
     own = data.own(judge)
@@ -281,10 +279,7 @@ def no_preference(data: Judged, judge: str) -> dict[str, object]:
         found = data.bootstrap.estimates(
             cells, pairs["cluster"], beyond_no_preference, judge, "no preference"
         )
-    values: dict[str, object] = {"n_two_votes": len(pairs), "no_preference_status": status}
-    for name, interval in zip(AGAINST_VOTES, found, strict=True):
-        values |= interval.columns(name)
-    return values
+    return len(pairs), status, found
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -298,11 +293,12 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
         for judge in data.judges:
             own = data.own(judge)
             dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
-            rows.append(
-                {"dataset": data.name, "judge": judge}
-                | {**data.equal_opportunity(own, judge, "eo"), **dp.columns("dp")}
-                | data.no_preference[judge]
-            )
+            n, status, found = data.no_preference[judge]
+            row: dict[str, object] = {"n_two_votes": n, "no_preference_status": status}
+            for name, one in zip(AGAINST_VOTES, found, strict=True):
+                row |= one.columns(name)
+            row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
+            rows.append({"dataset": data.name, "judge": judge, **row})
     return pd.DataFrame(rows, columns=BIAS)
 
 

@@ -161,7 +161,7 @@ def needed(data: Judgments) -> pd.DataFrame:
         ):
             if noise is None:
                 continue
-            row = data.place(judge) | {"statistic": statistic, **sides}
+            row = data.row(judge, statistic) | sides
             row |= {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
             row |= {"correlation": noise.correlation, "effect": noise.effect}
             row |= {"detectable": noise.detectable()}

@@ -24,10 +24,12 @@ Wilson intervals (l, u):
 """
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics.bootstrap import (
     Clusters,
+    Groups,
     Interval,
     Rows,
     cluster_sums,
@@ -90,6 +92,24 @@ def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
         Interval(float(value), float(lo), float(hi), 0.0)
         for value, lo, hi in zip(share, *bounds, strict=True)
     ]
+
+
+def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) -> pd.DataFrame:
+    """The share of a column of 0..1 in each group, missing values left out.
+
+    Args:
+        rows: With `cluster` and the columns below.
+        by: What makes a group.
+        value: The column.
+        level: Coverage, 0..1.
+
+    Returns:
+        `by, share, lo, hi, n`, sorted by group.
+    """
+    groups = Groups.of(rows, by, value)
+    found = [(one.value, one.lo, one.hi) for one in share_intervals(groups.sums, level)]
+    intervals = pd.DataFrame(found, columns=["share", "lo", "hi"])
+    return groups.keys.join(intervals).assign(n=groups.sums[..., 1].sum(axis=0).astype(int))
 
 
 def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:

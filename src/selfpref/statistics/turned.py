@@ -119,29 +119,20 @@ class Judgments:
         """All judges' rows turned to one responder."""
         return self._facing[responder]
 
-    @cached_property
-    def _own(self) -> dict[str, pd.DataFrame]:
-        return {
-            judge: rows[rows["judge"].eq(judge)].reset_index(drop=True)
-            for judge, rows in self._facing.items()
-        }
-
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
-        return self._own[judge]
+        rows = self.pairs_with(judge)
+        return rows[rows["judge"].eq(judge)].reset_index(drop=True)
 
     @property
     def bootstrap(self) -> ClusterBootstrap:
         """Intervals, with the streams of the study's chapter where it has them."""
         return self.settings.bootstrap.within(self.study, self.dataset)
 
-    def place(self, judge: str) -> Row:
-        """What the rows of a judge share."""
-        return {"study": self.study, "dataset": self.dataset, "judge": judge, "gold": self.gold}
-
     def row(self, judge: str, statistic: str) -> Row:
         """The key of a judge's statistic, and its unit."""
-        return self.place(judge) | {"statistic": statistic, "unit": "probability"}
+        key = (self.study, self.dataset, judge, self.gold, statistic)
+        return dict(zip([*KEY, "unit"], (*key, "probability"), strict=True))
 
 
 def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:

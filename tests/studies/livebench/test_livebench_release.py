@@ -127,26 +127,9 @@ def test_a_call_without_a_decision_has_failed(read):
     found = read(with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], None))
     calls = found["verdicts"].query("judge == 'o1-preview'")
     assert calls["status"].tolist() == ["failed", "failed"]
-    audit = found["audit"].set_index("finding")["affected"]
-    assert audit["language: call without a decision"] == 1
-    assert audit["call of the tie-breaker failed"] == 1
 
 
-def test_the_release_s_own_vote_is_checked(read):
-    files = livebench_files(6)
-    audit = read(files)["audit"].query("finding == 'stored vote is not that of the rule'")
-    assert audit["rows"].sum() == 6 * 8
-    assert audit["affected"].sum() == 0
-    wrong = changed(files, LANGUAGE, lambda frame: frame.__setitem__("majority_vote", O3))
-    expected = sum(
-        row["majority_vote"] != O3
-        for row in pd.read_csv(io.StringIO(files[LANGUAGE])).to_dict("records")
-    )
-    audit = read(wrong)["audit"].query("finding == 'stored vote is not that of the rule'")
-    assert audit["affected"].sum() == expected > 0
-
-
-def test_a_blank_choice_has_failed_and_is_counted(read):
+def test_a_blank_choice_has_failed(read):
     def blank(frame):
         frame.loc[0, f"{O3}_PREFERENCE"] = ""
 
@@ -155,8 +138,6 @@ def test_a_blank_choice_has_failed_and_is_counted(read):
     found = read(files)
     lost = found["verdicts"].query("status == 'failed'")
     assert lost[["judge", "choice"]].isna().values.tolist() == [[False, True]]
-    audit = found["audit"].set_index(["file", "finding"])["affected"]
-    assert audit[LANGUAGE, "choice is blank"] == 1
 
 
 def test_questions_that_differ_in_form_share_a_cluster():
@@ -191,12 +172,11 @@ def test_the_log_keeps_its_calls_in_order(tmp_path):
         f"tiebreaker decision: {O3}",
     ]
     path.write_text(log_cell(lines))
-    calls, troubles = read_log(path)
+    calls = read_log(path)
     assert calls["shown"].tolist() == [NAMES, NAMES[::-1]]
     assert calls["credited"].tolist() == [NAMES[1], NAMES[0]]
     # The number that was looked up as o3-mini's is that of the first response shown.
     assert calls["chosen"].tolist() == [NAMES[1], NAMES[2]]
-    assert sum(troubles.values()) == 1
 
 
 def test_released_numbers_in_git():

@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
-from selfpref.statistics.shares import share_intervals
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.shares import group_shares
 from selfpref.tables.schemas import TIE
 
 STUDY = "livebench"
@@ -127,18 +127,8 @@ class Panel:
         return self.intervals.within(STUDY)
 
     def shares(self, rows: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
-        """The share of ones by group, missing values left out: `by, share, lo, hi, n`.
-
-        Args:
-            rows: With `cluster` and the columns below.
-            by: What makes a group.
-            value: A column of zeros and ones.
-        """
-        groups = Groups.of(rows, by, value)
-        found = [vars(one) for one in share_intervals(groups.sums, self.bootstrap.level)]
-        intervals = pd.DataFrame(found, columns=["value", "lo", "hi"])
-        n = groups.sums[..., 1].sum(axis=0).astype(int)
-        return groups.keys.join(intervals.rename(columns={"value": "share"})).assign(n=n)
+        """`group_shares` at the level of the study's intervals."""
+        return group_shares(rows, by, value, self.bootstrap.level)
 
 
 def of_items(items: pd.DataFrame) -> pd.DataFrame:

@@ -35,7 +35,7 @@ from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
 from selfpref.studies.livebench import STUDY, lab
 from selfpref.studies.livebench.panel import BREAK, VOTE, of_items, settled
-from selfpref.studies.livebench.scorers import has_key, score
+from selfpref.studies.livebench.scorers import score
 from selfpref.studies.livebench.votes import MAJORITY, outcomes
 
 Orders = Literal["seeded", "cyclic"]
@@ -92,7 +92,7 @@ def prefer(
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     writers = responses.groupby("item_id")["responder"].unique()
-    asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    asked = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
     rows = [
         {"study": study, "item_id": item, "repeat": turn, "candidates": names}
         for study, item in items[["study", "item_id"]].itertuples(index=False)
@@ -107,11 +107,6 @@ def prefer(
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
     return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=judge, variant=variant)
-
-
-def question(messages: list[dict[str, str]]) -> str:
-    """An item's question; the study has one turn."""
-    return messages[0]["content"]
 
 
 def mark(
@@ -143,7 +138,7 @@ def mark(
         The ratings table: `score` the total, `marks` the eleven marks where all can be read,
         `reply` the judge's words.
     """
-    asked = dict(zip(items["item_id"], map(question, items["messages"]), strict=True))
+    asked = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
 
     def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
         for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
@@ -241,13 +236,10 @@ def judge(
 def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
     """The responses to these items by the responders of their categories."""
     found = responses.merge(items[["item_id", "category"]], on="item_id")
-    theirs = [
-        (category, responder)
-        for category, entry in params.livebench.categories.items()
-        for responder in entry.responders
-    ]
-    among = pd.MultiIndex.from_frame(found[["category", "responder"]]).isin(theirs)
-    return found[among].drop(columns="category").reset_index(drop=True)
+    theirs = {name: entry.responders for name, entry in params.livebench.categories.items()}
+    pairs = zip(found["responder"], found.pop("category"), strict=True)
+    among = np.array([responder in theirs[name] for responder, name in pairs], dtype=bool)
+    return found[among].reset_index(drop=True)
 
 
 def tie_break(
@@ -311,9 +303,7 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         else:
             item = items.loc[item_id]
             task = json.loads(item["metadata"])["task"]
-            if not has_key(task, item["reference"]):
-                continue
-            scores = score(task, question(item["messages"]), item["reference"], text)
+            scores = score(task, item["messages"][0]["content"], item["reference"], text)
         found = {"study": study, "item_id": item_id, "responder": responder}
         rows += [found | {"metric": name, "score": value} for name, value in scores.items()]
     return tables.fill(rows, "truths")

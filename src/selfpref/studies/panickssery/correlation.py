@@ -90,15 +90,12 @@ def training(evaluators: pd.DataFrame) -> "pd.Series[str]":
 
 def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     """Mean recognition `x` of each judge with the mean `y` of each other quantity."""
-    groups = Groups.of(rows, ["dataset", "evaluator", "convention", "quantity"])
-    keys = groups.keys.astype("str").assign(mean=groups.means)
-    keys = keys[keys["mean"].notna()]
-    across = keys["quantity"].eq("recognition")
-    one, two = (
-        keys[across].rename(columns={"mean": "x"}),
-        keys[~across].rename(columns={"mean": "y"}),
-    )
-    both = one.drop(columns="quantity").merge(two, on=["dataset", "evaluator", "convention"])
+    key = ["dataset", "evaluator", "convention"]
+    groups = Groups.of(rows, [*key, "quantity"])
+    means = groups.keys.assign(y=groups.means).dropna(subset="y")
+    across = means["quantity"].eq("recognition")
+    x = means[across].drop(columns="quantity").rename(columns={"y": "x"})
+    both = x.merge(means[~across], on=key)
     return both.assign(training=both["evaluator"].map(training(evaluators)))
 
 
@@ -143,16 +140,14 @@ def fits(
             for names, part in within.groupby(["convention", "quantity"]):
                 if len(part) < 3:
                     continue
-                key = dict(zip(FITS, (str(dataset), subset, *names), strict=False))
+                key = (str(dataset), subset, *names)
                 grid = np.linspace(part["x"].min(), part["x"].max(), GRID)
-                r, slope, intercept, *band = _fit(part, grid, bootstrap, name, *key.values())
-                families = part["training"].nunique()
-                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
-                found.append(key | dict(zip(FITS[4:], told, strict=True)))
-                ends = pd.DataFrame([(at.value, at.lo, at.hi) for at in band], columns=LINES[5:])
-                lines.append(ends.assign(x=grid, **key)[LINES])
-    drawn = pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(columns=LINES)
-    return pd.DataFrame(found, columns=FITS), drawn
+                r, slope, intercept, *band = _fit(part, grid, bootstrap, name, *key)
+                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi)
+                found.append((*key, *told, part["training"].nunique()))
+                ends = zip(grid, band, strict=True)
+                lines += [(*key, x, at.value, at.lo, at.hi) for x, at in ends]
+    return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 
 def correlation(

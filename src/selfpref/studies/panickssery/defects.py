@@ -4,7 +4,6 @@ Each function takes the pairs that `confidences` returns and asks one question; 
 which files are at fault.
 """
 
-import numpy as np
 import pandas as pd
 
 from selfpref.studies.panickssery.evaluators import duplicated
@@ -97,26 +96,23 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
         follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
         be told.
     """
-    key = ["dataset", "evaluator", "other", "item_id", "repeat"]
-    columns = [*key, "task", "released", "own", "position", "undivided"]
-    rows = plain(pairs).assign(own=_own(pairs))
-    rows = rows.loc[rows["released"].notna() & rows["own"].notna(), columns]
+    key = ["dataset", "evaluator", "other", "item_id", "repeat", "task"]
+    values = ["own", "undivided"]
+    rows = plain(pairs).assign(own=_own(pairs)).astype({"task": "str"})
+    rows = rows.loc[rows["released"].notna() & rows["own"].notna()]
+    rows = rows[[*key, "released", "position", *values]]
     swap = {"recognition": "preference", "preference": "recognition"}
-    other = rows[[*key, "task", "own", "undivided"]].rename(
-        columns={"own": "other_task", "undivided": "other_undivided"}
-    )
-    other = other.assign(task=other["task"].astype("str").map(swap))
-    rows = rows.astype({"task": "str"}).merge(other, on=[*key, "task"])
-    gap = {name: (rows["released"] - rows[name]).abs() for name in ("own", "position")}
+    other = rows[[*key, *values]].assign(task=rows["task"].map(swap))
+    rows = rows.merge(other, on=key, suffixes=("", "_other"))
+    made = ["own", "position", "own_other", "undivided_other"]
+    gap = rows[made].sub(rows["released"], axis=0).abs()
     rows = rows.assign(
         as_own=gap["own"].lt(EXACT),
         as_position=gap["position"].lt(EXACT),
+        as_other_question=gap["own_other"].lt(EXACT) | gap["undivided_other"].lt(EXACT),
         distance=gap["own"],
-        distance_other=(rows["released"] - rows["other_task"]).abs(),
+        distance_other=gap["own_other"],
     )
-    undivided = (rows["released"] - rows["other_undivided"]).abs()
-    swapped = rows["distance_other"].lt(EXACT) | undivided.lt(EXACT)
-    rows = rows.assign(as_other_question=swapped)
     grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
     table = grouped[STORED[3:-2]].mean().assign(n=grouped.size()).reset_index()
     columns = ["as_own", "as_other_question", "as_position"]
@@ -155,14 +151,11 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     by = ["dataset", "evaluator"]
     key = [*by, "other", "item_id", "repeat"]
     both = swapped.merge(random[[*key, "released", "own"]], on=key, suffixes=("", "_random"))
-    grouped = swapped.groupby(by, observed=True)
-    agreed = both.groupby(by, observed=True)
-    table = grouped[["as_own", "as_inverse"]].mean()
-    table.insert(0, "n", grouped.size())
+    grouped, agreed = swapped.groupby(by, observed=True), both.groupby(by, observed=True)
+    table = grouped[["as_own", "as_inverse"]].mean().assign(n=grouped.size())
     for name, column in (("r_released", "released"), ("r_corrected", "own")):
-        table[name] = agreed[[column, f"{column}_random"]].apply(
-            lambda part: part.iloc[:, 0].corr(part.iloc[:, 1])
-        )
+        r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
+        table[name] = r[f"{column}_random"]
     for name in ("released", "corrected"):
         table[f"{name}_correct"] = correct.groupby(by, observed=True)[name].mean()
         table[f"{name}_swapped"] = grouped[name].mean()
@@ -178,18 +171,14 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = plain(pairs[pairs["released"].notna()])
     filled = rows["status"].isin(BROKEN)
-    rows = rows.assign(
-        filled=filled,
-        at_half=filled & rows["released"].eq(0.5),
-        kept=rows["released"].where(~filled),
-    )
-    grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
-    table = (
-        grouped[["filled", "at_half"]]
-        .sum()
-        .assign(
-            n=grouped.size(), released=grouped["released"].mean(), without=grouped["kept"].mean()
-        )
+    half = filled & rows["released"].eq(0.5)
+    rows = rows.assign(filled=filled, at_half=half, kept=rows["released"].mask(filled))
+    table = rows.groupby(["dataset", "evaluator", "task"], observed=True).agg(
+        filled=("filled", "sum"),
+        at_half=("at_half", "sum"),
+        n=("released", "size"),
+        released=("released", "mean"),
+        without=("kept", "mean"),
     )
     return table[table["filled"].gt(0)].reset_index()
 
@@ -202,14 +191,19 @@ def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
         (`released_tuned_on`) and on the held-out articles (`released_held_out`).
     """
     rows = pairs[pairs["released"].notna() & pairs["variant"].ne("generations")]
-    rows = rows.assign(place=np.where(rows["held_out"], "held_out", "tuned_on"))
+    seen, kept = rows["released"].mask(rows["held_out"]), rows["released"].where(rows["held_out"])
     by = ["dataset", "evaluator", "task", "variant"]
-    means = rows.groupby([*by, "place"], observed=True)["released"].mean().unstack()
-    means = means.reindex(columns=["tuned_on", "held_out"])
-    counts = rows.groupby(by, observed=True)["held_out"].agg(n="size", kept="sum")
-    table = means.add_prefix("released_").join(counts)
-    table["tuned_on"] = table["n"] - table["kept"]
-    return table[table["tuned_on"].gt(0)].drop(columns="kept").reset_index()
+    table = (
+        rows.assign(seen=seen, kept=kept)
+        .groupby(by, observed=True)
+        .agg(
+            released_tuned_on=("seen", "mean"),
+            released_held_out=("kept", "mean"),
+            n=("released", "size"),
+            tuned_on=("seen", "count"),
+        )
+    )
+    return table[table["tuned_on"].gt(0)].reset_index()
 
 
 def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from selfpref.params import Panickssery, Tuning
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
 BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"
-UNTUNED = {"trained_on": "", "variant": BASE, "examples": 0, "held_out_from": 0}
+UNTUNED: dict[str, object] = {"trained_on": "", "variant": BASE, "examples": 0, "held_out_from": 0}
 # The release's names: `xsum_10_ft_gpt35` was tuned on 10 articles, the controls on 500.
 NAME = re.compile(r"(?P<set>[a-z]+)_(?P<kind>\w+)_ft_(?P<family>\w+)")
 CONTROL_ARTICLES = 500
@@ -41,57 +41,29 @@ def described(section: Panickssery, judges: Iterable[str], responders: set[str])
         responders: Whose summaries there are, the human among them.
 
     Returns:
-        The columns above, a row a judge.
+        The columns above, a row a judge. The number of examples is what the articles give where
+        every source has written; the variant of a judge tuned with replay ends in `-replay`.
     """
-    configured = of_params(section, judges, responders)
-    others = from_names({*judges} - {*configured["evaluator"]})
-    return pd.concat([configured, others], ignore_index=True)
-
-
-def of_params(section: Panickssery, judges: Iterable[str], responders: set[str]) -> pd.DataFrame:
-    """The judges that the parameters name.
-
-    Args:
-        section: The study's parameters.
-        judges: Who answered.
-        responders: Whose summaries there are, the human among them.
-
-    Returns:
-        The columns above, of those judges that `recognise` and `finetune` asked. The number of
-        examples is what the articles give where every source has written; the variant of a judge
-        tuned with replay ends in `-replay`.
-    """
-    # Beside the own summaries stand those of the others, in two orders.
-    an_article = 2 * (len(responders) - 1)
+    # Whose summaries are a judge's own, and what it was tuned on.
+    named: dict[str, tuple[str, Tuning | None]] = {
+        f"{base}-{name}": (entry.model if base == key else base, tuning)
+        for key, entry in reversed(section.finetune.items())
+        for base in {key, *responders}
+        for name, tuning in entry.evaluators.items()
+    }
+    named |= {name: (use.own or name, use.tuned) for name, use in section.recognise.items()}
     rows = []
-    for name in sorted(judges):
-        asked = _asked(section, name, responders)
-        if asked is None:
-            continue
-        own, tuning = asked
-        row: dict[str, object] = {"evaluator": name, "family": own}
-        if tuning is None:
-            rows.append(row | UNTUNED)
-            continue
-        replayed = "-replay" if tuning.replay else ""
-        row |= {"trained_on": tuning.on, "variant": f"{tuning.variant}{replayed}"}
-        row |= {"examples": an_article * tuning.articles, "held_out_from": tuning.articles}
+    for name in sorted(named.keys() & {*judges}):
+        own, tuning = named[name]
+        row = {"evaluator": name, "family": own, **UNTUNED}
+        if tuning is not None:
+            row |= {"trained_on": tuning.on, "held_out_from": tuning.articles}
+            row["variant"] = f"{tuning.variant}{'-replay' if tuning.replay else ''}"
+            # Beside the own summaries stand those of the others, in two orders.
+            row["examples"] = 2 * (len(responders) - 1) * tuning.articles
         rows.append(row)
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _asked(
-    section: Panickssery, judge: str, responders: set[str]
-) -> tuple[str, Tuning | None] | None:
-    """Whose summaries are a judge's own, and what it was tuned on; nothing of a release's judge."""
-    if use := section.recognise.get(judge):
-        return use.own or judge, use.tuned
-    for key, entry in section.finetune.items():
-        for name, tuning in entry.evaluators.items():
-            base = judge.removesuffix(f"-{name}")
-            if base != judge and base in {key, *responders}:
-                return (entry.model if base == key else base), tuning
-    return None
+    others = from_names({*judges} - named.keys())
+    return pd.concat([pd.DataFrame(rows, columns=COLUMNS), others], ignore_index=True)
 
 
 def from_names(names: Iterable[str]) -> pd.DataFrame:

@@ -131,12 +131,10 @@ def auroc(
         return {"value": np.nan, "lo": np.nan, "hi": np.nan, "n": 0}
     below, above = placements(own, other)
     value = float(below.mean())
-    size = int(max(own_at.max(), other_at.max())) + 1
-    influence, there = np.zeros(size), np.zeros(size, dtype=bool)
-    for part, at in ((below, own_at), (above, other_at)):
-        influence += np.bincount(at, weights=(part - value) / len(part), minlength=size)
-        there |= np.bincount(at, minlength=size) > 0
-    clusters = int(there.sum())
+    parts = np.concatenate([(below - value) / len(own), (above - value) / len(other)])
+    _, at = np.unique(np.concatenate([own_at, other_at]), return_inverse=True)
+    influence = np.bincount(at, weights=parts)
+    clusters = len(influence)
     spread = (influence**2).sum() * clusters / (clusters - 1) if clusters > 1 else np.nan
     reach = float(ndtri((1 + level) / 2) * np.sqrt(spread))
     return {"value": value, "lo": value - reach, "hi": value + reach, "n": len(own)}

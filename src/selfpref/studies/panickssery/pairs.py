@@ -23,11 +23,10 @@ share their resamples.
 """
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
-from selfpref.statistics.scores import Floats
+from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
 CONVENTIONS = ("released", "corrected")
@@ -36,9 +35,9 @@ KEY = ["dataset", "evaluator", "other", "task", "variant"]
 # How the choices of both orders agree: on a text, on a position, or not at all.
 ORDERINGS = ("own", "other", "first", "second", "tied")
 AMBIGUOUS = ("first", "second")
-_OWN, _OTHER, _TIED, _NOBODY = 1, 0, 2, -1
+ORDERS = ["forward", "backward"]
+_OWN, _OTHER, _TIED = 1, 0, 2
 KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
-Bools = npt.NDArray[np.bool_]
 CELL = ["dataset", "evaluator", "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
 LABELS = "labels-"
@@ -73,24 +72,25 @@ def _answers(rows: pd.DataFrame, min_mass: float) -> pd.DataFrame:
     mine, theirs = (rows["choice"].eq(rows[name]) for name in ("own", "other"))
     for_own, for_other = mine.where(~worse, theirs), theirs.where(~worse, mine)
     named = [rows["choice"].eq(TIE), for_own, for_other]
-    choice = np.select(named, [_TIED, _OWN, _OTHER], _NOBODY)
+    choice = np.select(named, [_TIED, _OWN, _OTHER], np.nan)
     return rows.assign(
         status=status,
         first=first,
         confidence=own.where(~worse, 1 - own),
         undivided=np.where(rows["own_first"], pair[:, 0], pair[:, 1]),
-        choice=np.where(status.eq("ok"), choice, _NOBODY),
+        choice=np.where(status.eq("ok"), choice, np.nan),
     )
 
 
-def _ordering(forward: Floats, backward: Floats) -> pd.Categorical:
+def _ordering(choices: pd.DataFrame) -> pd.Categorical:
     """How both choices agree; missing where either is."""
+    forward, backward = (choices[order] for order in ORDERS)
     agreed = [
-        (forward == _OWN) & (backward == _OWN),
-        (forward == _OTHER) & (backward == _OTHER),
-        (forward == _OWN) & (backward == _OTHER),
-        (forward == _OTHER) & (backward == _OWN),
-        (forward != _NOBODY) & (backward != _NOBODY),
+        forward.eq(_OWN) & backward.eq(_OWN),
+        forward.eq(_OTHER) & backward.eq(_OTHER),
+        forward.eq(_OWN) & backward.eq(_OTHER),
+        forward.eq(_OTHER) & backward.eq(_OWN),
+        forward.notna() & backward.notna(),
     ]
     return pd.Categorical.from_codes(np.select(agreed, range(5), -1), categories=list(ORDERINGS))
 
@@ -98,56 +98,41 @@ def _ordering(forward: Floats, backward: Floats) -> pd.Categorical:
 def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     """One row a pair: the answers of its orders side by side."""
     answers = answers.astype(dict.fromkeys(KEYS[:-1], "category"))
-    pair = answers.groupby(KEYS, observed=True).ngroup().to_numpy()
-    _, starts = np.unique(pair, return_index=True)
-    own_first, known = (answers[name].to_numpy(dtype=bool) for name in ("own_first", "order_known"))
-    orders = known & own_first, known & ~own_first
+    answers["pair"] = answers.groupby(KEYS, observed=True).ngroup()
+    pairs = answers.groupby("pair")
+    known = answers[answers["order_known"].astype(bool)]
+    known = known.assign(order=np.where(known["own_first"], *ORDERS))
 
-    def placed(name: str, here: Bools, missing: float = np.nan) -> Floats:
-        values = np.full(len(starts), missing)
-        values[pair[here]] = answers[name].to_numpy(dtype=float)[here]
-        return values
+    def of(name: str) -> pd.DataFrame:
+        """By pair, what the answers in both orders say."""
+        wide = known.pivot(index="pair", columns="order", values=name).astype(float)
+        return wide.reindex(range(pairs.ngroups), columns=ORDERS)
 
-    def both(name: str) -> Floats:
-        one, other = (placed(name, here) for here in orders)
-        return (one + other) / 2
-
-    forward, backward = (placed("choice", here, _NOBODY) for here in orders)
-    stored = placed("stored", np.ones(len(answers), dtype=bool))
-    status = np.full(len(starts), "ok", dtype=object)
-    lost = answers["status"].ne("ok").to_numpy()
-    status[pair[lost]] = answers["status"].to_numpy()[lost]
-    mean = both("confidence")
+    confidence, choices, stored = of("confidence"), of("choice"), pairs["stored"].last()
+    # Equal probabilities count for the text read first, as the release has it.
+    first = choices.replace({ORDERS[0]: {_TIED: _OWN}, ORDERS[1]: {_TIED: _OTHER}})
+    mean = confidence.mean(axis=1, skipna=False)
+    lost = answers["status"].where(answers["status"].ne("ok")).groupby(answers["pair"]).last()
     # Half a pair is another quantity, unless the source vouches for the whole.
-    status[(status == "ok") & np.isnan(mean) & np.isnan(stored)] = "missing order"
+    half = mean.isna() & stored.isna()
+    status = lost.fillna(half.map({True: "missing order", False: "ok"}))
     return (
-        answers[KEYS]
-        .iloc[starts]
+        answers.drop_duplicates("pair")
+        .set_index("pair")[KEYS]
+        .sort_index()
         .assign(
-            forward=placed("confidence", orders[0]),
-            backward=placed("confidence", orders[1]),
-            undivided=both("undivided"),
-            position=both("first"),
-            mass=np.fmin(*(placed("mass", here) for here in orders)),
-            ordering=_ordering(forward, backward),
-            ordering_released=_ordering(
-                np.where(forward == _TIED, _OWN, forward),
-                np.where(backward == _TIED, _OTHER, backward),
-            ),
-            orders=sum(np.bincount(pair[here], minlength=len(starts)) for here in orders),
-            status=pd.Categorical(status),
+            **confidence,
+            undivided=of("undivided").mean(axis=1, skipna=False),
+            position=of("first").mean(axis=1, skipna=False),
+            mass=of("mass").min(axis=1),
+            ordering=_ordering(choices),
+            ordering_released=_ordering(first),
+            orders=pairs["order_known"].sum(),
+            status=status.astype("category"),
             released=stored,
-            corrected=np.where(status == "ok", np.where(np.isnan(mean), stored, mean), np.nan),
+            corrected=mean.fillna(stored).where(status.eq("ok")),
         )
     )
-
-
-def article_index(items: pd.DataFrame) -> "pd.Series[float]":
-    """The place of each article in its data set, from the metadata; NaN where it has none."""
-    index: pd.Series[float] = (
-        items["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
-    )
-    return index
 
 
 def data_set(item_ids: pd.Series) -> pd.Series:

@@ -25,21 +25,13 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
         The columns of `CHECKS`; a number without a counterpart, of another profile or without its
         data set, is left out.
     """
-    parts = [pd.DataFrame(columns=CHECKS)]
-    conditions = [dict(part.split("=", 1) for part in text.split()) for text in published["where"]]
-    rows = published.assign(
-        names=[tuple(chosen) for chosen in conditions],
-        key=[tuple(chosen.values()) for chosen in conditions],
-    )
-    for (item, names), part in rows.groupby(["item", "names"], sort=False):
-        frame = frames[str(item)].astype(dict.fromkeys(names, "str")).set_index(list(names))
-        frame = frame[~frame.index.duplicated(keep=False)]
-        here = part[part["key"].isin(frame.index)]
-        recomputed = [
-            float(frame.at[key, column])
-            for key, column in zip(here["key"], here["quantity"], strict=True)
-        ]
-        parts.append(here.rename(columns={"value": "published"}).assign(recomputed=recomputed))
-    table = pd.concat(parts).sort_index().astype({"published": float, "recomputed": float})
-    table["difference"] = table["recomputed"] - table["published"]
-    return table[CHECKS].reset_index(drop=True)
+    rows = []
+    for row in published.rename(columns={"value": "published"}).to_dict("records"):
+        found = frames[row["item"]]
+        for part in row["where"].split():
+            name, _, value = part.partition("=")
+            found = found[found[name].astype("str").eq(value)]
+        if len(found) == 1:
+            rows.append(row | {"recomputed": float(found[row["quantity"]].iloc[0])})
+    table = pd.DataFrame(rows, columns=CHECKS).astype({"published": float, "recomputed": float})
+    return table.assign(difference=table["recomputed"] - table["published"])

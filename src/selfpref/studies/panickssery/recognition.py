@@ -13,7 +13,6 @@ Whose summaries are a judge's own is its family: a tuned model is asked about it
 """
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -46,14 +45,12 @@ class OrderedPair:
         return layout.pair(task, self.article, *self.texts)
 
 
-def index(metadata: str) -> int:
-    """An article's place in its data set, from 0."""
-    return int(json.loads(metadata)["index"])
-
-
-def article(messages: Sequence[dict[str, str]]) -> str:
-    """The text of an article's item."""
-    return messages[0]["content"]
+def article_index(items: pd.DataFrame) -> "pd.Series[float]":
+    """The place of each article in its data set, from the metadata; NaN where it has none."""
+    index: pd.Series[float] = (
+        items["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
+    )
+    return index
 
 
 def ordered_pairs(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[OrderedPair]:
@@ -72,7 +69,11 @@ def ordered_pairs(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> lis
     others = sorted(set(responses["responder"]) - {own})
     return [
         OrderedPair(
-            study, item, article(messages), names, (texts[item, names[0]], texts[item, names[1]])
+            study,
+            item,
+            messages[0]["content"],
+            names,
+            (texts[item, names[0]], texts[item, names[1]]),
         )
         for study, item, messages in items[["study", "item_id", "messages"]].itertuples(index=False)
         for other in others
@@ -143,7 +144,7 @@ def ratings(
         The ratings table: two rows a summary. `distribution` holds P(yes) and P(no), or P(1) to
         P(5), as they were read.
     """
-    articles = dict(zip(items["item_id"], map(article, items["messages"]), strict=True))
+    articles = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
     judged = responses[responses["item_id"].isin(articles)]
 
     def questions(task: str, judging: Judging, some: pd.DataFrame) -> Iterator[Question]:

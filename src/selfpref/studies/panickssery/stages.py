@@ -5,7 +5,6 @@ judge, the untuned ones included: all are compared on the same articles.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -22,14 +21,13 @@ from selfpref.models import open as models
 from selfpref.models.calls import Model
 from selfpref.params import Finetune, Params, Verdicts
 from selfpref.processes import each
-from selfpref.prompts.summaries import SUMMARY_LAYOUTS, SummaryLayout
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.seeds import seed_of
 from selfpref.studies.panickssery import STUDY
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
 from selfpref.studies.panickssery.recognition import (
-    OrderedPair,
-    index,
+    article_index,
     ordered_pairs,
     ratings,
     verdicts,
@@ -87,47 +85,28 @@ def recognise(
         verdicts and ratings.
     """
     use = params.panickssery.recognise[model]
-    judged = _judged(params, use.own or model)
     with open_model(params, model, "", f"recognise {model}") as asked:
-        answered, rated = judged.by(model, asked, SUMMARY_LAYOUTS[use.prompts], use, params.seed)
-    return {"verdicts": answered, "ratings": rated}
+        return _judged(params, use.own or model, model, asked, use.prompts, use)
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What judges of one family are asked about.
-
-    Attributes:
-        items: The articles that are judged.
-        responses: All summaries.
-        pairs: The family's summaries beside the others.
-    """
-
-    items: pd.DataFrame
-    responses: pd.DataFrame
-    pairs: list[OrderedPair]
-
-    def by(
-        self, evaluator: str, model: Model, layout: SummaryLayout, use: Verdicts, seed: int
-    ) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The verdicts and the ratings of one judge."""
-        return (
-            verdicts(self.pairs, evaluator, model, layout, use, seed=seed),
-            ratings(self.items, self.responses, evaluator, model, layout, use, seed=seed),
-        )
-
-
-def _judged(params: Params, own: str) -> _Judged:
+def _judged(
+    params: Params, own: str, evaluator: str, model: Model, prompts: str, use: Verdicts
+) -> dict[str, pd.DataFrame]:
+    """The verdicts and ratings of one judge of the family `own`, on articles not for tuning."""
     items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
     first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
     starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
-    items = items[items["metadata"].map(index) >= starts]
+    items = items[article_index(items) >= starts]
     pairs = ordered_pairs(items, responses, own)
     if not pairs:
         raise SelfprefError(
             f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
         )
-    return _Judged(items, responses, pairs)
+    how = (evaluator, model, SUMMARY_LAYOUTS[prompts], use)
+    return {
+        "verdicts": verdicts(pairs, *how, seed=params.seed),
+        "ratings": ratings(items, responses, *how, seed=params.seed),
+    }
 
 
 def recognise_tuned(params: Params, key: str) -> dict[str, pd.DataFrame]:
@@ -171,10 +150,10 @@ def _recognise_tuned(
     entry = params.models[base].model_copy(
         update={"model": str(folder.relative_to(paths.root())), **elsewhere}
     )
-    layout, read = SUMMARY_LAYOUTS[use.prompts], Verdicts(min_mass=use.min_mass)
+    read = Verdicts(min_mass=use.min_mass)
     with models.open_model(params, base, "", f"recognise {evaluator}", entry) as asked:
-        answered, rated = _judged(params, base).by(evaluator, asked, layout, read, params.seed)
-        return {"verdicts": answered, "ratings": rated, "example": example(asked)}
+        made = _judged(params, base, evaluator, asked, use.prompts, read)
+        return made | {"example": example(asked)}
 
 
 def _examples(
@@ -184,7 +163,7 @@ def _examples(
     tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
     items, responses = (STUDY.read(params.profile, table) for table in ("items", "responses"))
     chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
-        items["metadata"].map(index) < tuning.articles
+        article_index(items) < tuning.articles
     )
     pairs = ordered_pairs(items[chosen], responses, base)
     learned = labelled(pairs, base, tuning.variant, layout, params.seed)

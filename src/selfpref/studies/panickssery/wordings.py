@@ -32,9 +32,9 @@ still judges; it is a share, and its interval Wilson's (`selfpref.statistics.sha
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
-from selfpref.statistics.scores import Floats
-from selfpref.statistics.shares import share_intervals
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.scores import gap
+from selfpref.statistics.shares import group_shares
 from selfpref.studies.panickssery.pairs import CONVENTIONS, MEAN, by_convention, means, pooled
 
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
@@ -117,15 +117,6 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     return wide.assign(n=n, pattern=pattern).reset_index().sort_values(by, ignore_index=True)
 
 
-def _by_text(values: "pd.Series[float]", rows: pd.DataFrame) -> list[Floats]:
-    """A value of each text, given by article and responder: of own and of other texts."""
-    keys = rows[["item_id", "own", "other"]].astype("str")
-    return [
-        values.reindex(pd.MultiIndex.from_frame(keys[["item_id", side]])).to_numpy(dtype=float)
-        for side in ("own", "other")
-    ]
-
-
 def _sides(values: "pd.Series[float]") -> "pd.Series[float]":
     """1, ½ or 0 for a value above, at or below 0; NaN for NaN."""
     return np.sign(values) / 2 + 0.5
@@ -147,14 +138,15 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
     rows = pairs[asked & pairs["corrected"].notna()]
     if known.empty or rows.empty:
         return pd.DataFrame(columns=ORACLE)
-    own, other = _by_text(known.set_index(["item_id", "responder"])["score"].astype(float), rows)
-    gap = pd.Series(own - other, index=rows.index)
-    deserved = _sides(gap)
+    quality = known.set_index(["item_id", "responder"])["score"].astype(float)
+    texts = rows[["item_id", "own", "other"]].astype("str")
+    better = gap(quality, texts, "own", "other")
+    deserved = _sides(better)
     right = 1 - (_sides(rows["corrected"] - 0.5) - deserved).abs()
     values = {
         "deserved": deserved,
         "excess": rows["corrected"] - deserved,
-        "agreement": right.where(gap.ne(0) & gap.notna()),
+        "agreement": right.where(better.ne(0) & better.notna()),
     }
     wording = rows["task"].astype("str").map(WORDINGS)
     long = [
@@ -165,16 +157,8 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
     ]
     whole = pd.concat(long, ignore_index=True)
     found = means(whole, ORACLE[:4], bootstrap, "oracle")
-    shares = _share_bounds(whole[whole["quantity"].eq("agreement")], bootstrap.level)
+    # A bootstrap of a share has no bounds at 0 and 1.
+    judged = whole[whole["quantity"].eq("agreement")]
+    shares = group_shares(judged, ORACLE[:4], "value", bootstrap.level)
     bounded = found[ORACLE[:4]].merge(shares, on=ORACLE[:4], how="left")
     return found.assign(**{name: bounded[name].fillna(found[name]) for name in ("lo", "hi")})
-
-
-def _share_bounds(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Wilson's bounds of the mean of `value`, 0..1, by group: a bootstrap has none at 0 and 1."""
-    parts = []
-    for _, part in rows.groupby("dataset", observed=True):
-        groups = Groups.of(part, ORACLE[:4])
-        found = share_intervals(groups.sums, level)
-        parts.append(groups.keys.assign(lo=[at.lo for at in found], hi=[at.hi for at in found]))
-    return pd.concat(parts, ignore_index=True)

@@ -302,7 +302,7 @@ def named_intervals(
         found: Floats = np.concatenate([*statistics(np.ascontiguousarray(weights.T)).values()])
         return found.T
 
-    made = iter(bootstrap.of_weights(clusters, stacked, *names))
+    made = iter(bootstrap.of_sums(np.eye(clusters), stacked, *names))
     tables = [
         pd.DataFrame([next(made).columns(name) for _ in range(cells)], columns=bounded(name))
         for name, cells in shapes.items()

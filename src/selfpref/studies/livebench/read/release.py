@@ -22,8 +22,7 @@ What matters in reading them:
 import hashlib
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of
 from selfpref.params import Dataset
 from selfpref.prompts.rubric import read_marks, read_total
-from selfpref.studies.livebench.scorers import SCORERS, has_key, score
+from selfpref.studies.livebench.scorers import score
 
 # The first of two names of which one begins with the other is the longer one.
 NAMES = {
@@ -57,22 +56,16 @@ FILES = {
     "math": f"{FOLDER}judgements/livebench_math_judgement.csv",
 }
 LOG = "results.ipynb"
-# The lines of the log, and what it says where a call or its answer failed.
+# The lines of the log.
 CATEGORY = re.compile(r"category: (\w+)")
 CALL = re.compile(r"Result was Counter\(\{(.*)\}\)")
 CREDITED = re.compile(r"tiebreaker decision: (\S+)")
-TROUBLES = {
-    "Invalid Response Number. Trying again.": "tie-breaker replied without a usable number",
-    "Error during API call": "call of the tie-breaker failed",
-}
 # What precedes and what follows the stem of a question.
 STEM = re.compile(
     r"(?:.*?(?:### Question:?|The question is:))?(.*?)"
     r"(?:The solution is:|### Format|\$\\textbf\{\(A\)|Please (?:put|give|think)|If you cannot|\Z)",
     re.DOTALL,
 )
-# Of files that hold a vote.
-STORED_VOTE = "stored vote is not that of the rule"
 # The rest of a stored total at the head of the reasons: a sum, a fraction, decimals.
 REST = re.compile(r"\s*[+/.][^\n]*")
 
@@ -83,13 +76,12 @@ def stem(question: str) -> str:
     return " ".join((found[1] if found else question).split())
 
 
-def read_log(path: Path) -> tuple[pd.DataFrame, Counter[str]]:
-    """The tie-breaker's calls, and how often what went wrong.
+def read_log(path: Path) -> pd.DataFrame:
+    """The tie-breaker's calls.
 
     Returns:
         `category, shown` (models in the order shown), `credited` and `chosen` (missing where no
-        decision is logged), in the order of each category's rows; and the values of `TROUBLES`,
-        counted.
+        decision is logged), in the order of each category's rows.
     """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     outputs = (output for cell in cells for output in cell.get("outputs", []))
@@ -105,8 +97,7 @@ def read_log(path: Path) -> tuple[pd.DataFrame, Counter[str]]:
         elif found := CREDITED.fullmatch(line):
             credited, shown = NAMES[found[1]], calls[-1]["shown"]
             calls[-1] |= {"credited": credited, "chosen": shown[SHOWN.index(credited)]}
-    troubles = Counter(TROUBLES[line] for line in map(str.strip, lines) if line in TROUBLES)
-    return pd.DataFrame(calls, columns=["category", "shown", "credited", "chosen"]), troubles
+    return pd.DataFrame(calls, columns=["category", "shown", "credited", "chosen"])
 
 
 def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
@@ -127,7 +118,6 @@ def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
         reference=keys.where(keys.ne(""), None),
         metadata=[json.dumps({"task": task, "models": told}) for task in rows["task"]],
         messages=[[{"role": "user", "content": question}] for question in rows["question"]],
-        moved=[*models] != SHOWN,
     )
 
 
@@ -181,12 +171,11 @@ def _tie_breaks(rows: pd.DataFrame, calls: pd.DataFrame) -> Iterator[pd.DataFram
 
 def _truths(rows: pd.DataFrame) -> Iterator[dict[str, object]]:
     for row in rows.to_dict("records"):
-        if has_key(row["task"], row["reference"]):
-            for responder in SHOWN:
-                given = row["task"], row["question"], row["reference"], row[responder]
-                for metric, value in score(*given).items():
-                    truth = {"item_id": row["item_id"], "responder": responder}
-                    yield truth | {"metric": metric, "score": value}
+        for responder in SHOWN:
+            given = score(row["task"], row["question"], row["reference"], row[responder])
+            for metric, value in given.items():
+                truth = {"item_id": row["item_id"], "responder": responder}
+                yield truth | {"metric": metric, "score": value}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -206,7 +195,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     wanted = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER])
     judges, files = [judge for judge in SHOWN if judge in wanted], fetch(source)
     sheets = [_sheet(category, files[path], dataset) for category, path in FILES.items()]
-    rows, (calls, troubles) = pd.concat(sheets, ignore_index=True), read_log(files[LOG])
+    rows, calls = pd.concat(sheets, ignore_index=True), read_log(files[LOG])
     cast = [*_choices(rows, judges), *(_tie_breaks(rows, calls) if TIE_BREAKER in wanted else ())]
     verdicts = pd.concat(cast, ignore_index=True)
     status = verdicts["choice"].isna().map({True: "failed", False: "ok"})
@@ -218,75 +207,41 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         "truths": pd.DataFrame(_truths(rows)),
     }
     filled = {name: tables.fill(frame, name, study=entry.study) for name, frame in found.items()}
-    told = pd.concat([_audit(rows, filled), _audit_log(calls, troubles)], ignore_index=True)
-    return filled | {"audit": told.assign(study=entry.study)}
+    audit = _audit(rows, filled["ratings"], calls)
+    return filled | {"audit": tables.fill(audit, "audit", study=entry.study)}
 
 
-def _audit(rows: pd.DataFrame, filled: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What is odd in each category's file: of `rows` looked at, how many are `affected`."""
+def _audit(rows: pd.DataFrame, ratings: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
+    """What is odd in each category's file and calls: of `rows` looked at, so many `affected`."""
     of = rows.set_index("item_id")
-    texts = of[SHOWN].apply(lambda column: column.str.split().str.join(" "))
-    keyed = of.index[of["reference"].notna() & of["task"].isin(SCORERS)].to_series()
-    ratings, verdicts = (filled[name].set_index("item_id") for name in ("ratings", "verdicts"))
-    votes, known = verdicts[verdicts["variant"].eq("plain")], ratings[ratings["stored"].notna()]
+    texts = of[SHOWN].apply(lambda column: column.str.split().str.join(" ")).nunique(axis=1)
+    ratings = ratings.set_index("item_id")
+    known = ratings[ratings["stored"].notna()]
     marked = known[known["marks"].notna()]
-    wrong, differs = known["score"].ne(known["stored"]), marked["marks"].map(sum) != marked["score"]
-    later = known["reply"].fillna("").map(read_total)
-    tally = pd.DataFrame({name: of[VOTES].eq(name).sum(axis=1) for name in SHOWN})
-    credited = verdicts.loc[verdicts["variant"].eq("tie-break-released"), "choice"]
-    won = tally.idxmax(axis=1).where(tally.max(axis=1) > 1, credited.reindex(of.index))
-    stored = of["majority_vote"].dropna() if {*SHOWN} <= {*votes["judge"]} else won[:0]
     looked = {
-        "response is blank": texts.eq("").stack().droplevel(1),
-        "all three responses are the same": texts.nunique(axis=1).eq(1),
-        "exactly two responses are the same": texts.nunique(axis=1).eq(2),
-        "question shares its stem with another": of["cluster"].duplicated(keep=False),
-        "responses are stored in another order than shown": of["moved"],
+        "all three responses are the same": texts.eq(1),
+        "exactly two responses are the same": texts.eq(2),
         "no answer key": of["reference"].isna(),
-        "answer key is unusable": ~keyed.isin(filled["truths"]["item_id"]),
-        "choice is blank": votes["choice"].isna(),
         "total is blank": ratings["stored"].isna(),
-        "reasons are blank beside a total": known["reply"].isna(),
-        "stored total is not the one stated": wrong,
-        "another total is stated later": later.notna() & later.ne(known["score"]) & ~wrong,
+        "stored total is not the one stated": known["score"].ne(known["stored"]),
         "all eleven marks can be read": known["marks"].notna(),
-        "total is not the sum of its marks": differs,
-        STORED_VOTE: won[stored.index].ne(stored),
-    }
-    judges = {"stored total is not the one stated": known["judge"]}
-    judges |= {"total is not the sum of its marks": marked["judge"]}
-    found = []
-    for finding, which in looked.items():
-        flags = pd.DataFrame({"which": which.to_numpy()}, which.index)
-        flags["judge"] = judges.get(finding)
-        of_category = of["category"].reindex(flags.index)
-        for category, file in FILES.items():
-            part = flags[of_category.eq(category)]
-            row = {"file": file, "finding": finding, "rows": len(part)}
-            row |= {"affected": part["which"].sum(), "detail": _by_judge(part)}
-            found += [row] if len(part) or finding != STORED_VOTE else []
-    return pd.DataFrame(found)
-
-
-def _by_judge(flags: pd.DataFrame) -> str | None:
-    """Affected of all, judge by judge, where judges are told."""
-    counts = flags.groupby("judge")["which"].agg(["sum", "size"])
-    told = (f"{judge} {affected}/{rows}" for judge, affected, rows in counts.itertuples())
-    return ", ".join(told) or None
-
-
-def _audit_log(calls: pd.DataFrame, troubles: Mapping[str, int]) -> pd.DataFrame:
-    """The same of the tie-breaker's log, by category."""
-    of, decided = (rows.set_index("category") for rows in (calls, calls.dropna(subset="credited")))
-    looked = {
-        "call shows another order than is decoded": of["shown"].map(lambda names: names != SHOWN),
-        "credited is not the response chosen": decided["chosen"].ne(decided["credited"]),
-        "call without a decision": of["credited"].isna(),
+        "total is not the sum of its marks": marked["marks"].map(sum) != marked["score"],
     }
     found = [
-        (f"{category}: {finding}", len(part), part.sum())
+        (FILES[category], finding, len(part), part.sum())
         for finding, which in looked.items()
-        for category, part in which.groupby(level="category")
+        for category, part in which.groupby(of["category"].reindex(which.index).to_numpy())
     ]
-    found += [(trouble, len(calls), count) for trouble, count in troubles.items()]
-    return pd.DataFrame(found, columns=["finding", "rows", "affected"]).assign(file=LOG)
+    decided = calls.dropna(subset="credited")
+    of_calls = {
+        "call shows another order than is decoded": calls["shown"].map(
+            lambda names: names != SHOWN
+        ),
+        "credited is not the response chosen": decided["chosen"].ne(decided["credited"]),
+    }
+    found += [
+        (LOG, f"{category}: {finding}", len(part), part.sum())
+        for finding, which in of_calls.items()
+        for category, part in which.groupby(calls["category"])
+    ]
+    return pd.DataFrame(found, columns=["file", "finding", "rows", "affected"])

@@ -46,18 +46,20 @@ def has_key(task: str, key: str | None) -> bool:
     return task != "AMPS_Hard" or mathematics.sound(key)
 
 
-def score(task: str, question: str, key: str, text: str) -> dict[str, float]:
+def score(task: str, question: str, key: str | None, text: str) -> dict[str, float]:
     """The score of one response in both readings.
 
     Args:
-        task: A key of `SCORERS`.
+        task: The question's task.
         question: The question's text; some rules read the format or the options from it.
         key: The answer key.
         text: The response.
 
     Returns:
-        `strict` and `tolerant`, each 0..1.
+        `strict` and `tolerant`, each 0..1; nothing where there is no rule or no sound key.
     """
+    if key is None or not has_key(task, key):
+        return {}
     rule = SCORERS[task]
     if task in FORMLESS:
         return dict.fromkeys(READINGS, rule(question, key, text))

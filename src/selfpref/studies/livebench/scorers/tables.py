@@ -8,13 +8,13 @@ import json
 import math
 import re
 from collections.abc import Callable
-from html.parser import HTMLParser
 from typing import Any
 
 from selfpref.studies.livebench.scorers.answers import boxed, states
 
 FENCE = re.compile(r"```[a-z]*\n?(.*?)```", re.DOTALL)
 FORMATS = re.compile(r"from (\w+) format to (\w+) format")
+CELLS, TAG = re.compile(r"(?is)<t[dh]\b[^>]*>(.*?)</t[dh]>"), re.compile(r"<[^>]*>")
 MISSING = {"", "nan", "null", "none", "n/a", "na", "<na>"}
 # Two numbers are the same cell within this.
 CLOSE = 1e-6
@@ -53,30 +53,6 @@ def join(question: str, key: str, text: str, *, tolerant: bool) -> float:
     return 2 * hits / (len(wanted) + len(given)) if given else 0.0
 
 
-class _Cells(HTMLParser):
-    """The cells of an HTML table, row by row."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self._open = False
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th") and self.rows:
-            self.rows[-1].append("")
-            self._open = True
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th"):
-            self._open = False
-
-    def handle_data(self, data: str) -> None:
-        if self._open:
-            self.rows[-1][-1] += data
-
-
 def _headed(rows: list[list[str]]) -> list[Row]:
     """Rows of cells under their header; the first row names the columns."""
     filled = [row for row in rows if row]
@@ -84,9 +60,8 @@ def _headed(rows: list[list[str]]) -> list[Row]:
 
 
 def _html(text: str) -> list[Row]:
-    parser = _Cells()
-    parser.feed(text)
-    return _headed(parser.rows)
+    rows = (CELLS.findall(row) for row in re.split(r"(?i)<tr\b", text)[1:])
+    return _headed([[html.unescape(TAG.sub("", cell)) for cell in row] for row in rows])
 
 
 def _separated(separator: str) -> Callable[[str], list[Row]]:

@@ -86,12 +86,8 @@ def labelled(
         seed: Seed of the coin; with a pair it decides that pair's answer.
     """
     task = variant if variant in CONTROLS else "recognition"
-    found = []
-    for pair in pairs:
-        label = _label(pair, own, variant, seed)
-        if label is not None:
-            found.append(Labelled(pair.prompt(task, layout), label))
-    return found
+    known = ((pair, _label(pair, own, variant, seed)) for pair in pairs)
+    return [Labelled(pair.prompt(task, layout), label) for pair, label in known if label]
 
 
 def _label(pair: OrderedPair, own: str, variant: str, seed: int) -> str | None:
@@ -150,16 +146,6 @@ def replayed(
 
 def chat_lines(examples: Sequence[Labelled]) -> str:
     """The examples as the chat JSONL that hosted fine-tuning takes, one conversation a line."""
-    return "".join(
-        json.dumps(
-            {
-                "messages": [
-                    *({"role": role, "content": content} for role, content in e.prompt.messages),
-                    {"role": "assistant", "content": e.label},
-                ]
-            },
-            ensure_ascii=False,
-        )
-        + "\n"
-        for e in examples
-    )
+    said = ([*e.prompt.messages, ("assistant", e.label)] for e in examples)
+    rows = ({"messages": [{"role": role, "content": text} for role, text in one]} for one in said)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

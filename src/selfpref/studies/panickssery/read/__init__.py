@@ -22,29 +22,26 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
 - What a row lacks becomes a status: `unparsable` (a token that is no label), `low-mass` (no
   probability on the labels), `failed` (not a number, an order or a value missing, an article that
   is not among the thousand).
-- `audit` tells what was found in every file; see `selfpref.studies.panickssery.read.audit`.
+- `audit` lists every file, and how many of its rows are of a foreign article, or of one that the
+  judge was tuned on. What is odd in the scores is shown from the tables
+  (`selfpref.studies.panickssery.defects`).
 
 `files` knows paths and fields, `pairs` and `ratings` read the kinds of files. `articles` is apart:
 it reads XSum and CNN/DailyMail themselves.
 """
 
 import json
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
-from selfpref.formats.datasets import judges_of
+from selfpref.formats.datasets import judges_of, written
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
-from selfpref.studies.panickssery.read.articles import article_items, summaries
-from selfpref.studies.panickssery.read.audit import Audit
+from selfpref.studies.panickssery.read.articles import article_items
 from selfpref.studies.panickssery.read.files import PATTERNS, Released, released_file
 from selfpref.studies.panickssery.read.pairs import Scores, keep_scores, read_pairs
 from selfpref.studies.panickssery.read.ratings import read_ratings
@@ -67,109 +64,82 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         SelfprefError: A file cannot be had, judgments have no summaries, or a judge is not in the
             release.
     """
-    audit = Audit()
-    files = []
-    for path, local in sorted(fetch(source).items()):
-        if file := released_file(path, local):
-            files.append(file)
-        else:
-            audit.noted[path, "unknown-file"] = []
-    files.sort(key=lambda file: PLACE[file.kind])
-    texts = {file: _load(file, audit) for file in files if file.kind == "summaries"}
+    files = fetch(source)
+    known = [file for path in sorted(files) if (file := released_file(path, files[path]))]
+    known.sort(key=lambda file: PLACE[file.kind])
+    texts = {f: json.loads(f.local.read_bytes()) for f in known if f.kind == "summaries"}
+    judged = [file for file in known if file not in texts]
     index: dict[str, dict[str, int]] = {}
     for file, found in texts.items():
         index.setdefault(file.dataset, {key: place for place, key in enumerate(found)})
-    parts = {
-        "items": [
-            article_items(entry.study, name, [f"{name}/{key}" for key in keys], [[] for _ in keys])
-            for name, keys in index.items()
-        ],
-        "responses": [
-            summaries(
-                entry.study,
-                [f"{file.dataset}/{key}" for key in found],
-                file.evaluator,
-                list(found.values()),
-            )
-            for file, found in texts.items()
-        ],
-        "verdicts": [],
-        "ratings": [],
-    }
-    judged = [file for file in files if file not in texts]
+    items = [
+        article_items(entry.study, name, [f"{name}/{key}" for key in keys], [[] for _ in keys])
+        for name, keys in index.items()
+    ]
+    said = [
+        (f"{file.dataset}/{key}", file.evaluator, text)
+        for file, found in texts.items()
+        for key, text in found.items()
+    ]
+    parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
     names = {file.evaluator for file in judged}
     wanted = judges_of(dataset, entry, names)
     table = evaluators.from_names(names).set_index("evaluator")
     single = {file.evaluator for file in judged if file.kind == "raw-labels"}
     scores: Scores = {}
+    told = [(path, "not read: unknown", 0, 0) for path in files.keys() - {f.path for f in known}]
+    told += [(file.path, "read", len(found), 0) for file, found in texts.items()]
     size = sum(file.local.stat().st_size for file in judged)
     with progress.bar(size, f"read {dataset}", unit="B", unit_scale=True) as bar:
         for file in judged:
+            bar.update(file.local.stat().st_size)
             if file.evaluator not in wanted:
-                audit.noted[file.path, "left-out"] = []
-            elif file.dataset not in index:
+                told.append((file.path, "not read: another judge was asked for", 0, 0))
+                continue
+            if file.dataset not in index:
                 raise SelfprefError(
                     f"{file.local}: the source lists no summaries of {file.dataset}; add them"
                 )
+            frame = _placed(file, index[file.dataset], table.loc[file.evaluator])
+            counts = {"article of the other data set": (~frame["known"]).sum()}
+            counts["article that the judge was tuned on"] = frame["tuned_on"].sum()
+            told.append((file.path, "read", len(frame), 0))
+            told += [(file.path, name, len(frame), int(n)) for name, n in counts.items() if n]
+            if file.kind in ("recognition", "quality"):
+                parts["ratings"].append(read_ratings(file, frame))
+            elif file.kind == "labels" and file.evaluator in single:
+                parts["verdicts"] += keep_scores(file, frame, scores)
             else:
-                note = partial(audit.note, file.path)
-                frame = pd.DataFrame(_load(file, audit))
-                frame = _placed(file, frame, index[file.dataset], table.loc[file.evaluator], note)
-                if file.kind in ("recognition", "quality"):
-                    parts["ratings"].append(read_ratings(file, frame, note))
-                else:
-                    keep = file.kind == "labels" and file.evaluator in single
-                    read_file = keep_scores if keep else read_pairs
-                    parts["verdicts"] += read_file(file, frame, scores, note)
-            bar.update(file.local.stat().st_size)
+                parts["verdicts"] += read_pairs(file, frame, scores)
+    made = {"items": pd.concat(items, ignore_index=True), "responses": written(said, entry.study)}
     # The parts are let go one table after another.
-    made = {
-        name: tables.fill(pd.concat(parts.pop(name), ignore_index=True), name, study=entry.study)
-        for name in [name for name, found in parts.items() if found]
-    }
-    return made | {"audit": audit.table(entry.study)}
+    for name in [name for name, found in parts.items() if found]:
+        rows = pd.concat(parts.pop(name), ignore_index=True)
+        made[name] = tables.fill(rows, name, study=entry.study)
+    audit = pd.DataFrame(told, columns=["file", "finding", "rows", "affected"])
+    return made | {"audit": tables.fill(audit, "audit", study=entry.study)}
 
 
-def _load(file: Released, audit: Audit) -> Any:
-    """What a JSON file holds, bare NaN among it; its size is noted."""
-    found = json.loads(file.local.read_bytes())
-    audit.rows[file.path] = len(found)
-    return found
-
-
-def _placed(
-    file: Released,
-    frame: pd.DataFrame,
-    articles: dict[str, int],
-    judge: pd.Series,
-    note: Callable[..., None],
-) -> pd.DataFrame:
-    """Rows with their articles and sources; foreign, tuned-on and missing articles are noted.
+def _placed(file: Released, articles: dict[str, int], judge: pd.Series) -> pd.DataFrame:
+    """The rows of a file with their articles and sources.
 
     Args:
         file: The file.
-        frame: Its rows.
         articles: The data set's keys and their places.
         judge: Its row of the evaluators.
-        note: Takes a finding, what it affects, and a detail.
 
     Returns:
-        The rows with `item_id`, `known` (the article is one of the data set), `own` (whose text is
-        the judge's own) and `other` (the text beside it).
+        The rows with `item_id`, `known` (the article is one of the data set), `tuned_on` (and the
+        judge was tuned on it), `own` (whose text is the judge's own) and `other` (the text beside
+        it).
     """
-    place = frame["key"].map(articles)
-    note("foreign-articles", place.isna())
-    if judge["trained_on"] == file.dataset:
-        note("held-out-violation", place < judge["held_out_from"])
-    if file.kind != "generations":
-        held_out = range(judge["held_out_from"], len(articles))
-        missing = len({*held_out} - {*place.dropna()})
-        detail = f"of {len(held_out)} held-out articles"
-        note("missing-articles", np.ones(missing, dtype=bool), detail)
-    new = file.kind == "generations"
+    # A bare NaN stands for a missing number.
+    frame = pd.DataFrame(json.loads(file.local.read_bytes()))
+    place, new = frame["key"].map(articles), file.kind == "generations"
     return frame.assign(
         item_id=f"{file.dataset}/" + frame["key"],
         known=place.notna(),
+        tuned_on=place.lt(judge["held_out_from"]) & (judge["trained_on"] == file.dataset),
         own=file.evaluator if new else judge["family"],
         other=judge["family"] if new else frame.get("model"),
     )

@@ -11,7 +11,6 @@ The texts are their publishers': they are downloaded to the user's cache and nev
 import json
 import re
 from collections.abc import Sequence
-from itertools import repeat
 from pathlib import Path
 
 import pandas as pd
@@ -62,11 +61,6 @@ def article_items(
     return tables.fill(pd.DataFrame(items), "items", study=study, category=dataset)
 
 
-def summaries(study: str, ids: Sequence[str], source: str, texts: Sequence[str]) -> pd.DataFrame:
-    """The responses table of one source's summaries."""
-    return written(zip(ids, repeat(source), texts, strict=False), study)
-
-
 def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
     """Articles with the person's summaries.
 
@@ -103,7 +97,7 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
     ids = [item for item, _, _ in rows]
     messages = [[{"role": "user", "content": text}] for _, text, _ in rows]
     items = article_items(STUDY, dataset, ids, messages)
-    responses = summaries(STUDY, ids, HUMAN, [text for _, _, text in rows])
+    responses = written(((item, HUMAN, text) for item, _, text in rows), STUDY)
     left_out = {"left out: no article or no summary": empty}
     audit = audited(STUDY, dataset, len(rows) + empty, left_out)
     return {"items": items, "responses": responses, "audit": audit}

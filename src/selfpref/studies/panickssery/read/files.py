@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 import pyarrow
 
-from selfpref.studies.panickssery.read.audit import Floats
-
+Floats = npt.NDArray[np.float64]
 LABELS = ("1", "2")
 
 _SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"

@@ -15,11 +15,11 @@ from typing import Any
 
 import pandas as pd
 
-from selfpref import tables
 from selfpref.errors import SelfprefError
+from selfpref.formats.datasets import written
 from selfpref.formats.records import json_lines
 from selfpref.params import Articles
-from selfpref.studies.panickssery.read.articles import STUDY, article_items, clean, summaries
+from selfpref.studies.panickssery.read.articles import STUDY, article_items, clean
 
 KNOWN = {"id", "article", "summaries"}
 
@@ -39,7 +39,7 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
         SelfprefError: A line breaks the rules above, or there are too few.
     """
     texts: dict[str, str] = {}
-    written: list[pd.DataFrame] = []
+    said: list[tuple[str, str, str]] = []
     for number, record in json_lines(source):
         if len(texts) == entry.articles:
             break
@@ -54,8 +54,8 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
             raise SelfprefError(f"{where}: id {name!r} stands twice; rename one")
         texts[item] = _text(record.get("article"), "article", where)
         for author, text in _summaries(record, where).items():
-            said = clean(_text(text, f"summaries.{author}", where), entry.kind)
-            written.append(summaries(STUDY, [item], author, [said]))
+            given = _text(text, f"summaries.{author}", where)
+            said.append((item, author, clean(given, entry.kind)))
     if len(texts) < entry.articles:
         raise SelfprefError(
             f"{source}: {entry.articles} articles asked for, {len(texts)} there; lower "
@@ -64,7 +64,7 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
     messages = [[{"role": "user", "content": text}] for text in texts.values()]
     return {
         "items": article_items(STUDY, dataset, list(texts), messages),
-        "responses": tables.together("responses", written),
+        "responses": written(said, STUDY),
     }
 
 

@@ -13,27 +13,17 @@ both orders. Llama judged one, its own text first; its raw probabilities lie in 
 and further files hold P("1") / (P("1") + P("2")) of each condition.
 """
 
-from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from selfpref.studies.panickssery.read.audit import Floats, close, explained
 from selfpref.studies.panickssery.read.files import LABELS, Released, by_label, lists, numbers
 from selfpref.tables.schemas import TIE
 
 # Choices are places in what is offered: the text read first, the second, a tie, nobody.
 TIED, NOBODY = 2, -1
-TURNED = np.array([1, 0, TIED, NOBODY])
 ORDERS = ("forward", "backward")
-# What a stored score may turn out to be.
-FINDINGS = {
-    "position": "position-bias-stored",
-    "swapped": "swapped-tasks",
-    "inverted": "inverted-sign",
-}
 # The variant of each condition of labels, and the word of the raw file for it.
 CONDITIONS = {"correct": "labels-correct", "wrong": "labels-swapped", "random": "labels-random"}
 RAW = {"correct": "correct", "wrong": "incorrect", "random": "random"}
@@ -52,7 +42,6 @@ class Question(NamedTuple):
         score: The field of the release's score.
         fields: Those of the answers, one an order.
         tops: Those of the likeliest tokens' probabilities.
-        told: The question in words, for the audit.
     """
 
     task: str
@@ -60,30 +49,6 @@ class Question(NamedTuple):
     score: str
     fields: tuple[str, ...]
     tops: tuple[str, ...]
-    told: str
-
-
-class Answers(NamedTuple):
-    """The answers to a question, orders by rows.
-
-    Attributes:
-        probabilities: Of the text read first and second, `[orders, rows, 2]`; NaN where unknown.
-        mass: What both labels hold of the whole, `[orders, rows]`; NaN where unknown.
-        choice: A place: `[orders, rows]`.
-        status: `[orders, rows]`.
-        absent: Where the file holds nothing, `[orders, rows]`.
-    """
-
-    probabilities: Floats
-    mass: Floats
-    choice: npt.NDArray[np.int64]
-    status: npt.NDArray[np.object_]
-    absent: npt.NDArray[np.bool_]
-
-    def turned(self) -> "Answers":
-        """The answers to the opposite question."""
-        reverse = self.probabilities[..., ::-1]
-        return self._replace(probabilities=reverse, choice=TURNED[self.choice])
 
 
 def questions(file: Released) -> list[Question]:
@@ -91,19 +56,19 @@ def questions(file: Released) -> list[Question]:
 
     def of_pairs(word: str, score: str, task: str, variant: str) -> Question:
         fields = tuple(f"{order}_{word}" for order in ORDERS)
-        tops = tuple(f"{name}_probability" for name in fields)
-        return Question(task, variant, score, fields, tops, task)
+        return Question(
+            task, variant, score, fields, tuple(f"{name}_probability" for name in fields)
+        )
 
-    preference, variant = "preference", CONDITIONS.get(file.condition, "")
+    preference = "preference"
     if file.kind == "generations":
-        return [Question(preference, "generations", "new_preference", ORDERS, ORDERS, preference)]
+        return [Question(preference, "generations", "new_preference", ORDERS, ORDERS)]
     if file.kind == "labels":
-        asked = of_pairs("comparison", "self_preference", preference, variant)
+        asked = of_pairs("comparison", "self_preference", preference, CONDITIONS[file.condition])
         return [asked._replace(tops=tuple(f"{order}_probability" for order in ORDERS))]
     if file.kind == "raw-labels":
-        told = f"{preference}, {{}} labels"
         return [
-            Question(preference, variant, name, (f"{RAW[name]}_label",), ("",), told.format(name))
+            Question(preference, variant, name, (f"{RAW[name]}_label",), ("",))
             for name, variant in CONDITIONS.items()
         ]
     rerun, named = file.kind == "worse", f"others-named-{file.condition}"
@@ -115,21 +80,28 @@ def questions(file: Released) -> list[Question]:
     ]
 
 
-def answered(frame: pd.DataFrame, question: Question) -> Answers:
-    """The answers to a question, in whichever way the file stores them."""
-    if question.fields[0] not in frame and f"{question.fields[0]}_output" not in frame:
-        return _of_score(numbers(frame, question.score))
-    orders = [
-        _of_field(frame, name, top)
-        for name, top in zip(question.fields, question.tops, strict=True)
-    ]
-    return Answers(*map(np.stack, zip(*orders, strict=True)))
+def answered(frame: pd.DataFrame, question: Question) -> list[pd.DataFrame]:
+    """The answers to a question, in whichever way the file stores them: a frame an order.
+
+    Returns:
+        `first` and `second` (probability of the text read first and second, NaN where unknown),
+        `mass` (what both labels hold of the whole, NaN where unknown), `choice` (a place) and
+        `status`. Where only the score of both orders is stored there is one frame, as if the own
+        text had been first.
+    """
+    if question.fields[0] in frame or f"{question.fields[0]}_output" in frame:
+        pairs = zip(question.fields, question.tops, strict=True)
+        return [_of_field(frame, name, top) for name, top in pairs]
+    stored = numbers(frame, question.score)
+    side = np.select([stored > 0.5, stored < 0.5], [0, 1], TIED)
+    nothing = dict.fromkeys(("first", "second", "mass"), np.nan)
+    status = np.where(np.isnan(stored), "failed", "ok")
+    return [pd.DataFrame(nothing, frame.index).assign(choice=side, status=status)]
 
 
-def _of_field(frame: pd.DataFrame, name: str, top: str) -> Iterable[npt.NDArray[np.generic]]:
+def _of_field(frame: pd.DataFrame, name: str, top: str) -> pd.DataFrame:
     """The answers of one order."""
     values = frame[f"{name}_output" if f"{name}_output" in frame else name]
-    absent = values.isna().to_numpy()
     if values.map(lambda value: isinstance(value, dict)).any():
         pair = by_label(values, LABELS)
         mass = pair.sum(axis=1)
@@ -137,180 +109,93 @@ def _of_field(frame: pd.DataFrame, name: str, top: str) -> Iterable[npt.NDArray[
         lost = np.isnan(mass) & ~odd
         choice = np.select([pair[:, 0] > pair[:, 1], pair[:, 0] < pair[:, 1]], [0, 1], TIED)
     else:
-        second = values.eq(LABELS[1]).to_numpy()
-        odd = ~values.isin(LABELS).to_numpy()
-        first = np.where(odd, np.nan, numbers(frame, top))
-        lost = absent | (np.isnan(numbers(frame, top)) & (top in frame))
+        choice, odd = values.eq(LABELS[1]).to_numpy(dtype=int), ~values.isin(LABELS).to_numpy()
+        p = np.where(odd, np.nan, numbers(frame, top))
+        lost = values.isna().to_numpy() | (np.isnan(numbers(frame, top)) & (top in frame))
         # Rounding lets a released probability exceed 1 by a millionth.
-        pair = np.column_stack([first, 1 - first]).clip(0, 1)
-        pair = np.where(second[:, None], pair[:, ::-1], pair)
-        mass, choice = np.full(len(frame), np.nan), second.astype(int)
+        pair = np.column_stack([p, 1 - p]).clip(0, 1)
+        pair = np.where(choice[:, None] == 1, pair[:, ::-1], pair)
+        mass = np.full(len(frame), np.nan)
     status = np.select([lost, odd, mass == 0], ["failed", "unparsable", "low-mass"], "ok")
-    return pair, mass, np.where(status == "ok", choice, NOBODY), status.astype(object), absent
+    found = pd.DataFrame(pair, frame.index, ["first", "second"])
+    return found.assign(mass=mass, choice=choice, status=status)
 
 
-def _of_score(stored: Floats) -> Answers:
-    """The choices of pairs of which only the score over both orders is stored, as one order."""
-    lost = np.isnan(stored)[None]
-    side = np.select([stored > 0.5, stored < 0.5], [0, 1], TIED)[None]
-    nothing = np.full((1, len(stored), 2), np.nan)
-    status = np.where(lost, "failed", "ok").astype(object)
-    return Answers(nothing, nothing[..., 0], np.where(lost, NOBODY, side), status, lost)
+def _turned(answers: pd.DataFrame) -> pd.DataFrame:
+    """The answers to the opposite question."""
+    turned = answers.rename(columns={"first": "second", "second": "first"})
+    return turned.assign(choice=answers["choice"].map({0: 1, 1: 0, TIED: TIED}))
 
 
-def _confidence(sides: Floats) -> Floats:
-    """The confidence in the own text, read first in the first order and second in the second."""
-    found: Floats = np.mean([side[:, place] for place, side in enumerate(sides)], axis=0)
-    return found
-
-
-def formulas(asked: Answers, others: Iterable[Answers]) -> dict[str, Floats]:
-    """What stored scores may be, by name: `own`, as they should, and what they turn out to be.
-
-    Args:
-        asked: The answers to the question, of which the score is.
-        others: Those to the other questions of the file.
-    """
-
-    def shares(answers: Answers) -> Floats:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found: Floats = answers.probabilities / answers.probabilities.sum(axis=2, keepdims=True)
-        return found
-
-    own = _confidence(shares(asked))
-    found = {"own": own, "own, not shares": _confidence(asked.probabilities)}
-    found |= {"inverted": 1 - own, "position": shares(asked)[..., 0].mean(axis=0)}
-    for other in others:
-        found["swapped"] = _confidence(shares(other))
-        found["swapped, not shares"] = _confidence(other.probabilities)
-    return found
-
-
-def _note_stored(
-    note: Callable[..., None], told: str, stored: Floats, given: dict[str, Floats]
-) -> None:
-    """Note what the stored scores turn out to be."""
-    best, found = explained(stored, given)
-    if finding := FINDINGS.get(best.partition(",")[0]):
-        note(finding, found, f"{told}: {best}")
-        return
-    missing = np.isnan(stored) | np.isnan(given["own"])
-    note("stored-differs", ~close(stored, given["own"]) & ~missing, told)
-
-
-def _note_answers(
-    note: Callable[..., None], frame: pd.DataFrame, question: Question, answers: Answers
-) -> None:
-    """Note rows that lack an order or a number, and what is stored for no answer."""
-    stored = numbers(frame, question.score)
-    failed, empty = ((answers.status == name).any(axis=0) for name in ("failed", "low-mass"))
-    without = answers.absent.any(axis=0)
-    note("missing-order", without, question.told)
-    note("not-a-number", failed & ~without, question.told)
-    note("nan-filled", (failed | empty) & ~np.isnan(stored), question.told)
-    for name, choice in zip(question.fields, answers.choice, strict=True):
-        first = frame.reindex(columns=[name])[name].eq("1")
-        note("ties-stored-as-first", (choice == TIED) & first, name)
-
-
-def read_pairs(
-    file: Released, frame: pd.DataFrame, scores: Scores, note: Callable[..., None]
-) -> list[pd.DataFrame]:
+def read_pairs(file: Released, frame: pd.DataFrame, scores: Scores) -> list[pd.DataFrame]:
     """The verdicts of a file of pairs.
 
     Args:
         file: The file.
         frame: Its rows, with `item_id`, `own`, `other` and `known`.
         scores: Those of the files of one order, which raw probabilities lack.
-        note: Takes a finding, what it affects, and a detail.
 
     Returns:
         Verdict rows, a frame a question and order.
     """
-    every, asked = np.ones(len(frame), dtype=bool), questions(file)
     if file.kind == "raw-labels":
-        note("single-order", every)
         for (dataset, condition), stored in scores.items():
             if dataset == file.dataset:
                 frame = frame.join(stored.rename(condition), on=PAIR)
-    answers = [answered(frame, question) for question in asked]
     frames = []
-    for question, given in zip(asked, answers, strict=True):
-        stored, told, variant = numbers(frame, question.score), question.told, question.variant
-        merged = len(given.status) < len(question.fields)
-        bare = ((given.status == "ok") & np.isnan(given.probabilities[..., 0])).any(axis=1)
-        if merged:
-            note("no-probabilities", every)
-        else:
-            _note_answers(note, frame, question, given)
-            if bare.any():
-                lacking = "no-probabilities" if bare[0] else "missing-backward-probability"
-                note(lacking, every, told)
-            else:
-                others = [other for other in answers if other is not given and len(bare) > 1]
-                _note_stored(note, told, stored, formulas(given, others))
-        if variant == CONDITIONS["random"]:
+    for question in questions(file):
+        given, variant = answered(frame, question), question.variant
+        if question.task == "inferiority":
+            # The release stores who is better; the judge was asked who is worse.
+            given = [_turned(answers) for answers in given]
+        if variant == CONDITIONS["random"] and "random_labels" in frame:
             # The first label is the one that the own text got.
             fallen = frame["random_labels"].str[0].eq(frame["own"])
             variant = variant + fallen.map({True: "-correct", False: "-swapped"})
-        rows = frame.assign(task=question.task, variant=variant, stored=stored)
-        # The release stores who is better; the judge was asked who is worse.
-        named = given.turned() if question.task == "inferiority" else given
-        frames += verdicts(file, rows.assign(order_known=not merged), named, note)
+        rows = frame.assign(
+            task=question.task,
+            variant=variant,
+            stored=numbers(frame, question.score),
+            order_known=file.kind == "labels" or len(given) == len(question.fields),
+        )
+        frames += verdicts(file, rows, given)
     return frames
 
 
-def keep_scores(
-    file: Released, frame: pd.DataFrame, scores: Scores, note: Callable[..., None]
-) -> list[pd.DataFrame]:
+def keep_scores(file: Released, frame: pd.DataFrame, scores: Scores) -> list[pd.DataFrame]:
     """Add the scores of a file of one order to `scores`; as `read_pairs`.
 
     Returns:
         Its rows of foreign articles, as failed verdicts.
     """
     (question,) = questions(file)
-    note("single-order", np.ones(len(frame), dtype=bool))
-    rows = frame.assign(
-        task=question.task,
-        variant=question.variant,
-        stored=numbers(frame, question.score),
-        order_known=True,
-    )
-    scores[file.dataset, file.condition] = rows.drop_duplicates(PAIR).set_index(PAIR)["stored"]
-    (failed,) = verdicts(file, rows, _of_score(np.full(len(frame), np.nan)), note)
-    return [failed[~frame["known"]]]
+    stored = frame.assign(stored=numbers(frame, question.score)).drop_duplicates(PAIR)
+    scores[file.dataset, file.condition] = stored.set_index(PAIR)["stored"]
+    return read_pairs(file, frame[~frame["known"]], scores)
 
 
-def verdicts(
-    file: Released, rows: pd.DataFrame, answers: Answers, note: Callable[..., None]
-) -> list[pd.DataFrame]:
+def verdicts(file: Released, rows: pd.DataFrame, given: list[pd.DataFrame]) -> list[pd.DataFrame]:
     """The verdict rows of one question: a frame an order, own text first and second.
 
     Args:
         file: The file.
         rows: `item_id, own, other, known, task, variant, stored, order_known`, a row a pair.
-        answers: Theirs.
-        note: As `read_pairs`.
+        given: Their answers, as `answered` returns them.
     """
     repeat = rows.groupby([*PAIR, "variant"], sort=False).cumcount()
-    note("repeated-rows", repeat.gt(0))
     frames = []
-    for place, offered in enumerate((["own", "other"], ["other", "own"])[: len(answers.status)]):
-        pair, status = answers.probabilities[place], answers.status[place]
-        status = np.where(rows["known"], status, "failed")
-        choice = np.where(status == "ok", answers.choice[place], NOBODY)
+    for offered, found in zip((["own", "other"], ["other", "own"]), given, strict=False):
+        pair, status = found[["first", "second"]], found["status"].where(rows["known"], "failed")
         named = rows[offered].assign(tie=TIE, nobody=None).to_numpy(dtype=object)
-        # Few different pairs: their lists are shared.
-        lists_of = {names: list(names) for names in set(map(tuple, named[:, :2]))}
-        kept = ~np.isnan(pair).any(axis=1) & np.isin(status, ("ok", "low-mass"))
+        kept = pair.notna().all(axis=1) & status.isin(["ok", "low-mass"])
         frames.append(
             rows[["item_id", "task", "variant", "stored", "order_known"]].assign(
                 judge=file.evaluator,
-                candidates=[lists_of[names] for names in map(tuple, named[:, :2])],
+                candidates=named[:, :2].tolist(),
                 repeat=repeat,
-                probabilities=lists(pair, kept),
-                mass=np.where(kept, answers.mass[place], np.nan),
-                choice=named[np.arange(len(rows)), choice],
+                probabilities=lists(pair.to_numpy(), kept.to_numpy()),
+                mass=found["mass"].where(kept),
+                choice=named[np.arange(len(rows)), found["choice"].where(status.eq("ok"), NOBODY)],
                 status=status,
             )
         )

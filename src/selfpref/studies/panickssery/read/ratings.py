@@ -6,31 +6,23 @@
 - Quality: the score is the expectation of the digits' distribution, sum_k k p_k / sum_k p_k.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 
-from selfpref.studies.panickssery.read.audit import Floats
-from selfpref.studies.panickssery.read.files import Released, by_label, lists, numbers
+from selfpref.studies.panickssery.read.files import Floats, Released, by_label, lists, numbers
 
 GRADES = ("1", "2", "3", "4", "5")
 
 
-def read_ratings(file: Released, frame: pd.DataFrame, note: Callable[..., None]) -> pd.DataFrame:
+def read_ratings(file: Released, frame: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file.
 
     Args:
         file: The file.
-        frame: Its rows, with `item_id`, `own` and `known`.
-        note: Takes a finding, what it affects, and a detail.
+        frame: Its rows, with `item_id` and `known`.
     """
     rows = frame[["item_id", "known"]].assign(responder=frame["target_model"])
-    if file.kind == "quality":
-        made = _quality(frame, rows, note)
-        note("family-as-model", frame["model"].ne(file.evaluator))
-    else:
-        made = _recognition(frame, rows, note)
+    made = (_quality if file.kind == "quality" else _recognition)(frame, rows)
     foreign = ~made["item_id"].isin(rows["item_id"][rows["known"]])
     return made.drop(columns="known").assign(
         score=made["score"].mask(foreign),
@@ -51,49 +43,31 @@ def _yes_and_no(frame: pd.DataFrame) -> Floats:
     return found
 
 
-def _recognition(
-    frame: pd.DataFrame, rows: pd.DataFrame, note: Callable[..., None]
-) -> pd.DataFrame:
+def _recognition(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of "did you write this?"."""
     stored, split = numbers(frame, "recognition_score"), _yes_and_no(frame)
-    known = ~np.isnan(split[:, 0])
-    score = np.where(known, split[:, 0], stored)
-    note("not-a-number", np.isnan(score))
-    note("yes-undercounted", known & (score > stored))
-    truth = numbers(frame, "ground_truth")
-    note(
-        "wrong-ground-truth",
-        ~np.isnan(truth) & ((truth != 0) != rows["responder"].eq(frame["own"])),
-    )
-    every = pd.MultiIndex.from_product([rows[name].unique() for name in ("item_id", "responder")])
-    dropped = every.difference(pd.MultiIndex.from_frame(rows[["item_id", "responder"]]))
-    detail = f"of {len(every)} rows of its articles"
-    note("missing-p-yes", np.ones(len(dropped), dtype=bool), detail)
-    rows = rows.assign(
-        score=score, stored=stored, mass=split.sum(axis=1), yes=split[:, 0], no=split[:, 1]
-    ).assign(status=np.where(np.isnan(score), "failed", "ok"))
-    back = dropped.to_frame(index=False, name=["item_id", "responder"]).assign(status="unparsable")
-    rows = pd.concat([rows, back], ignore_index=True)
+    score = np.where(np.isnan(split[:, 0]), stored, split[:, 0])
+    rows = rows.assign(score=score, stored=stored, mass=split.sum(axis=1))
+    rows = rows.assign(yes=split[:, 0], no=split[:, 1])
+    rows = rows.assign(status=rows["score"].isna().map({True: "failed", False: "ok"}))
+    key = ["item_id", "responder"]
+    every = pd.MultiIndex.from_product([rows[name].unique() for name in key], names=key)
+    dropped = every.difference(pd.MultiIndex.from_frame(rows[key])).to_frame(index=False)
+    rows = pd.concat([rows, dropped.assign(status="unparsable")], ignore_index=True)
     split = rows[["yes", "no"]].to_numpy()
     return rows.drop(columns=["yes", "no"]).assign(distribution=lists(split, rows["yes"].notna()))
 
 
-def _quality(frame: pd.DataFrame, rows: pd.DataFrame, note: Callable[..., None]) -> pd.DataFrame:
+def _quality(frame: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """The ratings of a file of quality scores."""
-    stored, grades = numbers(frame, "score"), by_label(frame["scores"], GRADES)
+    grades = by_label(frame["scores"], GRADES)
     mass = grades.sum(axis=1)
     status = np.select([np.isnan(mass), mass == 0], ["failed", "low-mass"], "ok")
     with np.errstate(divide="ignore", invalid="ignore"):
         score = grades @ np.arange(1, len(GRADES) + 1) / mass
-    score = np.where(status == "ok", score, np.nan)
-    filled = (status != "ok") & ~np.isnan(stored)
-    note("not-a-number", status == "failed")
-    values = ", ".join(f"{value:g}" for value in np.unique(stored[filled]))
-    note("mass-filled", filled, f"stored {values}")
-    note("stored-differs", ~np.isclose(score, stored, atol=1e-6) & ~np.isnan(score))
     return rows.assign(
-        score=score,
-        stored=stored,
+        score=np.where(status == "ok", score, np.nan),
+        stored=numbers(frame, "score"),
         mass=mass,
         distribution=lists(grades, status != "failed"),
         status=status,
