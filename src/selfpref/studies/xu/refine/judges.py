@@ -175,13 +175,6 @@ def _annotated(text: str, marks: Sequence[float], rng: np.random.Generator) -> s
     )
 
 
-def majority(answers: Sequence[str | None]) -> str | None:
-    """The most frequent answer, the earliest of equals; None if nobody answered."""
-    votes = Counter(answer for answer in answers if answer is not None)
-    # Counter keeps the order of first votes, and max takes the first of equals.
-    return max(votes, key=lambda answer: votes[answer]) if votes else None
-
-
 def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[tuple[int, float | None]]:
     """The rounds of one problem.
 
@@ -197,9 +190,12 @@ def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[tuple[int, f
     current = 0
     found: list[tuple[int, float | None]] = []
     for count in prefixes:
-        winner = majority(answers[:count])
-        agrees = None if winner is None else float(answers[current] == winner)
-        found.append((current, agrees))
-        if winner is not None:
-            current = answers.index(winner)
+        votes = Counter(answer for answer in answers[:count] if answer is not None)
+        if not votes:
+            found.append((current, None))
+            continue
+        # Of equally frequent answers the one that came first.
+        winner = votes.most_common(1)[0][0]
+        found.append((current, float(answers[current] == winner)))
+        current = answers.index(winner)
     return found
