@@ -2,12 +2,10 @@
 
 from selfpref.models import Choice, Generate, Likelihood, Text
 from selfpref.models.calls import Model
+from selfpref.params import Refine
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import PLAIN
-from selfpref.studies.xu.refine import Plan
-from selfpref.studies.xu.refine.judges import Participant, Sampling
-
-SAMPLING = Sampling(50, 50, 1.0, 0)
+from selfpref.studies.xu.refine.judges import Participant
 
 TRANSLATION = Item("yor-en/1", "mqm", "Ẹ káàárọ̀.", "Good morning.", "Yoruba", "English")
 CONCEPTS = Item(
@@ -51,9 +49,23 @@ class ScriptedEngine:
                 yield number, Likelihood(2.0 * count, count, "ok")
 
 
-def model(store, engine, name="me", scores=True):
-    return Participant(name, Model(engine, store, offline=False, title=""), PLAIN, SAMPLING, scores)
+def model(store, engine, use, name="me", scores=True):
+    return Participant(
+        name, Model(engine, store, offline=False, title=""), PLAIN, use, seed=0, scores=scores
+    )
 
 
 def plan(steps=3, arms=(), best_of=(), rounds=(), repeats=1):
-    return Plan(steps, arms, best_of, rounds, repeats)
+    return Refine(
+        prompts="plain",
+        tasks=["mqm", "coverage", "correctness"],
+        external="other",
+        arms=list(arms),
+        steps=steps,
+        best_of=list(best_of),
+        rounds=list(rounds),
+        repeats=repeats,
+        max_tokens=50,
+        feedback_tokens=50,
+        temperature=1.0,
+    )

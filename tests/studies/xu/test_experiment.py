@@ -25,8 +25,8 @@ ERROR = "'x' is a major accuracy error"
 
 def run(tmp_path, say, asked, use, *, other=None, scores=True):
     with Store(tmp_path / "store.sqlite") as store:
-        external = other and model(store, ScriptedEngine(other, "other"), "other", scores)
-        found, _ = refine.run("xu", asked, model(store, ScriptedEngine(say)), external, use)
+        external = other and model(store, ScriptedEngine(other, "other"), use, "other", scores)
+        found, _ = refine.run("xu", asked, model(store, ScriptedEngine(say), use), external)
     return {name: tables.validate(table, name, name) for name, table in found.items()}
 
 
@@ -164,8 +164,8 @@ def test_truths_of_each_task(tmp_path):
 
 
 def test_a_noise_judge_knows_nothing_of_the_text():
-    pool = {"mqm": [read("mqm", ERROR), read("mqm", "no error"), Feedback("refused")]}
-    judge = NoiseJudge(pool, seed=1)
+    pool = [read("mqm", ERROR), read("mqm", "no error"), Feedback("refused")]
+    judge = NoiseJudge([("mqm", said) for said in pool], seed=1)
     items = [Item(f"x/{n}", "mqm", "", "") for n in range(200)]
     for occasion in ("0", "1"):
         good, bad = (
@@ -187,7 +187,7 @@ def test_a_noise_judge_knows_nothing_of_the_text():
 
 def test_noise_speaks_in_every_task():
     said = {"coverage": "[a, b]", "correctness": "[[no]]"}
-    judge = NoiseJudge({task: [read(task, reply)] for task, reply in said.items()}, seed=1)
+    judge = NoiseJudge([(task, read(task, reply)) for task, reply in said.items()], seed=1)
     found = judge.rate([Question(item, "t", "0") for item in (CONCEPTS, PROBLEM, TRANSLATION)])
     assert [one.standing for one in found] == [-2, -1, None]
     assert found[2].status == "unparsable"

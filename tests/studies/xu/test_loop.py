@@ -18,7 +18,6 @@ from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
 from selfpref.studies.xu.refine.loop import ARMS, accepts
-from selfpref.studies.xu.stages import LAYOUTS
 
 KEY = ["item_id", "step"]
 REPLIES = (
@@ -54,8 +53,8 @@ def at_random(seed):
 
 def run(tmp_path, engine, asked, use, other=None):
     with Store(tmp_path / "store.sqlite") as store:
-        external = other and model(store, other, "other")
-        found, missing = refine.run("xu", asked, model(store, engine), external, use)
+        external = other and model(store, other, use, "other")
+        found, missing = refine.run("xu", asked, model(store, engine, use), external)
     return {name: tables.validate(table, name, name) for name, table in found.items()}, missing
 
 
@@ -172,9 +171,7 @@ def test_prompts_are_the_same_at_every_step_and_name_the_language(tmp_path):
         assert all("Yoruba" in text and "English" in text for text in prompts)
 
 
-def test_a_layout_is_known_by_its_wording(programs):  # noqa: F811
-    assert len({layout.version for layout in LAYOUTS.values()}) == len(LAYOUTS) == 3
-    assert PLAIN.version == PLAIN.version
+def test_the_plain_prompts_hold_what_is_asked():
     for item in (TRANSLATION, CONCEPTS, PROBLEM):
         (message,) = PLAIN.revise(item, "the text", "the feedback").messages
         assert item.request in message[1]

@@ -20,15 +20,6 @@ def test_a_map_is_recovered_and_interpolated():
     assert np.isnan(scale(np.array([np.nan]))).all()
 
 
-@pytest.mark.parametrize(
-    ("raw", "mapped", "told"),
-    [([0.2, 0.2], [-5.0, -4.0], "two values at once"), ([0.2, 0.3], [-4.0, -5.0], "a fall")],
-)
-def test_a_contradiction_is_refused(raw, mapped, told):
-    with pytest.raises(ValueError, match=told):
-        recovered(np.array(raw), np.array(mapped))
-
-
 @given(st.lists(st.floats(-100, 100), min_size=2, max_size=30))
 def test_equal_ranks_never_fall_and_stay_in_range(values):
     source = np.array(values)

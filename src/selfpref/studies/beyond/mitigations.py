@@ -41,6 +41,8 @@ of rules and of averaging read the mean size (not 0 for mere noise). Lower bias 
 cure: a rule that ignores the responses has none. Bias and agreement are to be read together.
 """
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -67,12 +69,11 @@ EFFECTS = (
     (AVERAGING, "perplexity-weighted without the judge", OTHERS),
     (OTHER_WRITER, "ensemble without the judge", "leave-self-out"),
 )
+EFFECT = ("effect", "rule", "against")
 COUNTS = ["n", "n_human_own", "n_human_other", "dropped"]
 RULED = ["dataset", "judge", "measure", "rule", "value", "lo", "hi", *COUNTS]
-CHANGED = [
-    *("dataset", "judge", "measure", "effect", "rule", "against"),
-    *("change", "change_lo", "change_hi", *COUNTS),
-]
+CHANGES = {"value": "change", "lo": "change_lo", "hi": "change_hi"}
+CHANGED = ["dataset", "judge", "measure", *EFFECT, *CHANGES.values(), *COUNTS]
 # With one judge there is no ensemble, with two nobody is left out of it.
 FEWEST = 3
 
@@ -209,21 +210,17 @@ def _cells(
     return stacked[complete], labels["cluster"][complete], counts
 
 
-def _tables(
+def _rows(
     data: Judged, judge: str, names: list[str], found: list[Interval], counts: dict[str, int]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The rules of one judge, and the effects."""
-    effects = _effects(names)
-    rows, changes = [], []
-    for number, measure in enumerate(MEASURES):
-        start = number * (len(names) + len(effects))
-        place = {"dataset": data.name, "judge": judge, "measure": measure}
-        for rule, one in zip(names, found[start:], strict=False):
-            rows.append(place | {"rule": rule} | one.columns() | counts)
-        for (effect, *rules), one in zip(effects, found[start + len(names) :], strict=False):
-            said = dict(zip(("effect", "rule", "against"), (effect, *rules), strict=True))
-            changes.append(place | said | one.columns("change") | counts)
-    return pd.DataFrame(rows, columns=RULED), pd.DataFrame(changes, columns=CHANGED)
+) -> list[dict[str, object]]:
+    """The rows of one judge: by measure those of the rules, then those of the effects."""
+    effects = [dict(zip(EFFECT, effect, strict=True)) for effect in _effects(names)]
+    places = [*({"rule": name} for name in names), *effects]
+    held: dict[str, object] = {"dataset": data.name, "judge": judge, **counts}
+    return [
+        held | {"measure": measure} | place | one.columns()
+        for (measure, place), one in zip(product(MEASURES, places), found, strict=True)
+    ]
 
 
 def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -234,13 +231,11 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
         with perplexities only where these are known.
     """
     scores, given = panel_scores(data.pairs), text_perplexities(data.tables["perplexities"])
-    if scores.shape[1] < FEWEST:
-        return pd.DataFrame(columns=RULED), pd.DataFrame(columns=CHANGED)
     known = weights(scores, given).notna().any(axis=None)
     rules = [rule for rule in RULES if known or not rule.startswith("perplexity")]
     names, blocks = [*rules, OTHERS], []
-    tables = [_tables(data, "", names, [], {})]
-    for judge in data.judges:
+    rows: list[dict[str, object]] = []
+    for judge in data.judges if scores.shape[1] >= FEWEST else ():
         held = scores[[judge in keys[1:] for keys in scores.index]]
         by = rule_scores(held, given, judge)[rules]
         cells, clusters, counts = _cells(data, judge, held, by)
@@ -252,18 +247,22 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
             lambda totals: _with_changes(measured(totals, len(rules)), names),
             *("mitigations", judge),
         )
-        tables.append(_tables(data, judge, names, found, counts))
+        rows += _rows(data, judge, names, found, counts)
         if not np.isnan(found[0].value):
             blocks.append((cells, clusters, counts))
     if len(blocks) > 1:
-        tables.append(_mean(data, names, blocks))
-    one, two = zip(*tables, strict=True)
-    return pd.concat(one, ignore_index=True), pd.concat(two, ignore_index=True)
+        rows += _mean(data, names, blocks)
+    table = pd.DataFrame(rows, columns=[*dict.fromkeys((*RULED, *EFFECT))])
+    ruled = table["effect"].isna()
+    # Signed biases towards all judges tell of nothing but the own vote.
+    told = table["judge"].ne(MEAN) | table["measure"].ne("eo") | table["effect"].eq(OWN_VOTE)
+    changes = table[~ruled & told].rename(columns=CHANGES)
+    return table.loc[ruled & told, RULED], changes[CHANGED]
 
 
 def _mean(
     data: Judged, names: list[str], blocks: list[tuple[Floats, pd.Series, dict[str, int]]]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> list[dict[str, object]]:
     """The means over judges, all judges' pairs resampled by prompt."""
     stacked = np.concatenate(
         [
@@ -279,6 +278,4 @@ def _mean(
 
     found = data.bootstrap.estimates(stacked, clusters, average, "mitigations", MEAN)
     counts = pd.DataFrame([counts for *_, counts in blocks]).sum().to_dict()
-    rows, changes = _tables(data, MEAN, names, found, counts)
-    signed = changes["measure"].eq("eo") & changes["effect"].ne(OWN_VOTE)
-    return rows[rows["measure"].ne("eo")], changes[~signed]
+    return _rows(data, MEAN, names, found, counts)

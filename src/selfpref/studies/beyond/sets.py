@@ -44,8 +44,6 @@ from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS
 from selfpref.studies.wataoka import STUDY as WATAOKA
 from selfpref.studies.xu import bias as xu
-from selfpref.studies.xu.bias import Settings as XuSettings
-from selfpref.studies.xu.bias import chained, rated, read_as, truth_of
 from selfpref.tables.schemas import PANEL, TIE
 
 # Scores are sums and ratios in floating point.
@@ -253,18 +251,18 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
             yield from of_ratings(rows, gold, length, place, level)
 
 
-def of_refinement(tables: Tables, settings: XuSettings) -> Iterator[Row]:
+def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
     """Own scores of the texts at step 0 of the study of Xu et al.
 
     Args:
         tables: Of the study.
         settings: Which truth.
     """
-    plain = chained(read_as(rated(tables, settings), "corrected"))
+    plain = xu.chained(xu.read_as(xu.rated(tables, settings), "corrected"))
     first = plain[plain["condition"].eq("") & plain["step"].eq(0)]
     for (task, judge), part in first.groupby(["task", "judge"], sort=True):
         golds = {settings.metric(str(task)): part["truth"]}
-        human = truth_of(part, tables["truths"], "human-mqm")
+        human = xu.truth_of(part, tables["truths"], "human-mqm")
         if task == "mqm" and human.notna().any():
             # People graded one language; the rows of the others are out of its scope.
             golds["human-mqm"] = human.dropna()

@@ -342,8 +342,8 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
 
     Args:
         rows: With `convention, language, step, cluster, item_id, score, truth, status`: one
-            responder. A column `languages` asks for the mean over languages, at the steps that so
-            many reach.
+            responder under one scoring. A column `languages` asks for the mean over languages, at
+            the steps that so many reach.
         settings: Gamma and intervals.
         names: Of the random stream.
 
@@ -393,7 +393,7 @@ def by_group(
     columns: Sequence[str] = SUMMARY,
     conventions: Sequence[Convention] = CONVENTIONS,
 ) -> pd.DataFrame:
-    """A table of every group of rows, under every scoring.
+    """A table of every group of rows, under one scoring after the other.
 
     Args:
         table: `summary`, or a function of the same arguments.
@@ -405,19 +405,20 @@ def by_group(
         conventions: Which.
 
     Returns:
-        The table's columns and those of the group; one scoring after the other.
+        The table's columns and those of the group.
     """
-    groups = [*under_scorings(rows, conventions).groupby([*by])]
-    calls = ((part, settings, *names, *map(str, values)) for values, part in groups)
+    groups = [
+        (part, values)
+        for convention in conventions
+        for values, part in read_as(rows, convention).groupby([*by])
+    ]
+    calls = ((part, settings, *names, *map(str, values)) for part, values in groups)
     found = [
         made.assign(**dict(zip(by.values(), values, strict=True)))
-        for made, (values, _) in zip(at_once(table, calls), groups, strict=True)
+        for made, (_, values) in zip(at_once(table, calls), groups, strict=True)
     ]
     none = pd.DataFrame(columns=[*dict.fromkeys([*columns, *by.values()])])
-    whole = pd.concat(found or [none])
-    return whole.sort_values(
-        "convention", key=lambda of: of.map([*conventions].index), kind="stable", ignore_index=True
-    )
+    return pd.concat(found or [none], ignore_index=True)
 
 
 def curves(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:

@@ -63,15 +63,10 @@ def addressed(item_ids: pd.Series) -> pd.DataFrame:
     Returns:
         `condition, language`; a condition may hold slashes itself.
     """
-    parts = [item.rpartition("/")[0].rpartition("/") for item in item_ids]
-    return pd.DataFrame(
-        {
-            "condition": [condition for condition, _, _ in parts],
-            "language": [language for _, _, language in parts],
-        },
-        index=item_ids.index,
-        dtype="str",
+    found = item_ids.astype("str").str.extract(
+        r"^(?:(?P<condition>.+)/)?(?P<language>[^/]+)/[^/]+$"
     )
+    return found.fillna("")
 
 
 def under_conditions(items: pd.DataFrame, item_ids: pd.Series) -> pd.DataFrame:
@@ -142,13 +137,3 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
     moved = found["truth_without_text"].groupby(CELL[:3]).cumsum() > 0
     spoilt = found["boilerplate"] >= BOILERPLATE * found["n"]
     return found.assign(contaminated=moved | spoilt).reset_index()
-
-
-def gap(steps: pd.Series) -> int | None:
-    """The first step that is missing of a chain, or None.
-
-    Args:
-        steps: The steps of one responder in one language, in any order.
-    """
-    held = set(steps)
-    return next((step for step in range(max(held, default=0)) if step not in held), None)

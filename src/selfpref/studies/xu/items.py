@@ -23,6 +23,7 @@ from selfpref.errors import SelfprefError
 
 Task = Literal["mqm", "coverage", "correctness"]
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
+METADATA = ("task", "language", "target", "concepts", "oracle")
 CATEGORIES: Final[dict[Task, str]] = {
     "mqm": "translation",
     "coverage": "commongen",
@@ -67,19 +68,15 @@ def to_table(study: str, items: Iterable[Item]) -> pd.DataFrame:
             "cluster": item.cluster or item.item_id,
             "messages": [{"role": "user", "content": item.request}],
             "reference": item.reference,
-            "metadata": json.dumps(_metadata(item)),
+            "metadata": _metadata(item),
         }
         for item in items
     )
 
 
-def _metadata(item: Item) -> dict[str, Any]:
-    if item.task == "mqm":
-        held: dict[str, Any] = {"language": item.language, "target": item.target}
-        held |= {"oracle": True} if item.oracle else {}
-    else:
-        held = {"concepts": list(item.concepts)} if item.concepts else {}
-    return {"task": item.task, **held}
+def _metadata(item: Item) -> str:
+    held = {name: getattr(item, name) for name in METADATA}
+    return json.dumps({name: value for name, value in held.items() if value})
 
 
 def from_table(items: pd.DataFrame) -> list[Item]:
@@ -98,14 +95,13 @@ def _item(row: dict[str, Any]) -> Item:
             f"item {row['item_id']!r}: its metadata has the task {held.get('task')!r}; "
             f"only items with one of {', '.join(TASKS)} can be refined"
         )
+    concepts = tuple(held.pop("concepts", ()))
+    reference = None if pd.isna(row["reference"]) else row["reference"]
     return Item(
-        item_id=row["item_id"],
-        task=held["task"],
+        row["item_id"],
         request=row["messages"][-1]["content"],
-        reference=None if pd.isna(row["reference"]) else row["reference"],
-        language=held.get("language", ""),
-        target=held.get("target", ""),
-        concepts=tuple(held.get("concepts", ())),
-        oracle=held.get("oracle", False),
+        reference=reference,
+        concepts=concepts,
         cluster=row["cluster"],
+        **held,
     )

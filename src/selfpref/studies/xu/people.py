@@ -4,15 +4,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
-from selfpref.studies.xu.bias import (
-    AVERAGE,
-    Settings,
-    by_group,
-    paper_chains,
-    read_as,
-    summary,
-    truth_of,
-)
+from selfpref.studies.xu import bias
 from selfpref.studies.xu.selection import expected_greatest
 from selfpref.studies.xu.skewness import distance_skewness
 
@@ -42,13 +34,13 @@ def rated_by_people(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
         rows: As `rated` returns them.
         truths: The truths table.
     """
-    own = paper_chains(rows, "mqm")
-    own = own.assign(metric=own["truth"], truth=truth_of(own, truths, "human-mqm"))
+    own = bias.paper_chains(rows, "mqm")
+    own = own.assign(metric=own["truth"], truth=bias.truth_of(own, truths, "human-mqm"))
     return own[own["truth"].notna()]
 
 
 def human(
-    rows: pd.DataFrame, truths: pd.DataFrame, published: pd.DataFrame, settings: Settings
+    rows: pd.DataFrame, truths: pd.DataFrame, published: pd.DataFrame, settings: bias.Settings
 ) -> pd.DataFrame:
     """The human study: own scores against human MQM, and the bias that the paper prints.
 
@@ -59,10 +51,10 @@ def human(
         by the same accept rule (`selection`), on the same sentences.
     """
     own = rated_by_people(rows, truths)
-    table = by_group(
-        summary, own, settings, "human", by={"responder": "model"}, conventions=("released",)
+    table = bias.by_group(
+        bias.summary, own, settings, "human", by={"responder": "model"}, conventions=("released",)
     ).rename(columns=lambda name: str(name).replace("truth_", "human_"))
-    noise, first = [], read_as(own[own["step"].eq(0)], "released")
+    noise, first = [], bias.read_as(own[own["step"].eq(0)], "released")
     for model, part in first.groupby("responder"):
         levels, counts = np.unique(part["score"], return_counts=True)
         for step in table.loc[table["model"].eq(model), "step"]:
@@ -78,7 +70,7 @@ def human(
     )
 
 
-def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Mean human MQM by step beside the truth used here, on the same sentences.
 
     Returns:
@@ -96,7 +88,7 @@ def human_truth(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) ->
     return pd.DataFrame(found, columns=HUMAN_TRUTH)
 
 
-def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Rows for the paper's two schematic figures: the scores of single sentences, no texts.
 
     Figure 1: the human study's cell with the greatest bias at step 0. Figure 2 is made up
@@ -106,7 +98,7 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd
     Returns:
         `figure, language, model, step, sentence, said, truth`; the cell's `bias` and `dskew`.
     """
-    own = read_as(rated_by_people(rows, truths), "released")
+    own = bias.read_as(rated_by_people(rows, truths), "released")
     own = (
         own[own["step"].eq(0) & own["score"].notna()]
         .drop(columns="metric")
@@ -139,12 +131,12 @@ def checks(found: pd.DataFrame, form: pd.DataFrame, published: pd.DataFrame) -> 
         The columns of `CHECKS`; `recomputed` is NaN where what is counted was not released; empty
         where none of the paper's models is there.
     """
-    bias = found.set_index(["model", "step"])["bias"].to_dict()
-    shares = form.loc[form["language"].eq(AVERAGE) & form["step"].isin(STEPS), "well_formed"]
+    known = found.set_index(["model", "step"])["bias"].to_dict()
+    shares = form.loc[form["language"].eq(bias.AVERAGE) & form["step"].isin(STEPS), "well_formed"]
     extremes = {"least share": shares.min(), "greatest share": shares.max()}
     table = published if found["model"].isin(published["model"]).any() else published.iloc[:0]
     recomputed = [
-        bias.get((row.model, row.step), np.nan)
+        known.get((row.model, row.step), np.nan)
         if row.item == "human"
         else extremes.get(str(row.quantity), np.nan)
         for row in table.itertuples()

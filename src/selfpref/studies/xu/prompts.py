@@ -12,7 +12,6 @@ are the same at every step, which takes three changes to the authors':
 - Where their program says `\boxed` its text holds a backspace and "oxed"; here it holds `\boxed`.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts.authors import text
 from selfpref.prompts.texts import Texts
-from selfpref.studies.xu.items import TASKS, Item
+from selfpref.studies.xu.items import Item
 
 TEXTS = Texts(Path(__file__).with_name("prompts.yaml"))
 
@@ -46,16 +45,6 @@ class Refinement:
     reply: Callable[[str], str] = str.strip
     content: Callable[[str], str] = str.strip
     marker: str = MARKER
-
-    @property
-    def version(self) -> str:
-        """A hash of the wording: of every prompt for placeholders."""
-        asked = []
-        for task in TASKS:
-            item = Item("", task, "REQUEST", None, "LANGUAGE", "TARGET", ("CONCEPT",))
-            asked += [self.write(item), self.feedback(item, "TEXT")]
-            asked += [self.revise(item, "TEXT", "FEEDBACK")]
-        return hashlib.sha256(repr(asked).encode()).hexdigest()[:12]
 
 
 PLAIN: Final = Refinement(

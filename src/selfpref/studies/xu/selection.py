@@ -13,30 +13,16 @@ What a measured bias has *beyond* that of noise is told with an interval: senten
 each with its scores, its candidates and its truths in every language.
 """
 
-import itertools
-
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded, ratio
 from selfpref.statistics.scores import Floats
-from selfpref.studies.xu import chains
-from selfpref.studies.xu.bias import (
-    CONVENTIONS,
-    COUNTS,
-    KEY,
-    LEVELS,
-    Settings,
-    by_group,
-    named_intervals,
-    over_languages,
-    paper_chains,
-    summary,
-)
+from selfpref.studies.xu import bias, chains
 from selfpref.studies.xu.items import TASKS
 
 BEST_KEY = ["language", "model", "k", "convention"]
-BEST_OF_K = [*BEST_KEY, *COUNTS[:2], *bounded(*LEVELS)]
+BEST_OF_K = [*BEST_KEY, *bias.COUNTS[:2], *bounded(*bias.LEVELS)]
 BEST_OF_NOISE = [
     *(*BEST_KEY, "candidate_mean", "noise_score", "noise_bias", "scores", *bounded("beyond")),
 ]
@@ -46,7 +32,7 @@ REFINED = [
 ]
 
 
-def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """The candidate that a model scores highest among k of its own.
 
     A k that has texts or truths but no readable scores keeps its row, without values.
@@ -58,17 +44,19 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> p
     best = _candidates(rows[rows["own"]])
     chosen = best[best["step"].eq(1)]
     by, key = {"responder": "model"}, BEST_KEY[:3]
-    table = by_group(summary, chosen.assign(step=chosen["k"]), settings, "best of k", by=by)
+    table = bias.by_group(
+        bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k", by=by
+    )
     table = table.rename(columns={"step": "k"})[BEST_OF_K]
     # Every model and k that the source scored, under both scorings.
     scored = truths[["item_id", "responder"]].join(chains.addressed(truths["item_id"]))
     offered = _candidates(scored).rename(columns=by)[key].drop_duplicates()
-    whole = offered.merge(pd.DataFrame({"convention": CONVENTIONS}), how="cross")
+    whole = offered.merge(pd.DataFrame({"convention": bias.CONVENTIONS}), how="cross")
     whole = whole.merge(table[BEST_KEY], how="outer").merge(table, on=BEST_KEY, how="left")
     beyond = best_of_noise(rows, settings)[[*BEST_KEY, "noise_bias", *bounded("beyond")]]
     return (
-        whole.fillna(dict.fromkeys(COUNTS[:2], 0))
-        .astype(dict.fromkeys(COUNTS[:2], "int64"))
+        whole.fillna(dict.fromkeys(bias.COUNTS[:2], 0))
+        .astype(dict.fromkeys(bias.COUNTS[:2], "int64"))
         .merge(beyond, on=BEST_KEY, how="left")
         .sort_values(BEST_KEY, ignore_index=True)
     )
@@ -115,7 +103,7 @@ def sums_of(values: pd.Series, of: pd.Series, clusters: list[str]) -> Floats:
     return sums
 
 
-def best_of_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Best of k by a judge of pure noise, from the scores that a model gave the candidates of k.
 
     The true score is taken to be the mean over the texts that the model chose at this k.
@@ -132,19 +120,11 @@ def best_of_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     by = {"language": "language", "responder": "model", "k": "k"}
     drawn = _candidates(rows[rows["own"]])
-    found = [
-        by_group(
-            *(_chosen, drawn, settings, "best of noise"),
-            by=by,
-            columns=BEST_OF_NOISE,
-            conventions=(convention,),
-        )
-        for convention in CONVENTIONS
-    ]
-    return pd.concat(found, ignore_index=True)[BEST_OF_NOISE]
+    table = bias.by_group(_chosen, drawn, settings, "best of noise", by=by, columns=BEST_OF_NOISE)
+    return table[BEST_OF_NOISE]
 
 
-def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+def _chosen(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """The same of one model's k under one scoring: one row, or none without scores."""
     drawn = rows[rows["step"].eq(0) & rows["score"].notna()]
     if drawn.empty:
@@ -159,7 +139,7 @@ def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         noise = expected_greatest(levels, counts @ weights, k)
         return {"noise_score": noise[None], "beyond": (ratio((mine @ weights).T) - noise)[None]}
 
-    made = named_intervals(settings.intervals, len(clusters), statistics, *names)
+    made = bias.named_intervals(settings.intervals, len(clusters), statistics, *names)
     return made.assign(
         convention=rows["convention"].iloc[0],
         candidate_mean=drawn["score"].mean(),
@@ -168,7 +148,7 @@ def _chosen(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     )
 
 
-def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def refined_by_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Refinement judged by pure noise, of every task.
 
     The accept rule is the paper's. Scores are drawn from those that the model gave its first texts;
@@ -184,21 +164,16 @@ def refined_by_noise(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         bounds: the measured bias less the noise judge's; NaN at step 0, and where none was
         measured.
     """
-    found = []
-    for task, convention in itertools.product(TASKS, CONVENTIONS):
-        own = paper_chains(rows, task)
-        table = by_group(
-            *(_refined, own.assign(languages=own["language"].nunique()), settings),
-            "refined by noise",
-            by={"responder": "model"},
-            columns=REFINED,
-            conventions=(convention,),
-        )
-        found.append(table)
+    found, by = [], {"responder": "model"}
+    for task in TASKS:
+        own = bias.paper_chains(rows, task)
+        own = own.assign(languages=own["language"].nunique())
+        of = (_refined, own, settings, "refined by noise")
+        found.append(bias.by_group(*of, by=by, columns=REFINED))
     return pd.concat(found, ignore_index=True)[REFINED]
 
 
-def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+def _refined(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
     clusters = sorted({*rows["cluster"]})
     rows = rows.assign(gap=rows["score"] - rows["truth"])
@@ -208,25 +183,25 @@ def _refined(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFram
         language: sums_of(pool["truth"], pool["cluster"], clusters)
         for language, pool in pools.items()
     }
-    held = rows[rows["language"].isin([*pools])].groupby(KEY)
+    held = rows[rows["language"].isin([*pools])].groupby(bias.KEY)
     if not len(held):
         return pd.DataFrame(columns=REFINED)
     gaps = [sums_of(part["gap"], part["cluster"], clusters) for _, part in held]
-    cells = pd.DataFrame([*held.groups], columns=KEY)
+    cells = pd.DataFrame([*held.groups], columns=bias.KEY)
     cells["scores"] = [len(pools[language]) for language in cells["language"]]
-    cells, extended = over_languages(cells, rows["languages"].iloc[0], ["scores"])
+    cells, extended = bias.over_languages(cells, rows["languages"].iloc[0], ["scores"])
 
     def statistics(weights: Floats) -> dict[str, Floats]:
         found = []
         for (_, language, step), sums in zip(held.groups, gaps, strict=True):
             levels, counts = drawn[language]
             score = expected_greatest(levels, counts @ weights, step + 1)
-            bias = score - ratio((truths[language] @ weights).T)
+            over = score - ratio((truths[language] @ weights).T)
             # At step 0 both are the same, and rounding is all that is left.
-            beyond = ratio((sums @ weights).T) - bias if step else np.full_like(bias, np.nan)
-            found.append([score, bias, beyond])
+            beyond = ratio((sums @ weights).T) - over if step else np.full_like(over, np.nan)
+            found.append([score, over, beyond])
         names = ("noise_score", "noise_bias", "beyond")
         values = np.array(found).transpose(1, 0, 2)
         return {name: extended(of) for name, of in zip(names, values, strict=True)}
 
-    return cells.join(named_intervals(settings.intervals, len(clusters), statistics, *names))
+    return cells.join(bias.named_intervals(settings.intervals, len(clusters), statistics, *names))

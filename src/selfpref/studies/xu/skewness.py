@@ -12,7 +12,7 @@ to be read against the null band for its n, or against x with signs drawn at ran
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -86,35 +86,20 @@ def resampled_skewness(values: Floats, gamma: float, weights: Floats) -> Floats:
     Returns:
         `[batch]`, in 0..1; NaN where nothing counts.
     """
-    y = _scaled(values, gamma)
+    y, total = _scaled(values, gamma), weights.sum(axis=0)
     sizes = np.abs(y)
-    total = weights.sum(axis=0)
-    apart, below, part = (np.zeros_like(total) for _ in range(3))
-    for row, step in _steps(y, weights):
-        below += row
-        if step:
-            np.subtract(total, below, out=part)
-            part *= below
-            part *= step
-            apart += part
-    squared = total**2
-    larger = sizes.min(initial=1.0) * squared
-    below[:] = 0
-    for row, step in _steps(sizes, weights):
-        below += row
-        if step:
-            np.multiply(below, below, out=part)
-            np.subtract(squared, part, out=part)
-            part *= step
-            larger += part
+    below, steps = _steps(y, weights)
+    apart = (below * (total - below) * steps).sum(axis=0)
+    below, steps = _steps(sizes, weights)
+    larger = sizes.min(initial=1.0) * total**2 + ((total**2 - below**2) * steps).sum(axis=0)
     return np.where(total > 0, _skewness(2 * apart, 2 * (larger - apart)), np.nan)
 
 
-def _steps(values: Floats, weights: Floats) -> Iterator[tuple[Floats, float]]:
-    """How often each value counts, in ascending order, and how far above it the next one lies."""
+def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """How often a value up to each counts, in ascending order, and how far above the next lies."""
     order = np.argsort(values)
-    apart = np.diff(values[order], append=values[order][-1:]).tolist()
-    return zip((weights[place] for place in order), apart, strict=True)
+    apart = np.diff(values[order], append=values[order][-1:])
+    return weights[order].cumsum(axis=0), apart[:, None]
 
 
 def _drawn(draw: Callable[[tuple[int, int]], Floats], draws: int, n: int) -> Floats:

@@ -11,8 +11,8 @@ from selfpref.studies.xu import STUDY
 from selfpref.studies.xu.items import from_table
 from selfpref.studies.xu.lab import LAB
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
-from selfpref.studies.xu.refine import Plan, run
-from selfpref.studies.xu.refine.judges import Participant, Sampling
+from selfpref.studies.xu.refine import run
+from selfpref.studies.xu.refine.judges import Participant
 
 LAYOUTS = {"lab": LAB, "authors": AUTHORS, "plain": PLAIN}
 
@@ -35,21 +35,19 @@ def refine(
     # A release holds no requests to be refined, and its texts are there already.
     asked = tables.read(params.profile, "items", STUDY.name, params.xu.requests)
     items = [item for item in from_table(asked) if item.task in use.tasks]
-    sampling = Sampling(use.max_tokens, use.feedback_tokens, use.temperature, params.seed)
-    many = (tuple(use.arms), tuple(use.best_of), tuple(use.rounds))
-    plan = Plan(use.steps, *many, use.repeats)
     with ExitStack() as stack:
         writer, *others = [
             Participant(
                 models.responder(params, key),
                 stack.enter_context(open_model(params, key, "", f"refine {model}: {key}")),
                 LAYOUTS[use.prompts],
-                sampling,
+                use,
+                params.seed,
                 scores=models.gives_likelihoods(params, key),
             )
             for key in dict.fromkeys((model, use.external))
         ]
-        found, missing = run(STUDY.name, items, writer, others[0] if others else None, plan)
+        found, missing = run(STUDY.name, items, writer, others[0] if others else None)
     return {**found, "dropped": pd.DataFrame([missing], index=[""]).astype(int)}
 
 

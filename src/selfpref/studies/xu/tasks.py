@@ -11,49 +11,35 @@ import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.shares import difference, share_interval
-from selfpref.studies.xu.bias import (
-    AVERAGE,
-    CONVENTIONS,
-    KEY,
-    MODELS,
-    Convention,
-    Settings,
-    by_group,
-    chained,
-    counted,
-    paper_chains,
-    summary,
-    truth_of,
-    under_scorings,
-)
+from selfpref.studies.xu import bias
 from selfpref.studies.xu.chains import PARAPHRASE
 from selfpref.studies.xu.feedback import well_formed
 from selfpref.studies.xu.truths import MATCHERS
 
 COMMONGEN = ["model", "step", "predicted", "true", "bias", "dskew", "n", "matcher"]
-CELL = [*MODELS.values(), *KEY]
+CELL = [*bias.MODELS.values(), *bias.KEY]
 FORMS = ["well_formed", "but_for_cut", "usable"]
 REPLIES = ["language", "model", "step"]
 
 
-def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def commongen(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Constrained generation: says "all covered" against holds every concept, for both matchers.
 
     Returns:
         The columns `COMMONGEN`, `convention`, what else `summary` returns, and the intervals of
         bias, `predicted` and `true`; those of the two shares are Wilson's.
     """
-    own, found = paper_chains(rows, "coverage"), []
+    own, found = bias.paper_chains(rows, "coverage"), []
     for matcher in MATCHERS:
-        held = own.assign(truth=truth_of(own, truths, f"coverage-{matcher}"))
-        table = _shares(held, settings, CONVENTIONS, "commongen", matcher)
+        held = own.assign(truth=bias.truth_of(own, truths, f"coverage-{matcher}"))
+        table = _shares(held, settings, bias.CONVENTIONS, "commongen", matcher)
         found.append(table.assign(matcher=matcher))
     table = pd.concat(found, ignore_index=True)
     order = [*COMMONGEN, *table.columns.difference(COMMONGEN, sort=False)]
     return table[order].sort_values(["model", "step", "convention", "matcher"], ignore_index=True)
 
 
-def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def mathematics(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Mathematics: says that its answer is correct against gives the right one.
 
     Returns:
@@ -61,7 +47,7 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         `language, model, step, predicted, true, bias, dskew` with intervals, the change of the bias
         since step 0, `n` and `unusable`; the intervals of the two shares are Wilson's.
     """
-    own = chained(rows)
+    own = bias.chained(rows)
     own = own[own["task"].eq("correctness")]
     # No release has a rule of its own here; both conventions are one.
     table = _shares(own, settings, ("corrected",), "mathematics")
@@ -72,16 +58,18 @@ def mathematics(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
 
 
 def _shares(
-    rows: pd.DataFrame, settings: Settings, conventions: Sequence[Convention], *names: str
+    rows: pd.DataFrame, settings: bias.Settings, conventions: Sequence[bias.Convention], *names: str
 ) -> pd.DataFrame:
     """The table of `summary` with Wilson's intervals for the two means, which are shares.
 
     Where the bias does not vary over sentences, its interval is Newcombe's.
     """
-    table = by_group(summary, rows, settings, *names, by=MODELS, conventions=conventions)
-    read = under_scorings(rows, conventions).rename(columns=MODELS)
+    table = bias.by_group(
+        bias.summary, rows, settings, *names, by=bias.MODELS, conventions=conventions
+    )
+    read = bias.under_scorings(rows, conventions).rename(columns=bias.MODELS)
     found = []
-    for values, part in counted(read, CELL).groupby(CELL):
+    for values, part in bias.counted(read, CELL).groupby(CELL):
         said, true = (
             share_interval(part[name], part["cluster"], settings.bootstrap.level)
             for name in ("score", "truth")
@@ -98,7 +86,7 @@ def _shares(
     return whole.drop(columns=bounded("apart"))
 
 
-def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def style(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """A translator's text, judged; then the judge's own paraphrase of it, judged by the same.
 
     Returns:
@@ -108,14 +96,16 @@ def style(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     aside = rows[rows["condition"].str.startswith(PARAPHRASE)]
     aside = aside.assign(system=aside["condition"].str.removeprefix(PARAPHRASE))
     by = {"system": "system", "judge": "judge"}
-    table = by_group(summary, aside, settings, "style", by=by).rename(columns={"step": "text"})
+    table = bias.by_group(bias.summary, aside, settings, "style", by=by).rename(
+        columns={"step": "text"}
+    )
     table["text"] = table["text"].map({0: "translation", 1: "paraphrase"})
     columns = ["language", "system", "judge", "text", "convention"]
     order = [*columns, *table.columns.difference(columns, sort=False)]
     return table[order].sort_values(columns, ignore_index=True)
 
 
-def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def format_accuracy(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """The share of feedback on one's own translations that keeps to the declared grammar.
 
     Args:
@@ -128,7 +118,7 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
         so but for a last line that was cut off) and `usable` (a score can be read), each with its
         bounds.
     """
-    own = paper_chains(rows, "mqm")
+    own = bias.paper_chains(rows, "mqm")
     own = own[own["reply"].notna()]
     replies = own["reply"].map(str.rstrip)
     cut = replies.map(lambda reply: well_formed(reply.rpartition("\n")[0])).astype(bool)
@@ -142,7 +132,7 @@ def format_accuracy(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     held = own.groupby(["model", "step"])["language"].transform("nunique")
     # Each language counts the same, however many replies it has.
     each = own.assign(weight=1 / own.groupby(REPLIES)["weight"].transform("size"))
-    mean = each[held.eq(languages) & (languages > 1)].assign(language=AVERAGE)
+    mean = each[held.eq(languages) & (languages > 1)].assign(language=bias.AVERAGE)
     found = []
     for place in (own, mean):
         for values, part in place.groupby(REPLIES):

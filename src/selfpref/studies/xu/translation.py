@@ -6,25 +6,13 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
-from selfpref.studies.xu.bias import (
-    AVERAGE,
-    CHANGES,
-    KEY,
-    MODELS,
-    TRANSLATION,
-    Settings,
-    by_group,
-    grids,
-    paper_chains,
-    summary,
-    under_scorings,
-)
+from selfpref.studies.xu import bias
 from selfpref.studies.xu.chains import BEST, RESCORED
 from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flips
 
 # Quantities whose change since step 0 is told.
-MOVED = bounded(*CHANGES.values())
-NULLS = [*KEY, "n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "repeated"]
+MOVED = bounded(*bias.CHANGES.values())
+NULLS = [*bias.KEY, "n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "repeated"]
 SIZES = ["language", "model", "step", "convention"]
 EXPECTED = ["condition", "language", "model", "step"]
 
@@ -60,13 +48,13 @@ def arms(found: pd.DataFrame) -> pd.DataFrame:
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
     kept = found.merge(other, on=key)
-    kept = kept[kept["language"].ne(AVERAGE)]
+    kept = kept[kept["language"].ne(bias.AVERAGE)]
     return kept.assign(condition=kept["condition"].replace("", "plain"))[
-        ["condition", *TRANSLATION]
+        ["condition", *bias.TRANSLATION]
     ].reset_index(drop=True)
 
 
-def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """Eq. 1 by fresh draws of the writer's score, which selected nothing (`bias.averaged`).
 
     Beside it `translation` has the bias of the score that drove the refinement.
@@ -77,14 +65,16 @@ def expected(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """
     fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
-    table = by_group(summary, fresh, settings, "expected", by=MODELS, conventions=("corrected",))
-    counts = fresh.rename(columns=MODELS).groupby(EXPECTED)["draws"]
+    table = bias.by_group(
+        bias.summary, fresh, settings, "expected", by=bias.MODELS, conventions=("corrected",)
+    )
+    counts = fresh.rename(columns=bias.MODELS).groupby(EXPECTED)["draws"]
     counts = counts.agg(texts="size", draws="sum").reset_index()
     table = counts.merge(table.drop(columns="convention"), on=EXPECTED)
     return table.assign(condition=table["condition"].replace("", "plain"))
 
 
-def nulls(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
+def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """Whether D is more than chance would give: two nulls.
 
     Args:
@@ -98,33 +88,31 @@ def nulls(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame:
         language has the same values, since texts and feedback have stayed.
     """
     level, found = settings.bootstrap.level, []
-    for _, cells in grids(rows)["gap"].groupby(level="convention", sort=False):
-        rng = settings.intervals.rng(*names, "flips")
-        known: dict[bytes, dict[str, float]] = {}
-        for key, row in zip(cells.index, cells.to_numpy(), strict=True):
-            values = row[~np.isnan(row)]
-            alike = values.tobytes()
-            if alike not in known:
-                p, upper = sign_flips(values, settings.gamma, settings.flips, level, rng)
-                mean, band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
-                known[alike] = {
-                    "dskew": float(distance_skewness(values, settings.gamma)),
-                    **{"p": p, "flip_upper": upper, "band_mean": mean, "band_upper": band},
-                }
-            cell = dict(zip(KEY, key, strict=True)) | known[alike]
-            found.append(cell | {"n": len(values), "values": alike})
+    rng, known = settings.intervals.rng(*names, "flips"), {}
+    cells = bias.grids(rows)["gap"]
+    for key, row in zip(cells.index, cells.to_numpy(), strict=True):
+        values = row[~np.isnan(row)]
+        alike = values.tobytes()
+        if alike not in known:
+            p, upper = sign_flips(values, settings.gamma, settings.flips, level, rng)
+            mean, band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
+            known[alike] = {
+                "dskew": float(distance_skewness(values, settings.gamma)),
+                **{"p": p, "flip_upper": upper, "band_mean": mean, "band_upper": band},
+            }
+        cell = dict(zip(bias.KEY, key, strict=True)) | known[alike]
+        found.append(cell | {"n": len(values), "values": alike})
     table = pd.DataFrame(found, columns=[*NULLS, "values"])
-    repeated = table.duplicated(["convention", "language", "values"])
-    return table.assign(repeated=repeated)[NULLS]
+    return table.assign(repeated=table.duplicated(["language", "values"]))[NULLS]
 
 
-def skewness(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def skewness(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """D of every cell beside its nulls (`nulls`)."""
     by = {"responder": "model"}
-    return by_group(nulls, paper_chains(rows), settings, "skewness", by=by, columns=NULLS)
+    return bias.by_group(nulls, bias.paper_chains(rows), settings, "skewness", by=by, columns=NULLS)
 
 
-def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: Settings) -> pd.DataFrame:
+def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """The models that differ in size alone, in ascending order, in the languages they share.
 
     Args:
@@ -136,7 +124,7 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: Settings) -> pd.Dat
         The rows of the table with `difference`, what the bias is above that of the next smaller
         model on the sentences that count for both, and its interval; NaN for the smallest.
     """
-    read = under_scorings(paper_chains(rows, "mqm"))
+    read = bias.under_scorings(bias.paper_chains(rows, "mqm"))
     gaps = read.assign(gap=read["score"] - read["truth"]).pivot(
         index=["convention", "language", "step", "cluster", "item_id"],
         columns="responder",
@@ -151,7 +139,7 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: Settings) -> pd.Dat
             mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
             cell = dict(zip(SIZES, (*place, convention), strict=True))
             found.append(cell | mean.columns("difference"))
-    table = table[table["model"].isin(settings.sizes) & table["language"].ne(AVERAGE)]
+    table = table[table["model"].isin(settings.sizes) & table["language"].ne(bias.AVERAGE)]
     shared = table.groupby("language")["model"].transform("nunique").eq(len(settings.sizes))
     order = {name: i for i, name in enumerate(settings.sizes)}
     return (
@@ -172,7 +160,7 @@ def first_and_last(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `model, first, last`, means of the languages; what is missing at a step stays missing.
     """
-    mean = table[table["language"].eq(AVERAGE) & table["convention"].eq("corrected")]
-    bias = mean.sort_values("step").set_index("model")["bias"]
-    ends = {end: bias[~bias.index.duplicated(keep=end)] for end in ("first", "last")}
+    mean = table[table["language"].eq(bias.AVERAGE) & table["convention"].eq("corrected")]
+    over = mean.sort_values("step").set_index("model")["bias"]
+    ends = {end: over[~over.index.duplicated(keep=end)] for end in ("first", "last")}
     return pd.DataFrame(ends).reset_index()

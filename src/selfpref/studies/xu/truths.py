@@ -137,28 +137,9 @@ class Scale:
 
 
 def recovered(raw: Floats, mapped: Floats) -> Scale:
-    """The map that took `raw` to `mapped`.
-
-    Args:
-        raw: `[n]`, n > 0.
-        mapped: `[n]`.
-
-    Raises:
-        ValueError: One raw value has two mapped ones, or a greater raw value a smaller mapped one.
-    """
-    order = np.lexsort((mapped, raw))
-    raw, mapped = raw[order], mapped[order]
-    falls = np.flatnonzero(np.diff(mapped) < 0)
-    doubled = np.flatnonzero((np.diff(raw) == 0) & (np.diff(mapped) != 0))
-    for fault, found in (("two values at once", doubled), ("a fall", falls)):
-        if len(found):
-            i = found[0]
-            raise ValueError(
-                f"{fault}: {raw[i]:g} is mapped to {mapped[i]:g}, {raw[i + 1]:g} to "
-                f"{mapped[i + 1]:g}"
-            )
-    first = np.concatenate([[True], np.diff(raw) > 0])
-    return Scale(raw[first], mapped[first])
+    """The map that took `raw` to `mapped`, both `[n]`, n > 0; equal raw values have one mapped."""
+    knots, first = np.unique(raw, return_index=True)
+    return Scale(knots, mapped[first])
 
 
 def quantile_map(source: Floats, target: Floats, knots: int = 101) -> Scale:

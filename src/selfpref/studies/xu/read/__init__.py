@@ -46,15 +46,16 @@ What a file holds, and of which step, its path says:
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from selfpref import tables
 from selfpref.download.fetch import fetch
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import judges_of
@@ -64,22 +65,9 @@ from selfpref.studies.xu import chains, feedback
 from selfpref.studies.xu.items import Task
 from selfpref.studies.xu.truths import MATCHERS, covers, recovered
 
-KEY = ["study", "item_id", "responder", "step"]
-COLUMNS = {
-    "responses": [*KEY, "sample", "text", "status"],
-    "ratings": [
-        *(*KEY, "sample", "judge", "task", "variant", "repeat", "score", "marks", "reply"),
-        *("stored", "status"),
-    ],
-    "truths": [*KEY, "metric", "score"],
-    "audit": ["study", "file", "finding", "rows", "affected", "detail"],
-}
 METRICS = {"bleurt": "bleurt", "mapped": "bleurt-mqm", "human": "human-mqm"}
-
-
 # Condition, language, responder and step.
 Cell = tuple[str, str, str, int]
-Kind = Literal["source", "reference", "text", "feedback", "bleurt", "mapped", "human"]
 COMMONGEN = "commongen"
 # Files beside `self_refine` on these models' texts are of their second run.
 RAN_TWICE = {"gemini"}
@@ -90,44 +78,35 @@ TERMINATOR = "[SEP_TOKEN_WENDA]"
 _MODEL = r"model_outputs/(?P<responder>[^/]+)"
 _REFINED = _MODEL + r"/self_refine/(?P<language>[^/]+)"
 _STEP = r"_new_(?P<step>\d+)_rerun"
-_BEST = r"(?P<best>1of)?(?P<k>\d+)"
+_BESIDE = _MODEL + r"(?P<beside>/)(?P<language>[^/]+)"
 _SYSTEM = (
     r"model_outputs/(?P<system>[^/]+)/(?P<language>[^/]+?)_\d+(?:_(?P<judge>(?!bleurt)[^_/]+))?"
     r"(?P<paraphrase>_paraphrase)?"
 )
 # The first that fits counts. A group `beside` is that of a file outside `self_refine`.
-_PATTERNS: tuple[tuple[Kind, str], ...] = (
-    ("source", r"srcs/(?P<language>.+)_src_\d+\.txt"),
-    ("source", r"srcs/(?P<language>commongen)_hard\.jsonl"),
-    ("reference", r"refs/en_ref_\d+\.txt"),
-    ("text", rf"{_REFINED}/(?P=responder)-outputs/[^/]+{_STEP}\.txt"),
-    ("feedback", rf"{_REFINED}/(?P=responder)-scores/[^/]+{_STEP}\.txt"),
-    ("bleurt", rf"{_REFINED}/bleurt-raw/[^/]+{_STEP}_bleurt\.txt"),
-    ("mapped", rf"{_REFINED}/bleurt-nor/(?P=responder)_(?P<step>\d+)_bleurt_nor\.txt"),
-    ("human", rf"{_REFINED}/human/human_(?P<step>\d+)\.txt"),
-    ("text", rf"{_REFINED}/(?P=responder)-outputs-{_BEST}/[^/]+\.txt"),
-    ("feedback", rf"{_REFINED}/(?P=responder)-scores-{_BEST}/[^/]+\.txt"),
-    ("bleurt", rf"{_REFINED}/(?P<best>1of)(?P<k>\d+)-bleurt-raw/[^/]+\.txt"),
-    ("mapped", rf"{_REFINED}/(?P<best>1of)(?P<k>\d+)-bleurt-nor/[^/]+\.txt"),
-    (
-        "feedback",
-        r"model_outputs/(?P<judge>[^/]+)(?P<beside>/)(?:old_files/)?(?P<language>[^/]+?)"
-        r"_eval_\d+_one-shot_(?P<responder>[^/]+?)(?:_new_(?P<step>\d+))?(?:_rerun)?\.txt",
-    ),
-    (
-        "bleurt",
-        rf"{_MODEL}(?P<beside>/)(?P<language>[^/]+)_base_outputs_(?P=responder)_bleurt\.txt",
-    ),
-    (
-        "bleurt",
-        rf"{_MODEL}(?P<beside>/)(?P<language>[^/]+)_self_refinement_\d+_(?P=responder){_STEP}"
-        r"_bleurt\.txt",
-    ),
-    ("feedback", rf"{_SYSTEM}_feedback\.txt"),
-    ("bleurt", rf"{_SYSTEM}_bleurt_raw\.txt"),
-    ("mapped", rf"{_SYSTEM}_bleurt_nor\.txt"),
-    ("text", rf"{_SYSTEM}\.txt"),
+_PATTERNS = (
+    r"srcs/(?P<language>.+)_(?P<kind>src)_\d+\.txt",
+    r"srcs/(?P<language>commongen)_(?P<kind>hard)\.jsonl",
+    r"refs/en_(?P<kind>ref)_\d+\.txt",
+    rf"{_REFINED}/(?P=responder)-(?P<kind>outputs|scores)/[^/]+{_STEP}\.txt",
+    rf"{_REFINED}/(?P<kind>bleurt-raw)/[^/]+{_STEP}_bleurt\.txt",
+    rf"{_REFINED}/(?P<kind>bleurt-nor)/(?P=responder)_(?P<step>\d+)_bleurt_nor\.txt",
+    rf"{_REFINED}/(?P<kind>human)/human_(?P<step>\d+)\.txt",
+    rf"{_REFINED}/(?P=responder)-(?P<kind>outputs|scores)-(?P<best>1of)?(?P<k>\d+)/[^/]+\.txt",
+    rf"{_REFINED}/(?P<best>1of)(?P<k>\d+)-(?P<kind>bleurt-(?:raw|nor))/[^/]+\.txt",
+    r"model_outputs/(?P<judge>[^/]+)(?P<beside>/)(?:old_files/)?(?P<language>[^/]+?)"
+    r"_(?P<kind>eval)_\d+_one-shot_(?P<responder>[^/]+?)(?:_new_(?P<step>\d+))?(?:_rerun)?\.txt",
+    rf"{_BESIDE}_base_outputs_(?P=responder)_(?P<kind>bleurt)\.txt",
+    rf"{_BESIDE}_self_refinement_\d+_(?P=responder){_STEP}_(?P<kind>bleurt)\.txt",
+    rf"{_SYSTEM}_(?P<kind>feedback|bleurt_raw|bleurt_nor)\.txt",
+    rf"{_SYSTEM}(?P<kind>)\.txt",
 )
+# What the words in the names of files stand for.
+_KINDS = {"src": "source", "hard": "source", "ref": "reference", "human": "human"}
+_KINDS |= dict.fromkeys(("outputs", ""), "text")
+_KINDS |= dict.fromkeys(("scores", "eval", "feedback"), "feedback")
+_KINDS |= dict.fromkeys(("bleurt", "bleurt-raw", "bleurt_raw"), "bleurt")
+_KINDS |= dict.fromkeys(("bleurt-nor", "bleurt_nor"), "mapped")
 
 
 @dataclass(frozen=True)
@@ -135,7 +114,7 @@ class Place:
     """What one file holds.
 
     Attributes:
-        kind: Texts, feedback, or a true score.
+        kind: `source`, `reference`, `text`, `feedback`, or a true score, a key of `METRICS`.
         language: A language pair, or `commongen`; empty for the references, which all share.
         condition: How the texts came about: empty for self-refinement, else `second-run`,
             `best-of-<k>` or `paraphrase/<translator>`.
@@ -146,7 +125,7 @@ class Place:
         samples: Candidates a sentence, else 1.
     """
 
-    kind: Kind
+    kind: str
     language: str = ""
     condition: str = ""
     responder: str = ""
@@ -159,16 +138,22 @@ class Place:
         """Condition, language, responder and step."""
         return self.condition, self.language, self.responder, self.step
 
+    def item(self, line: int) -> str:
+        """The name of the item of a line, which counts from 0."""
+        front = f"{self.condition}/" if self.condition else ""
+        return f"{front}{self.language}/{line + 1}"
+
 
 def place(path: str) -> Place | None:
     """What the file at a path of the release holds, or None for a file of no known kind."""
-    for kind, pattern in _PATTERNS:
+    for pattern in _PATTERNS:
         if match := re.fullmatch(pattern, path):
-            return _placed(kind, match.groupdict())
+            return _placed(match.groupdict())
     return None
 
 
-def _placed(kind: Kind, found: dict[str, str | None]) -> Place:
+def _placed(found: dict[str, str | None]) -> Place:
+    kind = _KINDS[found["kind"] or ""]
     language, responder = found.get("language") or "", found.get("responder") or ""
     judge = (found.get("judge") or responder) if kind == "feedback" else None
     if k := found.get("k"):
@@ -199,6 +184,14 @@ def records_of(path: Path) -> list[str]:
     return path.read_bytes().decode().split(TERMINATOR)[:-1]
 
 
+# How a file of a kind is read, and what it holds.
+_LOADED: dict[str, tuple[Callable[[Path], list[Any]], str]] = {
+    "text": (lines_of, "lines"),
+    "feedback": (records_of, "records"),
+    **dict.fromkeys(METRICS, (numbers_of, "numbers")),
+}
+
+
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of the release.
 
@@ -214,44 +207,43 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         SelfprefError: A file cannot be had or placed; a judge is not in the release; a step lacks
             its predecessor.
     """
-    release = Release(entry.study, source)
+    release = Release(source)
     known = {where.judge for _, where in release.of("feedback") if where.judge}
     judges = judges_of(dataset, entry, known)
-    _read_texts(release)
-    _read_numbers(release)
-    _read_feedback(release, judges)
-    found = {
-        name: pd.DataFrame(release.rows[name], columns=columns) for name, columns in COLUMNS.items()
-    }
-    found["ratings"] = found["ratings"].assign(mass=None, distribution=None)
-    return {"items": release.items(), **found}
+    release.read_texts()
+    release.read_numbers()
+    release.read_feedback(judges)
+    found = {"items": release.items(), **release.rows}
+    return {name: tables.fill(rows, name, study=entry.study) for name, rows in found.items()}
 
 
 class Release:
     """One release while it is read: its files, its sentences, and the rows found so far."""
 
-    def __init__(self, study: str, source: Path) -> None:
-        self.study, self.files = study, dict(fetch(source))
+    def __init__(self, source: Path) -> None:
+        self.files = dict(fetch(source))
         self.places: dict[str, Place] = {}
         for path in sorted(self.files):
             if (where := place(path)) is None:
                 raise SelfprefError(f"{source}: {path} is no file of this release; remove the line")
             self.places[path] = where
         _every_step_follows(self.places)
-        self.rows: dict[str, list[dict[str, object]]] = {name: [] for name in COLUMNS}
-        # What is asked, by language.
+        self.rows: dict[str, list[dict[str, object]]] = {
+            name: [] for name in ("responses", "ratings", "truths", "audit")
+        }
+        # What is asked, by language; the references, which all share, by none.
         self.asked: dict[str, list[str]] = {}
-        self.references: list[str] = []
         for path, where in self.of("source", "reference"):
             if where.language == COMMONGEN:
                 lines = [", ".join(row["concepts"]) for _, row in json_lines(self.files[path])]
+                # The list goes on after the items that were used; the texts' names say how many.
+                names = [
+                    name.partition(f"{COMMONGEN}_refinement_")[2] for name, _ in self.of("text")
+                ]
+                used = lines[: max((int(n.partition("_")[0]) for n in names if n), default=0)]
             else:
-                lines = lines_of(self.files[path])
-            used = self._used(where, lines)
-            if where.kind == "source":
-                self.asked[where.language] = used
-            else:
-                self.references = used
+                lines = used = lines_of(self.files[path])
+            self.asked[where.language] = used
             self.note(path, "read", len(lines), len(used))
         scored = {where.cell for _, where in self.of("bleurt", "mapped")}
         in_chains = {cell[:3] for cell in scored}
@@ -266,80 +258,120 @@ class Release:
         """Paths and places of some kinds, in order."""
         return ((path, where) for path, where in self.places.items() if where.kind in kinds)
 
-    def _used(self, where: Place, lines: list[str]) -> list[str]:
-        """Of the list of concepts, which goes on, as many as the names of the texts say."""
-        if where.language != COMMONGEN:
-            return lines
-        named = [path.partition(f"{COMMONGEN}_refinement_")[2] for path, _ in self.of("text")]
-        return lines[: max((int(name.partition("_")[0]) for name in named if name), default=0)]
-
     def note(
         self, path: str, finding: str, rows: int, affected: int, detail: str | None = None
     ) -> None:
         """One row of the audit; `affected` of the file's `rows`."""
-        row = (self.study, path, finding, rows, affected, detail)
-        self.rows["audit"].append(dict(zip(COLUMNS["audit"], row, strict=True)))
+        row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
+        self.rows["audit"].append(row | {"detail": detail})
 
-    def items_of(self, where: Place) -> list[dict[str, object]]:
-        """Study and item_id of each sentence of a place."""
-        name = f"{where.condition}/{where.language}" if where.condition else where.language
-        sentences = range(1, len(self.asked[where.language]) + 1)
-        return [{"study": self.study, "item_id": f"{name}/{n}"} for n in sentences]
-
-    def fits(self, path: str, values: Sequence[object], kind: str) -> bool:
-        """Whether a file has one value a text, so that they can be aligned; noted either way."""
-        where, n = self.places[path], len(values)
+    def values(self, path: str, judges: Collection[str] = ()) -> list[Any] | None:
+        """What a file holds, a value a text; None where it is left out. Noted either way."""
+        where = self.places[path]
+        load, kind = _LOADED[where.kind]
         wanted = len(self.asked[where.language]) * where.samples
-        if n == wanted:
-            self.note(path, "read", n, n)
-        else:
-            reason = f"{n} {kind} for {wanted} texts"
-            self.note(path, f"left out: {kind} are not texts", n, n, reason)
-        return n == wanted
-
-    def wanted(self, path: str, judges: set[str]) -> bool:
-        """Whether a file of texts or feedback is to be read; noted if not."""
-        where, reason = self.places[path], ""
-        if where.cell in self.unscored:
+        reason = ""
+        if where.kind in ("text", "feedback") and where.cell in self.unscored:
             reason = "no true score"
         elif where.judge and where.judge not in judges:
             reason = "judge not wanted"
         if reason:
-            n = len(self.asked[where.language]) * where.samples
-            self.note(path, f"left out: {reason}", n, n)
-        return not reason
+            self.note(path, f"left out: {reason}", wanted, wanted)
+            return None
+        values = load(self.files[path])
+        n = len(values)
+        # People rated the first texts only.
+        fits = n == wanted or where.kind == "human"
+        detail = None if fits else f"{n} {kind} for {wanted} texts"
+        self.note(path, "read" if fits else f"left out: {kind} are not texts", n, n, detail)
+        return values if fits else None
 
-    def items(self) -> pd.DataFrame:
-        """The items table: every condition and language in which there is anything."""
-        wheres = {(w.condition, w.language): w for _, w in self.of("text", "feedback", "mapped")}
+    def items(self) -> list[dict[str, object]]:
+        """The rows of items: every condition and language in which there is anything."""
+        places = {(w.condition, w.language): w for _, w in self.of("text", "feedback", "mapped")}
         rows = []
-        for (_, language), where in sorted(wheres.items()):
+        for (_, language), where in sorted(places.items()):
             given = language == COMMONGEN
-            asked = zip(self.items_of(where), self.asked[language], strict=True)
-            for n, (identity, text) in enumerate(asked):
+            kind, cluster = (COMMONGEN, COMMONGEN) if given else ("translation", "flores")
+            for n, text in enumerate(self.asked[language]):
                 concepts = {"concepts": text.split(", ")} if given else {}
-                rows.append(
-                    identity
-                    | {
-                        "category": COMMONGEN if given else "translation",
-                        "cluster": f"{COMMONGEN if given else 'flores'}/{n + 1}",
-                        "messages": [{"role": "user", "content": text}],
-                        "reference": None if given else self.references[n],
-                        "metadata": json.dumps(concepts),
-                    }
-                )
-        return pd.DataFrame(rows)
+                row: dict[str, object] = {"item_id": where.item(n), "category": kind}
+                row |= {"cluster": f"{cluster}/{n + 1}", "metadata": json.dumps(concepts)}
+                row |= {"messages": [{"role": "user", "content": text}]}
+                rows.append(row | {"reference": None if given else self.asked[""][n]})
+        return rows
 
     def add(self, table: str, where: Place, values: Sequence[Mapping[str, object]]) -> None:
         """Add a row for each text of a place; human ratings are of the first texts only."""
-        slots = product(self.items_of(where), range(where.samples))
+        slots = product(range(len(self.asked[where.language])), range(where.samples))
         held = {"responder": where.responder, "step": where.step}
-        for (item, sample), value in zip(slots, values, strict=False):
-            self.rows[table].append({**item, **held, "sample": sample, **value})
+        for (n, sample), value in zip(slots, values, strict=False):
+            # Truths are of texts that stand alone.
+            slot = {"sample": sample} if table != "truths" else {}
+            self.rows[table].append({"item_id": where.item(n), **held, **slot, **value})
+
+    def add_texts(self, where: Place, texts: Sequence[str]) -> None:
+        """Add the texts of a place."""
+        self.add("responses", where, [{"text": text, "status": "ok"} for text in texts])
 
     def add_truths(self, where: Place, metric: str, scores: Sequence[float]) -> None:
         """Add the true scores of a place's texts."""
         self.add("truths", where, [{"metric": metric, "score": score} for score in scores])
+
+    def read_texts(self) -> None:
+        """The texts, and which concepts they hold; the references that a judge read as texts."""
+        for path, where in self.of("text"):
+            if (texts := self.values(path)) is None:
+                continue
+            self.add_texts(where, texts)
+            for matcher in MATCHERS if where.language == COMMONGEN else ():
+                pairs = zip(texts, self.asked[COMMONGEN], strict=True)
+                covered = [covers(text, concepts.split(", "), matcher) for text, concepts in pairs]
+                self.add_truths(where, f"coverage-{matcher}", covered)
+        judged = {w.language: w for _, w in self.of("feedback") if w.responder == HUMAN}
+        for _, where in sorted(judged.items()):
+            self.add_texts(where, self.asked[""])
+
+    def read_numbers(self) -> None:
+        """BLEURT, its map to the scale of MQM, and human MQM."""
+        held: dict[str, dict[Cell, list[float]]] = {kind: {} for kind in METRICS}
+        for path, where in self.of(*METRICS):
+            if (values := self.values(path)) is None:
+                continue
+            held[where.kind][where.cell] = values
+            self.add_truths(where, METRICS[where.kind], values)
+        raw, mapped = held["bleurt"], held["mapped"]
+        both = [cell for cell in mapped if cell in raw]
+        if not both:
+            return
+        scale = recovered(*(np.concatenate([of[cell] for cell in both]) for of in (raw, mapped)))
+        for _, where in self.of("bleurt"):
+            if where.cell in raw and where.cell not in mapped:
+                here = scale(np.array(raw[where.cell])).tolist()
+                self.add_truths(where, METRICS["mapped"], here)
+
+    def read_feedback(self, judges: set[str]) -> None:
+        """What the judges say; of several files of a judge on the same texts, each is a repeat."""
+        times: Counter[tuple[object, ...]] = Counter()
+        for path, where in self.of("feedback"):
+            repeat = times[where.cell, where.judge, where.samples]
+            times[where.cell, where.judge, where.samples] += 1
+            if (records := self.values(path, judges)) is None:
+                continue
+            echoes = sum(feedback.without_echo(record) != record for record in records)
+            if echoes:
+                self.note(path, "instruction repeated", len(records), echoes)
+            given = where.language == COMMONGEN
+            task: Task = "coverage" if given else "mqm"
+            rule = feedback.released_coverage if given else feedback.released_mqm
+            held = {"judge": where.judge, "task": task, "repeat": repeat}
+            rows = []
+            for record in records:
+                said = feedback.read(task, record)
+                row = {"reply": record, "stored": rule(record), "score": said.score}
+                row |= {"status": said.status, "marks": None if given else said.marks}
+                rows.append(held | row)
+            self.add("ratings", where, rows)
 
 
 def _every_step_follows(places: Mapping[str, Place]) -> None:
@@ -351,77 +383,8 @@ def _every_step_follows(places: Mapping[str, Place]) -> None:
             what = f"{where.language}, {where.responder}: no {where.kind}"
             steps.setdefault((path.rpartition("/")[0], what), set()).add(where.step)
     for (folder, what), held in sorted(steps.items()):
-        if (missing := chains.gap(pd.Series(sorted(held)))) is not None:
+        if missing := sorted({*range(max(held))} - held):
             raise SelfprefError(
-                f"{folder}: {what} of step {missing}, but of step {max(held)}; list every step up "
-                "to the last"
+                f"{folder}: {what} of step {missing[0]}, but of step {max(held)}; list every step "
+                "up to the last"
             )
-
-
-def _read_texts(release: Release) -> None:
-    """The texts, and which concepts they hold; the references that a judge read as texts."""
-    for path, where in release.of("text"):
-        if not release.wanted(path, set()):
-            continue
-        texts = lines_of(release.files[path])
-        if not release.fits(path, texts, "lines"):
-            continue
-        release.add("responses", where, [{"text": text, "status": "ok"} for text in texts])
-        for matcher in MATCHERS if where.language == COMMONGEN else ():
-            pairs = zip(texts, release.asked[COMMONGEN], strict=True)
-            covered = [covers(text, concepts.split(", "), matcher) for text, concepts in pairs]
-            release.add_truths(where, f"coverage-{matcher}", covered)
-    judged = {w.language: w for _, w in release.of("feedback") if w.responder == HUMAN}
-    for _, where in sorted(judged.items()):
-        texts = release.references
-        release.add("responses", where, [{"text": text, "status": "ok"} for text in texts])
-
-
-def _read_numbers(release: Release) -> None:
-    """BLEURT, its map to the scale of MQM, and human MQM."""
-    held: dict[str, dict[Cell, list[float]]] = {"bleurt": {}, "mapped": {}}
-    for path, where in release.of(*METRICS):
-        values = numbers_of(release.files[path])
-        if where.kind == "human":
-            release.note(path, "read", len(values), len(values))
-        elif release.fits(path, values, "numbers"):
-            held[where.kind][where.cell] = values
-        else:
-            continue
-        release.add_truths(where, METRICS[where.kind], values)
-    raw, mapped = held["bleurt"], held["mapped"]
-    both = [cell for cell in mapped if cell in raw]
-    if not both:
-        return
-    scale = recovered(*(np.concatenate([of[cell] for cell in both]) for of in (raw, mapped)))
-    for _, where in release.of("bleurt"):
-        if where.cell in raw and where.cell not in mapped:
-            here = scale(np.array(raw[where.cell])).tolist()
-            release.add_truths(where, METRICS["mapped"], here)
-
-
-def _read_feedback(release: Release, judges: set[str]) -> None:
-    """What the judges say; of several files of a judge on the same texts, each is a repeat."""
-    times: Counter[tuple[object, ...]] = Counter()
-    for path, where in release.of("feedback"):
-        repeat = times[where.cell, where.judge, where.samples]
-        times[where.cell, where.judge, where.samples] += 1
-        if not release.wanted(path, judges):
-            continue
-        records = records_of(release.files[path])
-        if not release.fits(path, records, "records"):
-            continue
-        echoes = sum(feedback.without_echo(record) != record for record in records)
-        if echoes:
-            release.note(path, "instruction repeated", len(records), echoes)
-        given = where.language == COMMONGEN
-        task: Task = "coverage" if given else "mqm"
-        rule = feedback.released_coverage if given else feedback.released_mqm
-        held = {"judge": where.judge, "task": task, "variant": "plain", "repeat": repeat}
-        rows = []
-        for record in records:
-            said = feedback.read(task, record)
-            row = {"reply": record, "stored": rule(record), "score": said.score}
-            row |= {"status": said.status, "marks": None if given else said.marks}
-            rows.append(held | row)
-        release.add("ratings", where, rows)

@@ -15,14 +15,15 @@ the release of Xu et al. its differences ran on from round to round, and two mis
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from selfpref.models import Generate, Prompt, Text
 from selfpref.models.calls import Model
+from selfpref.params import Refine
 from selfpref.seeds import seed_of
 from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
 from selfpref.studies.xu.items import Item, Task
@@ -30,8 +31,7 @@ from selfpref.studies.xu.prompts import Refinement
 from selfpref.studies.xu.truths import answer_of
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """One text to judge or to revise.
 
     Attributes:
@@ -45,27 +45,6 @@ class Question:
     occasion: str
 
 
-class Judge(Protocol):
-    """Whoever gives feedback."""
-
-    @property
-    def name(self) -> str:
-        """The judge in the ratings table."""
-
-    def rate(self, questions: Sequence[Question]) -> list[Feedback]:
-        """Feedback on each text."""
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How a model writes: limits in tokens, temperature (0: greedy), and the seed of every draw."""
-
-    max_tokens: int
-    feedback_tokens: int
-    temperature: float
-    seed: int
-
-
 @dataclass(frozen=True)
 class Participant:
     """A model behind the store that writes, revises, and gives feedback in words.
@@ -77,68 +56,61 @@ class Participant:
         name: The responder and judge in the tables.
         model: The model.
         prompts: Its prompts, the same at every step.
-        sampling: Limits, temperature and seed.
+        use: What is done, and with which limits and temperature.
+        seed: Of every draw.
         scores: Whether it tells the likelihood of a given text.
     """
 
     name: str
     model: Model
     prompts: Refinement
-    sampling: Sampling
+    use: Refine
+    seed: int
     scores: bool = True
 
     def write(self, items: Sequence[Item], samples: int = 1) -> list[list[Text]]:
         """First texts of each item, `samples` draws."""
         made = self._texts(
-            [
-                (self.prompts.write(item), self._seed(item, "write", sample))
-                for item in items
-                for sample in range(samples)
-            ]
+            (self.prompts.write(item), item, "write", sample)
+            for item in items
+            for sample in range(samples)
         )
         return [made[start : start + samples] for start in range(0, len(made), samples)]
 
     def revise(self, questions: Sequence[Question], said: Sequence[Feedback]) -> list[Text]:
         """A better text for each, given what was said of it."""
         return self._texts(
-            [
-                (
-                    self.prompts.revise(one.item, one.text, feedback.reply or ""),
-                    self._seed(one.item, "revise", one.occasion),
-                )
-                for one, feedback in zip(questions, said, strict=True)
-            ]
+            (self.prompts.revise(item, text, feedback.reply or ""), item, "revise", occasion)
+            for (item, text, occasion), feedback in zip(questions, said, strict=True)
         )
 
     def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text; equal questions on one occasion are one call."""
-        made = self.model.ask([self._asked(question) for question in questions])
+        made = self.model.ask([self._asked(*question) for question in questions])
         return [
             read_generation(question.item.task, one, self.prompts.reply(one.text))
             for question, one in zip(questions, made, strict=True)
         ]
 
-    def _asked(self, question: Question) -> Generate:
+    def _asked(self, item: Item, text: str, occasion: str) -> Generate:
         # Only a verdict has a marker to read probabilities after.
-        marker = self.prompts.marker if question.item.task == "correctness" else ""
+        marker = self.prompts.marker if item.task == "correctness" else ""
         return Generate(
-            self.prompts.feedback(question.item, question.text),
-            self.sampling.feedback_tokens,
-            self.sampling.temperature,
-            self._seed(question.item, "feedback", question.occasion),
+            self.prompts.feedback(item, text),
+            self.use.feedback_tokens,
+            self.use.temperature,
+            seed_of(self.seed, self.name, item.item_id, "feedback", occasion),
             marker,
             VERDICTS if marker else (),
         )
 
-    def _texts(self, asked: Sequence[tuple[Prompt, int]]) -> list[Text]:
-        limit, temperature = self.sampling.max_tokens, self.sampling.temperature
-        made = self.model.ask(
-            [Generate(prompt, limit, temperature, seed) for prompt, seed in asked]
-        )
-        return [Text(one.text.strip(), one.status) for one in made]
-
-    def _seed(self, item: Item, *parts: object) -> int:
-        return seed_of(self.sampling.seed, self.name, item.item_id, *parts)
+    def _texts(self, asked: Iterable[tuple[Prompt, Item, str, object]]) -> list[Text]:
+        limit, temperature = self.use.max_tokens, self.use.temperature
+        calls = [
+            Generate(prompt, limit, temperature, seed_of(self.seed, self.name, item.item_id, *of))
+            for prompt, item, *of in asked
+        ]
+        return [Text(one.text.strip(), one.status) for one in self.model.ask(calls)]
 
 
 def written(text: Text) -> bool:
@@ -146,6 +118,7 @@ def written(text: Text) -> bool:
     return text.status in ("ok", "cut")
 
 
+@dataclass(frozen=True)
 class NoiseJudge:
     """Feedback that says nothing about the text: the null of the paper's accept rule.
 
@@ -153,28 +126,22 @@ class NoiseJudge:
     drawn at random; which words it calls wrong is drawn from the text at hand. So its scores are
     distributed like that model's, and independent of quality.
 
-    Args:
-        pool: The model's readings of first texts, by task.
+    Attributes:
+        said: The model's readings of first texts, with their tasks; the usable ones are drawn from.
         seed: Of all draws.
     """
 
-    name = "noise"
-
-    def __init__(self, pool: Mapping[Task, Sequence[Feedback]], seed: int) -> None:
-        self._seed = seed
-        self._pool = {
-            task: [reading for reading in readings if reading.status == "ok"]
-            for task, readings in pool.items()
-        }
+    said: Sequence[tuple[Task, Feedback]]
+    seed: int
+    name: str = "noise"
 
     def rate(self, questions: Sequence[Question]) -> list[Feedback]:
         """Feedback on each text."""
-        return [self._rate(question) for question in questions]
+        return [self._rate(*question) for question in questions]
 
-    def _rate(self, question: Question) -> Feedback:
-        item = question.item
-        rng = np.random.default_rng(seed_of(self._seed, self.name, item.item_id, question.occasion))
-        pool = self._pool.get(item.task, [])
+    def _rate(self, item: Item, text: str, occasion: str) -> Feedback:
+        rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, occasion))
+        pool = [said for task, said in self.said if task == item.task and said.status == "ok"]
         if not pool:
             return Feedback("unparsable")
         drawn = pool[int(rng.integers(len(pool)))]
@@ -182,13 +149,15 @@ class NoiseJudge:
             return read(item.task, _FLAWLESS[item.task])
         marks = drawn.marks or ()
         if item.task == "mqm":
-            return read(item.task, _annotated(question.text, marks, rng))
+            return read(item.task, _annotated(text, marks, rng))
         if item.task == "coverage":
             count = min(len(item.concepts), int(marks[0]))
             missing = rng.permutation(np.array(item.concepts))[:count]
             return read(item.task, f"[{', '.join(map(str, missing))}]")
         return read(item.task, "[[no]]")
 
+
+Judge = Participant | NoiseJudge
 
 _FLAWLESS: Mapping[Task, str] = {
     "mqm": "no error",
@@ -206,13 +175,6 @@ def _annotated(text: str, marks: Sequence[float], rng: np.random.Generator) -> s
     )
 
 
-def majority(answers: Sequence[str | None]) -> str | None:
-    """The most frequent answer, the earliest of equals; None if nobody answered."""
-    votes = Counter(answer for answer in answers if answer is not None)
-    # Counter keeps the order of first votes, and max takes the first of equals.
-    return max(votes, key=lambda answer: votes[answer]) if votes else None
-
-
 def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[tuple[int, float | None]]:
     """The rounds of one problem.
 
@@ -228,9 +190,12 @@ def rounds(samples: Sequence[str], prefixes: Sequence[int]) -> list[tuple[int, f
     current = 0
     found: list[tuple[int, float | None]] = []
     for count in prefixes:
-        winner = majority(answers[:count])
-        agrees = None if winner is None else float(answers[current] == winner)
-        found.append((current, agrees))
-        if winner is not None:
-            current = answers.index(winner)
+        votes = Counter(answer for answer in answers[:count] if answer is not None)
+        if not votes:
+            found.append((current, None))
+            continue
+        # Of equally frequent answers the one that came first.
+        winner = votes.most_common(1)[0][0]
+        found.append((current, float(answers[current] == winner)))
+        current = answers.index(winner)
     return found
