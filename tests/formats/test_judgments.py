@@ -282,10 +282,10 @@ def test_files_that_are_none(tmp_path):
 def test_a_mark_of_byte_order_is_no_part_of_the_file(tmp_path):
     for name, text in (("f.jsonl", lines(BATTLE)), ("f.json", json.dumps([BATTLE]))):
         rows = judgments.read(put(tmp_path / name, "\ufeff" + text))
-        assert len(rows.frame) == 1
+        assert len(rows) == 1
 
 
 def test_half_a_character_in_a_list_is_told_from_a_whole_one(tmp_path):
     text = json.dumps([ANNOTATION]).replace("Sing.", "half \\ud83d")
     rows = judgments.read(put(tmp_path / "a.json", text), texts=True)
-    assert rows.frame["prompt"].tolist() == ["half \ufffd"]
+    assert rows["prompt"].tolist() == ["half \ufffd"]

@@ -14,12 +14,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from selfpref import tables
 from selfpref.card import numbers, words
 from selfpref.card.rule import REGRESSION, Answer, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.rows import Frames, Rows, refuse, tables_of
+from selfpref.formats.rows import Frames, refuse, renamed, tables_of
 from selfpref.statistics import choices, effects, power, scaled, turned
 from selfpref.statistics.bias import too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
@@ -29,7 +28,6 @@ from selfpref.statistics.judged import (
     Settings,
     agreement_with_human,
     bias,
-    bias_by_judge_and_responder,
     position,
 )
 from selfpref.statistics.no_preference import against_votes, vote_cells
@@ -41,6 +39,7 @@ SEED, RESAMPLES = 20241030, 10_000
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
 SHOWN_BIAS = 0.1
+TIES = {"human_ties": "human", "judge_ties": "decision"}
 PLANNED = ["judge", "statistic", "pairs"]
 
 
@@ -75,9 +74,7 @@ class Measured:
         judges: A row a judge with own responses: cells, EO, DP, another person in its place.
         statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
             (`selfpref.statistics.turned`).
-        towards: EO of every judge towards every responder.
         placebo: The term of an own text, for every judge and responder.
-        scales: The scale of each judge in the regression.
         agreement: Of every judge with the human majority.
         position: First-position share, flips and reversals, on all and on own pairs.
         counts: By judge, on its own pairs: judged, voted, tied by people, without a verdict.
@@ -89,16 +86,14 @@ class Measured:
     answers: Mapping[str, Answer]
     judges: pd.DataFrame
     statistics: pd.DataFrame
-    towards: pd.DataFrame
     placebo: pd.DataFrame
-    scales: pd.DataFrame
     agreement: pd.DataFrame
     position: pd.DataFrame
     counts: pd.DataFrame
     power: pd.DataFrame
 
     def __str__(self) -> str:
-        return words.text(self)
+        return words.text(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """The same as `--json` writes it."""
@@ -153,76 +148,53 @@ def measure(
 
 
 def of_rows(
-    rows: Rows,
-    votes: Rows | None = None,
+    rows: pd.DataFrame,
+    votes: pd.DataFrame | None,
     *,
-    judge: str | None = None,
-    alias: Mapping[str, str] | None = None,
-    name: str = "judgments",
+    judge: str | None,
+    alias: Mapping[str, str],
+    name: str,
 ) -> Measured:
     """As `measure`, of gathered rows.
 
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
-    alias = alias or {}
-    there = _known(rows, votes)
-    unmatched: dict[str, str | None] = {
-        given: _nearly(given, there) for given in alias if given not in there
-    }
-    judged = rows.frame["item"]
-    if votes is not None and not votes.frame["item"].isin(judged).any():
+    if votes is not None and not votes["item"].isin(rows["item"]).any():
         refuse(
-            votes.frame,
-            votes.frame["item"].notna(),
+            votes,
+            votes["item"].notna(),
             "item {item}, and no other of the votes, is among the judgments, which have {there}; "
             "give both the same ids",
-            there=repr(judged.iloc[0]),
+            there=repr(rows["item"].iloc[0]),
         )
-    rows, votes = rows.renamed(alias), votes and votes.renamed(alias)
-    made = tables_of(rows, name, STUDY, votes=votes)
+    whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
+    pair = ["responder_a", "responder_b"]
+    there = names_of(*(whole[column] for column in pair), whole["judge"].dropna())
+    unmatched = {given: _nearly(given, there) for given in alias if given not in there}
+    whole = renamed(whole, alias)
+    made = tables_of(whole, name, STUDY)
     if made["verdicts"].empty:
         reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
-        refuse(rows.frame, rows.frame["item"].notna(), reason)
+        refuse(whole, whole["item"].notna(), reason)
     data = _judged(made, name)
-    there = names_of(data.pairs["judge"])
-    wanted = None if judge is None else alias.get(judge, judge)
-    if wanted is not None and wanted not in there:
-        near = _nearly(wanted, there)
+    judges = names_of(data.pairs["judge"])
+    wanted = judges if judge is None else [alias.get(judge, judge)]
+    if wanted[0] not in judges:
+        near = _nearly(wanted[0], judges)
         hint = f"; nearest is {near!r}" if near else ""
-        raise SelfprefError(f"--judge {judge}: no such judge, there are {_some(there)}{hint}")
+        shown = ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else "")
+        raise SelfprefError(f"--judge {judge}: no such judge, there are {shown}{hint}")
     responders = names_of(data.pairs["first"], data.pairs["second"])
-    if votes is not None:
-        strangers = sorted(_responders(votes) - {*responders, *there})
-        unmatched |= {stranger: _nearly(stranger, responders) for stranger in strangers}
-    alone = {other: _nearly(other, responders) for other in there if other not in data.judges}
-    if wanted is not None:
-        alone = {other: near for other, near in alone.items() if other == wanted}
-    own = [other for other in data.judges if wanted in (None, other)]
-    names = Names(own, alone, responders, unmatched, _unjudged(data))
-    return _measured(data, names)
-
-
-def _some(names: Sequence[str], most: int = 8) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def _responders(rows: Rows | None) -> set[str]:
-    if rows is None:
-        return set()
-    return {*rows.frame["responder_a"].unique(), *rows.frame["responder_b"].unique()}
-
-
-def _known(rows: Rows, votes: Rows | None) -> list[str]:
-    """The names of judges and responders, sorted."""
-    judges = rows.frame["judge"].dropna().unique()
-    return sorted({*_responders(rows), *_responders(votes), *judges})
+    strangers = set(names_of(*(whole[column][len(rows) :] for column in pair)))
+    for stranger in sorted(strangers - {*responders, *judges}):
+        unmatched[stranger] = _nearly(stranger, responders)
+    own = [one for one in data.judges if one in wanted]
+    alone = {one: _nearly(one, responders) for one in wanted if one not in data.judges}
+    return _measured(data, Names(own, alone, responders, unmatched, _unjudged(data)))
 
 
 def _judged(made: Frames, name: str) -> Judged:
-    texts = tables.empty("responses").assign(length=pd.Series(dtype="int64")).drop(columns="text")
-    given = {**made, "responses": texts}
-    given |= {other: tables.empty(other) for other in ("truths", "perplexities")}
     settings = Settings(
         threshold=0.5,
         human_ties="drop",
@@ -236,32 +208,26 @@ def _judged(made: Frames, name: str) -> Judged:
             min(RESAMPLES, FEWER) if len(made["verdicts"]) >= MANY else RESAMPLES, seed=SEED
         ),
     )
+    # The texts, and with them their lengths, are left in the file.
+    given = {**made, "responses": made["responses"].assign(length=0)}
     return Judged(name, given, settings)
 
 
 def _unjudged(data: Judged) -> int:
     key = ["item_id", "first", "second"]
-    labels = data.tables["labels"]
-    if labels.empty:
-        return 0
-    sides = np.sort(labels[["responder_a", "responder_b"]].to_numpy(dtype=str), axis=1)
-    voted = pd.DataFrame(sides, columns=key[1:]).assign(item_id=labels["item_id"].to_numpy())
-    voted = voted.drop_duplicates()
-    judged = data.pairs[key].drop_duplicates()
-    return len(voted) - len(voted.merge(judged, on=key))
+    sides = {"responder_a": "first", "responder_b": "second"}
+    voted = data.tables["labels"].rename(columns=sides)[key].drop_duplicates()
+    return len(voted) - len(voted.merge(data.pairs[key].drop_duplicates(), on=key))
 
 
 def _counts(data: Judged) -> pd.DataFrame:
-    columns = ["judge", "pairs", "voted", "human_ties", "judge_ties", "no_verdict"]
-    own = {judge: data.own(judge) for judge in data.judges}
-    rows = [
-        (
-            *(judge, len(rows), rows["human"].count(), rows["human"].eq(0.5).sum()),
-            *(rows["decision"].eq(0.5).sum(), rows["status"].ne("ok").sum()),
-        )
-        for judge, rows in own.items()
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    found = []
+    for judge in data.judges:
+        rows = data.own(judge)
+        ties = {side: rows[of].eq(0.5).sum() for side, of in TIES.items()}
+        counts = {"judge": judge, "pairs": len(rows), "voted": rows["human"].count(), **ties}
+        found.append(counts | {"no_verdict": rows["status"].ne("ok").sum()})
+    return pd.DataFrame(found)
 
 
 def _sharper(data: Judged, judge: str) -> float:
@@ -304,23 +270,19 @@ def _measured(data: Judged, names: Names) -> Measured:
         lambda part: part(),
         [
             (lambda: list(choices.of_judges(judged)),),
-            (lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN) if regress else None,),
+            (lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN)[0] if regress else None,),
             (lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),),
-            (lambda: scaled.placebos(data) if regress else None,),
+            (lambda: scaled.placebos(data) if regress else pd.DataFrame(columns=scaled.PLACEBO),),
             (lambda: (bias([data]), list(choices.against_people(data))),),
             (lambda: position([data]),),
-            (lambda: bias_by_judge_and_responder([data]),),
         ],
     )
-    gold, of_scales, slopes, placebo, (judges, people), places, towards = made
-    if of_scales is None:
+    gold, regression, slopes, placebo, (judges, people), places = made
+    if regression is None:
         why = "nobody voted" if several else choices.ALONE
-        rows = [turned.told(judged.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
-        of_scales, placebo = (
-            (rows, pd.DataFrame(columns=scaled.SCALES)),
-            pd.DataFrame(columns=scaled.PLACEBO),
-        )
-    statistics = turned.table([*people, *gold, *slopes, *of_scales[0]])
+        rows = [judged.row(judge, REGRESSION) for judge in data.judges]
+        regression = [turned.told(row, why, 0, 0) for row in rows]
+    statistics = turned.table([*people, *gold, *slopes, *regression])
     persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
     answers = {
         judge: answer(
@@ -338,9 +300,7 @@ def _measured(data: Judged, names: Names) -> Measured:
         answers=answers,
         judges=judges,
         statistics=statistics,
-        towards=towards,
         placebo=placebo,
-        scales=of_scales[1],
         agreement=agreement_with_human([data]),
         position=places,
         counts=_counts(data),

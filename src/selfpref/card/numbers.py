@@ -32,20 +32,20 @@ def _number(value: Any, digits: int = 6) -> float | None:
     return None if pd.isna(value) or not np.isfinite(value) else round(float(value), digits)
 
 
-def _estimate(row: Row, name: str = "", n: Any = 0) -> dict[str, Any]:
-    """Value, bounds and n of a row of a frame."""
+def _estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
+    """Value, bounds and n of a row of a frame; `n` is the column that holds it."""
     keys = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
-    found: dict[str, Any] = {
-        key: _number(row[column]) for key, column in zip(("value", "lo", "hi"), keys, strict=True)
-    }
-    return found | {"n": 0 if pd.isna(n) else int(n) if float(n).is_integer() else float(n)}
+    numbers = [_number(row[key]) for key in keys]
+    count = 0.0 if pd.isna(row[n]) else float(row[n])
+    found: dict[str, Any] = dict(zip(("value", "lo", "hi"), numbers, strict=True))
+    return found | {"n": int(count) if count.is_integer() else count}
 
 
 def _statistic(row: Row) -> dict[str, Any]:
-    found = _estimate(row, n=row["n"])
-    for key, column in (("human_own", "n_human_own"), ("human_other", "n_human_other")):
-        if not pd.isna(row[column]):
-            found[key] = int(row[column])
+    found = _estimate(row)
+    for key in ("human_own", "human_other"):
+        if not pd.isna(row[f"n_{key}"]):
+            found[key] = int(row[f"n_{key}"])
     if found["value"] is None:
         return found | {"reason": str(row["reason"])}
     return found | {"few": bool(row["few"])}
@@ -58,21 +58,21 @@ def _of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
     return rows
 
 
-def others(found: "Measured", judge: str, scope: str) -> dict[str, Any]:
+def _others(found: "Measured", judge: str, scope: str) -> dict[str, Any]:
     """What needs no response of the judge's own: agreement and position."""
     made: dict[str, Any] = {"agreement": {**NOBODY, "reason": UNVOTED}}
     made |= {key: dict(UNKNOWN_ORDER) for key in POSITIONS}
     for row in _of(found.agreement, judge):
-        made["agreement"] = _estimate(row, "agreement", row["n"])
+        made["agreement"] = _estimate(row, "agreement")
     for row in _of(found.position, judge):
         if row["pairs"] == scope:
             for key, (column, n) in POSITIONS.items():
-                estimate = _estimate(row, column, row[n])
+                estimate = _estimate(row, column, n)
                 made[key] = estimate if row[n] else estimate | {"reason": NO_ROWS[n]}
     return made
 
 
-def one(found: "Measured", judge: str) -> dict[str, Any]:
+def _one(found: "Measured", judge: str) -> dict[str, Any]:
     """Everything of one judge with own responses, as JSON holds it."""
     answer = found.answers[judge]
     # The DBG score, a share here, is a gap between scores elsewhere.
@@ -85,13 +85,13 @@ def one(found: "Measured", judge: str) -> dict[str, Any]:
         "because": answer.because,
         **{name: int(counts[name]) for name in counts if name != "judge"},
         "cells": {name: int(cells[name]) for name in ("tp", "fn", "fp", "tn")},
-        "no_preference": _estimate(cells, "eo_no_preference", cells["n_two_votes"]),
+        "no_preference": _estimate(cells, "eo_no_preference", "n_two_votes"),
     }
     unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
     made |= {name: statistics.get(name, unknown) for name in STATISTICS}
-    made |= others(found, judge, "own")
+    made |= _others(found, judge, "own")
     made["placebo"] = {
-        row["responder"]: _estimate(row, "effect", row["n"])
+        row["responder"]: _estimate(row, "effect")
         for row in _of(found.placebo, judge)
         if row["model"] == EACH
     }
@@ -106,9 +106,9 @@ def as_json(found: "Measured") -> dict[str, Any]:
     names = found.names
     return {
         "name": found.name,
-        "judges": {judge: one(found, judge) for judge in names.own},
+        "judges": {judge: _one(found, judge) for judge in names.own},
         "judges_without_own_responses": {
-            judge: {"nearest_responder": near, **others(found, judge, "all")}
+            judge: {"nearest_responder": near, **_others(found, judge, "all")}
             for judge, near in names.alone.items()
         },
         "responders": names.responders,

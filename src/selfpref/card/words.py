@@ -5,13 +5,9 @@ few"; one that does not exist says why.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from selfpref.card import numbers
-
-if TYPE_CHECKING:
-    from selfpref.card.measured import Measured
-
+# A card as JSON holds it, or a part of one.
 Row = Mapping[str, Any]
 
 
@@ -138,9 +134,8 @@ def _shares(cells: Row) -> dict[str, object]:
     }
 
 
-def blocks(found: "Measured", judge: str) -> list[Block]:
+def blocks(judge: str, card: Row) -> list[Block]:
     """The card of one judge with own responses."""
-    card = numbers.one(found, judge)
     counted = _shares(card["cells"])
     pairs = Block(
         "The pairs",
@@ -175,48 +170,58 @@ def blocks(found: "Measured", judge: str) -> list[Block]:
     return [pairs, *told, position, planned]
 
 
-def others(found: "Measured", judge: str) -> list[tuple[str, str]]:
-    """Name and number of each row of a judge without own responses."""
-    return _rows(numbers.others(found, judge, "all"), READ)
-
-
-def who(found: "Measured") -> list[str]:
+def who(found: Row) -> list[str]:
     """Who is who, a line each."""
-    names = found.names
 
-    def near(other: str | None) -> str:
-        return f" (nearest name: {other}; join them with --alias)" if other else ""
+    def told(names: Mapping[str, str | None]) -> str:
+        joined = "{} (nearest name: {}; join them with --alias)"
+        return "; ".join(joined.format(*pair) if pair[1] else pair[0] for pair in names.items())
 
-    lines = [f"judges with own responses: {', '.join(names.own) or 'none'}"]
-    if names.alone:
-        told = "; ".join(f"{judge}{near(other)}" for judge, other in names.alone.items())
-        lines.append(f"judges without own responses: {told}")
-    if names.unmatched:
-        told = "; ".join(f"{name}{near(other)}" for name, other in names.unmatched.items())
-        lines.append(f"names that match nothing: {told}")
-    if names.unjudged:
-        lines.append(f"voted pairs that nobody judged: {names.unjudged}")
+    alone, unmatched = nearest(found), found["names_that_match_nothing"]
+    unjudged = found["voted_pairs_that_nobody_judged"]
+    lines = [f"judges with own responses: {', '.join(found['judges']) or 'none'}"]
+    lines += [f"judges without own responses: {told(alone)}"] if alone else []
+    lines += [f"names that match nothing: {told(unmatched)}"] if unmatched else []
+    lines += [f"voted pairs that nobody judged: {unjudged}"] if unjudged else []
     return [*lines, "numbers below: value [95 % interval], n, the pairs that it rests on"]
 
 
-def first(found: "Measured") -> list[str]:
-    """What the first lines answer, a judge each."""
-    if not found.answers:
-        near = [f"{other}={name}" for other, name in found.names.alone.items() if name]
+def nearest(found: Row) -> dict[str, str | None]:
+    """The judges without own responses, each with the responder of nearly the same name."""
+    alone = found["judges_without_own_responses"]
+    return {judge: card["nearest_responder"] for judge, card in alone.items()}
+
+
+def first(found: Row) -> list[tuple[str, str]]:
+    """What the first lines answer, in two parts, a judge each."""
+    if not found["judges"]:
+        near = [f"{other}={name}" for other, name in nearest(found).items() if name]
         remedy = f"; if two names are one's: --alias {near[0]}" if near else ""
-        return [f"cannot tell, because no judge wrote a response that it judged{remedy}"]
-    return [str(answer) for answer in found.answers.values()]
+        return [("cannot tell", f"no judge wrote a response that it judged{remedy}")]
+    return [
+        (f"{judge}: {card['answer']}", card["because"]) for judge, card in found["judges"].items()
+    ]
 
 
-def text(found: "Measured") -> str:
+def cards(found: Row) -> dict[str, list[Block]]:
+    """The blocks of each judge, those without own responses last."""
+    made = {judge: blocks(judge, card) for judge, card in found["judges"].items()}
+    for judge, card in found["judges_without_own_responses"].items():
+        made[judge] = [Block("", "It wrote none of the responses.", _rows(card, READ))]
+    return made
+
+
+def text(found: Row) -> str:
     """Answers, who is who, and the cards."""
-    lines = [*first(found), "", *who(found)]
-    for judge in found.names.own:
-        lines += ["", judge, "=" * len(judge)]
-        for block in blocks(found, judge):
-            lines += ["", block.title, f"  {block.sentence}"]
+    lines = [f"{said}, because {why}" for said, why in first(found)]
+    lines += ["", *who(found)]
+    for judge, made in cards(found).items():
+        own = judge in found["judges"]
+        lines += [
+            "",
+            *([judge, "=" * len(judge)] if own else [f"{judge} (wrote none of the responses)"]),
+        ]
+        for block in made:
+            lines += ["", block.title, f"  {block.sentence}"] if own else []
             lines += [f"  {name:<42} {value}" for name, value in block.lines]
-    for judge in found.names.alone:
-        lines += ["", f"{judge} (wrote none of the responses)"]
-        lines += [f"  {name:<42} {value}" for name, value in others(found, judge)]
     return "\n".join(lines)

@@ -27,8 +27,8 @@ NAMES = {
 }
 
 
-def rows(raw: pd.DataFrame, votes: bool = False) -> pd.DataFrame:
-    """A row an annotation; of `votes`, the annotators are people.
+def rows(raw: pd.DataFrame) -> pd.DataFrame:
+    """A row an annotation.
 
     Raises:
         SelfprefError: A preference that is none; names file, entry and field.
@@ -40,8 +40,6 @@ def rows(raw: pd.DataFrame, votes: bool = False) -> pd.DataFrame:
     item = [sha256(str(text).encode()).hexdigest()[:16] for text in raw["instruction"]]
     found = named(raw, NAMES).assign(item=item)
     choice = preference.map(CHOICES)
-    if votes:
-        return found.assign(annotator=raw["annotator"], label=choice)
     weighted = preference.where(choice.isna() & preference.ge(1))
     shares = dict(zip(PROBABILITIES, (2 - weighted, weighted - 1), strict=True))
     return found.assign(judge=raw["annotator"], verdict=choice, **shares)

@@ -10,7 +10,7 @@ are turns, a cluster the question. Every row of a person is a vote of its own.
 import pandas as pd
 
 from selfpref.formats.fastchat import item_of, judge_of
-from selfpref.formats.rows import HUMAN, refuse
+from selfpref.formats.rows import refuse
 from selfpref.tables.schemas import TIE
 
 FIELDS = ("question_id", "model_a", "model_b", "winner")
@@ -18,11 +18,11 @@ PERSON = r"human|(?:arena_user|expert|author)_\w+"
 WINNERS = {"model_a": "a", "model_b": "b"}
 
 
-def rows(raw: pd.DataFrame, votes: bool = False) -> pd.DataFrame:
-    """A row a comparison; a vote where a person made it, or where all are `votes`.
+def rows(raw: pd.DataFrame) -> pd.DataFrame:
+    """A row a comparison; a vote where a person made it.
 
     Raises:
-        SelfprefError: An unknown winner, or no judge; names file, line and field.
+        SelfprefError: An unknown winner; names file, line and field.
     """
     winner = raw["winner"].astype("str").replace("", None)
     choice = winner.map(WINNERS).mask(winner.str.startswith(TIE), TIE)
@@ -32,14 +32,9 @@ def rows(raw: pd.DataFrame, votes: bool = False) -> pd.DataFrame:
         "winner {winner}; give model_a, model_b, tie or error",
     )
     by = judge_of(raw["judge"]) if "judge" in raw else pd.Series(None, raw.index, "str")
-    person = by.str.fullmatch(PERSON) | votes
-    refuse(
-        raw,
-        by.isna() & ~person,
-        "no judge; name the judge, or give votes as --votes",
-    )
+    person = by.str.fullmatch(PERSON)
     return item_of(raw, "model_a", "model_b").assign(
-        annotator=by.fillna(HUMAN).where(person),
+        annotator=by.where(person),
         label=choice.where(person),
         judge=by.mask(person),
         verdict=choice.mask(person),

@@ -9,8 +9,8 @@ import pandas as pd
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import rows_of
-from selfpref.formats.rows import Frames, filled, numbers, refuse, tables_of
+from selfpref.formats.records import records
+from selfpref.formats.rows import Frames, filled, numbers, refuse, renamed, tables_of
 from selfpref.params import Dataset, Dialogues
 
 
@@ -32,9 +32,9 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
         SelfprefError: As `selfpref.formats.judgments.read`.
     """
     names = judgments.called(entry.judges or (), entry.aliases)
-    rows = judgments.read(source, entry.reader, names, texts=True).renamed(entry.aliases)
+    rows = renamed(judgments.read(source, entry.reader, names, texts=True), entry.aliases)
     found = tables_of(rows, dataset, entry.study, entry.judges)
-    judges_of(dataset, entry, rows.frame["judge"].dropna().unique())
+    judges_of(dataset, entry, rows["judge"].dropna().unique())
     return found
 
 
@@ -76,7 +76,9 @@ def whole(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     Raises:
         SelfprefError: A column is missing, empty or unknown; names file, line and column.
     """
-    wanted, found = list(columns), list(rows_of(path))
+    if path.suffix not in (".jsonl", ".csv"):
+        raise SelfprefError(f"{path}: give a .jsonl or a .csv file as `source`")
+    wanted, found = list(columns), list(records(path))
     raw = pd.DataFrame([row for _, row in found], dtype=object)
     unknown = raw.columns.difference(wanted)
     raw = raw.assign(file=f"{path}, line", line=[number for number, _ in found])

@@ -12,91 +12,56 @@ A format is recognised by the first record, which has to have all of its fields.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
 from selfpref.formats import alpaca_eval, arena, fastchat, pairs, reviews
-from selfpref.formats.records import Records, entries, rows_of
-from selfpref.formats.rows import WHO, Read, Rows, gather
+from selfpref.formats.records import Records, records
+from selfpref.formats.rows import Read, gather, refuse
 
 AUTO = "auto"
+# Fields that have to be there and may be empty; all others that have to be there hold names.
+EMPTY = {"label", "order", "g1_winner", "g2_winner", "winner", "preference", *reviews.FIELDS}
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """One format of files.
 
     Attributes:
         fields: What every record of judgments has.
+        voted: What every record of votes has; None where the format has none.
         rows: From records to rows.
-        votes: The same of a file of votes; None where the format has none.
-        filled: Fields that may not be empty.
-        voted: What every record of votes has; left out: `fields`.
-        others: All further fields that a record may have; None where any may.
-        apart: Whether each vote is one of its own.
         place: What a place in a file is called.
         field: What a field is called.
     """
 
     fields: tuple[str, ...]
+    voted: tuple[str, ...] | None
     rows: Callable[[pd.DataFrame], pd.DataFrame]
-    votes: Callable[[pd.DataFrame], pd.DataFrame] | None
-    filled: tuple[str, ...] = ()
-    voted: tuple[str, ...] = ()
-    others: tuple[str, ...] | None = None
-    apart: bool = True
     place: str = "line"
     field: str = "field"
 
-    def needed(self, voted: bool) -> tuple[str, ...]:
-        """What every record of a file has."""
-        return self.voted or self.fields if voted else self.fields
 
-
+PAIRS = Format(pairs.REQUIRED, pairs.VOTED, pairs.rows, field="column")
+ALPACA = Format(alpaca_eval.FIELDS, alpaca_eval.FIELDS, alpaca_eval.rows, place="entry")
 FORMATS: Mapping[str, Format] = {
-    "pairs": Format(
-        pairs.REQUIRED,
-        pairs.rows,
-        pairs.rows,
-        filled=(*WHO, "judge"),
-        voted=pairs.VOTED,
-        others=(*pairs.REQUIRED, *pairs.OPTIONAL),
-        apart=False,
-        field="column",
-    ),
-    "fastchat": Format(
-        fastchat.FIELDS,
-        fastchat.rows,
-        None,
-        filled=("question_id", "model_1", "model_2", "judge"),
-    ),
-    "arena": Format(
-        arena.FIELDS,
-        arena.rows,
-        partial(arena.rows, votes=True),
-        filled=("question_id", "model_a", "model_b"),
-    ),
-    "alpaca-eval": Format(
-        alpaca_eval.FIELDS,
-        alpaca_eval.rows,
-        partial(alpaca_eval.rows, votes=True),
-        filled=("instruction", "generator_1", "generator_2", "annotator"),
-        place="entry",
-    ),
-    "reviews": Format(reviews.FIELDS, reviews.rows, reviews.rows),
+    "pairs": PAIRS,
+    "fastchat": Format(fastchat.FIELDS, None, fastchat.rows),
+    "arena": Format(arena.FIELDS, arena.FIELDS, arena.rows),
+    "alpaca-eval": ALPACA,
+    "reviews": Format(reviews.FIELDS, reviews.FIELDS, reviews.rows),
 }
 
 
 def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
+    if not path.exists():
+        raise SelfprefError(f"{path}: no such file; correct the path or `source`")
     if not path.is_dir():
-        if not path.exists():
-            raise SelfprefError(f"{path}: no such file; correct the path or `source`")
         return [path]
     found = sorted(
         file for file in path.rglob("*.json*") if file.is_file() and reviews.is_review(file)
@@ -109,15 +74,12 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _records(path: Path) -> Records:
-    return (rows_of if path.suffix in (".jsonl", ".csv") else entries)(path)
+def _lacking(record: Mapping[str, Any], fields: Sequence[str]) -> list[str]:
+    """The fields that a record has not, by any of their names."""
+    return [field for field in fields if not any(name in record for name in field.split(" or "))]
 
 
-def _has(record: Mapping[str, Any], field: str) -> bool:
-    return any(name in record for name in field.split(" or "))
-
-
-def _recognised(path: Path, wanted: str, voted: bool) -> Format:
+def _recognised(path: Path, wanted: str = AUTO, *, voted: bool = False) -> Format:
     """The format of a file.
 
     Raises:
@@ -125,46 +87,35 @@ def _recognised(path: Path, wanted: str, voted: bool) -> Format:
     """
     if wanted not in (AUTO, *FORMATS):
         raise SelfprefError(f"--format {wanted}: unknown; choose of {', '.join((AUTO, *FORMATS))}")
-    _, record = next(_records(path), (0, None))
+    _, record = next(records(path), (0, None))
     if record is None:
         raise SelfprefError(f"{path}: no record; is the file empty?")
-    options = {
-        name: form
-        for name, form in FORMATS.items()
-        if wanted in (AUTO, name) and not (voted and form.votes is None)
-    }
-    for form in options.values():
-        if all(_has(record, field) for field in form.needed(voted)):
-            return form
     told, looked = "of no known format", []
-    for name, form in options.items():
-        needed = form.needed(voted)
+    for name, form in FORMATS.items():
+        needed = form.voted if voted else form.fields
+        if wanted not in (AUTO, name) or needed is None:
+            continue
+        if not (lacking := _lacking(record, needed)):
+            return form
         looked.append(f"{name}: {', '.join(needed)}")
-        if wanted == name:
-            told = f"no {form.field} {next(f for f in needed if not _has(record, f))!r}"
+        told = f"no {form.field} {lacking[0]!r}" if wanted == name else told
     shown = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
-        f"{path}: {told}; it has the fields {shown}\n"
-        f"looked for {'; '.join(looked) or 'a format with votes'}"
+        f"{path}: {told}; it has the fields {shown}\nlooked for {'; '.join(looked)}"
     )
 
 
-def _checked(records: Records, file: str, form: Format, voted: bool) -> Read:
+def _checked(found: Records, file: str, form: Format, *, voted: bool) -> Read:
     """The records, all of which have the fields, and values in those that hold names."""
-    needed = form.needed(voted)
-    filled = [name for name in form.filled if name in needed]
+    needed = (form.voted if voted else None) or form.fields
+    filled = [name for name in needed if name not in EMPTY]
     fields: tuple[str, ...] = ()
-    for number, record in records:
+    for number, record in found:
         # Records mostly have the fields of the one before.
-        if fields != (fields := tuple(record)):
-            if missing := [name for name in needed if not _has(record, name)]:
-                raise SelfprefError(
-                    f"{file} {number}: no {form.field} {missing[0]!r}; it needs {', '.join(needed)}"
-                )
-            if form.others is not None and (unknown := set(fields) - {*form.others}):
-                raise SelfprefError(
-                    f"{file} {number}: unknown {form.field} {min(unknown)!r}; remove it"
-                )
+        if fields != (fields := tuple(record)) and (lacking := _lacking(record, needed)):
+            raise SelfprefError(
+                f"{file} {number}: no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
+            )
         for name in filled:
             if record[name] in (None, "", []):
                 raise SelfprefError(f"{file} {number}: {name} is empty; fill it or remove it")
@@ -182,7 +133,7 @@ def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
 
 def read(
     path: Path, wanted: str = AUTO, judges: Sequence[str] = (), *, texts: bool = False
-) -> Rows:
+) -> pd.DataFrame:
     """The rows of a file of judgments, or of a folder of review files.
 
     Args:
@@ -195,23 +146,26 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     files = _files(path)
-    form = _recognised(files[0], wanted, voted=False)
+    form = _recognised(files[0], wanted)
     rows = partial(reviews.rows, judges=judges) if form.rows is reviews.rows else form.rows
-    return gather(_read(files, form), rows, apart=form.apart, texts=texts)
+    found = gather(_read(files, form), rows, texts=texts)
+    nobody = found["judge"].isna() & found["annotator"].isna()
+    refuse(found, nobody, "no judge; name the judge, or give votes as --votes")
+    return found
 
 
-def votes(path: Path, wanted: str = AUTO) -> Rows:
+def votes(path: Path) -> pd.DataFrame:
     """The votes of a file of votes, each a row.
 
     Raises:
         SelfprefError: As `read`.
     """
     files = _files(path)
-    form = _recognised(files[0], wanted, voted=True)
+    form = _recognised(files[0], voted=True)
     return _voted(_read(files, form, voted=True), form)
 
 
-def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> Rows:
+def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
     """The rows of a frame in the columns of `selfpref.formats.pairs`.
 
     Args:
@@ -222,21 +176,22 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> Rows:
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
-    form = FORMATS["pairs"]
     values = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    records = enumerate(values.to_dict("records"))
-    read = _checked(records, f"{name}, row", form, voted)
-    return _voted(read, form) if voted else gather(read, form.rows, apart=False, texts=False)
+    found = enumerate(values.to_dict("records"))
+    read = _checked(found, f"{name}, row", PAIRS, voted=voted)
+    return _voted(read, PAIRS) if voted else gather(read, pairs.rows, texts=False)
 
 
-def _read(files: Sequence[Path], form: Format, voted: bool = False) -> Read:
+def _read(files: Sequence[Path], form: Format, *, voted: bool = False) -> Read:
     for path in files:
-        yield from _checked(_records(path), f"{path}, {form.place}", form, voted)
+        yield from _checked(records(path), f"{path}, {form.place}", form, voted=voted)
 
 
-def _voted(read: Read, form: Format) -> Rows:
+def _voted(read: Read, form: Format) -> pd.DataFrame:
     """Votes alone, whatever else a file says."""
-    assert form.votes is not None
-    found = gather(read, form.votes, apart=True, texts=False)
-    frame = found.frame.assign(judge=None).astype({"judge": "str"})
-    return Rows(frame, apart=True)
+    found = gather(read, form.rows, texts=False)
+    if form in (FORMATS["arena"], ALPACA):
+        # Whoever judges in a file of votes is a person.
+        said = {"annotator": "judge", "label": "verdict"}
+        found = found.assign(**{name: found[name].fillna(found[by]) for name, by in said.items()})
+    return found.assign(judge=pd.Series(None, found.index, "str"))

@@ -27,16 +27,13 @@ OPTIONAL = ("verdict", *PROBABILITIES, "repeat", "annotator", "cluster", "catego
 
 
 def rows(raw: pd.DataFrame) -> pd.DataFrame:
-    """The records with probabilities and repeats as numbers.
+    """The records with probabilities (NaN where none are given) and repeats as numbers.
 
     Raises:
-        SelfprefError: They are none; names file, line and column.
+        SelfprefError: They are none, or a column is unknown; names file, line and column.
     """
-    return raw.assign(**_probabilities(raw), repeat=_repeat(raw))
-
-
-def _probabilities(raw: pd.DataFrame) -> dict[str, pd.Series]:
-    """P of either label; NaN where neither is given."""
+    for name in raw.columns.difference([*REQUIRED, *OPTIONAL, "file", "line"]):
+        refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove it")
     one, two = (numbers(raw, name) for name in PROBABILITIES)
     given = filled(raw, PROBABILITIES[0]) | filled(raw, PROBABILITIES[1])
     both = raw.assign(**{name: raw.get(name) for name in PROBABILITIES})
@@ -45,15 +42,9 @@ def _probabilities(raw: pd.DataFrame) -> dict[str, pd.Series]:
     good = one.ge(0) & two.ge(0) & (one + two).le(1 + ROUNDING)
     remedy = "give probabilities, not logarithms or percentages"
     refuse(both, given & ~good, f"{shown}in 0..1 with a sum of at most 1; {remedy}")
-    return dict(zip(PROBABILITIES, (one, two), strict=True))
-
-
-def _repeat(raw: pd.DataFrame) -> pd.Series:
-    """Which reading of this pair in this order, from 0."""
-    given = filled(raw, "repeat")
-    if not given.any():
-        return pd.Series(0, index=raw.index)
-    written = raw["repeat"].astype("str")
-    number = written.str.isdecimal() & written.str.len().le(9)
-    refuse(raw, given & ~number, "repeat {repeat} is not a number from 0")
-    return written.where(given, "0").astype("int64")
+    if "repeat" not in raw:
+        return raw.assign(probability_a=one, probability_b=two, repeat=0)
+    repeat = raw["repeat"].astype("str").where(filled(raw, "repeat"), "0")
+    number = repeat.str.isdecimal() & repeat.str.len().le(9)
+    refuse(raw, ~number, "repeat {repeat} is not a number from 0")
+    return raw.assign(probability_a=one, probability_b=two, repeat=repeat.astype("int64"))

@@ -8,7 +8,6 @@ row stands.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -68,14 +67,6 @@ def refuse_again(frame: pd.DataFrame, keys: pd.DataFrame, wrong: pd.Series, reas
         refuse(frame, wrong, reason, before=where(frame, int(first)))
 
 
-def chunks(read: Read) -> Iterable[pd.DataFrame]:
-    """Records as columns of Python's values, so many at a time, with `file` and `line`."""
-    left = iter(read)
-    while chunk := list(islice(left, CHUNK)):
-        files, lines, records = zip(*chunk, strict=True)
-        yield pd.DataFrame(list(records), dtype=object).assign(file=files, line=lines)
-
-
 def named(raw: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Some columns of records under other names, missing where no record has them; the places."""
     return raw.reindex(columns=[*names, "file", "line"]).rename(columns=names)
@@ -95,79 +86,72 @@ def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
     return pd.to_numeric(raw[name].astype("str"), errors="coerce").astype(float)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Gathered rows.
+def renamed(frame: pd.DataFrame, alias: Mapping[str, str]) -> pd.DataFrame:
+    """Rows with other names of judges and responders.
 
-    Attributes:
-        frame: `NAMED` and `TEXTS` as text, null where missing; `PROBABILITIES`, NaN where missing;
-            `repeat`; `file` and `line`, the place.
-        apart: Whether each vote is one of its own. Otherwise a vote may stand in several rows, once
-            a judge and order, and counts once.
+    Raises:
+        SelfprefError: Both responses of a pair get one name.
     """
-
-    frame: pd.DataFrame
-    apart: bool = False
-
-    def renamed(self, alias: Mapping[str, str]) -> "Rows":
-        """With other names of judges and responders.
-
-        Raises:
-            SelfprefError: Both responses of a pair get one name.
-        """
-        if not alias:
-            return self
-        names = {name: self.frame[name].replace(dict(alias)) for name in (*WHO[1:], "judge")}
-        # A vote or verdict that names a responder names it as the row does.
-        sides = {name: _sides(self.frame, name) for name in ("label", "verdict")}
-        frame = self.frame.assign(**names, **sides)
-        same = frame["responder_a"].eq(frame["responder_b"])
-        refuse(frame, same, "--alias makes both responders {responder_a}; drop one alias")
-        return replace(self, frame=frame)
+    if not alias:
+        return frame
+    names = {name: frame[name].replace(dict(alias)) for name in (*WHO[1:], "judge")}
+    # A vote or verdict that names a responder names it as the row does.
+    frame = frame.assign(**names, **_sides(frame))
+    same = frame["responder_a"].eq(frame["responder_b"])
+    refuse(frame, same, "--alias makes both responders {responder_a}; drop one alias")
+    return frame
 
 
 def gather(
-    read: Read, rows: Callable[[pd.DataFrame], pd.DataFrame], *, apart: bool, texts: bool
-) -> Rows:
-    """Rows as columns.
+    read: Read, rows: Callable[[pd.DataFrame], pd.DataFrame], *, texts: bool
+) -> pd.DataFrame:
+    """Records as rows.
 
     Args:
         read: File, line and record.
-        rows: From records to rows.
-        apart: Whether each vote is one of its own.
+        rows: From records, as columns of Python's values with `file` and `line`, to rows.
         texts: Whether prompts and responses are kept.
+
+    Returns:
+        `NAMED` and `TEXTS` as text, null where missing; `PROBABILITIES`, NaN where missing;
+        `repeat`, NaN where the format has none; `file` and `line`, the place. A vote without a
+        judge beside it is one of its own.
 
     Raises:
         SelfprefError: A list or mapping stands where a name or text does.
     """
-    parts = [_typed(rows(raw), texts) for raw in chunks(read)]
-    return Rows(pd.concat(parts, ignore_index=True), apart)
+    left, parts = iter(read), []
+    while chunk := list(islice(left, CHUNK)):
+        files, lines, records = zip(*chunk, strict=True)
+        raw = pd.DataFrame(list(records), dtype=object).assign(file=files, line=lines)
+        parts.append(_typed(rows(raw), texts))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _typed(rows: pd.DataFrame, texts: bool) -> pd.DataFrame:
-    """Texts, empty ones missing and numbers written out; numbers; a repeat, 0 where none is."""
+    """Texts, empty ones missing and numbers written out; numbers."""
     names = [*NAMED, *(TEXTS if texts else ())]
     frame = rows.reindex(columns=[*names, *PROBABILITIES, "repeat", "file", "line"])
     for name in names:
         nested = frame[name].map(lambda value: isinstance(value, dict | list))
         refuse(frame, nested, f"{name} {{{name}}}; give a text or a number")
         frame[name] = frame[name].astype("str").replace("", None)
-    return frame.fillna({"repeat": 0}).astype(
-        dict.fromkeys(PROBABILITIES, float) | {"repeat": "int64", "file": "str"}
-    )
+    return frame.astype(dict.fromkeys((*PROBABILITIES, "repeat"), float) | {"file": "str"})
 
 
-def _sides(frame: pd.DataFrame, column: str) -> pd.Series:
-    """A label or verdict as `a`, `b` or `tie`; others, and missing ones, as they are."""
-    value = frame[column]
-    for side, name in (("a", "responder_a"), ("b", "responder_b")):
-        value = value.mask(value.eq(frame[name]) & value.ne(TIE), side)
-    return value
+def _sides(frame: pd.DataFrame) -> dict[str, pd.Series]:
+    """Labels and verdicts as `a`, `b` or `tie`; others, and missing ones, as they are."""
+    found = {}
+    for column in ("label", "verdict"):
+        value = frame[column]
+        for side, name in (("a", "responder_a"), ("b", "responder_b")):
+            value = value.mask(value.eq(frame[name]) & value.ne(TIE), side)
+        found[column] = value
+    return found
 
 
-def _checked(rows: Rows) -> Rows:
+def _checked(frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of which names, orders and choices are known to be good; choices as `a`, `b`, `tie`."""
-    frame = rows.frame
     for name in (*WHO, "judge"):
         unprintable = [value for value in frame[name].dropna().unique() if not value.isprintable()]
         wrong = frame[name].isin(unprintable)
@@ -176,7 +160,7 @@ def _checked(rows: Rows) -> Rows:
     refuse(frame, same, "responder_a and responder_b are both {responder_a}")
     unknown = frame["order"].notna() & ~frame["order"].isin(ORDERS)
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
-    sides = {name: _sides(frame, name) for name in ("label", "verdict")}
+    sides = _sides(frame)
     for name, side in sides.items():
         refuse(
             frame,
@@ -184,7 +168,7 @@ def _checked(rows: Rows) -> Rows:
             f"{name} names the unknown responder {{{name}}}; "
             "give a, b, tie, {responder_a} or {responder_b}",
         )
-    return replace(rows, frame=frame.assign(**sides))
+    return frame.assign(**sides)
 
 
 def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -224,9 +208,9 @@ def _turned(
     return frame[one].where(~turn, frame[two]), frame[two].where(~turn, frame[one])
 
 
-def _votes(rows: Rows, dataset: str) -> pd.DataFrame:
+def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
-    frame = rows.frame[rows.frame["label"].notna()].reset_index(drop=True)
+    frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
     first, second = _turned(frame, "responder_a", "responder_b", swapped)
     turned = frame["label"].map({"a": "b", "b": "a", TIE: TIE})
@@ -235,10 +219,10 @@ def _votes(rows: Rows, dataset: str) -> pd.DataFrame:
         "responder_a": first,
         "responder_b": second,
         "annotator": frame["annotator"].fillna(HUMAN),
+        # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
+        "repeat": np.where(frame["judge"].isna(), frame.index, -1),
     }
     votes = pd.DataFrame({**key, "label": frame["label"].where(~swapped, turned)})
-    if rows.apart:
-        return votes
     said = votes.drop_duplicates()
     refuse_again(
         frame.loc[said.index],
@@ -247,7 +231,7 @@ def _votes(rows: Rows, dataset: str) -> pd.DataFrame:
         "label {label} contradicts {before}; "
         "if two people voted, name them in a column `annotator`",
     )
-    return said
+    return said.assign(repeat=said.groupby([*key][:-1], sort=False).cumcount())
 
 
 def _pairs(one: pd.Series, two: pd.Series) -> list[list[Any] | None]:
@@ -256,9 +240,8 @@ def _pairs(one: pd.Series, two: pd.Series) -> list[list[Any] | None]:
     return [list(pair) if given else None for *pair, given in zip(one, two, there, strict=True)]
 
 
-def _verdicts(rows: Rows, dataset: str) -> pd.DataFrame:
-    frame, side = rows.frame, rows.frame["verdict"]
-    one, two = (frame[name] for name in PROBABILITIES)
+def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    side, (one, two) = frame["verdict"], (frame[name] for name in PROBABILITIES)
     empty = (one + two).eq(0)
     told = one.notna() & ~empty
     likelier = pd.Series(np.select([one > two, one < two], ["a", "b"], TIE), index=frame.index)
@@ -271,13 +254,14 @@ def _verdicts(rows: Rows, dataset: str) -> pd.DataFrame:
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
     turned = frame["order"].eq("ba")
     first, second = _turned(frame, "responder_a", "responder_b", turned)
-    key = frame[["item", "judge", "repeat"]].assign(first=first, second=second)
-    remedy = "remove one" + ("" if rows.apart else ", or number them in a column `repeat`")
+    repeat = frame["repeat"].fillna(0).astype("int64")
+    key = frame[["item", "judge"]].assign(repeat=repeat, first=first, second=second)
+    numbered = ", or number them in a column `repeat`" if frame["repeat"].notna().any() else ""
     refuse_again(
         frame,
         key,
         key.duplicated(),
-        f"the same item, pair, judge and order as {{before}}; {remedy}",
+        f"the same item, pair, judge and order as {{before}}; remove one{numbered}",
     )
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     return pd.DataFrame(
@@ -289,18 +273,14 @@ def _verdicts(rows: Rows, dataset: str) -> pd.DataFrame:
             "probabilities": _pairs(*_turned(frame, *PROBABILITIES, turned)),
             "mass": one + two,
             "choice": choice,
-            "repeat": frame["repeat"],
+            "repeat": repeat,
             "status": failed.mask(choice.notna(), "ok"),
         }
     )
 
 
 def tables_of(
-    rows: Rows,
-    dataset: str,
-    study: str,
-    judges: Iterable[str] | None = None,
-    votes: Rows | None = None,
+    rows: pd.DataFrame, dataset: str, study: str, judges: Iterable[str] | None = None
 ) -> Frames:
     """The tables of gathered rows.
 
@@ -309,7 +289,6 @@ def tables_of(
         dataset: Prefix of the item ids, `<dataset>/<item>`.
         study: The study whose tables they fill.
         judges: Whose verdicts to keep; left out: all.
-        votes: Votes from another file.
 
     Returns:
         items, responses, labels and verdicts.
@@ -318,17 +297,12 @@ def tables_of(
         SelfprefError: A name, order or choice is no good, a verdict stands there twice, or votes
             contradict each other; names file and line.
     """
-    sources = [_checked(part) for part in (rows, votes) if part is not None]
-    frame = sources[0].frame
+    frame = _checked(rows)
     judged = frame["judge"].notna() if judges is None else frame["judge"].isin(list(judges))
-    labels = pd.concat([_votes(part, dataset) for part in sources], ignore_index=True)
-    key = ["item_id", "responder_a", "responder_b", "annotator"]
     made = {
-        "items": _items(pd.concat([part.frame for part in sources]), dataset),
+        "items": _items(frame, dataset),
         "responses": _responses(frame, dataset),
-        "labels": labels.assign(repeat=labels.groupby(key, sort=False).cumcount()),
-        "verdicts": _verdicts(
-            replace(sources[0], frame=frame[judged].reset_index(drop=True)), dataset
-        ),
+        "labels": _votes(frame, dataset),
+        "verdicts": _verdicts(frame[judged].reset_index(drop=True), dataset),
     }
     return {name: tables.fill(table, name, study=study) for name, table in made.items()}

@@ -10,11 +10,24 @@ from selfpref.params.section import Aliases, RepositoryPath, Section, Study
 JUDGMENTS = ("pairs", "fastchat", "arena", "alpaca-eval", "reviews")
 
 
-class Dataset(Section):
-    """One source of recorded judgments: a release, or a user's own file.
+class Source(Section):
+    """Where items come from.
 
     Attributes:
         study: The study whose tables it fills; left out, the one in whose section it stands.
+        reader: What reads it.
+        source: What is read: a list of pinned files, a user's file, the testbed's folder.
+    """
+
+    study: Study
+    reader: str
+    source: RepositoryPath
+
+
+class Dataset(Source):
+    """One source of recorded judgments: a release, or a user's own file.
+
+    Attributes:
         reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
             `scores` for one of true scores, `perplexities` for one of perplexities.
         source: A release's list of pinned files, or the user's file.
@@ -23,9 +36,6 @@ class Dataset(Section):
             ones, as have all tables.
     """
 
-    study: Study
-    reader: str
-    source: RepositoryPath
     judges: Annotated[list[str], Field(min_length=1)] | None = None
     aliases: Aliases = {}
 
@@ -75,11 +85,10 @@ class XuData(Dataset):
     reader: Literal["xu", "scores"]
 
 
-class Dialogues(Section):
+class Dialogues(Source):
     """Dialogues of two models with people's votes, from the Hugging Face Hub.
 
     Attributes:
-        study: The study whose tables they fill.
         reader: Chatbot Arena's 33,000 dialogues, or MT-Bench's votes with the texts.
         source: The file that pins repository, revision and split.
         turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
@@ -96,7 +105,6 @@ class Dialogues(Section):
 
     study: Literal["wataoka"] = "wataoka"
     reader: Literal["chatbot-arena", "mt-bench-hub"]
-    source: RepositoryPath
     turns: Literal["all", "single", "multi"] = "all"
     ties: Literal["keep", "drop"] = "keep"
     sample: Annotated[int, Field(ge=1)] | None = None
@@ -111,11 +119,10 @@ class Dialogues(Section):
         return self
 
 
-class Prompts(Section):
+class Prompts(Source):
     """A user's own prompts, to which models respond.
 
     Attributes:
-        study: The study whose items they are.
         reader: `prompts`: a JSONL file, a prompt or a dialogue a line.
         source: The file.
         sample: So many prompts, drawn by their ids. Left out: all.
@@ -123,15 +130,13 @@ class Prompts(Section):
 
     study: Literal["wataoka"] = "wataoka"
     reader: Literal["prompts"]
-    source: RepositoryPath
     sample: Annotated[int, Field(ge=1)] | None = None
 
 
-class Questions(Section):
+class Questions(Source):
     """One category of LiveBench's questions, from the Hugging Face Hub.
 
     Attributes:
-        study: The study whose items they are.
         reader: LiveBench's questions with their answer keys.
         source: The file that pins repository, revision and split.
         sample: So many questions, drawn by their ids. Left out: all.
@@ -139,11 +144,10 @@ class Questions(Section):
 
     study: Literal["livebench"] = "livebench"
     reader: Literal["livebench-hub"]
-    source: RepositoryPath
     sample: Annotated[int, Field(ge=1)] | None = None
 
 
-class LabPrompts(Section):
+class LabPrompts(Source):
     """Prompts of the testbed, to which its models respond.
 
     Attributes:
@@ -155,22 +159,20 @@ class LabPrompts(Section):
 
     study: Literal["wataoka"] = "wataoka"
     reader: Literal["lab"]
-    source: RepositoryPath
     seed: Annotated[int, Field(ge=0)]
     prompts: Annotated[int, Field(ge=1)]
 
 
-class LabContest(Section):
+class LabContest(Source):
     """Prompts of the testbed's contests, over six categories; attributes as for `LabPrompts`."""
 
     study: Literal["livebench"] = "livebench"
     reader: Literal["lab"]
-    source: RepositoryPath
     seed: Annotated[int, Field(ge=0)]
     prompts: Annotated[int, Field(ge=6)]
 
 
-class LabRequests(Section):
+class LabRequests(Source):
     """Requests of the testbed's refinement: how many of each task.
 
     Attributes:
@@ -184,14 +186,13 @@ class LabRequests(Section):
 
     study: Literal["xu"] = "xu"
     reader: Literal["lab"]
-    source: RepositoryPath
     seed: Annotated[int, Field(ge=0)]
     translations: Annotated[int, Field(ge=1)]
     concepts: Annotated[int, Field(ge=1)]
     sums: Annotated[int, Field(ge=1)]
 
 
-class Sentences(Section):
+class Sentences(Source):
     """Sentences of FLORES to translate.
 
     Attributes:
@@ -206,7 +207,6 @@ class Sentences(Section):
 
     study: Literal["xu"] = "xu"
     reader: Literal["flores"]
-    source: RepositoryPath
     code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
     language: Annotated[str, Field(min_length=1)]
     target_code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")] = "eng_Latn"
@@ -214,7 +214,7 @@ class Sentences(Section):
     first: Annotated[int, Field(ge=1)] | None = None
 
 
-class Problems(Section):
+class Problems(Source):
     """Concepts to use in a text (CommonGen-Hard), or mathematics (MATH).
 
     Attributes:
@@ -225,11 +225,10 @@ class Problems(Section):
 
     study: Literal["xu"] = "xu"
     reader: Literal["commongen-hard", "math"]
-    source: RepositoryPath
     first: Annotated[int, Field(ge=1)] | None = None
 
 
-class Articles(Section):
+class Articles(Source):
     """Articles to be summarised, with a person's summaries: one data set.
 
     Attributes:
@@ -246,7 +245,6 @@ class Articles(Section):
 
     study: Literal["panickssery"] = "panickssery"
     reader: Literal["lab", "xsum", "cnn-dailymail", "articles"]
-    source: RepositoryPath
     form: Literal["xsum", "cnn-dailymail"] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     articles: Annotated[int, Field(ge=2)]

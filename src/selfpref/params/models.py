@@ -120,21 +120,13 @@ class Transformers(Asked):
     processes: Annotated[int, Field(ge=1)] = 1
 
     @model_validator(mode="after")
-    def _processes_fit(self) -> "Transformers":
+    def _keys_agree(self) -> "Transformers":
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
             raise ValueError("processes: for one model on a CPU; remove the key")
-        return self
-
-    @model_validator(mode="after")
-    def _weights_agree(self) -> "Transformers":
         if bool(self.model) == (self.gguf is not None):
             raise ValueError("give either `model` or `gguf`")
         if (self.gguf is None) != (self.sha256 is None) or (self.gguf and self.revision):
             raise ValueError("`gguf` is pinned by `sha256`, a `model` of the Hub by `revision`")
-        return self
-
-    @model_validator(mode="after")
-    def _names_agree(self) -> "Transformers":
         if (self.names is not None) != ("{name}" in self.model):
             raise ValueError("names and `{name}` in the folder go together")
         if self.names is not None and self.responder is not None:
@@ -170,9 +162,7 @@ def _fields(extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
 
 def _looks_secret(value: JsonValue) -> bool:
     if isinstance(value, dict):
-        return any(SECRET_NAME.fullmatch(name) for name in value) or any(
-            map(_looks_secret, value.values())
-        )
+        return any(map(SECRET_NAME.fullmatch, value)) or _looks_secret([*value.values()])
     if isinstance(value, list):
         return any(map(_looks_secret, value))
     return isinstance(value, str) and SECRET.search(value) is not None
@@ -268,7 +258,7 @@ class Ray(Named):
         if "inner" not in values:
             return values
         own = {key: value for key, value in values.items() if key in cls.model_fields}
-        rest = {key: value for key, value in values.items() if key not in cls.model_fields}
+        rest = {key: value for key, value in values.items() if key not in own}
         return own | {"inner": {"engine": values["inner"], **rest}}
 
 

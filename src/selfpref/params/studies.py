@@ -8,34 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from selfpref.params.data import (
-    Articles,
-    Dialogues,
-    LabContest,
-    LabPrompts,
-    LivebenchData,
-    PanicksseryData,
-    Prompts,
-    Questions,
-    Requests,
-    WataokaData,
-    XuData,
-)
+from selfpref.params import data, uses
 from selfpref.params.section import Section, Slug
-from selfpref.params.uses import (
-    Assess,
-    Compete,
-    Contest,
-    Finetune,
-    Judge,
-    Label,
-    Perplexity,
-    Recognise,
-    Refine,
-    Respond,
-    Summarise,
-    TieBreaker,
-)
 
 
 class Bootstrap(Section):
@@ -86,12 +60,15 @@ class Wataoka(StudySection):
 
     datasets: dict[
         Slug,
-        Annotated[WataokaData | Dialogues | Prompts | LabPrompts, Field(discriminator="reader")],
+        Annotated[
+            data.WataokaData | data.Dialogues | data.Prompts | data.LabPrompts,
+            Field(discriminator="reader"),
+        ],
     ]
-    respond: dict[Slug, Respond]
-    label: dict[Slug, Label]
-    judge: dict[Slug, Judge]
-    perplexity: dict[Slug, Perplexity]
+    respond: dict[Slug, uses.Respond]
+    label: dict[Slug, uses.Label]
+    judge: dict[Slug, uses.Judge]
+    perplexity: dict[Slug, uses.Perplexity]
     threshold: Annotated[float, Field(ge=0.5, lt=1)]
     human_ties: Literal["drop", "half"]
     judge_ties: Literal["drop", "half"]
@@ -117,12 +94,15 @@ class Livebench(StudySection):
     """
 
     datasets: dict[
-        Slug, Annotated[LivebenchData | Questions | LabContest, Field(discriminator="reader")]
+        Slug,
+        Annotated[
+            data.LivebenchData | data.Questions | data.LabContest, Field(discriminator="reader")
+        ],
     ]
-    categories: dict[str, Contest]
-    respond: dict[Slug, Compete]
-    judge: dict[Slug, Assess]
-    tie_break: dict[Slug, TieBreaker]
+    categories: dict[str, uses.Contest]
+    respond: dict[Slug, uses.Compete]
+    judge: dict[Slug, uses.Assess]
+    tie_break: dict[Slug, uses.TieBreaker]
     margin: Annotated[float, Field(ge=0, lt=1)]
     few: Annotated[int, Field(ge=0)]
 
@@ -141,17 +121,19 @@ class Panickssery(StudySection):
             degenerate.
     """
 
-    datasets: dict[Slug, Annotated[PanicksseryData | Articles, Field(discriminator="reader")]]
-    respond: dict[Slug, Summarise]
-    finetune: dict[Slug, Finetune]
-    recognise: dict[Slug, Recognise]
+    datasets: dict[
+        Slug, Annotated[data.PanicksseryData | data.Articles, Field(discriminator="reader")]
+    ]
+    respond: dict[Slug, uses.Summarise]
+    finetune: dict[Slug, uses.Finetune]
+    recognise: dict[Slug, uses.Recognise]
     min_mass: Annotated[float, Field(ge=0, le=1)]
     unusable: Annotated[float, Field(gt=0, le=1)]
 
     @property
-    def articles(self) -> dict[str, Articles]:
+    def articles(self) -> dict[str, data.Articles]:
         """The data sets whose articles are summarised here."""
-        return {name: one for name, one in self.datasets.items() if isinstance(one, Articles)}
+        return {name: one for name, one in self.datasets.items() if isinstance(one, data.Articles)}
 
 
 # Metrics on other scales than that of a judge's scores of translations.
@@ -181,8 +163,8 @@ class Xu(StudySection):
         sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
     """
 
-    datasets: dict[Slug, Annotated[XuData | Requests, Field(discriminator="reader")]]
-    refine: dict[Slug, Refine]
+    datasets: dict[Slug, Annotated[data.XuData | data.Requests, Field(discriminator="reader")]]
+    refine: dict[Slug, uses.Refine]
     truth: Annotated[str, Field(min_length=1), AfterValidator(_on_the_scale_of_mqm)]
     matcher: Literal["surface", "lemma"]
     gamma: float
@@ -190,9 +172,11 @@ class Xu(StudySection):
     sizes: list[str]
 
     @property
-    def requests(self) -> dict[str, Requests]:
+    def requests(self) -> dict[str, data.Requests]:
         """The data sets whose requests are answered and refined here."""
-        return {name: one for name, one in self.datasets.items() if not isinstance(one, XuData)}
+        return {
+            name: one for name, one in self.datasets.items() if not isinstance(one, data.XuData)
+        }
 
 
 StudyParams = Wataoka | Livebench | Panickssery | Xu

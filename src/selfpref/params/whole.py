@@ -237,18 +237,16 @@ class Params(Section):
 
     def missing_sources(self, root: Path) -> list[str]:
         """The data sets and files of votes that are not there, each as its key and path."""
-        sources = {
-            f"{study}.datasets.{key}": entry.source
+        entries: dict[str, Any] = {
+            f"{study}.datasets.{key}": entry
             for study in TASKS
             for key, entry in self.study(study).datasets.items()
         }
-        sources |= {
-            f"wataoka.label.{key}": entry.source for key, entry in self.wataoka.label.items()
-        }
+        entries |= {f"wataoka.label.{key}": entry for key, entry in self.wataoka.label.items()}
         return [
-            f"{key}.source: {source}"
-            for key, source in sources.items()
-            if not (root / source).exists()
+            f"{key}.source: {entry.source}"
+            for key, entry in entries.items()
+            if not (root / entry.source).exists()
         ]
 
 

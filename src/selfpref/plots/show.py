@@ -54,25 +54,22 @@ def _missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
 
 
-def _text(value: object) -> str:
+def _cell(value: object, edges: Sequence[float], decimals: bool) -> str:
+    """A value with its bounds; a whole number has decimals where others of its column do."""
     if _missing(value):
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) < 1e15:
-            return _rounded(value, 0)
-        return _rounded(value, _places(value))
-    return str(value)
+    if not isinstance(value, int | float):
+        return str(value)
+    bounds = [] if any(map(_missing, edges)) else [*edges]
+    places = _places(value, *bounds)
+    whole = not decimals and value % 1 == 0 and abs(value) < 1e15
+    text = str(value) if isinstance(value, int) else _rounded(value, 0 if whole else places)
+    return f"{text} [{', '.join(_rounded(edge, places) for edge in bounds)}]" if bounds else text
 
 
-def _decimals(values: "pd.Series[float]") -> bool:
-    return bool(pd.api.types.is_float_dtype(values) and values.dropna().mod(1).ne(0).any())
-
-
-def table(
-    frame: pd.DataFrame, columns: Sequence[str] = (), whole: pd.DataFrame | None = None
-) -> Table:
+def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
     """A frame for readers: `x` with `x_lo` and `x_hi` is one column; empty columns are left out.
 
     What rests on too few pairs (`x_few`, or `few` of the whole row's estimates) is not quoted.
@@ -80,23 +77,25 @@ def table(
     Args:
         frame: Any table of a study.
         columns: Which columns, in this order, where they exist; none: all.
-        whole: The table that `frame` is a part of: numbers get decimals where any there has some.
     """
-    whole = frame if whole is None else whole
-    chosen = [name for name in columns if name in frame] if columns else list(frame)
     shown = frame.dropna(axis="columns", how="all")
-    chosen = [name for name in chosen if name in shown]
-    bounds = {name: _bounds(name, shown) for name in chosen}
-    inside = {edge for pair in bounds.values() if pair for edge in pair}
+    bounds = {name: _bounds(name, shown) for name in columns or frame if name in shown}
+    inside = {edge for pair in bounds.values() for edge in pair}
     heads, made = [], []
-    for name in chosen:
-        if name in inside:
-            continue
-        values = shown[name]
-        number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-        heads.append((WORDS.get(name, name.replace("_", " ")), bool(number)))
-        decimals = bool(number) and _decimals(whole[name])
-        made.append(_column(shown, name, bounds[name], number=bool(number), decimals=decimals))
+    for name in [name for name in bounds if name not in inside]:
+        values, edges = shown[name], shown[bounds[name]].to_numpy()
+        kinds = pd.api.types
+        number = kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values)
+        decimals = kinds.is_float_dtype(values) and values.dropna().mod(1).ne(0).any()
+        texts = [_cell(*cell, decimals) for cell in zip(values, edges, strict=True)]
+        few = _few(name, shown, bounded=bool(bounds[name]))
+        heads.append((WORDS.get(name, name.replace("_", " ")), number))
+        made.append(
+            [
+                "too few" if mark and number and text else text
+                for text, mark in zip(texts, few, strict=True)
+            ]
+        )
     return Table(heads, [list(row) for row in zip(*made, strict=True)])
 
 
@@ -135,46 +134,17 @@ def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
         display(HTML(html(table(frame, columns))))
 
 
-def _bounds(name: str, frame: pd.DataFrame) -> tuple[str, str] | None:
-    pair = (f"{name}_lo", f"{name}_hi")
-    if pair[0] in frame and pair[1] in frame:
+def _bounds(name: str, frame: pd.DataFrame) -> list[str]:
+    pair = [f"{name}_lo", f"{name}_hi"]
+    if {*pair} <= {*frame}:
         return pair
     # A table of one quantity calls its bounds `lo` and `hi`; they stand right behind it.
     names = list(frame)
     after = names[names.index(name) + 1 : names.index(name) + 3]
-    return ("lo", "hi") if after == ["lo", "hi"] else None
+    return after if after == ["lo", "hi"] else []
 
 
-def _few(name: str, bounds: tuple[str, str] | None, frame: pd.DataFrame) -> list[bool]:
+def _few(name: str, frame: pd.DataFrame, *, bounded: bool) -> list[bool]:
     """Which values rest on too few pairs: `x_few`, or `few` of the estimates of a table."""
-    marks = f"{name}_few" if f"{name}_few" in frame else "few" if bounds else ""
+    marks = f"{name}_few" if f"{name}_few" in frame else "few" if bounded else ""
     return [mark is True for mark in frame[marks]] if marks in frame else [False] * len(frame)
-
-
-def _column(
-    frame: pd.DataFrame,
-    name: str,
-    bounds: tuple[str, str] | None,
-    *,
-    number: bool,
-    decimals: bool,
-) -> list[str]:
-    if not number:
-        return [_text(value) for value in frame[name]]
-    few = _few(name, bounds, frame)
-    texts = []
-    for position, value in enumerate(frame[name]):
-        if _missing(value):
-            texts.append("")
-            continue
-        if few[position]:
-            texts.append("too few")
-            continue
-        edges = [frame[edge].iloc[position] for edge in bounds or ()]
-        edges = [] if any(map(_missing, edges)) else edges
-        places = _places(value, *edges) if decimals or edges else 0
-        text = _rounded(value, places) if decimals else _text(value)
-        if edges:
-            text += f" [{', '.join(_rounded(edge, places) for edge in edges)}]"
-        texts.append(text)
-    return texts

@@ -72,8 +72,6 @@ QUOTED = re.compile(r"^'(?=[=+\-@\t])")
 NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
 # What MyST and HTML read as more than text; captions hold names that came with the data.
 INERT = str.maketrans({"{": "&#123;", "<": "&lt;", "`": "&#96;", "\n": " "})
-# HTML in Markdown ends at an empty line.
-FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 COLOURS = re.compile(r"\x1b\[\d+(;\d+)*m")
 
 
@@ -319,7 +317,7 @@ def _pages(params: Params, made: Sequence[Study]) -> dict[str, str]:
     )
     return {
         "index": index,
-        "judges": FOLDED.sub(lambda block: re.sub(r"\n\s*\n", "\n", block[0]), text),
+        "judges": text,
         "outputs": page.text("outputs.md.j2", studies=made),
     }
 

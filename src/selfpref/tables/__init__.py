@@ -19,13 +19,13 @@ from selfpref.tables.schemas import TABLES, Table
 
 def _lean(rows: pyarrow.Table) -> pd.DataFrame:
     """A frame whose lists are Arrow's."""
-    lists = {field.type: pd.ArrowDtype(field.type) for field in rows.schema if _is_list(field.type)}
+    lists = {
+        field.type: pd.ArrowDtype(field.type)
+        for field in rows.schema
+        if pyarrow.types.is_list(field.type)
+    }
     frame: pd.DataFrame = rows.to_pandas(types_mapper=lists.get)
     return frame
-
-
-def _is_list(kind: pyarrow.DataType) -> bool:
-    return bool(pyarrow.types.is_list(kind))
 
 
 def _plain(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
@@ -33,7 +33,7 @@ def _plain(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
     lists = {
         name: pd.Series(pyarrow.array(frame[name]).to_pylist(), frame.index, dtype=object)
         for name, kind in table.columns.items()
-        if _is_list(kind)
+        if pyarrow.types.is_list(kind)
     }
     return frame.assign(**lists)
 

@@ -1,7 +1,5 @@
 """What every model was asked in a study, and what came of it: rows by status."""
 
-from pathlib import Path
-
 import pandas as pd
 import pyarrow.parquet
 
@@ -36,8 +34,13 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
             for path in sorted(
                 paths.table_dir(params.profile, folder, study.name).glob("*.parquet")
             ):
-                counts = pyarrow.parquet.read_table(path, columns=_columns(path)).to_pandas()
-                counts = counts.rename(columns={"responder": "judge"}).value_counts()
+                # Whose row it is: a responder's own where nobody judges.
+                wanted = ["judge", "responder", "task", "status"]
+                rows = pyarrow.parquet.ParquetFile(path).read(wanted).to_pandas()
+                who = rows["judge" if "judge" in rows else "responder"]
+                counts = (
+                    rows.drop(columns="responder", errors="ignore").assign(judge=who).value_counts()
+                )
                 found.append(counts.rename("n").reset_index().assign(table=table))
     found.append(_missing(study, params))
     whole = pd.concat(found, ignore_index=True).fillna({"task": ""})
@@ -61,10 +64,3 @@ def _missing(study: StudyTables, params: Params) -> pd.DataFrame:
         if not study.file(params.profile, folder, part(task, key)).exists()
     ]
     return pd.DataFrame(rows, columns=KEY[:2]).assign(status=NO_TABLE, n=0)
-
-
-def _columns(path: Path) -> list[str]:
-    """Whose row it is, and which: a responder's own where nobody judges."""
-    names = pyarrow.parquet.read_schema(path).names
-    who = "judge" if "judge" in names else "responder"
-    return [name for name in (who, "task", "status") if name in names]

@@ -83,84 +83,58 @@ class Table:
         return pyarrow.schema(list(self.columns.items()))
 
 
-def _table(name: str, key: str, columns: str, nullable: str = "", **defaults: object) -> Table:
-    """A table of these columns, the values of some of which are known where nobody gives them."""
-    types = {column: _TYPES.get(column, _TEXT) for column in columns.split()}
-    return Table(name, tuple(key.split()), types, frozenset(nullable.split()), defaults)
+# What stands for what a source does not tell apart.
+_DEFAULTS = {
+    **dict.fromkeys(("step", "sample", "repeat"), 0),
+    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply"), None),
+    **dict.fromkeys(("stored", "detail", "probabilities"), None),
+    **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
+}
 
 
-_TEXT_KEY = "study item_id responder step sample"
+def _table(name: str, columns: str, **defaults: object) -> Table:
+    """A table of these columns: `*` stands behind those of its key, `?` where null is allowed."""
+    marked = columns.split()
+    names = [column.rstrip("*?") for column in marked]
+    return Table(
+        name,
+        key=tuple(column[:-1] for column in marked if column.endswith("*")),
+        columns={column: _TYPES.get(column, _TEXT) for column in names},
+        nullable=frozenset(column[:-1] for column in marked if column.endswith("?")),
+        defaults={column: _DEFAULTS[column] for column in names if column in _DEFAULTS} | defaults,
+    )
+
+
 TABLES = {
     table.name: table
     for table in (
-        _table(
-            "items",
-            "study item_id",
-            "study item_id category cluster messages reference metadata",
-            nullable="category reference",
-            category=None,
-            reference=None,
-            metadata="{}",
-        ),
+        _table("items", "study* item_id* category? cluster messages reference? metadata"),
         _table(
             "responses",
-            _TEXT_KEY,
-            f"{_TEXT_KEY} text status",
-            step=0,
-            sample=0,
+            "study* item_id* responder* step* sample* text status",
             status="ok",
         ),
         _table(
             "labels",
-            "study item_id responder_a responder_b annotator repeat",
-            "study item_id responder_a responder_b annotator repeat label",
-            annotator="human",
-            repeat=0,
+            "study* item_id* responder_a* responder_b* annotator* repeat* label",
         ),
-        _table(
-            "truths",
-            "study item_id responder step metric",
-            "study item_id responder step metric score",
-            step=0,
-        ),
+        _table("truths", "study* item_id* responder* step* metric* score"),
         _table(
             "ratings",
-            f"{_TEXT_KEY} judge task variant repeat",
-            f"{_TEXT_KEY} judge task variant repeat score marks distribution mass reply stored "
-            "status",
-            nullable="score marks distribution mass reply stored",
-            step=0,
-            sample=0,
-            variant="plain",
-            repeat=0,
-            **dict.fromkeys(("marks", "distribution", "mass", "reply", "stored")),
+            "study* item_id* responder* step* sample* judge* task* variant* repeat* score? marks? "
+            "distribution? mass? reply? stored? status",
         ),
         # What a reader found in each file of a release: a count of rows a finding.
-        _table(
-            "audit",
-            "study file finding",
-            "study file finding rows affected detail",
-            nullable="detail",
-            detail=None,
-        ),
+        _table("audit", "study* file* finding* rows affected detail?"),
         _table(
             "perplexities",
-            "study item_id responder step judge conditional",
-            "study item_id responder step judge conditional sum_nll n_tokens n_bytes status",
-            nullable="sum_nll",
-            step=0,
+            "study* item_id* responder* step* judge* conditional* sum_nll? n_tokens n_bytes status",
         ),
         _table(
             "verdicts",
-            "study item_id judge task variant candidates repeat",
-            "study item_id judge task variant candidates order_known repeat probabilities mass "
-            "choice stored status",
-            nullable="probabilities mass choice stored",
+            "study* item_id* judge* task* variant* candidates* order_known repeat* probabilities? "
+            "mass? choice? stored? status",
             task="preference",
-            variant="plain",
-            order_known=True,
-            repeat=0,
-            **dict.fromkeys(("probabilities", "mass", "stored")),
         ),
     )
 }

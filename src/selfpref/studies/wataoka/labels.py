@@ -13,7 +13,7 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.formats import judgments
-from selfpref.formats.rows import Rows, refuse, tables_of
+from selfpref.formats.rows import refuse, renamed, tables_of
 from selfpref.params import Params
 from selfpref.studies.wataoka import STUDY, lab
 
@@ -35,7 +35,7 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     use = params.wataoka.label[dataset]
     if use.pairs is not None:
         return lab.label(params, dataset)
-    rows = judgments.votes(paths.root() / use.source).renamed(use.aliases)
+    rows = renamed(judgments.votes(paths.root() / use.source), use.aliases)
     items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id",))["item_id"]
     written = STUDY.read(params.profile, "responses", ("item_id", "responder"))
     # A file of judgments may have no texts, and still says whose they are.
@@ -49,10 +49,9 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
 
 
 def _refuse_strangers(
-    rows: Rows, dataset: str, items: pd.Series, responders: Collection[str]
+    frame: pd.DataFrame, dataset: str, items: pd.Series, responders: Collection[str]
 ) -> None:
     """End where a vote is not on two responders to an item of a data set."""
-    frame = rows.frame
     strange = ~(f"{dataset}/" + frame["item"]).isin(items)
     refuse(frame, strange, f"item {{item}} is none of wataoka.datasets.{dataset}")
     for side in ("responder_a", "responder_b"):
