@@ -34,11 +34,11 @@ def test_a_tuned_judge_is_not_its_base(source, monkeypatch):
     values["panickssery"]["finetune"]["smollm2"] = TUNING
     params = Params.model_validate(values)
 
-    def open_entry(params, key, entry, *_):
+    def open_model(params, key, dataset, title, entry):
         raise Opened(entry)
 
     monkeypatch.chdir(REPOSITORY)
-    monkeypatch.setattr(stages.models, "open_entry", open_entry)
+    monkeypatch.setattr(stages.models, "open_model", open_model)
     with pytest.raises(Opened) as opened:
         stages._recognise_tuned(params, "smollm2", "smollm2-self", "smollm2", "self")
     (entry,) = opened.value.args
