@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from asking import to_generate  # noqa: E402
 from small_models import byte_level, load, save, save_chain  # noqa: E402
+from transformers import LlamaConfig, LlamaForCausalLM  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
@@ -17,6 +18,7 @@ from selfpref.models.local.encoding import Encoder  # noqa: E402
 from selfpref.models.local.generation import (  # noqa: E402
     Continuation,
     LabelReader,
+    continuations,
 )
 
 PROMPTS = [
@@ -52,6 +54,28 @@ def test_batch_mates_do_not_change_a_sample(engine):
     for prompt, seed, made in zip(PROMPTS * 2, range(8), together, strict=True):
         assert engine.answer(to_generate([prompt], seeds=[seed], **options)) == [made]
     assert len({made.text for made in together}) > 4
+
+
+def test_a_batch_may_hold_more_lines_than_the_vocabulary_words():
+    """The first token ends some of them, and the others go on beside them."""
+    torch.manual_seed(0)
+    model = LlamaForCausalLM(
+        LlamaConfig(
+            vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=1,
+            num_attention_heads=2,
+        )
+    ).eval()  # fmt: skip
+
+    def made(seeds):
+        settings = {"temperature": 1, "stops": {0}, "watched": (), "budget": 1000, "followed": 20}
+        rows = [np.array([1, 2, 3])] * len(seeds)
+        found = continuations(model, rows, [5] * len(seeds), seeds, **settings)
+        return [one.ids for _, one in sorted(found, key=lambda pair: pair[0])]
+
+    with torch.no_grad():
+        together = made(range(40))
+        assert 0 < sum(not ids for ids in together[8:]) < 10
+        assert together == [made([seed])[0] for seed in range(40)]
 
 
 VERDICT = "my verdict [[A]]"
@@ -136,24 +160,32 @@ def read(tokenizer, tokens, ended=True):
     encoder = Encoder(tokenizer)
     reader = LabelReader(encoder, "[[", ("A", "B"))
     ids = tokenizer.convert_tokens_to_ids(tokens)
-    watched = np.repeat(np.arange(len(ids) + ended)[:, None], len(reader.watched), axis=1)
+    steps = len(ids) + ended
+    watched = np.arange(steps)[:, None] + np.arange(len(reader.watched))[None] / 1000
     choice = reader.choice(Continuation(ids, ended, watched), encoder.decode(ids))
-    # Two forms a label, whose sum is read.
-    return choice and choice.probabilities[0] // 2
+    if choice is None:
+        return None
+    chosen = [reader.watched[round(1000 * (value % 1))] for value in choice.probabilities]
+    return int(choice.probabilities[0]), tokenizer.convert_ids_to_tokens(chosen)
 
 
 def test_the_marker_may_be_cut_anyhow_into_tokens():
     tokenizer = byte_level(merges=["[[A", "[[B"])
-    assert read(tokenizer, ["Ġ[", "[", "A", "]"]) == 2
-    assert read(tokenizer, ["Ġ[[", "ĠA", "]"]) == 1
+    # A token that reaches over the marker's end is compared with its like.
+    assert read(tokenizer, ["A", "Ċ", "[[A", "]"]) == (2, ["[[A", "[[B"])
+    # Two forms a label: their sum is read, so only the step is told here.
+    assert read(tokenizer, ["Ġ[", "[", "A", "]"])[0] // 2 == 2
+    assert read(tokenizer, ["Ġ[[", "ĠA", "]"])[0] // 2 == 1
     # The last marker counts.
-    assert read(tokenizer, ["Ġ[[", "A", "Ġ[[", "B"]) == 3
+    assert read(tokenizer, ["Ġ[[", "A", "Ġ[[", "B"])[0] // 2 == 3
     # The model ended right after it.
-    assert read(tokenizer, ["A", "Ġ[["]) == 2
+    assert read(tokenizer, ["A", "Ġ[["])[0] // 2 == 2
     assert read(tokenizer, ["A", "Ġ[["], ended=False) is None
     assert read(tokenizer, ["A", "B"]) is None
-    # A token that goes on beyond it cannot be compared with the other label.
-    assert read(tokenizer, ["A", "Ċ", "[[A", "]"]) is None
+
+
+def test_a_merged_label_without_its_like_cannot_be_read():
+    assert read(byte_level(merges=["[[A"]), ["A", "Ċ", "[[A", "]"]) is None
 
 
 def test_a_label_of_several_tokens_is_refused(tmp_path):

@@ -247,20 +247,22 @@ class Encoder:
         )
         return str(text)
 
-    def forms(self, label: str, contexts: Iterable[str] = ()) -> list[int]:
+    def forms(self, label: str, contexts: Iterable[str] = (), lead: str = "") -> list[int]:
         """Ids of the single tokens that spell a label, with or without a space before it.
 
         Args:
             label: Such as `A`.
             contexts: Texts after which it may stand, as of `text`.
+            lead: What the token holds before the label: `[[` where `[[A` is one token.
 
         Returns:
             Sorted; empty where no single token spells it.
         """
-        wanted, found = {label, f" {label}"}, set()
+        wanted = {f"{lead}{label}"} if lead else {label, f" {label}"}
+        found = set()
         for context in ("", *contexts):
             before = self._plain(context)
-            for form in wanted:
+            for form in {*wanted, lead.lstrip() + label}:
                 ids = self._plain(context + form)
                 if len(ids) == len(before) + 1 and ids[:-1] == before:
                     found.add(ids[-1])

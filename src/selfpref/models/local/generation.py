@@ -4,14 +4,19 @@ Prompts are padded on the left. Of the raw next-token distribution p (temperatur
 sum at temperature T is inverted at one uniform draw a token and prompt, so that a batch-mate cannot
 shift another's sample; T = 0 takes the most probable token. Where labels are to be read, p at
 their tokens is kept at every step: which step follows the last marker is known only at the end.
+Prompts go through the model's own pass, and so do the tokens that follow, one a step; where most of
+a small model's time would go on what is not a product, a pass of this project's takes these.
 
 A label is read after the last marker of the text, where tokens need not end with the marker:
-`[[A` may be `[[` + `A`, `[` + `[` + `A` or ` [[` + ` A`. Its token is the one after those that
-complete the marker; where one of these goes on beyond it, there is no answer.
+`[[A` may be `[[` + `A`, `[` + `[` + `A`, ` [[` + ` A`, or `[[A` in one. The label token is the one
+after the tokens that complete the marker or, where the marker's last token goes on beyond it, that
+token itself; its candidates are then the tokens that begin in the same way (`[[A`, `[[B`). Where
+some label has no such token, the labels cannot be compared at one position: there is no answer.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +26,13 @@ from transformers import DynamicCache, PreTrainedModel
 from selfpref.errors import SelfprefError
 from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
+from selfpref.models.local.fast.passes import Following
 from selfpref.models.local.states import Ids
 
-Draws = npt.NDArray[np.float64]
 # Tokens that a batch may hold in its cache, in units of the budget of one forward pass.
 HELD = 4
+# The share of a batch's lines that is left when the finished ones are taken out.
+LIVING = 0.75
 
 
 @dataclass(frozen=True)
@@ -47,40 +54,110 @@ class Continuation:
 def continuations(
     model: PreTrainedModel,
     rows: Sequence[Ids],
-    draws: Sequence[Draws],
+    limits: Sequence[int],
+    seeds: Sequence[int],
     *,
     temperature: float,
     stops: set[int],
     watched: Sequence[int],
     budget: int,
+    followed: float = 0,
 ) -> Iterator[tuple[int, Continuation]]:
     """Continue every prompt, longest first.
 
     Args:
         model: What predicts.
         rows: Token ids of the prompts.
-        draws: Uniform draws of each, one for every new token that it may have, at least 1.
+        limits: Most new tokens of each, at least 1.
+        seeds: Of each prompt's own draws.
         temperature: 0 is greedy.
         stops: Tokens that end a continuation.
         watched: Tokens whose raw probability is kept at every step.
         budget: A batch holds at most `HELD` times so many tokens, new ones included.
+        followed: Most tokens of a row, new ones included, that `Following` can continue; 0: none.
     """
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     start = 0
     while start < len(order):
-        longest = len(rows[order[start]]) + max(len(draws[index]) for index in order[start:])
+        longest = len(rows[order[start]]) + max(limits[index] for index in order[start:])
         chosen = order[start : start + max(1, HELD * budget // longest)]
         start += len(chosen)
-        some = [rows[index].tolist() for index in chosen]
-        drawn = [draws[index] for index in chosen]
-        made = _continued(model, some, drawn, temperature, stops, watched)
-        yield from zip(chosen, made, strict=True)
+        draws = [np.random.default_rng(seeds[index]).random(limits[index]) for index in chosen]
+        room = max(map(len, draws)) - 1
+        kind = _FastBatch if longest <= followed else _Batch
+        batch = kind(model, [rows[index] for index in chosen], room)
+        yield from zip(chosen, _continued(batch, draws, temperature, stops, watched), strict=True)
+
+
+class _Batch:
+    """Prompts that are continued together, by the model's own pass."""
+
+    def __init__(self, model: PreTrainedModel, rows: Sequence[Ids], room: int) -> None:
+        self._model = model
+        width = max(map(len, rows))
+        self._step = torch.tensor([[*[0] * (width - len(row)), *row.tolist()] for row in rows])
+        self._mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+        self._cache = DynamicCache(config=model.config)
+        self._room = room
+
+    def logits(self) -> torch.Tensor:
+        """Raw logits of the next token of each line, `[lines, vocabulary]`."""
+        device = self._model.device
+        positions = (self._mask.cumsum(-1) - 1).clamp(min=0)[:, -self._step.shape[1] :]
+        reply = self._model(
+            input_ids=self._step.to(device),
+            attention_mask=self._mask.to(device),
+            position_ids=positions.to(device),
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: torch.Tensor = reply.logits[:, -1]
+        return logits
+
+    def advance(self, tokens: list[int], keep: list[int]) -> None:
+        """Go on with the lines that are not finished, by a token each."""
+        if len(keep) < len(self._mask):
+            self._cache.batch_select_indices(torch.tensor(keep))
+        self._step = torch.tensor(tokens)[:, None]
+        self._mask = torch.cat([self._mask[keep], torch.ones_like(self._step)], dim=1)
+
+
+class _FastBatch(_Batch):
+    """The same of Llama and its kin: after the prompts by a pass without the library's overhead."""
+
+    def __init__(self, model: PreTrainedModel, rows: Sequence[Ids], room: int) -> None:
+        super().__init__(model, rows, room)
+        self._following: Following | None = None
+        self._living = torch.arange(len(rows))
+        # A finished line goes on by a token that is in every vocabulary.
+        self._tokens = torch.zeros_like(self._living)
+
+    def logits(self) -> torch.Tensor:
+        """Raw logits of the next token of each line, `[lines, vocabulary]`."""
+        if self._following is None:
+            found = super().logits()
+            self._following = Following(self._model, self._cache, self._mask, self._room)
+            return found
+        layer: Any = self._model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        logits: torch.Tensor = layer(self._following.states(self._tokens)[self._living])
+        return logits
+
+    def advance(self, tokens: list[int], keep: list[int]) -> None:
+        """Go on with the lines that are not finished, by a token each."""
+        assert self._following is not None
+        self._living = self._living[keep]
+        # Finished lines leave when they are many: to take the others apart costs a copy of them.
+        if len(keep) <= LIVING * len(self._tokens):
+            self._following.keep(self._living)
+            self._living = torch.arange(len(keep))
+            self._tokens = self._living.clone()
+        self._tokens[self._living] = torch.tensor(tokens)
 
 
 def _continued(
-    model: PreTrainedModel,
-    rows: Sequence[list[int]],
-    draws: Sequence[Draws],
+    batch: _Batch,
+    draws: Sequence[npt.NDArray[np.float64]],
     temperature: float,
     stops: set[int],
     watched: Sequence[int],
@@ -90,21 +167,8 @@ def _continued(
     seen: list[list[list[float]]] = [[] for _ in draws]
     ended = [False] * len(draws)
     alive = list(range(len(draws)))
-    width = max(map(len, rows))
-    step = torch.tensor([[*[0] * (width - len(row)), *row] for row in rows])
-    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-    cache = DynamicCache(config=model.config)
     while alive:
-        positions = (mask.cumsum(-1) - 1).clamp(min=0)[:, -step.shape[1] :]
-        reply = model(
-            input_ids=step.to(model.device),
-            attention_mask=mask.to(model.device),
-            position_ids=positions.to(model.device),
-            past_key_values=cache,
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        logits = reply.logits[:, -1].double()
+        logits = batch.logits().double()
         uniform = torch.tensor([draws[line][len(made[line])] for line in alive])
         tokens = _drawn(logits, uniform.to(logits.device), temperature).tolist()
         if watched:
@@ -118,10 +182,8 @@ def _continued(
                 made[line].append(token)
                 if len(made[line]) < len(draws[line]):
                     keep.append(place)
-        if len(keep) < len(alive):
-            cache.batch_select_indices(torch.tensor(keep, dtype=torch.long))
-        step = torch.tensor([tokens[place] for place in keep])[:, None]
-        mask = torch.cat([mask[keep], torch.ones_like(step)], dim=1)
+        if keep:
+            batch.advance([tokens[place] for place in keep], keep)
         alive = [alive[place] for place in keep]
     return [
         Continuation(ids, end, np.array(values).reshape(len(values), len(watched)))
@@ -155,22 +217,45 @@ class LabelReader:
 
     def __init__(self, encoder: Encoder, marker: str, labels: Sequence[str]) -> None:
         self._encoder, self._marker = encoder, marker
-        self._forms = label_forms(encoder, labels, [marker]) if marker else []
-        self.watched = sorted({token for ids in self._forms for token in ids})
+        self._forms: dict[str, list[list[int]]] = {}
+        self.watched: list[int] = []
+        if not marker:
+            return
+        self._forms[""] = label_forms(encoder, labels, [marker])
+        for start in range(len(marker)):
+            for lead in (marker[start:], f" {marker[start:]}"):
+                forms = [encoder.forms(label, ["x", "x "], lead) for label in labels]
+                if all(forms):
+                    self._forms[lead] = forms
+        self.watched = sorted(
+            {token for forms in self._forms.values() for ids in forms for token in ids}
+        )
 
     def choice(self, made: Continuation, text: str) -> Choice | None:
         """Probabilities of the labels after the last marker, None where they cannot be read."""
         begin = text.rfind(self._marker) if self._marker else -1
         if begin < 0:
             return None
-        end, count = begin + len(self._marker), len(made.ids)
+        end = begin + len(self._marker)
+        count = len(made.ids)
         while len(self._encoder.decode(made.ids[: count - 1])) >= end:
             count -= 1
         # The first `count` tokens complete the marker.
-        if count >= len(made.watched) or len(self._encoder.decode(made.ids[:count])) > end:
+        lead, step = "", count
+        if len(self._encoder.decode(made.ids[:count])) > end:
+            step = count - 1
+            before = self._encoder.decode(made.ids[:step])
+            lead = text[len(before) : end] if text.startswith(before) else "unknown"
+        if lead not in self._forms or step >= len(made.watched):
             return None
-        shares = dict(zip(self.watched, made.watched[count].tolist(), strict=True))
-        return Choice(tuple(sum(map(shares.__getitem__, ids)) for ids in self._forms), "ok")
+        place = {token: number for number, token in enumerate(self.watched)}
+        values = made.watched[step]
+        return Choice(
+            tuple(
+                float(sum(values[place[token]] for token in forms)) for forms in self._forms[lead]
+            ),
+            "ok",
+        )
 
 
 def label_forms(

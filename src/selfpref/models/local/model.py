@@ -26,7 +26,7 @@ from selfpref.models import (
 from selfpref.models.local import memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
-from selfpref.models.local.fast.passes import packed_pass
+from selfpref.models.local.fast.passes import llama_pass, packed_pass
 from selfpref.models.local.fast.products import step, take_over
 from selfpref.models.local.generation import LabelReader, continuations, label_forms
 from selfpref.models.local.loading import load
@@ -80,6 +80,8 @@ class LocalModel:
         # Where positions are scaled by the longest row of a batch, every row goes alone.
         alone = 1 if _scaled_by_length(config) else None
         self._budget = alone or entry.batch_tokens or memory.batch_tokens(self.model)
+        own = self._packed is llama_pass and self._head.linear
+        self._followed = self._window if own else 0
 
     @property
     def packing(self) -> bool:
@@ -104,12 +106,17 @@ class LocalModel:
         Yields:
             Indices of the batch's rows, and the states of one after another, `[read, width]`.
         """
-        if self._packed and max(map(len, rows), default=0) <= self._window:
-            for line in packed(rows, read, self._budget, step(self.model)):
-                yield line.rows, self._packed(self.model, line)
-        else:
-            for batch in padded(rows, read, self._budget):
-                yield batch.rows, padded_states(self.model, batch)
+        packs = [
+            index for index, row in enumerate(rows) if self._packed and len(row) <= self._window
+        ]
+        rest = sorted(set(range(len(rows))) - set(packs))
+        if self._packed:
+            asked = [rows[index] for index in packs], [read[index] for index in packs]
+            for line in packed(*asked, self._budget, step(self.model)):
+                yield [packs[row] for row in line.rows], self._packed(self.model, line)
+        asked = [rows[index] for index in rest], [read[index] for index in rest]
+        for batch in padded(*asked, self._budget):
+            yield [rest[row] for row in batch.rows], padded_states(self.model, batch)
 
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
@@ -188,16 +195,13 @@ class LocalModel:
         for place, made in continuations(
             self.model,
             [rows[index] for index in fitting],
-            [
-                np.random.default_rng(calls[index].seed).random(
-                    min(options.max_tokens, self.context - len(rows[index]))
-                )
-                for index in fitting
-            ],
+            [min(options.max_tokens, self.context - len(rows[index])) for index in fitting],
+            [calls[index].seed for index in fitting],
             temperature=options.temperature,
             stops=self._stops,
             watched=reader.watched,
             budget=self._budget,
+            followed=self._followed,
         ):
             text = self._encoder.decode(made.ids)
             choice = reader.choice(made, text)

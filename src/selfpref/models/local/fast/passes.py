@@ -12,6 +12,9 @@ is how they follow one another:
 Sums and rotations are taken in place, and the wide inner states of the second line are held for a
 part of the tokens only. Of the last layer, where nobody looks any more, only the keys and values of
 every token are needed; all else is computed for the tokens whose states are read.
+
+Where texts are written by Llama and its kin, `Following` gives their lines one token more in the
+same way, with keys and values in one place that has room for all of them.
 """
 
 import inspect
@@ -21,8 +24,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import rms_norm
-from transformers import AttentionInterface, PreTrainedModel
+from torch.nn.functional import pad, rms_norm
+from transformers import AttentionInterface, DynamicCache, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 from transformers.models.mistral.modeling_mistral import MistralDecoderLayer
@@ -227,3 +230,60 @@ def llama_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
         x = _layer(layer, x, cos, sin, line.attention)
     x = _layer(body.layers[-1], x, cos, sin, line.last, some=True)
     return _normed(body.norm, x)[line.within]
+
+
+class Following:
+    """Lines of text, each to be followed by one token after another.
+
+    Args:
+        model: Llama or its kin, on a CPU in fp32.
+        cache: Of each layer the keys and values of the prompts, `[lines, heads, tokens, width]`;
+            it is emptied.
+        seen: Which of those tokens are a line's own, `[lines, tokens]`; the others are padding.
+        room: For how many tokens more.
+    """
+
+    def __init__(
+        self, model: PreTrainedModel, cache: DynamicCache, seen: torch.Tensor, room: int
+    ) -> None:
+        self._model = model
+        self._layers = []
+        while cache.layers:
+            kept: Any = cache.layers.pop(0)
+            self._layers.append([pad(part, (0, 0, 0, room)) for part in (kept.keys, kept.values)])
+        self._end = seen.shape[1]
+        self._positions = seen.sum(-1)
+        mask = torch.where(seen.bool(), 0.0, -torch.inf)
+        self._mask = pad(mask, (0, room))[:, None, None]
+
+    def keep(self, lines: torch.Tensor) -> None:
+        """Go on with these lines alone."""
+        self._layers = [[part[lines] for part in kept] for kept in self._layers]
+        self._positions, self._mask = self._positions[lines], self._mask[lines]
+
+    def states(self, tokens: torch.Tensor) -> torch.Tensor:
+        """Final hidden states `[lines, width]` after one more token a line."""
+        body: Any = self._model.base_model
+        x = body.embed_tokens(tokens)
+        turned = body.rotary_emb(x, self._positions[None])
+        cos, sin = (part[0, :, None] for part in turned)
+        end = self._end + 1
+        for layer, (keys, values) in zip(body.layers, self._layers, strict=True):
+            own = layer.self_attn
+            normed = _normed(layer.input_layernorm, x)
+            query, key, value = (
+                part(normed).view(len(x), -1, own.head_dim)
+                for part in (own.q_proj, own.k_proj, own.v_proj)
+            )
+            keys[:, :, end - 1], values[:, :, end - 1] = _rotated(key, cos, sin), value
+            found, _ = sdpa_attention_forward(
+                own,
+                _rotated(query, cos, sin)[:, :, None],
+                keys[:, :, :end],
+                values[:, :, :end],
+                self._mask[..., :end],
+                scaling=own.scaling,
+            )
+            x = _widened(layer, x + own.o_proj(found.flatten(1)))
+        self._positions, self._end = self._positions + 1, end
+        return _normed(body.norm, x)
