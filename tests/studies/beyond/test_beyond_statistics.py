@@ -9,6 +9,7 @@ import pytest
 from conftest import SETTINGS, counted, entry, mt_bench_files, pin, vicuna80_files
 
 from selfpref import tables
+from selfpref.params.studies import Xu
 from selfpref.statistics import choices, effects, power, scaled, turned
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.effects import POOLED
@@ -390,7 +391,9 @@ def test_refinement_has_a_gap_at_step_zero_alone():
         "ratings": table("ratings", ratings),
         "truths": table("truths", truths),
     }
-    settings = XuSettings("mqm", "lemma", 0.0, 100, (), ClusterBootstrap(200, seed=1))
+    settings = XuSettings(
+        Xu.model_construct(truth="mqm", matcher="lemma"), ClusterBootstrap(200, seed=1)
+    )
     frame = long(sets.of_refinement(found, settings))
     assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
         ["me", "mqm", 4.0, 3, "MQM points"]

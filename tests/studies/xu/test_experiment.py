@@ -10,6 +10,7 @@ from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, mod
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.models import Text
+from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.store import Store
 from selfpref.studies.xu import chains, refine
@@ -21,6 +22,11 @@ from selfpref.studies.xu.refine.judges import NoiseJudge, Question
 from selfpref.studies.xu.translation import expected
 
 ERROR = "'x' is a major accuracy error"
+
+
+def settings_of(truth, resamples):
+    use = Xu.model_construct(truth=truth, matcher="lemma", gamma=0.0)
+    return Settings(use, ClusterBootstrap(resamples, seed=1))
 
 
 def run(tmp_path, say, asked, use, *, other=None, scores=True):
@@ -238,7 +244,7 @@ def test_fresh_draws_are_kept_and_their_mean_is_the_expected_score(tmp_path):
     assert first["repeat"].tolist() == [0, 1, 2, 3]
     assert sorted(first["status"]) == ["ok", "ok", "ok", "unparsable"]
     items = chains.under_conditions(to_table("xu", [TRANSLATION]), fresh["item_id"])
-    settings = Settings("chrf-mqm", "lemma", 0.0, 100, (), ClusterBootstrap(100, seed=1))
+    settings = settings_of("chrf-mqm", 100)
     rows = rated(found | {"items": items}, settings)
     (mean,) = rows[rows["variant"].eq("rescored") & rows["step"].eq(0)].itertuples()
     usable = first.loc[first["status"].eq("ok"), "score"]
@@ -278,7 +284,7 @@ def test_a_judge_that_is_kind_by_three_points_is_measured_as_such(tmp_path, rng)
 
     found = run(tmp_path, say, asked, plan(1))
     items = chains.under_conditions(to_table("xu", asked), found["ratings"]["item_id"])
-    settings = Settings("chrf-mqm", "lemma", 0.0, 100, (), ClusterBootstrap(300, seed=1))
+    settings = settings_of("chrf-mqm", 300)
     table = curves(rated(found | {"items": items}, settings), settings)
     first = table.query("step == 0 and convention == 'corrected' and language == 'yor-en'").iloc[0]
     assert first["bias_lo"] <= 3 <= first["bias_hi"]
@@ -292,7 +298,7 @@ def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line(tmp_path):
     found = run(tmp_path, say, [TRANSLATION], plan(1))
     items = chains.under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
     found["truths"] = found["truths"].assign(metric="comet", score=0.8)
-    settings = Settings("comet", "lemma", 0.0, 100, (), ClusterBootstrap(100, seed=1))
+    settings = settings_of("comet", 100)
     with pytest.raises(
         SelfprefError, match=r"xu\.truth: comet goes from 0\.8 to 0\.8, judges .* -25"
     ):

@@ -20,14 +20,8 @@ from selfpref.tables.frames import write_frames
 
 RECORDED = load(STAGED / "profiles/recorded.yaml")
 
-SETTINGS = Settings(
-    truth="bleurt-mqm",
-    matcher="lemma",
-    gamma=0.0,
-    flips=100,
-    sizes=("gpt-4", "gemini"),
-    bootstrap=ClusterBootstrap(300, seed=1),
-)
+USE = RECORDED.xu.model_copy(update={"flips": 100, "sizes": ["gpt-4", "gemini"]})
+SETTINGS = Settings(USE, ClusterBootstrap(300, seed=1))
 PUBLISHED = pd.read_csv(REPOSITORY / "data/published/xu.csv")
 TRANSLATION = (
     "language, model, step, convention, self_mean, truth_mean, bias, bias_lo, bias_hi, dskew, "
@@ -174,7 +168,7 @@ def test_intervals_cover_at_their_level(rng):
     held = 0
     for trial in range(100):
         part = rows(rng.normal(1, 3, 40), np.zeros(40))
-        boot = Settings(**{**vars(SETTINGS), "bootstrap": ClusterBootstrap(300, 0.9)})
+        boot = Settings(USE, ClusterBootstrap(300, 0.9))
         found = summary(part, boot, str(trial)).iloc[0]
         held += found["bias_lo"] <= 1 <= found["bias_hi"]
     assert held / 100 == pytest.approx(0.9, abs=0.08)

@@ -32,6 +32,7 @@ import pandas as pd
 
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
+from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, bounded, ratio
 from selfpref.statistics.scores import Floats
 from selfpref.statistics.threads import at_once
@@ -39,7 +40,6 @@ from selfpref.studies.xu import STUDY, chains
 from selfpref.studies.xu.chains import CELL
 from selfpref.studies.xu.feedback import FLOOR
 from selfpref.studies.xu.skewness import resampled_skewness
-from selfpref.studies.xu.truths import Matcher
 
 TABLES = ("items", "responses", "ratings", "truths", "audit")
 Convention = Literal["released", "corrected"]
@@ -62,27 +62,20 @@ TRANSLATION = [
 
 @dataclass(frozen=True)
 class Settings:
-    """What scores are compared with, and how intervals are made; see `selfpref.params`.
+    """What scores are compared with, and how intervals are made.
 
     Attributes:
-        truth: The metric of `truths` that a translation's score is compared with.
-        matcher: How concepts are looked for.
-        gamma: The centre of distance skewness.
-        flips: Random signs drawn for each null of distance skewness.
-        sizes: Models that differ in size alone, ascending.
+        use: The truth, how concepts are looked for, gamma, random signs and sizes.
         bootstrap: The intervals.
     """
 
-    truth: str
-    matcher: Matcher
-    gamma: float
-    flips: int
-    sizes: tuple[str, ...]
+    use: Xu
     bootstrap: ClusterBootstrap
 
     def metric(self, task: str) -> str:
         """The truth that the ratings of a task are compared with."""
-        return {"mqm": self.truth, "coverage": f"coverage-{self.matcher}"}.get(task, task)
+        known = {"mqm": self.use.truth, "coverage": f"coverage-{self.use.matcher}"}
+        return known.get(task, task)
 
     @property
     def intervals(self) -> ClusterBootstrap:
@@ -92,9 +85,8 @@ class Settings:
 
 def settings(params: Params) -> Settings:
     """What self-scores are compared with, and how intervals are made, as the parameters say."""
-    use = params.xu.settings()
     bootstrap = ClusterBootstrap(**params.bootstrap.model_dump(), seed=params.seed)
-    return Settings(**use | {"sizes": tuple(use["sizes"])}, bootstrap=bootstrap)
+    return Settings(params.xu, bootstrap)
 
 
 def load(params: Params) -> dict[str, pd.DataFrame]:
@@ -131,7 +123,7 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     known = rows.loc[rows["task"].eq("mqm"), "truth"].dropna()
     if not known.between(FLOOR, 0).all():
         raise SelfprefError(
-            f"params.yaml: xu.truth: {settings.truth} goes from {known.min():g} to "
+            f"params.yaml: xu.truth: {settings.use.truth} goes from {known.min():g} to "
             f"{known.max():g}, judges score translations from {FLOOR:g} to 0; give a metric on "
             "that scale"
         )
@@ -374,7 +366,7 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
 
     def statistics(weights: Floats) -> dict[str, Floats]:
         level, after, before = (
-            statistics_of(part, settings.gamma, weights[owner]) for part in parts
+            statistics_of(part, settings.use.gamma, weights[owner]) for part in parts
         )
         changes = {change: after[name] - before[name] for name, change in CHANGES.items()}
         return {name: extended(of) for name, of in (level | changes).items()}

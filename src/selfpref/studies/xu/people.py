@@ -114,7 +114,7 @@ def examples(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings) 
         found.insert(0, own.loc[gaps.groups[gaps.mean().idxmax()]].assign(figure=1))
     for i, part in enumerate(found):
         gap = part["said"] - part["truth"]
-        skew = float(distance_skewness(gap.to_numpy(), settings.gamma))
+        skew = float(distance_skewness(gap.to_numpy(), settings.use.gamma))
         found[i] = part.assign(bias=gap.mean(), dskew=skew)[EXAMPLES]
     return pd.concat(found, ignore_index=True)
 

@@ -94,10 +94,10 @@ def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFr
         values = row[~np.isnan(row)]
         alike = values.tobytes()
         if alike not in known:
-            p, upper = sign_flips(values, settings.gamma, settings.flips, level, rng)
+            p, upper = sign_flips(values, settings.use.gamma, settings.use.flips, level, rng)
             mean, band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
             known[alike] = {
-                "dskew": float(distance_skewness(values, settings.gamma)),
+                "dskew": float(distance_skewness(values, settings.use.gamma)),
                 **{"p": p, "flip_upper": upper, "band_mean": mean, "band_upper": band},
             }
         cell = dict(zip(bias.KEY, key, strict=True)) | known[alike]
@@ -130,8 +130,8 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> p
         columns="responder",
         values="gap",
     )
-    gaps, found = gaps.reindex(columns=[*settings.sizes]), []
-    for smaller, larger in itertools.pairwise(settings.sizes):
+    gaps, found = gaps.reindex(columns=[*settings.use.sizes]), []
+    for smaller, larger in itertools.pairwise(settings.use.sizes):
         apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index()
         for (convention, language, step), part in apart.groupby(["convention", "language", "step"]):
             place = (str(language), larger, step)
@@ -139,9 +139,9 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> p
             mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
             cell = dict(zip(SIZES, (*place, convention), strict=True))
             found.append(cell | mean.columns("difference"))
-    table = table[table["model"].isin(settings.sizes) & table["language"].ne(bias.AVERAGE)]
-    shared = table.groupby("language")["model"].transform("nunique").eq(len(settings.sizes))
-    order = {name: i for i, name in enumerate(settings.sizes)}
+    table = table[table["model"].isin(settings.use.sizes) & table["language"].ne(bias.AVERAGE)]
+    shared = table.groupby("language")["model"].transform("nunique").eq(len(settings.use.sizes))
+    order = {name: i for i, name in enumerate(settings.use.sizes)}
     return (
         table[shared]
         .assign(size=table["model"].map(order))
