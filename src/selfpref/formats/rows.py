@@ -130,8 +130,9 @@ def gather(
 
 def _typed(rows: pd.DataFrame, texts: bool) -> pd.DataFrame:
     """Texts, empty ones missing and numbers written out; numbers."""
-    names = [*NAMED, *(TEXTS if texts else ())]
-    frame = rows.reindex(columns=[*names, *PROBABILITIES, "repeat", "file", "line"])
+    names = [*NAMED, *TEXTS]
+    kept = rows if texts else rows.drop(columns=[*TEXTS], errors="ignore")
+    frame = kept.reindex(columns=[*names, *PROBABILITIES, "repeat", "file", "line"])
     for name in names:
         nested = frame[name].map(lambda value: isinstance(value, dict | list))
         refuse(frame, nested, f"{name} {{{name}}}; give a text or a number")
@@ -173,7 +174,6 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     first = frame.drop_duplicates("item")
-    asked = first["prompt"] if "prompt" in first else [None] * len(first)
     return pd.DataFrame(
         {
             "item_id": f"{dataset}/" + first["item"],
@@ -181,7 +181,7 @@ def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
             "cluster": f"{dataset}/" + first["cluster"].fillna(first["item"]),
             "messages": [
                 [{"role": "user", "content": text}] if isinstance(text, str) else []
-                for text in asked
+                for text in first["prompt"]
             ],
         }
     )
@@ -189,15 +189,9 @@ def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     columns = ["item_id", "responder", "text"]
-    sides = [
-        pd.DataFrame(frame[["item", f"responder_{side}", f"text_{side}"]].set_axis(columns, axis=1))
-        for side in "ab"
-        if f"text_{side}" in frame
-    ]
-    if not sides:
-        return pd.DataFrame()
-    found = pd.concat(sides, ignore_index=True).dropna(subset="text")
-    found = found.drop_duplicates(["item_id", "responder"])
+    sides = (frame[["item", f"responder_{side}", f"text_{side}"]] for side in "ab")
+    found = pd.concat([side.set_axis(columns, axis=1) for side in sides], ignore_index=True)
+    found = found.dropna(subset="text").drop_duplicates(["item_id", "responder"])
     return found.assign(item_id=f"{dataset}/" + found["item_id"])
 
 

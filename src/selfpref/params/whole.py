@@ -49,11 +49,10 @@ class Params(Section):
         """Every name stands for something, and each model can do what is asked of it."""
         self._names_differ()
         _refuse_unknown(self._names())
-        for study, task, uses in self.tasks():
-            for key, use in uses.items():
-                model = use.model if isinstance(use, Finetune) else key
-                if entry := hosted(self.models[model]):
-                    _can(f"{study}.{task}.{key}", entry, use)
+        for place, key, use in self._uses():
+            model = use.model if isinstance(use, Finetune) else key
+            if entry := hosted(self.models[model]):
+                _can(place, entry, use)
         _refuse_unknown(self._names_of_evaluators())
         if not any(self.study(name).datasets for name in TASKS):
             raise ValueError("no study has data; add an entry under `datasets` in one of them")
@@ -82,6 +81,11 @@ class Params(Section):
             for study, tasks in TASKS.items()
             for task in tasks
         ]
+
+    def _uses(self) -> Iterator[tuple[str, str, Any]]:
+        """Every entry of every task, with its place and key."""
+        for study, task, uses in self.tasks():
+            yield from ((f"{study}.{task}.{key}", key, use) for key, use in uses.items())
 
     def _names_differ(self) -> None:
         """No name stands for two models, responders or evaluators."""
@@ -112,17 +116,13 @@ class Params(Section):
         """Everything that an entry names."""
         models = self.models, "key of `models`"
         datasets = self.wataoka.datasets, "key of `wataoka.datasets`"
-        for study, task, uses in self.tasks():
-            for key, use in uses.items():
-                place = f"{study}.{task}.{key}"
-                if isinstance(use, Finetune):
-                    yield f"{place}.model", use.model, *models
-                else:
-                    yield place, key, *models
-                if isinstance(use, Refine):
-                    yield f"{place}.external", use.external, *models
-                for name in getattr(use, "datasets", None) or []:
-                    yield place, name, *datasets
+        for place, key, use in self._uses():
+            tuned = isinstance(use, Finetune)
+            yield (f"{place}.model", use.model, *models) if tuned else (place, key, *models)
+            if isinstance(use, Refine):
+                yield f"{place}.external", use.external, *models
+            for name in getattr(use, "datasets", None) or []:
+                yield place, name, *datasets
         for key in self.wataoka.label:
             yield f"wataoka.label.{key}", key, *datasets
         for category, contest in self.livebench.categories.items():
@@ -175,24 +175,22 @@ class Params(Section):
 
     def _texts_fit(self) -> None:
         """Who refines or summarises has texts; the testbed's prompts are for its models alone."""
-        texts: dict[str, tuple[Mapping[str, Any], str]] = {
-            "xu": (self.xu.requests, "requests"),
-            "panickssery": (self.panickssery.articles, "articles"),
+        texts: dict[str, tuple[str, Mapping[str, Any]]] = {
+            "panickssery": ("articles", self.panickssery.articles),
+            "xu": ("requests", self.xu.requests),
         }
-        for study, task, uses in self.tasks():
-            for key, use in uses.items():
-                found, kind = texts.get(study, ({}, ""))
-                if kind and not found:
+        for place, _, use in self._uses():
+            study = place.partition(".")[0]
+            kind, found = texts.get(study, ("", {}))
+            if kind and not found:
+                raise ValueError(f"{study}.datasets: {place} needs {kind}; add them")
+            for name, entry in found.items():
+                if (use.prompts == "lab") != (entry.reader == "lab"):
                     raise ValueError(
-                        f"{study}.datasets: {study}.{task}.{key} needs {kind}; add them"
+                        f"{place}.prompts: {use.prompts!r} does not fit {study}.datasets.{name}; "
+                        "`lab` is for the testbed's models and data, `authors` and `plain` for all "
+                        "others"
                     )
-                for name, entry in found.items():
-                    if (use.prompts == "lab") != (entry.reader == "lab"):
-                        raise ValueError(
-                            f"{study}.{task}.{key}.prompts: {use.prompts!r} does not fit "
-                            f"{study}.datasets.{name}; `lab` is for the testbed's models and data, "
-                            "`authors` and `plain` for all others"
-                        )
 
     def _can_be_tuned(self, place: str, use: Finetune) -> None:
         if use.method != "export" and not isinstance(self.models[use.model], Transformers):

@@ -110,12 +110,12 @@ class Gallery:
 
     def __init__(self, folder: Path, formats: Collection[str] = ("svg",)) -> None:
         self.folder, self.formats = folder, formats
-        self._captions: dict[str, str | None] = {}
-        self._formats: dict[str, set[str]] = {}
+        self._made: dict[str, dict[str, Any]] = {}
 
     def _path(self, name: str, kind: str) -> Path:
         """Where an output goes, which is one of this run's from now on."""
-        self._formats.setdefault(name, set()).add(kind)
+        one = self._made.setdefault(name, {"name": name, "caption": None, "formats": []})
+        one["formats"] = sorted({kind, *one["formats"]})
         return self.folder / f"{name}.{kind}"
 
     def figure(self, figure: Figure, name: str, caption: str) -> None:
@@ -127,7 +127,6 @@ class Gallery:
             caption: What it shows, from which data, with n and what was dropped.
         """
         caption = visible(caption)
-        self._captions[name] = caption
         _show_literally(figure)
         fields = {"Title": name, "Description": caption, "Date": None}
         drawn = io.StringIO()
@@ -136,6 +135,7 @@ class Gallery:
             figure.savefig(drawn, format="svg", metadata=fields)
             # Labels of ticks are made while it is drawn, and a control character breaks the file.
             write_text(self._path(name, "svg"), visible(drawn.getvalue()))
+            self._made[name]["caption"] = caption
             if "pdf" in self.formats:
                 fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
                 with atomic(self._path(name, "pdf")) as scratch:
@@ -151,7 +151,6 @@ class Gallery:
             frame: The table.
             name: Its file name without ending.
         """
-        self._captions.setdefault(name, None)
         inert = frame.apply(_inert)
         text = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         write_text(self._path(name, "csv"), text)
@@ -191,14 +190,11 @@ class Gallery:
         `gallery.json` holds the notebook's outputs in their order: name, caption (null where
         there is no picture) and the endings of its files.
         """
-        made = [
-            {"name": name, "caption": caption, "formats": sorted(self._formats[name])}
-            for name, caption in self._captions.items()
-        ]
+        made = [*self._made.values()]
         text = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         write_text(self.folder / MANIFEST, text)
         kept = {SENTENCES, MANIFEST}
-        kept |= {f"{name}.{kind}" for name in self._captions for kind in self._formats[name]}
+        kept |= {f"{one['name']}.{kind}" for one in made for kind in one["formats"]}
         for path in self.folder.iterdir():
             if path.name not in kept:
                 path.unlink()

@@ -17,6 +17,7 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from platform import python_version
+from typing import Any
 
 import nbformat
 import pandas as pd
@@ -69,7 +70,8 @@ SOURCES = {
 SHOWN = "show-input"
 # `Gallery.table` puts an apostrophe before what a spreadsheet would take for a formula.
 QUOTED = re.compile(r"^'(?=[=+\-@\t])")
-NUMBERED = re.compile(r"(fig|table)(\d+[a-z]?)_(.+)")
+NUMBERED = re.compile(r"^(fig|table)(\d+[a-z]?)_")
+KINDS = {"fig": "Fig.", "table": "Table"}
 # What MyST and HTML read as more than text; captions hold names that came with the data.
 INERT = str.maketrans({"{": "&#123;", "<": "&lt;", "`": "&#96;", "\n": " "})
 COLOURS = re.compile(r"\x1b\[\d+(;\d+)*m")
@@ -83,31 +85,24 @@ class Output:
         folder: Where its files lie.
         name: File name without ending.
         caption: Of a picture; empty for a table.
-        formats: Endings of its files.
+        formats: Endings of its files that are there.
     """
 
     folder: Path
     name: str
     caption: str
-    formats: tuple[str, ...]
+    formats: list[str]
 
     @property
     def title(self) -> str:
         """The name in words; what the paper numbers keeps its number."""
-        found = NUMBERED.fullmatch(self.name)
-        kind = {"fig": "Fig.", "table": "Table"}[found[1]] if found else ""
-        rest = (found[3] if found else self.name).replace("_", " ")
-        return f"{kind} {found[2]}: {rest}" if found else rest
+        named = NUMBERED.sub(lambda found: f"{KINDS[found[1]]} {found[2]}: ", self.name, count=1)
+        return named.replace("_", " ")
 
     @property
     def label(self) -> str:
         """Its anchor where a chapter shows it."""
         return f"{self.folder.name}-{self.name}".replace("_", "-")
-
-    @property
-    def files(self) -> list[str]:
-        """The endings of its files that are there."""
-        return [kind for kind in self.formats if (self.folder / f"{self.name}.{kind}").is_file()]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -128,18 +123,10 @@ class Output:
         """
         place = f"figures/{self.folder.name}/{self.name}"
         said = caption.translate(INERT)
-        files = " · ".join(
-            f"{{download}}`{kind} <{place}.{kind}>`" for kind in self.formats if kind != "svg"
-        )
-        lines = [
-            f"``````{{figure}} {place}.svg",
-            f":name: {name}",
-            f":alt: {said.partition('. ')[0]}",
-            "",
-            f"{said} {files}".rstrip(),
-            "``````",
-        ]
-        return "\n".join(lines)
+        links = (f"{{download}}`{kind} <{place}.{kind}>`" for kind in self.formats if kind != "svg")
+        alt = said.partition(". ")[0]
+        head = f"``````{{figure}} {place}.svg\n:name: {name}\n:alt: {alt}"
+        return f"{head}\n\n{' '.join([said, ' · '.join(links)]).rstrip()}\n``````"
 
 
 @dataclass(frozen=True)
@@ -165,7 +152,7 @@ class Study:
         """The picture of the gallery that an output of a cell shows, if it does."""
         place = str(output.get("metadata", {}).get("figure", ""))
         found = self.outputs.get(place.rpartition("/")[2])
-        return found if found and "svg" in found.files else None
+        return found if found and "svg" in found.formats else None
 
     @property
     def shown(self) -> set[str]:
@@ -173,6 +160,10 @@ class Study:
         cells = self.chapter.cells if self.chapter else []
         pictures = (self.drawn(output) for cell in cells for output in cell.get("outputs", []))
         return {one.label for one in pictures if one}
+
+
+def _there(folder: Path, made: Mapping[str, Any]) -> list[str]:
+    return [kind for kind in made["formats"] if (folder / f"{made['name']}.{kind}").is_file()]
 
 
 def studies(params: Params) -> list[Study]:
@@ -183,7 +174,7 @@ def studies(params: Params) -> list[Study]:
         folder = paths.figure_dir(params.profile, key)
         hidden = () if source(params.profile) == "lab" else RELEASED
         outputs = {
-            one["name"]: Output(folder, one["name"], one["caption"] or "", tuple(one["formats"]))
+            one["name"]: Output(folder, one["name"], one["caption"] or "", _there(folder, one))
             for one in listed(folder)
             if one["name"] not in hidden
         }
@@ -307,7 +298,7 @@ def _pages(params: Params, made: Sequence[Study]) -> dict[str, str]:
             (one.figure(one.caption, f"first-{one.name}"), study)
             for study in made
             for one in map(study.outputs.get, HEADLINES.get(study.key, ()))
-            if study.chapter and one and "svg" in one.files
+            if study.chapter and one and "svg" in one.formats
         ],
         compared=_compared(made),
         testbed=(paths.root() / TESTBED).is_dir(),
