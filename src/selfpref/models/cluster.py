@@ -3,21 +3,25 @@
 A row is a batch of what is asked. Every worker opens the model and answers whole batches; an answer
 depends on its call alone, so it is the one that the model alone would give, and is kept under the
 model's own identity. A batch whose worker is lost runs again on another; what has come is not asked
-again. What Ray prints is in the log: a notebook's output must be the same bytes on every run.
+again. Ray runs in a process of its own, since it prints from threads of its own and a notebook's
+output must be the same bytes on every run; what it and its workers print is in the log.
 """
 
-import logging
 import math
+import multiprocessing
 import os
 import pickle
+import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import suppress
 from functools import cached_property
+from multiprocessing.connection import Connection
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+import psutil
 import ray
 import ray.data
 
@@ -116,23 +120,50 @@ def answer(
     starts = range(0, len(asked), size)
     rows = [{"batch": pickle.dumps((at, asked[at : at + size]))} for at in starts]
     cpus = getattr(settings.inner, "threads", None) or 1
-    given = settings, cpus, root, open_inner, rows
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    given = there, log, settings, cpus, root, open_inner, rows
+    process = context.Process(target=_drive, args=given, daemon=True)
+    process.start()
+    there.close()
+    try:
+        while (answers := here.recv()) is not None:
+            if isinstance(answers, SelfprefError):
+                raise answers
+            yield from answers
+    except EOFError as error:
+        raise SelfprefError(f"Ray's process ended early; see {log}") from error
+    finally:
+        here.close()
+        process.terminate()
+        process.join()
+
+
+def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: Any) -> None:
+    """Send the answers of every batch, then None; or the error that ended the run."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    with open(log, "w", encoding="utf-8") as told, redirect_stdout(told), redirect_stderr(told):
-        try:
-            _connect(settings, cpus)
-            client = settings.address.startswith("ray://")
-            for answers, fault in _from_cluster(*given) if client else _mapped(*given):
-                yield from answers
-                if fault:
-                    raise fault
-        except SelfprefError:
-            raise
-        except Exception as error:
-            traceback.print_exc()
-            raise SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}") from error
-        finally:
-            ray.shutdown()
+    with open(log, "w", encoding="utf-8") as told:
+        os.dup2(told.fileno(), sys.stdout.fileno())
+        os.dup2(told.fileno(), sys.stderr.fileno())
+    try:
+        _connect(settings, cpus)
+        run = _from_cluster if settings.address.startswith("ray://") else _mapped
+        for answers, fault in run(settings, cpus, *given):
+            connection.send(answers)
+            if fault:
+                raise fault
+        connection.send(None)
+    except SelfprefError as error:
+        connection.send(error)
+    except Exception as error:
+        traceback.print_exc()
+        connection.send(SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}"))
+    finally:
+        ray.shutdown()
+        # What a start that failed leaves behind.
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
 
 
 def _connect(settings: Ray, cpus: int) -> None:
@@ -144,7 +175,7 @@ def _connect(settings: Ray, cpus: int) -> None:
         options = {"num_cpus": settings.workers * cpus + 1, "include_dashboard": False}
     for left in reversed(range(STARTS)):
         try:
-            ray.init(settings.address, log_to_driver=False, logging_level=logging.ERROR, **options)
+            ray.init(settings.address, **options)
             break
         # Ray has no class of its own for a start that fails.
         except Exception:
