@@ -227,17 +227,20 @@ def test_every_step_of_a_continuation_has_the_models_own_probabilities(tmp_path,
     """However many of the lines beside it are finished already."""
     save(tmp_path / "m", byte_level(), kind.split(",")[0], **KINDS[kind][0])
     found = load(tmp_path / "m", attention="sdpa")
+    assert (found.engine._followed > 0) == (kind not in ("gpt2", "cohere"))
     rows = [np.array(found.encode(prompt))[-size:] for prompt in PROMPTS for size in (3, 9, 99)]
     limits, watched = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99]
     made = dict(
         continuations(
             found.model,
             rows,
-            [np.random.default_rng(limit).random(limit) for limit in limits],
+            limits,
+            range(len(rows)),
             temperature=1.0,
             stops=set(),
             watched=watched,
             budget=4096,
+            followed=found.engine._followed,
         )
     )
     for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
