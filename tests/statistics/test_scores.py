@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfpref import tables
-from selfpref.statistics import scores
-from selfpref.statistics.scores import (
+from selfpref.statistics import bias
+from selfpref.statistics.bias import (
     TIED,
     human_votes,
     judge_scores,
@@ -179,4 +179,4 @@ def test_where_nobody_voted_votes_are_numbers_still():
 
 
 def test_the_examples_of_the_docstrings():
-    assert doctest.testmod(scores).failed == 0
+    assert doctest.testmod(bias).failed == 0

@@ -20,7 +20,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
 from selfpref.statistics import choices, effects, power, scaled, turned
-from selfpref.statistics.bias import too_few
+from selfpref.statistics.bias import names_of, too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import (
     STUDY,
@@ -31,7 +31,6 @@ from selfpref.statistics.judged import (
     position,
 )
 from selfpref.statistics.no_preference import against_votes, vote_cells
-from selfpref.statistics.scores import names_of
 from selfpref.statistics.threads import at_once
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.

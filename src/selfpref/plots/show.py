@@ -79,7 +79,8 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
         columns: Which columns, in this order, where they exist; none: all.
     """
     shown = frame.dropna(axis="columns", how="all")
-    bounds = {name: _bounds(name, shown) for name in columns or frame if name in shown}
+    order = [*columns] if "lo" in columns else [*shown]
+    bounds = {name: _bounds(name, shown, order) for name in columns or frame if name in shown}
     inside = {edge for pair in bounds.values() for edge in pair}
     heads, made = [], []
     for name in [name for name in bounds if name not in inside]:
@@ -134,13 +135,12 @@ def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
         display(HTML(html(table(frame, columns))))
 
 
-def _bounds(name: str, frame: pd.DataFrame) -> list[str]:
+def _bounds(name: str, frame: pd.DataFrame, order: list[str]) -> list[str]:
     pair = [f"{name}_lo", f"{name}_hi"]
     if {*pair} <= {*frame}:
         return pair
     # A table of one quantity calls its bounds `lo` and `hi`; they stand right behind it.
-    names = list(frame)
-    after = names[names.index(name) + 1 : names.index(name) + 3]
+    after = order[order.index(name) + 1 : order.index(name) + 3] if name in order else []
     return after if after == ["lo", "hi"] else []
 
 

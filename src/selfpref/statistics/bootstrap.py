@@ -25,8 +25,8 @@ import pandas as pd
 from scipy.special import ndtr, ndtri
 
 from selfpref.seeds import seed_of
-from selfpref.statistics.scores import Floats
 
+Floats: TypeAlias = npt.NDArray[np.float64]
 # From totals [batch, ...] to one value [batch], or to several [batch, statistics].
 Statistic = Callable[[Floats], Floats]
 # What each row adds to the totals, [rows, ...], and what is resampled, [rows].

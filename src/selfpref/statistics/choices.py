@@ -49,11 +49,11 @@ from selfpref.statistics.bias import (
     excess,
     human_sides,
     stacked_cells,
+    value_of,
 )
-from selfpref.statistics.bootstrap import Interval
+from selfpref.statistics.bootstrap import Floats, Interval
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import fit
-from selfpref.statistics.scores import Floats, value_of
 from selfpref.statistics.shares import share_interval
 from selfpref.statistics.turned import (
     BOOTSTRAP,

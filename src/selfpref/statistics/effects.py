@@ -28,10 +28,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.bias import gap, names_of, text_lengths
 from selfpref.statistics.choices import NO_TEXTS
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import MISSING, fit
-from selfpref.statistics.scores import gap, names_of, text_lengths
 from selfpref.statistics.turned import ROBUST, Row, told
 
 # Among the names of judges: all judges of a data set.

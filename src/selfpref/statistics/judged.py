@@ -38,31 +38,28 @@ import pandas as pd
 from selfpref.statistics.bias import (
     CELLS,
     FEW,
+    PAIR,
+    JudgeTie,
+    Scale,
     Ties,
+    Turns,
+    by_judge,
     cell_counts,
     cell_weights,
+    decide,
     demographic_parity_interval,
     equal_opportunity_interval,
     human_sides,
-    too_few,
-)
-from selfpref.statistics.bootstrap import ClusterBootstrap, Interval, bounded
-from selfpref.statistics.no_preference import against_votes, beyond_no_preference, vote_cells
-from selfpref.statistics.scores import (
-    PAIR,
-    Floats,
-    JudgeTie,
-    Scale,
-    Turns,
-    by_judge,
-    decide,
     judged_pairs,
     names_of,
     oriented_votes,
     pairs_with,
+    too_few,
     turned_to,
     verdict_scores,
 )
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval, bounded
+from selfpref.statistics.no_preference import against_votes, beyond_no_preference, vote_cells
 from selfpref.statistics.shares import share_interval
 from selfpref.tables.schemas import PANEL, TIE
 

@@ -34,7 +34,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import CELLS, Ties, crossed, equal_opportunity
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats
 
 
 def vote_cells(votes: pd.DataFrame, by: list[str], ties: Ties) -> pd.DataFrame:

@@ -33,9 +33,8 @@ from selfpref.statistics.bias import (
     human_sides,
     stacked_cells,
 )
-from selfpref.statistics.bootstrap import Statistic
+from selfpref.statistics.bootstrap import Floats, Statistic
 from selfpref.statistics.choices import chance, parity
-from selfpref.statistics.scores import Floats
 from selfpref.statistics.turned import SIDES, Judgments, Row, on_sides
 
 BIASES = (0.05, 0.1, 0.2)

@@ -21,8 +21,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
-from selfpref.statistics.bootstrap import Interval
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats, Interval
 
 # What is left of a column, as a part of it, below which the other columns span it.
 SPANNED = 1e-10

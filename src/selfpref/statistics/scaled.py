@@ -39,11 +39,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.bias import names_of
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
 from selfpref.statistics.effects import NOT_TOLD
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.regression import MISSING, SPANNED, robust
-from selfpref.statistics.scores import Floats, names_of
 from selfpref.statistics.turned import Row, told
 
 Whole = npt.NDArray[np.int64]
@@ -90,7 +90,7 @@ class Products:
         """Of the pairs that have a score and a gold label.
 
         Args:
-            pairs: As `selfpref.statistics.scores.judged_pairs` returns them.
+            pairs: As `selfpref.statistics.bias.judged_pairs` returns them.
         """
         pairs = pairs[pairs["score"].notna() & pairs["human"].notna()]
         judges = names_of(pairs["judge"])

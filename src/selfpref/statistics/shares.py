@@ -29,6 +29,7 @@ from scipy.special import ndtri
 
 from selfpref.statistics.bootstrap import (
     Clusters,
+    Floats,
     Groups,
     Interval,
     Rows,
@@ -36,7 +37,6 @@ from selfpref.statistics.bootstrap import (
     clustered_errors,
     ratio,
 )
-from selfpref.statistics.scores import Floats
 
 
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -24,10 +24,9 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import FEW
-from selfpref.statistics.bootstrap import ClusterBootstrap, Interval
+from selfpref.statistics.bias import FEW, gap, names_of, pairs_with, text_lengths
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
 from selfpref.statistics.judged import STUDY, Judged, Settings
-from selfpref.statistics.scores import Floats, gap, names_of, pairs_with, text_lengths
 
 Row = dict[str, object]
 KEY = ["study", "dataset", "judge", "gold", "statistic"]

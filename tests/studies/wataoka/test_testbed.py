@@ -59,7 +59,9 @@ def test_judges_that_follow_their_rule_measure_what_was_planted(world):
 def test_the_figures_table_has_the_testbeds_columns(world):
     sets = [world]
     known = testbed.planted(sets)
-    found = pairs.bias(sets, pairs.excess_table(sets), judged.position(sets), known)
+    found = pairs.with_controls(
+        judged.bias(sets), pairs.excess_table(sets), judged.position(sets), known
+    )
     assert list(found.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
     assert found["planted"].tolist() == known["planted"].tolist()
 
@@ -104,5 +106,7 @@ def test_where_nothing_was_injected_there_are_columns_alone(world):
         ):
             found = measure(sets)
             assert (found.empty, list(found)) == (True, columns)
-    table = pairs.bias([bare], pairs.excess_table([bare]), judged.position([]), testbed.planted([]))
+    table = pairs.with_controls(
+        judged.bias([bare]), pairs.excess_table([bare]), judged.position([]), testbed.planted([])
+    )
     assert "beta" not in table

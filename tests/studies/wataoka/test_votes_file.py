@@ -11,7 +11,7 @@ from selfpref.params import Params
 from selfpref.params.data import WataokaData
 from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
-from selfpref.statistics.scores import judged_pairs
+from selfpref.statistics.bias import judged_pairs
 from selfpref.studies import registry
 from selfpref.studies.wataoka.labels import label
 

@@ -31,7 +31,9 @@ def of_three(seed=3, rename=str):
 
 def computed(data):
     excess, position = pairs.excess_table([data]), judged.position([data])
-    return pairs.bias([data], excess, position, testbed.planted([data])), excess
+    return pairs.with_controls(
+        judged.bias([data]), excess, position, testbed.planted([data])
+    ), excess
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +225,9 @@ def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_text
 
 @pytest.mark.parametrize("sets", [[], [data_set()]])
 def test_without_rows_every_frame_has_its_columns(sets):
-    table = pairs.bias(sets, pairs.excess_table(sets), judged.position(sets), testbed.planted(sets))
+    table = pairs.with_controls(
+        judged.bias(sets), pairs.excess_table(sets), judged.position(sets), testbed.planted(sets)
+    )
     found = {
         "bias": (table, pairs.BIAS),
         "opponents": (pairs.bias_by_opponent(sets), pairs.BY_OPPONENT),

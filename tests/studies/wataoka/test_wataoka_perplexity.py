@@ -10,8 +10,8 @@ from conftest import SETTINGS
 from judged_sets import data_set
 
 from selfpref import tables
+from selfpref.statistics.bias import response_perplexity
 from selfpref.statistics.judged import Judged
-from selfpref.statistics.scores import response_perplexity
 from selfpref.studies.wataoka import perplexity
 from selfpref.studies.wataoka.perplexity import OUTSIDE, bin_edges, pair_differences, parts, turned
 

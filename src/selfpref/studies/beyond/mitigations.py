@@ -46,10 +46,15 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import cell_weights, equal_opportunity
-from selfpref.statistics.bootstrap import Interval
+from selfpref.statistics.bias import (
+    PAIR,
+    cell_weights,
+    decide,
+    equal_opportunity,
+    response_perplexity,
+)
+from selfpref.statistics.bootstrap import Floats, Interval
 from selfpref.statistics.judged import Judged
-from selfpref.statistics.scores import PAIR, Floats, decide, response_perplexity
 
 # The mean over judges; among rules, what the judges give that did not write the responses, each
 # alone; and what makes one rule differ from another.

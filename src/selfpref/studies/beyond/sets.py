@@ -22,11 +22,11 @@ import pandas as pd
 
 from selfpref import paths
 from selfpref.params import Params
-from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.bias import decide, gap, text_lengths, value_of
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.effects import of_ratings
 from selfpref.statistics.judged import COLUMNS as PAIRS
 from selfpref.statistics.judged import Judged, Settings, by_panel
-from selfpref.statistics.scores import Floats, decide, gap, text_lengths, value_of
 from selfpref.statistics.turned import (
     COLUMNS,
     HUMAN,

@@ -32,8 +32,7 @@ import dataclasses
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounded, cluster_sums
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.livebench.panel import ALL, PLACE, VOTE, Panel, in_order, with_all
 from selfpref.studies.livebench.position import FIRST, position

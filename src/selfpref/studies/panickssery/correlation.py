@@ -17,8 +17,7 @@ same base that were tuned on self-recognition,
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Groups, Interval
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Groups, Interval
 from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
 
 POOLED = "all"

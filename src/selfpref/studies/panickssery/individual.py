@@ -24,8 +24,7 @@ import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.studies.panickssery.pairs import data_set, held_out, means
 
 INDIVIDUAL = ["dataset", "evaluator", "target", "task", "statistic", "value", "lo", "hi", "n"]

@@ -32,8 +32,8 @@ still judges; it is a share, and its interval Wilson's (`selfpref.statistics.sha
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics.bias import gap
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.scores import gap
 from selfpref.statistics.shares import group_shares
 from selfpref.studies.panickssery.pairs import CONVENTIONS, MEAN, by_convention, means, pooled
 

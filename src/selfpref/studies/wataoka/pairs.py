@@ -12,7 +12,7 @@ on its own: its judges, its responders, its clusters.
 A *win rate* of a responder is the share of the pairs with its response, decided by the human
 majority, in which it is preferred; it needs no judge, and of a data set whose votes outnumber its
 verdicts it uses all votes. What judges leave undecided is counted twice: `judge_ties` by each
-reading of a judge's tie (`selfpref.statistics.scores`), of which the paper says nothing though its
+reading of a judge's tie (`selfpref.statistics.bias`), of which the paper says nothing though its
 prompt offers the label C; `exclusions` by what became of each verdict, failures apart from ties.
 """
 
@@ -24,30 +24,27 @@ import pandas as pd
 from selfpref.statistics import judged
 from selfpref.statistics.bias import (
     CELLS,
+    PAIR,
+    TIED,
     VARIANTS,
     Ties,
+    by_judge,
     cell_weights,
     demographic_parity_interval,
     equal_opportunity,
     excess,
     human_sides,
-    others_mean,
-    stacked_cells,
-    too_few,
-)
-from selfpref.statistics.bootstrap import bounded
-from selfpref.statistics.judged import SIDES, Judged
-from selfpref.statistics.scores import (
-    PAIR,
-    TIED,
-    Floats,
-    by_judge,
     human_votes,
     judge_decisions,
+    others_mean,
     pairs_with,
+    stacked_cells,
+    too_few,
     value_of,
     verdict_scores,
 )
+from selfpref.statistics.bootstrap import Floats, bounded
+from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import share_interval
 
 KEY = ["dataset", "judge"]
@@ -90,22 +87,21 @@ EXAMPLE = [
 RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
 
 
-def bias(
-    sets: Sequence[Judged], excesses: pd.DataFrame, positions: pd.DataFrame, planted: pd.DataFrame
+def with_controls(
+    found: pd.DataFrame, excesses: pd.DataFrame, positions: pd.DataFrame, planted: pd.DataFrame
 ) -> pd.DataFrame:
     """Fig. 1b and Fig. 2: EO and DP of every judge on its own pairs, with their controls.
 
     Args:
-        sets: The data sets, those with a panel's labels among them.
+        found: As `judged.bias` returns it.
         excesses: As `excess_table` returns it.
         positions: As `judged.position` returns it.
         planted: As `testbed.planted` returns it.
 
     Returns:
-        The columns `BIAS`: n, cells, EO and DP (-1..1) with bounds; the excess in three variants,
-        the other judges' mean EO (`eo_others`) and the flip rate; what another person shows in the
-        judge's place (`judged.no_preference`). Where something was injected, also `seed, beta,
-        planted, oracle_rule`.
+        The columns `BIAS`: those of `found`, the excess in three variants, the other judges' mean
+        EO (`eo_others`) and the flip rate. Where something was injected, also `seed, beta, planted,
+        oracle_rule`.
     """
     own, common, half = (
         excesses[excesses["variant"].eq(variant)].set_index(KEY) for variant in VARIANTS
@@ -118,9 +114,9 @@ def bias(
         excess_half_ties_few=half["few"],
     )
     flips = positions[positions["pairs"].eq("own")].set_index(KEY)["flip_rate"]
-    found = judged.bias(sets).join(more, on=KEY).join(flips, on=KEY)[BIAS].infer_objects()
+    table = found.join(more, on=KEY).join(flips, on=KEY)[BIAS].infer_objects()
     known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
-    return found.join(known, on=KEY) if len(planted) else found
+    return table.join(known, on=KEY) if len(planted) else table
 
 
 def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:

@@ -38,13 +38,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref.seeds import seed_of
-from selfpref.statistics.bootstrap import bounded, ratio
-from selfpref.statistics.effects import between
-from selfpref.statistics.judged import Binning, Judged
-from selfpref.statistics.regression import fit, slope_of_sums
-from selfpref.statistics.scores import (
+from selfpref.statistics.bias import (
     PAIR,
-    Floats,
     by_judge,
     gap,
     human_votes,
@@ -52,6 +47,10 @@ from selfpref.statistics.scores import (
     response_perplexity,
     text_lengths,
 )
+from selfpref.statistics.bootstrap import Floats, bounded, ratio
+from selfpref.statistics.effects import between
+from selfpref.statistics.judged import Binning, Judged
+from selfpref.statistics.regression import fit, slope_of_sums
 from selfpref.statistics.shares import share_interval
 from selfpref.statistics.threads import at_once
 

@@ -30,15 +30,17 @@ import pandas as pd
 
 from selfpref.statistics.bias import (
     CELLS,
+    PAIR,
     cell_counts,
     demographic_parity_interval,
     equal_opportunity_interval,
+    oriented_votes,
+    turn,
     whole_counts,
 )
-from selfpref.statistics.bootstrap import ClusterBootstrap, bounded
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.no_preference import vote_cells
-from selfpref.statistics.scores import PAIR, Floats, oriented_votes, turn
 
 # How data/published/wataoka.csv names the paper; its other rows are printed elsewhere.
 PAPER = "Wataoka et al., arXiv 2410.21819"

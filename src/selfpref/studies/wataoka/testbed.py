@@ -14,11 +14,15 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import cell_weights, equal_opportunity, equal_opportunity_interval
-from selfpref.statistics.bootstrap import bounded, cluster_sums, ratio
+from selfpref.statistics.bias import (
+    cell_weights,
+    equal_opportunity,
+    equal_opportunity_interval,
+    gap,
+)
+from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums, ratio
 from selfpref.statistics.judged import Judged
 from selfpref.statistics.regression import pearson
-from selfpref.statistics.scores import Floats, gap
 from selfpref.statistics.shares import share_intervals
 
 # The row of the judges that write, in `oracle_agreement`.

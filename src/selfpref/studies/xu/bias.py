@@ -33,8 +33,7 @@ import pandas as pd
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Xu
-from selfpref.statistics.bootstrap import ClusterBootstrap, bounded, ratio
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded, ratio
 from selfpref.statistics.threads import at_once
 from selfpref.studies.xu import STUDY, chains
 from selfpref.studies.xu.chains import CELL

@@ -6,8 +6,7 @@ Bias grows with how bad a text is, whoever wrote it.
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounded, ratio
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats, bounded, ratio
 from selfpref.studies.xu.bias import CONVENTIONS, TEXT, Settings, read_as
 from selfpref.studies.xu.feedback import quoted
 

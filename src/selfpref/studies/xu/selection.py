@@ -16,8 +16,7 @@ each with its scores, its candidates and its truths in every language.
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import bounded, ratio
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats, bounded, ratio
 from selfpref.studies.xu import bias, chains
 from selfpref.studies.xu.items import TASKS
 

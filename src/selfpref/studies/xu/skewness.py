@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats
 
 # Bounds the memory of drawn signs and of normal draws to about 100 MB.
 CHUNK = 12_000_000

@@ -38,7 +38,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref import paths
-from selfpref.statistics.scores import Floats
+from selfpref.statistics.bootstrap import Floats
 from selfpref.texts import boxes
 
 Matcher = Literal["surface", "lemma"]
