@@ -321,7 +321,9 @@ def test_an_interval_is_one_cell_and_a_gap_is_empty():
 
 def test_an_interval_is_that_of_the_column_before_it_in_the_order_asked_for():
     frame = pd.DataFrame({"r": [0.5], "n": [20], "lo": [0.25], "hi": [1.0]})
-    assert show.table(frame, ["r", "lo", "hi", "n"]).rows == [["0.50 [0.25, 1.00]", "20"]]
+    columns = ["r", "lo", "hi", "n"]
+    assert show.table(frame, columns).rows == [["0.50 [0.25, 1.00]", "20"]]
+    assert show.table(frame.assign(lo=None, hi=None), columns).rows == [["0.50", "20"]]
 
 
 def test_a_value_of_too_few_pairs_is_not_quoted():

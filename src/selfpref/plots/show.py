@@ -79,7 +79,7 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
         columns: Which columns, in this order, where they exist; none: all.
     """
     shown = frame.dropna(axis="columns", how="all")
-    order = [*columns] if "lo" in columns else [*shown]
+    order = [name for name in columns if name in shown] if "lo" in columns else [*shown]
     bounds = {name: _bounds(name, shown, order) for name in columns or frame if name in shown}
     inside = {edge for pair in bounds.values() for edge in pair}
     heads, made = [], []
