@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from selfpref import paths
 from selfpref.studies.claims import counted, sentence
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "docs/findings.md", "docs/figures.md", "docs/lab-reference/README.md")
-CLAIMS = pd.read_csv(ROOT / "data/claims.csv")
 SEEDS = pd.read_csv(ROOT / "docs/lab-reference/seeds.csv", index_col="quantity")
 MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
 
@@ -39,11 +39,12 @@ def over_seeds(quantity: str) -> str:
 
 def filled(text: str) -> str:
     """The page with its marked parts as the tables have them."""
+    claims = pd.read_csv(paths.claims_file())
 
     def fill(match: re.Match[str]) -> str:
         study, key = match["study"], match["key"]
         if key is None:
-            said = (counted if study == "verdicts" else claimed)(CLAIMS)
+            said = (counted if study == "verdicts" else claimed)(claims)
         elif study == "testbed":
             said = over_seeds(key)
         else:
