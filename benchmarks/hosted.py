@@ -77,7 +77,7 @@ def _tables(verdicts: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     labels = {"study": "wataoka", "item_id": items, "responder_a": "one", "responder_b": "two"}
     messages = [[{"role": "user", "content": item}] for item in items]
     return (
-        pd.DataFrame({"item_id": items, "messages": messages}),
+        pd.DataFrame({"item_id": items, "messages": messages, "reference": None}),
         pd.DataFrame(responses),
         pd.DataFrame(labels),
     )
