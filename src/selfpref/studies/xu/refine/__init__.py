@@ -189,11 +189,14 @@ def _best_of(items: Sequence[Item], writer: Participant) -> Iterator[State]:
     said = writer.rate(
         [Question(item, text.text, f"candidate {sample}") for item, sample, text in drawn]
     )
+    held: dict[str, list[State]] = {item.item_id: [] for item in items}
+    for (item, sample, text), one in zip(drawn, said, strict=True):
+        held[item.item_id].append(State(item, BEST, 0, text, one, writer.name, sample))
     for size, item in product(sizes, items):
         candidates = [
-            State(item, f"{BEST}{size}", 0, text, one, writer.name, sample)
-            for (of, sample, text), one in zip(drawn, said, strict=True)
-            if of is item and sample < size
+            replace(one, condition=f"{BEST}{size}")
+            for one in held[item.item_id]
+            if one.sample < size
         ]
         yield from candidates
         usable = [one for one in candidates if one.said.standing is not None]

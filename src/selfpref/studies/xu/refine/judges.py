@@ -17,6 +17,7 @@ the release of Xu et al. its differences ran on from round to round, and two mis
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -139,10 +140,17 @@ class NoiseJudge:
         """Feedback on each text."""
         return [self._rate(*question) for question in questions]
 
+    @cached_property
+    def _usable(self) -> dict[Task, list[Feedback]]:
+        found: dict[Task, list[Feedback]] = {}
+        for task, said in self.said:
+            if said.status == "ok":
+                found.setdefault(task, []).append(said)
+        return found
+
     def _rate(self, item: Item, text: str, occasion: str) -> Feedback:
         rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, occasion))
-        pool = [said for task, said in self.said if task == item.task and said.status == "ok"]
-        if not pool:
+        if not (pool := self._usable.get(item.task)):
             return Feedback("unparsable")
         drawn = pool[int(rng.integers(len(pool)))]
         if drawn.flawless:
