@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from selfpref.card.measured import Measured, of_rows
+from selfpref.card.measured import of_rows
+from selfpref.card.numbers import Measured
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 

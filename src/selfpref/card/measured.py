@@ -6,16 +6,14 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from selfpref.card import numbers, words
-from selfpref.card.rule import REGRESSION, Answer, answer
+from selfpref.card.numbers import Measured, Names
+from selfpref.card.rule import REGRESSION, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
@@ -40,63 +38,6 @@ MANY, FEWER = 200_000, 2_000
 SHOWN_BIAS = 0.1
 TIES = {"human_ties": "human", "judge_ties": "decision"}
 PLANNED = ["judge", "statistic", "pairs"]
-
-
-@dataclass(frozen=True)
-class Names:
-    """Who is who, before any number.
-
-    Attributes:
-        own: Judges with own responses among the pairs.
-        alone: Judges without, each with a responder of nearly the same name, or none.
-        responders: Whose responses were judged.
-        unmatched: Names given by hand, or in a file of votes, that match nothing, each with what
-            it nearly is, or none.
-        unjudged: How many voted pairs nobody judged.
-    """
-
-    own: list[str]
-    alone: dict[str, str | None]
-    responders: list[str]
-    unmatched: dict[str, str | None]
-    unjudged: int
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What one set of judgments shows.
-
-    Attributes:
-        name: Of the set.
-        names: Who is who.
-        answers: By judge, favours itself or not, and why.
-        judges: A row a judge with own responses: cells, EO, DP, another person in its place.
-        statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
-            (`selfpref.statistics.turned`).
-        placebo: The term of an own text, for every judge and responder.
-        agreement: Of every judge with the human majority.
-        position: First-position share, flips and reversals, on all and on own pairs.
-        counts: By judge, on its own pairs: judged, voted, tied by people, without a verdict.
-        power: How many pairs would show a bias of 0.1, by judge and statistic.
-    """
-
-    name: str
-    names: Names
-    answers: Mapping[str, Answer]
-    judges: pd.DataFrame
-    statistics: pd.DataFrame
-    placebo: pd.DataFrame
-    agreement: pd.DataFrame
-    position: pd.DataFrame
-    counts: pd.DataFrame
-    power: pd.DataFrame
-
-    def __str__(self) -> str:
-        return words.text(self.to_dict())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as `--json` writes it."""
-        return numbers.as_json(self)
 
 
 def _nearly(name: str, known: Sequence[str]) -> str | None:

@@ -1,15 +1,15 @@
-"""A judge's card as JSON: `--json`, and what its words are made of."""
+"""What a set of judgments shows of its judges, as frames and as JSON (`--json`)."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from selfpref.card import words
+from selfpref.card.rule import Answer
 from selfpref.statistics.scaled import EACH
-
-if TYPE_CHECKING:
-    from selfpref.card.measured import Measured
 
 Row = Mapping[str, Any]
 STATISTICS = (
@@ -26,6 +26,74 @@ NOBODY = {"value": None, "lo": None, "hi": None, "n": 0}
 NO_ROWS = {"n_decided": "it chose no response", "n_both": "it read no pair in both orders"}
 UNVOTED = "people voted on no pair that it decides"
 UNKNOWN_ORDER = {**NOBODY, "reason": "the file does not say which response was read first"}
+
+
+@dataclass(frozen=True)
+class Names:
+    """Who is who, before any number.
+
+    Attributes:
+        own: Judges with own responses among the pairs.
+        alone: Judges without, each with a responder of nearly the same name, or none.
+        responders: Whose responses were judged.
+        unmatched: Names given by hand, or in a file of votes, that match nothing, each with what
+            it nearly is, or none.
+        unjudged: How many voted pairs nobody judged.
+    """
+
+    own: list[str]
+    alone: dict[str, str | None]
+    responders: list[str]
+    unmatched: dict[str, str | None]
+    unjudged: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one set of judgments shows.
+
+    Attributes:
+        name: Of the set.
+        names: Who is who.
+        answers: By judge, favours itself or not, and why.
+        judges: A row a judge with own responses: cells, EO, DP, another person in its place.
+        statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
+            (`selfpref.statistics.turned`).
+        placebo: The term of an own text, for every judge and responder.
+        agreement: Of every judge with the human majority.
+        position: First-position share, flips and reversals, on all and on own pairs.
+        counts: By judge, on its own pairs: judged, voted, tied by people, without a verdict.
+        power: How many pairs would show a bias of 0.1, by judge and statistic.
+    """
+
+    name: str
+    names: Names
+    answers: Mapping[str, Answer]
+    judges: pd.DataFrame
+    statistics: pd.DataFrame
+    placebo: pd.DataFrame
+    agreement: pd.DataFrame
+    position: pd.DataFrame
+    counts: pd.DataFrame
+    power: pd.DataFrame
+
+    def __str__(self) -> str:
+        return words.text(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as `--json` writes it."""
+        names = self.names
+        return {
+            "name": self.name,
+            "judges": {judge: _one(self, judge) for judge in names.own},
+            "judges_without_own_responses": {
+                judge: {"nearest_responder": near, **_others(self, judge, "all")}
+                for judge, near in names.alone.items()
+            },
+            "responders": names.responders,
+            "names_that_match_nothing": names.unmatched,
+            "voted_pairs_that_nobody_judged": names.unjudged,
+        }
 
 
 def _number(value: Any, digits: int = 6) -> float | None:
@@ -58,7 +126,7 @@ def _of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _others(found: "Measured", judge: str, scope: str) -> dict[str, Any]:
+def _others(found: Measured, judge: str, scope: str) -> dict[str, Any]:
     """What needs no response of the judge's own: agreement and position."""
     made: dict[str, Any] = {"agreement": {**NOBODY, "reason": UNVOTED}}
     made |= {key: dict(UNKNOWN_ORDER) for key in POSITIONS}
@@ -72,7 +140,7 @@ def _others(found: "Measured", judge: str, scope: str) -> dict[str, Any]:
     return made
 
 
-def _one(found: "Measured", judge: str) -> dict[str, Any]:
+def _one(found: Measured, judge: str) -> dict[str, Any]:
     """Everything of one judge with own responses, as JSON holds it."""
     answer = found.answers[judge]
     # The DBG score, a share here, is a gap between scores elsewhere.
@@ -99,19 +167,3 @@ def _one(found: "Measured", judge: str) -> dict[str, Any]:
         row["statistic"]: int(row["pairs"]) for row in _of(found.power, judge)
     }
     return made
-
-
-def as_json(found: "Measured") -> dict[str, Any]:
-    """The whole, as `--json` writes it."""
-    names = found.names
-    return {
-        "name": found.name,
-        "judges": {judge: _one(found, judge) for judge in names.own},
-        "judges_without_own_responses": {
-            judge: {"nearest_responder": near, **_others(found, judge, "all")}
-            for judge, near in names.alone.items()
-        },
-        "responders": names.responders,
-        "names_that_match_nothing": names.unmatched,
-        "voted_pairs_that_nobody_judged": names.unjudged,
-    }

@@ -4,7 +4,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import texts
 from selfpref.card import words
-from selfpref.card.measured import Measured
+from selfpref.card.numbers import Measured
 
 
 def html(found: Measured) -> str:

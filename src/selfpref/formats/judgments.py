@@ -112,10 +112,13 @@ def _checked(found: Records, file: str, form: Format, *, voted: bool) -> Read:
     fields: tuple[str, ...] = ()
     for number, record in found:
         # Records mostly have the fields of the one before.
-        if fields != (fields := tuple(record)) and (lacking := _lacking(record, needed)):
-            raise SelfprefError(
-                f"{file} {number}: no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
-            )
+        if fields != (fields := tuple(record)):
+            if lacking := _lacking(record, needed):
+                told = f"no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
+                raise SelfprefError(f"{file} {number}: {told}")
+            if form is PAIRS and (unknown := set(fields) - {*pairs.REQUIRED, *pairs.OPTIONAL}):
+                told = f"unknown {form.field} {min(unknown)!r}; remove it"
+                raise SelfprefError(f"{file} {number}: {told}")
         for name in filled:
             if record[name] in (None, "", []):
                 raise SelfprefError(f"{file} {number}: {name} is empty; fill it or remove it")

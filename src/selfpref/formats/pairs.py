@@ -30,10 +30,8 @@ def rows(raw: pd.DataFrame) -> pd.DataFrame:
     """The records with probabilities (NaN where none are given) and repeats as numbers.
 
     Raises:
-        SelfprefError: They are none, or a column is unknown; names file, line and column.
+        SelfprefError: They are none; names file, line and column.
     """
-    for name in raw.columns.difference([*REQUIRED, *OPTIONAL, "file", "line"]):
-        refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove it")
     one, two = (numbers(raw, name) for name in PROBABILITIES)
     given = filled(raw, PROBABILITIES[0]) | filled(raw, PROBABILITIES[1])
     both = raw.assign(**{name: raw.get(name) for name in PROBABILITIES})

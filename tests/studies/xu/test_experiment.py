@@ -18,7 +18,7 @@ from selfpref.studies.xu.bias import Settings, averaged, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
 from selfpref.studies.xu.refine import truths_of
-from selfpref.studies.xu.refine.judges import NoiseJudge, Question
+from selfpref.studies.xu.refine.judges import NoiseJudge, Draft
 from selfpref.studies.xu.translation import expected
 
 ERROR = "'x' is a major accuracy error"
@@ -175,7 +175,7 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     items = [Item(f"x/{n}", "mqm", "", "") for n in range(200)]
     for occasion in ("0", "1"):
         good, bad = (
-            judge.rate([Question(item, text, occasion) for item in items])
+            judge.rate([Draft(item, text, occasion) for item in items])
             for text in ("a perfect text", "an awful thing")
         )
         # The scores do not change with the text; the words that it calls wrong are the text's.
@@ -185,7 +185,7 @@ def test_a_noise_judge_knows_nothing_of_the_text():
         named = {re.match("'(.*)' is", one.reply)[1] for one in bad if not one.flawless}
         assert named <= {"an", "awful", "thing"}
     first, second = (
-        [one.score for one in judge.rate([Question(item, "t", step) for item in items])]
+        [one.score for one in judge.rate([Draft(item, "t", step) for item in items])]
         for step in ("0", "1")
     )
     assert first != second
@@ -194,7 +194,7 @@ def test_a_noise_judge_knows_nothing_of_the_text():
 def test_noise_speaks_in_every_task():
     said = {"coverage": "[a, b]", "correctness": "[[no]]"}
     judge = NoiseJudge([(task, read(task, reply)) for task, reply in said.items()], seed=1)
-    found = judge.rate([Question(item, "t", "0") for item in (CONCEPTS, PROBLEM, TRANSLATION)])
+    found = judge.rate([Draft(item, "t", "0") for item in (CONCEPTS, PROBLEM, TRANSLATION)])
     assert [one.standing for one in found] == [-2, -1, None]
     assert found[2].status == "unparsable"
 

@@ -33,8 +33,8 @@ PAIR = ["item_id", "other"]
 Scores = dict[tuple[str, str], pd.Series]
 
 
-class Question(NamedTuple):
-    """One question of a file.
+class Answers(NamedTuple):
+    """The answers of a file to one question.
 
     Attributes:
         task: Its task.
@@ -51,24 +51,24 @@ class Question(NamedTuple):
     tops: tuple[str, ...]
 
 
-def questions(file: Released) -> list[Question]:
+def questions(file: Released) -> list[Answers]:
     """What a file asked."""
 
-    def of_pairs(word: str, score: str, task: str, variant: str) -> Question:
+    def of_pairs(word: str, score: str, task: str, variant: str) -> Answers:
         fields = tuple(f"{order}_{word}" for order in ORDERS)
-        return Question(
+        return Answers(
             task, variant, score, fields, tuple(f"{name}_probability" for name in fields)
         )
 
     preference = "preference"
     if file.kind == "generations":
-        return [Question(preference, "generations", "new_preference", ORDERS, ORDERS)]
+        return [Answers(preference, "generations", "new_preference", ORDERS, ORDERS)]
     if file.kind == "labels":
         asked = of_pairs("comparison", "self_preference", preference, CONDITIONS[file.condition])
         return [asked._replace(tops=tuple(f"{order}_probability" for order in ORDERS))]
     if file.kind == "raw-labels":
         return [
-            Question(preference, variant, name, (f"{RAW[name]}_label",), ("",))
+            Answers(preference, variant, name, (f"{RAW[name]}_label",), ("",))
             for name, variant in CONDITIONS.items()
         ]
     rerun, named = file.kind == "worse", f"others-named-{file.condition}"
@@ -80,7 +80,7 @@ def questions(file: Released) -> list[Question]:
     ]
 
 
-def answered(frame: pd.DataFrame, question: Question) -> list[pd.DataFrame]:
+def answered(frame: pd.DataFrame, question: Answers) -> list[pd.DataFrame]:
     """The answers to a question, in whichever way the file stores them: a frame an order.
 
     Returns:

@@ -56,10 +56,10 @@ from selfpref.studies.xu.chains import BEST, RESCORED
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.refine.judges import (
+    Draft,
     Judge,
     NoiseJudge,
     Participant,
-    Question,
     rounds,
     written,
 )
@@ -123,9 +123,7 @@ def run(
         for repeat in range(writer.use.repeats):
             # The first draw is that of stores from before there were more.
             occasion = f"afresh {repeat}" if repeat else "afresh"
-            said = judge.rate(
-                [Question(one.item, one.text.text, occasion) for one in each.values()]
-            )
+            said = judge.rate([Draft(one.item, one.text.text, occasion) for one in each.values()])
             known = dict(zip(each, said, strict=True))
             ratings += [_rating(one, judge.name, known[one.key], RESCORED, repeat) for one in kept]
     true = {key: truths_of(one.item, one.text.text) for key, one in each.items()}
@@ -162,7 +160,7 @@ def _refined(
 ) -> list[State]:
     """Every arm, step by step."""
     # The store answers the same questions again when the arms ask them.
-    said = writer.rate([Question(item, text.text, "0") for item, text in firsts])
+    said = writer.rate([Draft(item, text.text, "0") for item, text in firsts])
     pool = [(item.task, one) for (item, _), one in zip(firsts, said, strict=True)]
     kinds: dict[str, Judge | None] = {
         "own": writer,
@@ -187,7 +185,7 @@ def _best_of(items: Sequence[Item], writer: Participant) -> Iterator[State]:
         if written(text)
     ]
     said = writer.rate(
-        [Question(item, text.text, f"candidate {sample}") for item, sample, text in drawn]
+        [Draft(item, text.text, f"candidate {sample}") for item, sample, text in drawn]
     )
     held: dict[str, list[State]] = {item.item_id: [] for item in items}
     for (item, sample, text), one in zip(drawn, said, strict=True):

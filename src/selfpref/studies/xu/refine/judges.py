@@ -32,7 +32,7 @@ from selfpref.studies.xu.prompts import Refinement
 from selfpref.studies.xu.truths import answer_of
 
 
-class Question(NamedTuple):
+class Draft(NamedTuple):
     """One text to judge or to revise.
 
     Attributes:
@@ -78,14 +78,14 @@ class Participant:
         )
         return [made[start : start + samples] for start in range(0, len(made), samples)]
 
-    def revise(self, questions: Sequence[Question], said: Sequence[Feedback]) -> list[Text]:
+    def revise(self, questions: Sequence[Draft], said: Sequence[Feedback]) -> list[Text]:
         """A better text for each, given what was said of it."""
         return self._texts(
             (self.prompts.revise(item, text, feedback.reply or ""), item, "revise", occasion)
             for (item, text, occasion), feedback in zip(questions, said, strict=True)
         )
 
-    def rate(self, questions: Sequence[Question]) -> list[Feedback]:
+    def rate(self, questions: Sequence[Draft]) -> list[Feedback]:
         """Feedback on each text; equal questions on one occasion are one call."""
         made = self.model.ask([self._asked(*question) for question in questions])
         return [
@@ -136,7 +136,7 @@ class NoiseJudge:
     seed: int
     name: str = "noise"
 
-    def rate(self, questions: Sequence[Question]) -> list[Feedback]:
+    def rate(self, questions: Sequence[Draft]) -> list[Feedback]:
         """Feedback on each text."""
         return [self._rate(*question) for question in questions]
 

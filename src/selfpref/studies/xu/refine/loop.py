@@ -16,7 +16,7 @@ from selfpref.seeds import seed_of
 from selfpref.studies.xu.chains import BEST
 from selfpref.studies.xu.feedback import Feedback
 from selfpref.studies.xu.items import Item
-from selfpref.studies.xu.refine.judges import Judge, Participant, Question, written
+from selfpref.studies.xu.refine.judges import Draft, Judge, Participant, written
 
 PLAIN: Final = "plain"
 ARMS: Final = {
@@ -110,7 +110,7 @@ def _next(
 ) -> list[State]:
     """One step of every item and arm."""
     faulty = [state for state in now if state.said.status == "ok" and not state.said.flawless]
-    asked = [Question(state.item, state.text.text, str(step)) for state in faulty]
+    asked = [Draft(state.item, state.text.text, str(step)) for state in faulty]
     revised = writer.revise(asked, [state.said for state in faulty])
     made = [
         (state.item, state.condition, step, text)
@@ -137,7 +137,7 @@ def _judged(
     found: dict[int, State] = {}
     for judge in {id(judge): judge for judge in judges.values()}.values():
         part = [i for i, (_, arm, _, _) in enumerate(texts) if judges[arm] is judge]
-        asked = [Question(texts[i][0], texts[i][3].text, str(texts[i][2])) for i in part]
+        asked = [Draft(texts[i][0], texts[i][3].text, str(texts[i][2])) for i in part]
         for i, said in zip(part, judge.rate(asked), strict=True):
             found[i] = State(*texts[i], said, judge.name)
     return [found[i] for i in range(len(texts))]
