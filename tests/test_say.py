@@ -124,11 +124,11 @@ def test_no_verdict_stands_where_a_condition_or_a_word_is_not_true(rows, change,
 def test_a_claim_without_data_says_so_and_has_no_number(rows):
     row = rows(
         {name: CLAIM[name] for name in ("claim", "place", "test")}
-        | {"no_data": "Nobody measured it.", "verdict": "not identifiable"}
+        | {"no_data": "Nobody measured it.", "verdict": "no data"}
     )
     assert row["finding"] == "Nobody measured it."
     assert (row["verdict"], row["value"], row["cell"], row["figure"]) == (
-        "not identifiable",
+        "no data",
         None,
         "",
         "",

@@ -46,8 +46,11 @@ Claim = Mapping[str, str]
 VERDICTS = {
     "holds": "hold",
     "holds with a control": "hold with a control",
-    "not identifiable": "cannot be told from something else or lack their data",
+    "holds in part": "hold in part",
+    "number holds, reading open": "come out as numbers that something else makes too",
     "does not hold": "do not hold",
+    "undecided": "are undecided",
+    "no data": "lack their data",
 }
 
 

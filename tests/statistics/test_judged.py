@@ -15,6 +15,7 @@ from selfpref.statistics.judged import (
     bias,
     bias_by_judge_and_responder,
     by_panel,
+    in_place,
     position,
     position_counts,
 )
@@ -186,3 +187,36 @@ def test_without_rows_there_are_columns(measure):
         assert found.empty
         assert {"dataset", "judge"} <= set(found.columns)
     assert list(bias([])) == judged.BIAS
+
+
+def test_every_judge_beside_a_person_towards_every_responder():
+    # Two people on each pair of j and k, who agree on 12 and 11 of 33; the judges j and m.
+    sides = [("j", "j")] * 12 + [("j", "k")] * 5 + [("k", "j")] * 5 + [("k", "k")] * 11
+    votes = [
+        (n, "j", "k", vote, who)
+        for n, both in enumerate(sides)
+        for who, vote in zip("pq", both, strict=True)
+    ]
+    chosen = {"j": ["j"] * 30 + ["k"] * 3, "m": ["k"] * 11 + ["j"] * 22}
+    orders = (("j", "k"), ("k", "j"))
+    verdicts = [
+        (n, judge, *order, choice)
+        for judge, choices in chosen.items()
+        for n, choice in enumerate(choices)
+        for order in orders
+    ]
+    found = in_place([data_set(votes=votes, verdicts=verdicts)]).set_index(["judge", "responder"])
+    assert found["own"].to_dict() == {
+        (judge, of): judge == of for judge in ("j", "m", judged.MAJORITY) for of in ("j", "k")
+    }
+    person = 12 / 17 - 11 / 16
+    assert found.loc[("m", "j"), "eo_no_preference"] == pytest.approx(person)
+    # m: of 17 votes' worth for j (12 + half of 10) it agrees with 1 + 10 / 2 = 6; and so on.
+    one_vote = (1 + 5) / 17 - (0 + 5 - 5) / 16
+    assert found.loc[("m", "j"), "eo_one_vote"] == pytest.approx(one_vote)
+    assert found.loc[("m", "j"), "beyond_no_preference"] == pytest.approx(one_vote - person)
+    assert found.loc[("m", "k"), "eo_one_vote"] == pytest.approx(-one_vote)
+    own = found.loc[("j", "j"), "beyond_no_preference"]
+    other = found.loc[("j", "k"), "beyond_no_preference"]
+    assert found.loc[("j", "k"), "own_minus"] == pytest.approx(own - other)
+    assert found["own_minus"].notna().sum() == 1

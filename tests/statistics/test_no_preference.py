@@ -6,7 +6,12 @@ import pytest
 
 from selfpref.statistics.bias import CELLS, equal_opportunity
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.no_preference import against_votes, beyond_no_preference, vote_cells
+from selfpref.statistics.no_preference import (
+    against_votes,
+    beyond_majority,
+    beyond_no_preference,
+    vote_cells,
+)
 
 
 def votes_of(**pairs):
@@ -94,3 +99,16 @@ def test_intervals_cover_the_truth_at_the_nominal_rate(rng):
         )
         hits += found.lo <= truth <= found.hi
     assert hits / repeats > 0.95 - 5 * np.sqrt(0.95 * 0.05 / repeats)
+
+
+@pytest.mark.parametrize(("a", "b"), [(4, 1), (1, 3), (2, 2), (40, 10)])
+def test_a_judge_that_follows_the_majority_of_all_people(rng, a, b):
+    p, votes = drawn(rng, a, b, 60_000)
+    person, follows, more = beyond_majority(vote_cells(votes, ["pair"], "drop")[CELLS].sum().values)
+    own = p > 0.5
+    assert follows == pytest.approx(
+        p[own].sum() / p.sum() - (1 - p)[~own].sum() / (1 - p).sum(), abs=0.02
+    )
+    assert more == pytest.approx(follows - person)
+    # Two votes that agree no more than by chance: it always takes the better writer.
+    assert beyond_majority(np.array([0.49, 0.21, 0.21, 0.09]))[1] == pytest.approx(1, abs=1e-6)

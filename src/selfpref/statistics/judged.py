@@ -59,7 +59,12 @@ from selfpref.statistics.bias import (
     verdict_scores,
 )
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval, bounded
-from selfpref.statistics.no_preference import against_votes, beyond_no_preference, vote_cells
+from selfpref.statistics.no_preference import (
+    against_votes,
+    beyond_majority,
+    beyond_no_preference,
+    vote_cells,
+)
 from selfpref.statistics.shares import share_interval
 from selfpref.tables.schemas import PANEL, TIE
 
@@ -87,6 +92,13 @@ AGAINST_VOTES = ("eo_no_preference", "eo_one_vote", "beyond_no_preference")
 BIAS = [
     *("dataset", "judge", "n", *CELLS, *SIDES, "few", *bounded("eo", "dp")),
     *(*bounded(*AGAINST_VOTES), "n_two_votes", "no_preference_status", "n_dropped"),
+]
+MAJORITY = "majority of people"
+TWO_VOTES = f"fewer than {FEW} pairs on one side have two votes"
+NOTHING = Interval(np.nan, np.nan, np.nan, np.nan)
+IN_PLACE = [
+    *("dataset", "judge", "responder", "own", "n", "status"),
+    *bounded(*AGAINST_VOTES, "own_minus"),
 ]
 TOWARDS = [
     *("dataset", "judge", "responder", "own", "n", *CELLS, *bounded("eo")),
@@ -254,6 +266,31 @@ def by_panel(data: Judged) -> Judged | None:
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
 
 
+def _against_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
+    """The decided pairs that have two votes or more, each with its votes' cells.
+
+    Args:
+        data: The data set.
+        rows: One judge's, turned to a responder, as `pairs_with` returns them.
+        responder: This one.
+    """
+    use, place = data.settings, ["item_id", "opponent"]
+    decided = rows["decision"].notna() & (rows["decision"].ne(0.5) | (use.judge_ties == "half"))
+    return rows[decided].merge(vote_cells(data.votes(responder), place, use.human_ties), on=place)
+
+
+def _beyond_person(
+    data: Judged, rows: pd.DataFrame, responder: str, *names: str
+) -> tuple[int, str, list[Interval]]:
+    """As `no_preference`, of any judge's rows turned to a responder."""
+    pairs = _against_votes(data, rows, responder)
+    cells = against_votes(pairs)
+    if too_few(cells[:, 0].sum(axis=0)):
+        return len(pairs), TWO_VOTES, [NOTHING] * len(AGAINST_VOTES)
+    found = data.bootstrap.estimates(cells, pairs["cluster"], beyond_no_preference, *names)
+    return len(pairs), "ok", found
+
+
 def no_preference(data: Judged, judge: str) -> tuple[int, str, list[Interval]]:
     """What another person shows in the judge's place, and the judge against the same votes.
 
@@ -263,20 +300,69 @@ def no_preference(data: Judged, judge: str) -> tuple[int, str, list[Interval]]:
     Returns:
         The number of these pairs; `ok`, or why there are no values; and `AGAINST_VOTES`.
     """
-    use = data.settings
-    own = data.own(judge)
-    decided = own[own["decision"].notna() & (own["decision"].ne(0.5) | (use.judge_ties == "half"))]
+    return _beyond_person(data, data.own(judge), judge, judge, "no preference")
+
+
+def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
+    """Placebos of `no_preference`: every judge towards every responder beside another person.
+
+    A judge that did not write a text is at 0 if what is beyond a person comes of a self. `MAJORITY`
+    is a judge that decides as most of all people would: it has no self and never errs.
+
+    Returns:
+        `dataset, judge, responder, own, n, status`, `AGAINST_VOTES` with bounds and, of a judge
+        with own responses, `own_minus`: what it is beyond a person towards its own responses minus
+        the same towards this responder's.
+    """
+    found: list[dict[str, object]] = []
+    for data in sets:
+        for responder in names_of(data.pairs["first"], data.pairs["second"]):
+            rows = pairs_with(data.pairs, responder)
+            told = {
+                str(judge): _beyond_person(data, part, responder, str(judge), responder, "in place")
+                for judge, part in rows.groupby("judge")
+            }
+            told[MAJORITY] = _majority(data, rows, responder)
+            for judge, (n, status, values) in told.items():
+                row: dict[str, object] = {"dataset": data.name, "judge": judge, "n": n}
+                row |= {"responder": responder, "own": judge == responder, "status": status}
+                for column, one in zip(AGAINST_VOTES, values, strict=True):
+                    row |= one.columns(column)
+                if judge in data.judges and judge != responder and status == "ok":
+                    part = rows[rows["judge"].eq(judge)]
+                    row |= _own_minus(data, judge, part, responder).columns("own_minus")
+                found.append(row)
+    return pd.DataFrame(found, columns=IN_PLACE)
+
+
+def _majority(data: Judged, rows: pd.DataFrame, responder: str) -> tuple[int, str, list[Interval]]:
+    """As `no_preference`, of a judge that decides as most of all people would."""
     place = ["item_id", "opponent"]
-    pairs = decided.merge(vote_cells(data.votes(judge), place, use.human_ties), on=place)
-    cells, status = against_votes(pairs), "ok"
-    found = [Interval(np.nan, np.nan, np.nan, np.nan)] * len(AGAINST_VOTES)
-    if too_few(cells[:, 0].sum(axis=0)):
-        status = f"fewer than {FEW} pairs on one side have two votes"
-    else:
-        found = data.bootstrap.estimates(
-            cells, pairs["cluster"], beyond_no_preference, judge, "no preference"
-        )
-    return len(pairs), status, found
+    votes = vote_cells(data.votes(responder), place, data.settings.human_ties)
+    pairs = rows.drop_duplicates(place)[[*place, "cluster"]].merge(votes, on=place)
+    cells = pairs[CELLS].to_numpy(dtype=float)
+    if too_few(cells.sum(axis=0)):
+        return len(pairs), TWO_VOTES, [NOTHING] * len(AGAINST_VOTES)
+    names = MAJORITY, responder, "in place"
+    found = data.bootstrap.estimates(cells, pairs["cluster"], beyond_majority, *names)
+    return len(pairs), "ok", found
+
+
+def _own_minus(data: Judged, judge: str, rows: pd.DataFrame, responder: str) -> Interval:
+    """What a judge is beyond a person towards itself minus that towards another responder."""
+    sides = [_against_votes(data, data.own(judge), judge), _against_votes(data, rows, responder)]
+    both = pd.concat(sides, keys=range(2))
+    cells = against_votes(both)
+    side = np.eye(2)[both.index.get_level_values(0)]
+
+    def gap_of(totals: Floats) -> Floats:
+        beyond = beyond_no_preference(totals)[..., -1]
+        found: Floats = beyond[..., 0] - beyond[..., 1]
+        return found
+
+    stacked = side[:, :, None, None] * cells[:, None]
+    names = judge, responder, "own minus"
+    return data.bootstrap.estimate(stacked, both["cluster"], gap_of, *names)
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:

@@ -28,13 +28,25 @@ decision d, its cells are h d, h (1 - d), (1 - h) d and (1 - h)(1 - d), on the s
 The difference of the two EOs is what the judge shows beyond a person in its place. It need not be
 self-preference: a judge that errs less than a person, or in its own way (by length, say), differs
 from EO_0 as well, whoever wrote the responses.
+
+How far that goes, a judge shows that has no self and never errs: one that always decides as most of
+*all* people would. With p ~ Beta(a, b) over pairs, of mean m and correlation rho = 1 / (a + b + 1)
+of two votes on a pair, and I the regularised incomplete beta function,
+
+    EO_m = 1 - I_1/2(a + 1, b) - I_1/2(a, b + 1),      rho = 1 - E[p (1 - p)] / (m (1 - m)).
+
+Where votes hardly agree, rho near 0, it always takes the better writer, and EO_m nears 1.
 """
 
 import numpy as np
 import pandas as pd
+from scipy.special import betainc
 
 from selfpref.statistics.bias import CELLS, Ties, crossed, equal_opportunity
 from selfpref.statistics.bootstrap import Floats
+
+# Of a correlation estimated from few votes.
+LEAST_RHO = 1e-6
 
 
 def vote_cells(votes: pd.DataFrame, by: list[str], ties: Ties) -> pd.DataFrame:
@@ -85,3 +97,23 @@ def beyond_no_preference(totals: Floats) -> Floats:
     """
     bias = equal_opportunity(totals)
     return np.concatenate([bias, bias[..., 1:] - bias[..., :1]], axis=-1)
+
+
+def beyond_majority(totals: Floats) -> Floats:
+    """EO_0, the EO of a judge that decides as most of all people would, and their difference.
+
+    Args:
+        totals: Sums of the cells of another person, `[..., 4]`.
+
+    Returns:
+        `[..., 3]`.
+    """
+    share = totals / totals.sum(axis=-1, keepdims=True)
+    mean, apart = share[..., 0] + share[..., 1], share[..., 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = np.clip(1 - apart / (mean * (1 - mean)), LEAST_RHO, 1 - LEAST_RHO)
+        size = 1 / rho - 1
+        a, b = mean * size, (1 - mean) * size
+        follows = 1 - betainc(a + 1, b, 0.5) - betainc(a, b + 1, 0.5)
+    person = equal_opportunity(totals)
+    return np.stack([person, follows, follows - person], axis=-1)

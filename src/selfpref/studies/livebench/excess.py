@@ -24,7 +24,7 @@ By the answer key, on items whose candidates all have an objective score, a pref
 The rate of each kind is how often the judge chooses itself on such items; beside it are how often
 the other judges choose the same response on the same items, and how the judge's choices of itself
 divide among the kinds. The rates are shares, and their intervals Wilson's
-(`selfpref.statistics.shares`).
+(`selfpref.statistics.shares`); the rate beyond the other judges' is the mean of d on such items.
 """
 
 import dataclasses
@@ -47,6 +47,7 @@ KIND = ["item_id", "scoring", "judge", "kind"]
 OBJECTIVE = [
     *(*KEY, "n", "n_self"),
     *(name for kind in KINDS for name in (*bounded(kind), f"n_{kind}", f"others_{kind}")),
+    *(name for kind in KINDS for name in bounded(f"{kind}_beyond")),
     *(f"self_{kind}" for kind in KINDS),
 ]
 TRUE_SCORES = [*PLACE, "responder", "scoring", "score", "n"]
@@ -141,14 +142,15 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=ORDERS)
 
 
-def _objective_scores(panel: Panel) -> pd.DataFrame:
+def objective_scores(panel: Panel) -> pd.DataFrame:
+    """The key's scores of responses, 0..1: `item_id, responder, scoring, score`, among others."""
     truths = panel.tables["truths"]
     return truths[truths["metric"].isin(READINGS)].rename(columns={"metric": "scoring"})
 
 
 def true_scores(panel: Panel) -> pd.DataFrame:
     """Mean objective score of each responder by category and task, in both readings."""
-    rows = with_all(_objective_scores(panel).merge(panel.items, on="item_id"), "task")
+    rows = with_all(objective_scores(panel).merge(panel.items, on="item_id"), "task")
     means = rows.groupby([*PLACE, "responder", "scoring"])["score"].agg(["mean", "size"])
     return means.reset_index().set_axis(TRUE_SCORES, axis=1)
 
@@ -160,7 +162,7 @@ def kinds(panel: Panel) -> pd.DataFrame:
         `item_id, scoring, judge, kind`: `harmful` (worse), `neutral` (as good, within the margin)
         or `legitimate` (better than all), should the judge of this name choose itself.
     """
-    known, found = _objective_scores(panel), []
+    known, found = objective_scores(panel), []
     width = panel.margin + ROUNDING
     for scoring, part in known.groupby("scoring"):
         wide = part.pivot(index="item_id", columns="responder", values="score").dropna()
@@ -177,8 +179,8 @@ def objective(panel: Panel) -> pd.DataFrame:
 
     Returns:
         The columns `OBJECTIVE`: for each kind its rate with interval, `n_<kind>` and
-        the mean rate of the other judges `others_<kind>`, and of the judge's choices of itself the
-        share of each kind, `self_<kind>`.
+        the mean rate of the other judges `others_<kind>`, their difference `<kind>_beyond` with
+        its interval, and of the judge's choices of itself the share of each kind, `self_<kind>`.
     """
     both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
     rows = with_all(both, "category").reset_index(drop=True)
@@ -190,4 +192,10 @@ def objective(panel: Panel) -> pd.DataFrame:
         found = found.join(shares.rename(columns=dict(names)))
         found[f"others_{kind}"] = by["others"].mean()
         found[f"self_{kind}"] = by["own"].sum() / found["n_self"]
+        beyond = {
+            key: panel.bootstrap.mean(part["d"], part["cluster"], "beyond", kind, *map(str, key))
+            for key, part in mine.assign(d=mine["d"].where(mine["kind"].eq(kind))).groupby(KEY)
+        }
+        told = [beyond[key].columns(f"{kind}_beyond") for key in found.index]
+        found = found.join(pd.DataFrame(told, found.index))
     return found.reset_index()[OBJECTIVE]

@@ -1,0 +1,148 @@
+"""The third judge: who marks a text higher because it wrote it, where the key says it is wrong.
+
+Texts are marked one at a time. Judge j marks its own text and that of another responder m, and a
+third judge k, who wrote neither, marks the same two. With s the mark
+
+    D = [s_j(own) - s_j(m)] - [s_k(own) - s_k(m)]
+
+holds what the two texts are worth, how severe either judge is, and how well it reads this item:
+each enters both terms of a bracket. A text is *wrong* where the key gives it less than full marks.
+D is told by what the key says of the two texts:
+
+    both wrong            neither deserves what it is given above the other
+    both wrong, alike     and the key gives both the same part of the marks
+    own wrong             the other one is right
+    both right            the placebo: a text that is right needs no favour
+    wrong - right         both wrong minus both right
+
+What it cannot tell from liking: as a judge, j may repeat the mistake that it made as a writer, and
+so take its own wrong answer for a right one. Marks near the top leave little to give, and a placebo
+near 0 comes cheap there: `spread` is the standard deviation of the judge's marks in the rows.
+
+Judges who spread their marks differently differ in D without any favour, so it is told twice, the
+second time of marks that are `scaled`: within each judge and task from their mean, in units of that
+judge's standard deviation over all tasks, times the judges' mean standard deviation (in points).
+
+The idea of holding how hard an item is for the judge: Roytburg et al., arXiv 2601.22548.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, cluster_sums, ratio
+
+BOTH, ALIKE, OWN, RIGHT = "both wrong", "both wrong, alike", "own wrong", "both right"
+BEYOND = "wrong - right"
+KINDS = (BOTH, ALIKE, OWN, RIGHT)
+SCALES = ("marks", "scaled")
+# Marks of the key are sums and ratios in floating point.
+ROUNDING = 1e-9
+THIRD = ["scale", "judge", "kind", "value", "lo", "hi", "n", "items", "spread"]
+
+
+def scaled(marks: pd.DataFrame) -> pd.DataFrame:
+    """Marks without each judge's level in a task, in the judges' common unit.
+
+    Args:
+        marks: `judge, task, score`, among others.
+    """
+    centred = marks["score"] - marks.groupby(["judge", "task"])["score"].transform("mean")
+    spread = centred.groupby(marks["judge"]).transform("std", ddof=0)
+    unit = centred.groupby(marks["judge"]).std(ddof=0).mean()
+    return marks.assign(score=(centred * unit / spread).where(spread.gt(0)))
+
+
+def brackets(marks: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
+    """A row an item, judge, other responder and third judge, whose four marks are all there.
+
+    Args:
+        marks: `item_id, cluster, judge, responder, score`, one mark a judge and text.
+        key: `item_id, responder, score`, 0..1 (1: right).
+
+    Returns:
+        `item_id, cluster, judge, responder, third, own, other` (the judge's two marks), `d`,
+        `key_own, key_other`.
+    """
+    itself = marks["judge"].eq(marks["responder"])
+    place = ["item_id", "cluster"]
+    own = marks[itself].rename(columns={"score": "own"})[[*place, "judge", "own"]]
+    others = marks[~itself].rename(columns={"score": "other"})
+    rows = own.merge(others[["item_id", "judge", "responder", "other"]], on=["item_id", "judge"])
+    third = others.rename(columns={"judge": "third", "other": "third_own"})
+    third = third[["item_id", "third", "responder", "third_own"]]
+    rows = rows.merge(third.rename(columns={"responder": "judge"}), on=["item_id", "judge"])
+    seen = third.rename(columns={"third_own": "third_other"})
+    rows = rows.merge(seen, on=["item_id", "third", "responder"])
+    given = key[["item_id", "responder", "score"]]
+    rows = rows.merge(given.rename(columns={"score": "key_other"}), on=["item_id", "responder"])
+    given = given.rename(columns={"responder": "judge", "score": "key_own"})
+    rows = rows.merge(given, on=["item_id", "judge"])
+    rows["d"] = (rows["own"] - rows["other"]) - (rows["third_own"] - rows["third_other"])
+    names = [*place, "judge", "responder", "third", "own", "other", "d", "key_own", "key_other"]
+    known = rows.dropna(subset=["d", "key_own", "key_other"])
+    return known[names].sort_values(["judge", "item_id", "responder", "third"], ignore_index=True)
+
+
+def kinds(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
+    """Whether each row is of each of `KINDS`, from `key_own` and `key_other`.
+
+    Args:
+        rows: As `brackets` returns them.
+        margin: Two marks of the key within this are alike.
+    """
+    own, other = (rows[name].lt(1 - ROUNDING) for name in ("key_own", "key_other"))
+    alike = (rows["key_own"] - rows["key_other"]).abs().le(margin + ROUNDING)
+    found = (own & other, own & other & alike, own & ~other, ~own & ~other)
+    return pd.concat(found, axis="columns", keys=KINDS)
+
+
+def _with_difference(totals: Floats) -> Floats:
+    """The mean of each kind, and that of both wrong minus that of both right."""
+    means = ratio(totals)
+    beyond = means[..., KINDS.index(BOTH)] - means[..., KINDS.index(RIGHT)]
+    return np.concatenate([means, beyond[..., None]], axis=-1)
+
+
+def third_judge(
+    marks: pd.DataFrame,
+    key: pd.DataFrame,
+    judges: Sequence[str],
+    bootstrap: ClusterBootstrap,
+    *,
+    margin: float,
+) -> pd.DataFrame:
+    """D of each judge and of all together (`all`), by kind and scale.
+
+    Args:
+        marks: `item_id, cluster, task, judge, responder, score`, one mark a judge and text.
+        key: `item_id, responder, score`, 0..1.
+        judges: Whose D is wanted; any judge of `marks` may be the third.
+        bootstrap: Of clusters; the streams are named after scale and judge.
+        margin: As for `kinds`.
+
+    Returns:
+        The columns `THIRD`: `value` in points of the marks; `n` rows of `brackets` on `items`
+        items; both of the smaller side, and no `spread`, for the difference.
+    """
+    found = []
+    for scale in SCALES:
+        every = brackets(marks if scale == SCALES[0] else scaled(marks), key)
+        every = every[every["judge"].isin(judges)]
+        for judge in ("all", *judges):
+            rows = every if judge == "all" else every[every["judge"].eq(judge)]
+            which = kinds(rows, margin)
+            d = which.to_numpy(float)
+            sums = cluster_sums(np.stack([d * rows[["d"]].to_numpy(), d], -1), rows["cluster"])
+            told = bootstrap.of_sums(sums, _with_difference, "third judge", scale, judge)
+            sizes = {name: int(which[name].sum()) for name in KINDS}
+            items = {name: rows.loc[which[name], "item_id"].nunique() for name in KINDS}
+            for counts in (sizes, items):
+                counts[BEYOND] = min(counts[BOTH], counts[RIGHT])
+            for name, one in zip((*KINDS, BEYOND), told, strict=True):
+                texts = rows.loc[which[name], ["own", "other"]] if name in which else None
+                spread = np.nan if texts is None else texts.stack().std(ddof=0)
+                bounds = (one.value, one.lo, one.hi)
+                found.append((scale, judge, name, *bounds, sizes[name], items[name], spread))
+    return pd.DataFrame(found, columns=THIRD)
