@@ -100,7 +100,7 @@ def of(**changed):
             "f.jsonl",
             of(verdict=None, probability_a="high", probability_b=0.1),
             [],
-            "f.jsonl, line 2: probabilities ['high', 0.1] are not two numbers",
+            "f.jsonl, line 2: probabilities ['high', 0.1] are not two numbers; give two or none",
             id="a probability that is no number",
         ),
         pytest.param(

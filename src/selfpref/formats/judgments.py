@@ -90,7 +90,7 @@ def _recognised(path: Path, wanted: str = AUTO, *, voted: bool = False) -> Forma
     _, record = next(records(path), (0, None))
     if record is None:
         raise SelfprefError(f"{path}: no record; is the file empty?")
-    told, looked = "of no known format", []
+    told, looked, least = "of no known format", [], len(record) + 1
     for name, form in FORMATS.items():
         needed = form.voted if voted else form.fields
         if wanted not in (AUTO, name) or needed is None:
@@ -98,7 +98,9 @@ def _recognised(path: Path, wanted: str = AUTO, *, voted: bool = False) -> Forma
         if not (lacking := _lacking(record, needed)):
             return form
         looked.append(f"{name}: {', '.join(needed)}")
-        told = f"no {form.field} {lacking[0]!r}" if wanted == name else told
+        if wanted == name or len(lacking) < min(least, len(needed) / 2):
+            near = "" if wanted == name else f" for the format {name}, the nearest"
+            told, least = f"no {form.field} {', '.join(map(repr, lacking))}{near}", len(lacking)
     shown = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
         f"{path}: {told}; it has the fields {shown}\nlooked for {'; '.join(looked)}"
@@ -117,7 +119,7 @@ def _checked(found: Records, file: str, form: Format, *, voted: bool) -> Read:
                 told = f"no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
                 raise SelfprefError(f"{file} {number}: {told}")
             if form is PAIRS and (unknown := set(fields) - {*pairs.REQUIRED, *pairs.OPTIONAL}):
-                told = f"unknown {form.field} {min(unknown)!r}; remove it"
+                told = f"unknown {form.field} {min(unknown)!r}; remove it or correct its spelling"
                 raise SelfprefError(f"{file} {number}: {told}")
         for name in filled:
             if record[name] in (None, "", []):

@@ -36,7 +36,7 @@ def rows(raw: pd.DataFrame) -> pd.DataFrame:
     given = filled(raw, PROBABILITIES[0]) | filled(raw, PROBABILITIES[1])
     both = raw.assign(**{name: raw.get(name) for name in PROBABILITIES})
     shown = "probabilities [{probability_a}, {probability_b}] are not "
-    refuse(both, given & (one + two).isna(), f"{shown}two numbers")
+    refuse(both, given & (one + two).isna(), f"{shown}two numbers; give two or none")
     good = one.ge(0) & two.ge(0) & (one + two).le(1 + ROUNDING)
     remedy = "give probabilities, not logarithms or percentages"
     refuse(both, given & ~good, f"{shown}in 0..1 with a sum of at most 1; {remedy}")
@@ -44,5 +44,5 @@ def rows(raw: pd.DataFrame) -> pd.DataFrame:
         return raw.assign(probability_a=one, probability_b=two, repeat=0)
     repeat = raw["repeat"].astype("str").where(filled(raw, "repeat"), "0")
     number = repeat.str.isdecimal() & repeat.str.len().le(9)
-    refuse(raw, ~number, "repeat {repeat} is not a number from 0")
+    refuse(raw, ~number, "repeat {repeat} is not a number from 0; count readings 0, 1, ...")
     return raw.assign(probability_a=one, probability_b=two, repeat=repeat.astype("int64"))

@@ -158,7 +158,7 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
         wrong = frame[name].isin(unprintable)
         refuse(frame, wrong, f"{name} {{{name}}} is not printable; rename it")
     same = frame["responder_a"].eq(frame["responder_b"])
-    refuse(frame, same, "responder_a and responder_b are both {responder_a}")
+    refuse(frame, same, "responder_a and responder_b are both {responder_a}; give two")
     unknown = frame["order"].notna() & ~frame["order"].isin(ORDERS)
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
     sides = _sides(frame)

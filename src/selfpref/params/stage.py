@@ -51,7 +51,13 @@ def _only(part: Any, paths: Sequence[list[str]]) -> Any:
         name: _only(_below(part, name), [rest for first, *rest in paths if first == name])
         for name in dict.fromkeys(path[0] for path in paths)
     }
-    return found if isinstance(part, Mapping) else type(part).model_construct(**found)
+    if isinstance(part, Mapping):
+        return found
+    made = type(part).model_construct(**found)
+    # Nor does a default stand in for what is not declared.
+    for name in {*vars(made)} - {*found}:
+        delattr(made, name)
+    return made
 
 
 def _overlaid(values: Any, given: Any) -> Any:

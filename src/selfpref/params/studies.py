@@ -4,7 +4,7 @@ What a section holds beside mappings of entries are its settings: which rows ent
 compared with what.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_origin
 
 from pydantic import AfterValidator, Field
 
@@ -24,11 +24,18 @@ class StudySection(Section):
     """What the sections of the studies have in common."""
 
     def settings(self) -> dict[str, Any]:
-        """How the study counts: all but the mappings of entries."""
+        """How the study counts: all but the mappings of entries.
+
+        Raises:
+            AttributeError: A stage that has a part of the section does not declare one of them.
+        """
+        mappings = {
+            name
+            for name, field in type(self).model_fields.items()
+            if get_origin(field.annotation) is dict
+        }
         return {
-            name: value
-            for name in type(self).model_fields
-            if name in self.model_fields_set and not isinstance(value := getattr(self, name), dict)
+            name: getattr(self, name) for name in type(self).model_fields if name not in mappings
         }
 
 
