@@ -53,8 +53,8 @@ from selfpref.models.local import LocalModel, memory
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
 from selfpref.params import load
+from selfpref.processes import SETTINGS
 from selfpref.prompts import LAYOUTS
-from selfpref.settings import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 ENVIRONMENT = ROOT / ".cache" / "bench-env"

@@ -11,8 +11,9 @@ from conftest import STAGED
 from ruamel.yaml import YAML
 from scripted import Scripted, by_rule, completion, position
 
-from selfpref import ceiling, paths, tables
+from selfpref import paths, tables
 from selfpref.__main__ import main
+from selfpref.commands import ceiling
 from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Prompt
 from selfpref.models.served import HostedModel

@@ -9,7 +9,7 @@ from conftest import REPOSITORY
 
 SOURCE = REPOSITORY / "src/selfpref"
 # The command line, the ceiling, the report and the card stand above the studies.
-ABOVE = {"__main__", "run", "cli", "ceiling", "report", "card"}
+ABOVE = {"__main__", "commands", "report", "card"}
 SHARED = sorted(
     path.stem
     for path in SOURCE.iterdir()

@@ -6,8 +6,8 @@ import pytest
 from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
-from selfpref import profiles
 from selfpref.__main__ import main
+from selfpref.commands import profiles
 from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.params.whole import TASKS

@@ -14,10 +14,10 @@ import psutil
 import pytest
 from conftest import REPOSITORY
 
-from selfpref import profiles
 from selfpref.__main__ import main
+from selfpref.commands import profiles
+from selfpref.commands.run import normalise, run
 from selfpref.errors import SelfprefError
-from selfpref.run import normalise, run
 
 
 @pytest.fixture

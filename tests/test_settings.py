@@ -7,17 +7,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from selfpref import settings
+from selfpref import processes
 
 LOOK = (
-    "import os, pyarrow; from selfpref import settings, tables; {}; "
+    "import os, pyarrow; from selfpref import processes, tables; {}; "
     "print(pyarrow.default_memory_pool().backend_name, "
-    "settings.SETTINGS.items() <= os.environ.items())"
+    "processes.SETTINGS.items() <= os.environ.items())"
 )
 
 
 def look(then, **environment):
-    clean = {name: value for name, value in os.environ.items() if name not in settings.SETTINGS}
+    clean = {name: value for name, value in os.environ.items() if name not in processes.SETTINGS}
     done = subprocess.run(
         [sys.executable, "-c", LOOK.format(then)],
         env=clean | environment, capture_output=True, text=True, check=True,
@@ -28,19 +28,19 @@ def look(then, **environment):
 def test_imports_set_nothing_and_the_command_line_does():
     pool, there = look("pass")
     assert there == "False"
-    assert look("settings.settle()") == [pool, "True"]
-    assert look("pass", **settings.SETTINGS) == ["system", "True"]
+    assert look("processes.settle()") == [pool, "True"]
+    assert look("pass", **processes.SETTINGS) == ["system", "True"]
 
 
 def test_what_the_user_set_stays():
-    assert look("settings.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
+    assert look("processes.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
 
 
 @pytest.mark.parametrize(("free", "written"), [(2**20, False), (2**40, True)])
 def test_no_module_is_compiled_to_a_disk_that_is_nearly_full(monkeypatch, free, written):
-    monkeypatch.setattr(settings.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    monkeypatch.setattr(processes.shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(os, "environ", {})
-    settings.settle()
+    processes.settle()
     assert sys.dont_write_bytecode is not written
     assert ("PYTHONDONTWRITEBYTECODE" not in os.environ) is written

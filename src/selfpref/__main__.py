@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from selfpref import __version__, paths, settings
+from selfpref import __version__, paths, processes
 from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
 
@@ -19,7 +19,7 @@ UNWRITABLE = frozenset(
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    from selfpref import ceiling
+    from selfpref.commands import ceiling
     from selfpref.params import TASKS, load
     from selfpref.studies.registry import tables_of
 
@@ -39,7 +39,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _use(arguments: argparse.Namespace) -> None:
-    from selfpref.profiles import use
+    from selfpref.commands.profiles import use
 
     use(arguments.profile)
 
@@ -50,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> None:
         raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
     given = {name: value for name, _, value in pairs}
 
-    from selfpref.run import run
+    from selfpref.commands.run import run
 
     run(arguments.notebook, arguments.output, given, page=arguments.page)
 
@@ -168,7 +168,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
-    settings.settle()
+    processes.settle()
     arguments = _parser().parse_args(argv)
     try:
         return arguments.call(arguments) or 0

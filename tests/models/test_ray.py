@@ -22,7 +22,7 @@ from selfpref.models.calls import Model
 from selfpref.models.cluster import Worker
 from selfpref.models.open import open_engine
 from selfpref.params import Hosted, Ray, Transformers
-from selfpref.settings import SETTINGS
+from selfpref.processes import SETTINGS
 from selfpref.store import Store
 
 TEXTS = [f"answer {number}" for number in range(120)]

@@ -6,7 +6,7 @@ import re
 import pytest
 from clones import ALONE, FAMILIES, PAIRS, TOGETHER, judge, ran
 
-from selfpref import profiles
+from selfpref.commands import profiles
 from selfpref.params import load
 
 WATAOKA = (

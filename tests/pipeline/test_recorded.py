@@ -13,8 +13,8 @@ from dvc.exceptions import DvcException
 from panickssery_release import CONTROLS, GPT, LLAMA
 from panickssery_release import files as panickssery_files
 
-from selfpref import profiles
 from selfpref.__main__ import main
+from selfpref.commands import profiles
 from selfpref.errors import SelfprefError
 from selfpref.params import TASKS, load
 from selfpref.studies import registry

@@ -26,7 +26,7 @@ from selfpref.params import Judge, load
 from selfpref.params.data import WataokaData
 from selfpref.params.studies import Bootstrap, Wataoka
 from selfpref.params.uses import Perplexity
-from selfpref.settings import SETTINGS
+from selfpref.processes import SETTINGS
 from selfpref.store import Store
 from selfpref.studies.wataoka import stages
 

@@ -28,7 +28,7 @@ import ray.data
 from selfpref.errors import SelfprefError
 from selfpref.models import Answering
 from selfpref.params import Ray
-from selfpref.settings import settle
+from selfpref.processes import settle
 
 # Calls of a batch at most: what a lost worker computes anew, and what an engine can pack. Batches a
 # worker at least, so that none is left waiting for the last.

@@ -18,7 +18,7 @@ from selfpref.studies.xu.bias import Settings, averaged, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, from_table, to_table
 from selfpref.studies.xu.refine import truths_of
-from selfpref.studies.xu.refine.judges import NoiseJudge, Draft
+from selfpref.studies.xu.refine.judges import Draft, NoiseJudge
 from selfpref.studies.xu.translation import expected
 
 ERROR = "'x' is a major accuracy error"

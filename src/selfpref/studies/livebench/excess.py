@@ -25,6 +25,8 @@ The rate of each kind is how often the judge chooses itself on such items; besid
 the other judges choose the same response on the same items, and how the judge's choices of itself
 divide among the kinds. The rates are shares, and their intervals Wilson's
 (`selfpref.statistics.shares`); the rate beyond the other judges' is the mean of d on such items.
+
+Responses are also marked alone, so that no place in a prompt plays a part: `third_judge`.
 """
 
 import dataclasses
@@ -32,10 +34,12 @@ import dataclasses
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics import third
 from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums
 from selfpref.statistics.shares import share_interval
 from selfpref.studies.livebench.panel import ALL, PLACE, VOTE, Panel, in_order, with_all
 from selfpref.studies.livebench.position import FIRST, position
+from selfpref.studies.livebench.ratings import rated
 from selfpref.studies.livebench.scorers import READINGS
 
 EXCESS = [*PLACE, "judge", "excess", "lo", "hi", "p_holm", "n"]
@@ -199,3 +203,21 @@ def objective(panel: Panel) -> pd.DataFrame:
         told = [beyond[key].columns(f"{kind}_beyond") for key in found.index]
         found = found.join(pd.DataFrame(told, found.index))
     return found.reset_index()[OBJECTIVE]
+
+
+def third_judge(panel: Panel) -> pd.DataFrame:
+    """Own responses that the key calls wrong, marked by their judge and by a third one.
+
+    Returns:
+        `category` (pooled: `all`), `scoring` (the reading of the key) and the columns `third.THIRD`
+        (`selfpref.statistics.third`), in points of the rubric.
+    """
+    found = [pd.DataFrame(columns=["category", "scoring", *third.THIRD])]
+    marks = with_all(rated(panel), "category")
+    for scoring, key in objective_scores(panel).groupby("scoring"):
+        keyed = marks[marks["item_id"].isin(key["item_id"])]
+        for category, rows in keyed.groupby("category"):
+            boot = panel.bootstrap.within(str(scoring), str(category))
+            told = third.third_judge(rows, key, panel.judges, boot, margin=panel.margin)
+            found.append(told.assign(category=category, scoring=scoring))
+    return pd.concat(found, ignore_index=True)[[*found[0]]]

@@ -6,7 +6,7 @@ there is no such gap, and the product is torch's.
 
 oneDNN compiles a product for each number of states, in about a millisecond, and keeps it with its
 memory. So packed lines are filled up to whole multiples of a step, a longer one where products are
-short; how many products are kept, the environment says (`selfpref.settings`). Where texts are
+short; how many products are kept, the environment says (`selfpref.processes`). Where texts are
 written, fewer lines are left at almost every token: other numbers of states are torch's unless the
 product is long beside its compilation.
 """
