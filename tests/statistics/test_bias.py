@@ -100,6 +100,19 @@ def test_an_eo_whose_shares_vary_keeps_its_bootstrap():
     assert found == bootstrap.estimate(cells, prompts, equal_opportunity, "j")
 
 
+@pytest.mark.parametrize(("right", "small"), [(2 / 29, 29), (0.05, 40)])
+def test_of_few_events_the_interval_covers_its_level_at_least(rng, right, small):
+    truth, hits = 0.97 - right, []
+    for _ in range(300):
+        own, other = rng.random(186) < 0.97, rng.random(small) < right
+        counts = [own.sum(), (~own).sum(), (~other).sum(), other.sum()]
+        if min(counts) < 5:
+            found = equal_opportunity_interval(*pairs_of(counts), ClusterBootstrap(100, seed=1))
+            hits.append(found.lo <= truth <= found.hi)
+    assert len(hits) > 200
+    assert np.mean(hits) >= 0.93
+
+
 def test_an_eo_without_one_human_side_has_neither_value_nor_interval():
     found = equal_opportunity_interval(*pairs_of([3, 2, 0, 0]), ClusterBootstrap(50))
     assert np.isnan([found.value, found.lo, found.hi]).all()

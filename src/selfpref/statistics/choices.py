@@ -30,7 +30,8 @@ In all but EO, demographic parity and excess a judge's tie counts 1/k. 0 is no p
 `neutral` (1/2 for pairs) and `legitimate` (1 for a judge that follows the gold label).
 
 Shares (demographic parity, equal quality, the three rates) have Wilson's interval, EO Newcombe's
-where one of its shares is 0 or 1 (`selfpref.statistics.shares`), the others a bootstrap of prompts.
+where a cell has fewer than five pairs (`selfpref.statistics.shares`), the others a bootstrap of
+prompts.
 EO and excess depend on how many pairs the gold label decides for the own response and for the other
 one, `n_human_own` and `n_human_other`; an excess also on those of the other judges: `n_human_least`
 is the fewest that one of them has on one side.
@@ -42,6 +43,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import (
+    SMALL,
     VARIANTS,
     cell_weights,
     demographic_parity_interval,
@@ -139,7 +141,7 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
     cells = cell_weights(own, use.human_ties, use.judge_ties)
     if data.gold != NONE:
         found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-        kind = BOOTSTRAP if cells.sum(axis=0).all() else NEWCOMBE
+        kind = NEWCOMBE if cells.sum(axis=0).min() < SMALL else BOOTSTRAP
         yield _on_sides(data, judge, "equal_opportunity", found, cells[:, None], kind)
     row, n, labelled = data.row(judge, "demographic_parity"), float(cells.sum()), own["human"]
     c = chance(own, cells.sum(axis=1) > 0)

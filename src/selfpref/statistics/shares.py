@@ -17,8 +17,8 @@ are. Then each cluster counts as one observation, n_eff = the number of clusters
 they can be worth.
 
 A difference of two shares p - q of disjoint rows keeps its bootstrap. Where one of the shares is 0
-or 1, so that no resample varies it, the interval is Newcombe's (1998, method 10), from the two
-Wilson intervals (l, u):
+or 1, so that no resample varies it, or rests on a handful of events, the interval is Newcombe's
+(1998, method 10), from the two Wilson intervals (l, u):
 
     p - q - sqrt((p - l_p)^2 + (u_q - q)^2),      p - q + sqrt((u_p - p)^2 + (q - l_q)^2)
 """
