@@ -201,7 +201,7 @@ def objective(panel: Panel) -> pd.DataFrame:
             for key, part in mine.assign(d=mine["d"].where(mine["kind"].eq(kind))).groupby(KEY)
         }
         told = [beyond[key].columns(f"{kind}_beyond") for key in found.index]
-        found = found.join(pd.DataFrame(told, found.index))
+        found = found.join(pd.DataFrame(told, found.index, bounded(f"{kind}_beyond")))
     return found.reset_index()[OBJECTIVE]
 
 
