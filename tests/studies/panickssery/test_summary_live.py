@@ -11,7 +11,8 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from conftest import REPOSITORY, STAGED
-from panickssery_frames import INTERVALS, run
+from notebook_cells import run
+from panickssery_frames import PARAMS
 from ruamel.yaml import YAML
 from scripted import Scripted, completion, position
 
@@ -148,8 +149,8 @@ def test_local_weights_are_tuned_by_lora_and_a_hosts_examples_are_exported(live)
 
 
 def test_the_study_describes_every_evaluator_and_compares_tuned_with_base(live):
-    changes = {"profile": "paper", "seed": 1, "bootstrap": INTERVALS}
-    frames = run(live.model_copy(update=changes))["frames"]
+    changes = {"profile": "paper", "seed": 1, "bootstrap": PARAMS.bootstrap}
+    frames = run("panickssery_metrics", live.model_copy(update=changes))["frames"]
     who = frames["evaluators"].set_index("evaluator")
     assert who.loc["hosted-tuned", ["family", "variant", "held_out_from"]].tolist() == [
         *("hosted", "self-recognition", 2)
