@@ -12,7 +12,7 @@ from selfpref.models import Text
 from selfpref.studies.xu import chains, refine
 from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
-from selfpref.studies.xu.items import Item, from_table, to_table
+from selfpref.studies.xu.items import Item, to_table
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
 from selfpref.studies.xu.refine.judges import NoiseJudge, Question, rounds
 from selfpref.studies.xu.refine.loop import accepts
@@ -104,11 +104,6 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
     assert set(fresh.index.get_level_values("condition")) == {"plain", *ARMS}
 
 
-def test_a_model_that_gives_no_likelihoods_is_not_asked_for_them(tmp_path):
-    found, *_ = refined(tmp_path, [TRANSLATION], plan(1), by_length, by_length, scores=False)
-    assert found["perplexities"].empty
-
-
 @pytest.mark.parametrize(
     ("feedback", "revision", "kinds"),
     [
@@ -167,8 +162,11 @@ def test_texts_that_were_never_written_are_counted(tmp_path):
             return Text("", "refused")
         return Text("half a te", "cut") if kind == "write" else "no error all covered"
 
-    found, missing, _ = refined(tmp_path, [TRANSLATION, PROBLEM, CONCEPTS], plan(1), say)
+    # This external judge gives no likelihoods, and is not asked for them.
+    items = [TRANSLATION, PROBLEM, CONCEPTS]
+    found, missing, _ = refined(tmp_path, items, plan(1), say, say, scores=False)
     assert missing == {"refused": 1}
+    assert found["perplexities"].empty
     assert set(found["responses"]["item_id"]) == {"yor-en/1", "commongen/1"}
     assert set(found["responses"]["status"]) == {"truncated"}
 
@@ -267,13 +265,8 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     assert set(re.findall(r"\w+", found[0].reply)) == set(CONCEPTS.concepts)
 
 
-def test_items_survive_the_table_and_the_plain_prompts_hold_what_is_asked():
-    written = [TRANSLATION, CONCEPTS, PROBLEM]
-    back = from_table(to_table("xu", written))
-    clusters = [item.cluster for item in back]
-    assert clusters == [item.item_id for item in written]
-    for item, other in zip(written, back, strict=True):
-        assert other == Item(**vars(item) | {"cluster": item.item_id})
+def test_the_plain_prompts_hold_what_is_asked():
+    for item in (TRANSLATION, CONCEPTS, PROBLEM):
         (message,) = PLAIN.revise(item, "the text", "the feedback").messages
         texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
         assert texts == sorted(texts)

@@ -22,26 +22,17 @@ PROBLEMS = partial(Problems, reader="math", source="math.csv")
 
 @pytest.fixture
 def served(tmp_path, monkeypatch):
-    """A hub that has configurations, as folders of this machine; a source pins one set."""
+    """A set of a hub by its configurations, and the file that pins it."""
 
-    def serve(name, split, configurations):
-        for configuration, rows in configurations.items():
-            folder = tmp_path / "hub" / name / configuration
-            folder.mkdir(parents=True)
-            (folder / f"{split}.jsonl").write_text(lines(*rows))
-        source = tmp_path / f"{name}.csv"
-        source.write_text(f"repository,revision,split\nowner/{name},{'0' * 40},{split}\n")
-        return source
+    def serve(configurations):
+        def load(repository, configuration, *, revision, split, cache_dir):
+            assert (repository, revision, split) == ("owner/set", "0" * 40, "test")
+            return datasets.Dataset.from_list(configurations[configuration])
 
-    load = datasets.load_dataset
+        monkeypatch.setattr(datasets, "load_dataset", load)
+        (tmp_path / "set.csv").write_text(f"repository,revision,split\nowner/set,{'0' * 40},test\n")
+        return tmp_path / "set.csv"
 
-    def local(repository, configuration, *, revision, split, cache_dir):
-        assert revision == "0" * 40
-        folder = tmp_path / "hub" / repository.partition("/")[2] / configuration
-        files = {split: str(folder / f"{split}.jsonl")}
-        return load("json", data_files=files, split=split, cache_dir=cache_dir)
-
-    monkeypatch.setattr(datasets, "load_dataset", local)
     return serve
 
 
@@ -58,29 +49,21 @@ def flores(texts, *numbers):
 def test_a_sentence_and_its_translation_have_one_id(served):
     # The languages list their sentences in different orders.
     parts = {"yor_Latn": flores("gbolohun", 2, 0, 1), "eng_Latn": flores("sentence", 0, 1, 2)}
-    items, _ = read(SENTENCES(first=2), served("flores", "devtest", parts), "yor-en")
-    texts = [
-        ("yor-en/1", "gbolohun 0", "sentence 0", 0),
-        ("yor-en/2", "gbolohun 1", "sentence 1", 1),
-    ]
+    items, _ = read(SENTENCES(first=2), served(parts), "yor-en")
+    more = {"task": "mqm", "language": "Yoruba", "target": "English"}
     assert items == [
-        Item(name, "mqm", one, two, "Yoruba", "English", cluster=f"flores/{n}")
-        for name, one, two, n in texts
+        Item(
+            f"yor-en/{n + 1}",
+            request=f"gbolohun {n}",
+            reference=f"sentence {n}",
+            cluster=f"flores/{n}",
+            **more,
+        )
+        for n in (0, 1)
     ]
     parts = {"yor_Latn": flores("x", 0, 1), "eng_Latn": flores("y", 1, 2)}
     with pytest.raises(SelfprefError, match="yor_Latn and eng_Latn have different sentences"):
-        read(SENTENCES(), served("others", "devtest", parts))
-
-
-def test_a_gated_set_says_what_to_do(tmp_path, monkeypatch):
-    def gated(*_, **__):
-        raise datasets.exceptions.DatasetNotFoundError("'x/y' is a gated dataset on the Hub.")
-
-    monkeypatch.setattr(datasets, "load_dataset", gated)
-    source = tmp_path / "flores.csv"
-    source.write_text(f"repository,revision,split\nx/y,{'0' * 40},devtest\n")
-    with pytest.raises(SelfprefError, match=r"(?s)accept the terms on.*HF_TOKEN"):
-        read(SENTENCES(), source)
+        read(SENTENCES(), served(parts))
 
 
 def test_the_answer_of_a_problem_is_its_last_box(served):
@@ -90,7 +73,7 @@ def test_the_answer_of_a_problem_is_its_last_box(served):
         for name in requests.SUBJECTS
     }
     sets["algebra"][1]["solution"] = "The proof is left to the reader."
-    source = served("math", "test", sets)
+    source = served(sets)
     items, audit = read(PROBLEMS(), source, "math")
     assert len(items) == 13
     by = {item.item_id: (item.task, item.request, item.reference) for item in items}
@@ -110,19 +93,9 @@ def test_concepts_come_from_the_pinned_release(tmp_path, monkeypatch):
     body = lines(*({"concepts": held} for held in (["dog", "frisbee"], ["lake"], ["x"])))
     source = pin(mirror, "owner/release", {"srcs/c.jsonl": body}, tmp_path / "commongen.csv")
     items, _ = read(PROBLEMS(reader="commongen-hard", first=2), source, "commongen")
+    words = (("commongen/1", ("dog", "frisbee")), ("commongen/2", ("lake",)))
     assert items == [
-        Item(
-            "commongen/1",
-            "coverage",
-            "dog, frisbee",
-            None,
-            "",
-            "",
-            ("dog", "frisbee"),
-            False,
-            "commongen/1",
-        ),
-        Item("commongen/2", "coverage", "lake", None, "", "", ("lake",), False, "commongen/2"),
+        Item(name, "coverage", ", ".join(held), concepts=held, cluster=name) for name, held in words
     ]
 
 

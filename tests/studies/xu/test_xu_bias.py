@@ -1,11 +1,11 @@
-"""Eq. 1 on rows written by hand: what counts, under which scoring, and what is one's own."""
+"""Eq. 1 on rows written by hand: what counts, and under which scoring."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from xu_rows import SETTINGS, judged
 
-from selfpref.studies.xu.bias import averaged, rated, read_as, summary
+from selfpref.studies.xu.bias import averaged, read_as, summary
 
 NAN = np.nan
 COLUMNS = [
@@ -100,45 +100,3 @@ def test_several_fresh_draws_of_a_text_are_one_row_of_their_mean():
     pd.testing.assert_frame_equal(
         averaged(ratings)[columns], pd.DataFrame(wanted, columns=columns), check_dtype=False
     )
-
-
-def test_a_rating_stands_beside_its_text_its_truth_and_its_address():
-    text = {"responder": "me", "sample": 0}
-    responses = pd.DataFrame(
-        [
-            {"item_id": item, "step": step, "text": f"{item} {step}", **text}
-            for item in ("yor-en/1", "external/yor-en/1")
-            for step in (0, 1)
-        ]
-    )
-    items = pd.DataFrame({"item_id": ["yor-en/1", "external/yor-en/1"], "cluster": "flores/1"})
-    items["messages"] = [[{"content": "before"}, {"content": "asked"}]] * 2
-    known = [("yor-en/1", 0, -9, "a"), ("yor-en/1", 1, -6, "a"), ("external/yor-en/1", 1, -3, "a")]
-    known += [("yor-en/1", 0, 77, "other metric")]
-    truths = pd.DataFrame(known, columns=["item_id", "step", "score", "metric"])
-    truths = truths.assign(responder="me").replace({"metric": {"a": SETTINGS.use.truth}})
-    said = [
-        # Item, step, judge, variant, repeat; whether it drove the refinement, and its truth.
-        ("yor-en/1", 0, "me", "plain", 0, True, -9.0),
-        ("yor-en/1", 1, "me", "plain", 0, True, -6.0),
-        ("yor-en/1", 1, "me", "plain", 1, False, -6.0),
-        ("yor-en/1", 1, "other", "plain", 0, False, -6.0),
-        ("yor-en/1", 1, "me", "rescored", 0, False, -6.0),
-        ("external/yor-en/1", 0, "other", "external", 0, True, NAN),
-        ("external/yor-en/1", 1, "other", "external", 0, True, -3.0),
-        ("external/yor-en/1", 1, "me", "rescored", 0, False, -3.0),
-    ]
-    columns = ["item_id", "step", "judge", "variant", "repeat", "own", "truth"]
-    wanted = pd.DataFrame(said, columns=columns)
-    ratings = wanted.drop(columns=["own", "truth"]).assign(**text, task="mqm", status="ok")
-    ratings = ratings.assign(score=-1.0, stored=NAN, reply=[f"r{n}" for n in range(len(said))])
-    tables = {"items": items, "responses": responses, "ratings": ratings, "truths": truths}
-    rows = rated(tables, SETTINGS).sort_values("reply", ignore_index=True)
-    pd.testing.assert_frame_equal(rows[columns], wanted, check_dtype=False)
-    assert rows["text"].tolist() == (rows["item_id"] + " " + rows["step"].astype("str")).tolist()
-    assert rows["source"].eq("asked").all()
-    assert rows["cluster"].eq("flores/1").all()
-    assert set(zip(rows["condition"], rows["language"], strict=True)) == {
-        *(("", "yor-en"), ("external", "yor-en"))
-    }
-    assert not rows["contaminated"].any()
