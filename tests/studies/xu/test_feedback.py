@@ -10,94 +10,83 @@ from selfpref.studies.xu.feedback import read, read_generation
 MAJOR = "'x' is a major accuracy error"
 
 
-@pytest.mark.parametrize(
-    ("reply", "standing", "marks"),
-    [
-        ("'a cat' is a minor fluency/grammar error", -1, (0, 0, 1)),
-        (
-            "'a' is a Major accuracy/addition error\n'b' is a MINOR style/awkward error",
-            -6,
-            (0, 1, 1),
-        ),
-        (f"{MAJOR}\n'b' is a critical other error\n{MAJOR}", -15, (1, 2, 0)),
-        # The severity of the statement counts, not one that is quoted or part of a word.
-        ("'major cities' is a minor accuracy/mistranslation error", -1, (0, 0, 1)),
-        ("'the majority of' is a minor style/awkward error", -1, (0, 0, 1)),
-        # Statements that run on without a line break, and a last one that was cut off.
-        ("'a' is a minor style/awkward error'b' is a major accuracy/omission error", -6, (0, 1, 1)),
-        (f"{MAJOR}\n'b' is a minor termin", -6, (0, 1, 1)),
-        (
-            "The text has no major errors. One minor fluency/punctuation error is there.",
-            -1,
-            (0, 0, 1),
-        ),
-        # Reported scores have a floor; the accept rule compares without it.
-        ("\n".join([MAJOR] * 7), -35, (0, 7, 0)),
-        *((said, 0, (0, 0, 0)) for said in ("No errors found.", " None.", "no-error")),
-        ("The translation does not contain any errors.", 0, (0, 0, 0)),
-        ("There are no issues.", 0, (0, 0, 0)),
-        ("'a cat' is a no-error translation", 0, (0, 0, 0)),
-    ],
-)
-def test_errors_are_weighed_and_an_explicit_lack_of_them_is_perfect(reply, standing, marks):
-    found = read("mqm", reply)
-    assert found == feedback.Feedback("ok", max(standing, -25), standing, marks, reply)
-    assert found.flawless == (standing == 0)
-
-
-@pytest.mark.parametrize(
-    ("task", "reply", "score", "standing"),
-    [
-        *(("coverage", said, 1, 0) for said in ("all covered", "All concepts are covered.")),
-        ("coverage", "['cat', 'Dog', dog]", 0, -2),
-        ("coverage", "missing concepts: 'cat'", 0, -1),
-        # The release compared the length of the reply: a long name is still one concept.
-        ("coverage", "[an extraordinarily long concept]", 0, -1),
-        ("coverage", "[]", 0, -1),
-        ("coverage", "The sentence does not cover all concepts.", 0, -1),
-        # What the model makes up after its answer is none, nor is an instruction it repeats.
-        ("coverage", "['cat']\t\tGenerated Sentence: A cat. \t\tFeedback: all covered", 0, -1),
-        ("coverage", "List them. If nothing is, output 'all covered'  ['cat']", 0, -1),
-        ("coverage", "List them. If nothing is, output 'all covered'  all covered", 1, 0),
-        # The last verdict counts; one in brackets is the one that was asked for.
-        ("correctness", "First [[no]], but then: 3. [[Yes]]", 1, 0),
-        ("correctness", "[[yes]]? I get 4, so [[no]]", 0, -1),
-        ("correctness", "[[no]], though the answer is correct in form", 0, -1),
-        ("correctness", "At first sight the answer is incorrect; no, the answer is correct.", 1, 0),
-        ("correctness", "The answer is incorrect. The correct answer is 4.", 0, -1),
-        ("correctness", "The answer is not correct", 0, -1),
-    ],
-)
-def test_missing_concepts_and_verdicts_are_what_the_answer_says(task, reply, score, standing):
-    found = read(task, reply)
-    assert (found.status, found.score, found.standing) == ("ok", score, standing)
-    assert found.marks == ((float(-standing),) if task == "coverage" else None)
-
-
-@pytest.mark.parametrize(
-    ("task", "reply"),
-    [
-        *((task, reply) for task in ("mqm", "coverage", "correctness") for reply in ("", "Fine.")),
-        ("mqm", "1. 1. 1. 1. 1."),
-        ("mqm", "There is no translation provided."),
-        ("mqm", "This context is un-translatable. No errors."),
-        ("mqm", "I am unable to identify errors."),
-        ("mqm", "'a cat' is a non-translation error"),
+# By reply: critical, major and minor errors.
+ERRORS = {
+    "'a cat' is a minor fluency/grammar error": (0, 0, 1),
+    "'a' is a Major accuracy/addition error\n'b' is a MINOR style/awkward error": (0, 1, 1),
+    f"{MAJOR}\n'b' is a critical other error\n{MAJOR}": (1, 2, 0),
+    # The severity of the statement counts, not one that is quoted or part of a word.
+    "'major cities' is a minor accuracy/mistranslation error": (0, 0, 1),
+    "'the majority of' is a minor style/awkward error": (0, 0, 1),
+    # Statements that run on without a line break, and a last one that was cut off.
+    "'a' is a minor style/awkward error'b' is a major accuracy/omission error": (0, 1, 1),
+    f"{MAJOR}\n'b' is a minor termin": (0, 1, 1),
+    "The text has no major errors. One minor fluency/punctuation error is there.": (0, 0, 1),
+    "\n".join([MAJOR] * 7): (0, 7, 0),
+    **dict.fromkeys(("No errors found.", " None.", "There are no issues."), (0, 0, 0)),
+    "The translation does not contain any errors.": (0, 0, 0),
+    "'a cat' is a no-error translation": (0, 0, 0),
+}
+# By reply: the concepts that it calls missing.
+MISSING = {
+    **dict.fromkeys(("all covered", "All concepts are covered."), 0),
+    "['cat', 'Dog', dog]": 2,
+    "missing concepts: 'cat'": 1,
+    # The release compared the length of the reply: a long name is still one concept.
+    "[an extraordinarily long concept]": 1,
+    "[]": 1,
+    "The sentence does not cover all concepts.": 1,
+    # What the model makes up after its answer is none, nor is an instruction that it repeats.
+    "['cat']\t\tGenerated Sentence: A cat. \t\tFeedback: all covered": 1,
+    "List them. If nothing is, output 'all covered'  ['cat']": 1,
+    "List them. If nothing is, output 'all covered'  all covered": 0,
+}
+# The last verdict counts; one in brackets is the one that was asked for.
+VERDICTS = {
+    "First [[no]], but then: 3. [[Yes]]": 1,
+    "[[yes]]? I get 4, so [[no]]": 0,
+    "[[no]], though the answer is correct in form": 0,
+    "At first sight the answer is incorrect; no, the answer is correct.": 1,
+    "The answer is incorrect. The correct answer is 4.": 0,
+    "The answer is not correct": 0,
+}
+NOTHING = {
+    "mqm": [
+        *("1. 1. 1. 1. 1.", "There is no translation provided.", "I am unable to identify errors."),
+        *("This context is un-translatable. No errors.", "'a cat' is a non-translation error"),
         # An error of unknown weight leaves the sum unknown.
-        ("mqm", "'a' is a minor style error\n'b' is a serious accuracy/omission error"),
-        ("coverage", "10 concepts covered"),
-        ("coverage", "Concepts: ['cat']"),
-        ("coverage", "List them. If nothing is, output 'all covered'"),
-        ("correctness", "[[maybe]]"),
-        ("correctness", "All incorrect steps are fine."),
-        *((task, "It is [BLOCKED], no errors") for task in ("mqm", "coverage", "correctness")),
+        "'a' is a minor style error\n'b' is a serious accuracy/omission error",
     ],
-)
-def test_what_says_nothing_is_missing_and_not_perfect(task, reply):
-    found = read(task, reply)
-    assert found.status == ("refused" if "BLOCKED" in reply else "unparsable")
-    assert np.isnan(found.score)
-    assert (found.standing, found.marks, found.flawless) == (None, None, False)
+    "coverage": [
+        *("10 concepts covered", "Concepts: ['cat']"),
+        "List them. If nothing is, output 'all covered'",
+    ],
+    "correctness": ["[[maybe]]", "All incorrect steps are fine."],
+}
+
+
+def test_a_reply_is_read_as_what_it_says():
+    for reply, marks in ERRORS.items():
+        points = -(5.0 * marks[0] + 5.0 * marks[1] + marks[2])
+        # Reported scores have a floor; the accept rule compares without it.
+        found = read("mqm", reply)
+        assert found == feedback.Feedback("ok", max(points, -25), points, marks, reply)
+        assert found.flawless == (points == 0)
+    for reply, count in MISSING.items():
+        wanted = feedback.Feedback("ok", float(count == 0), -count, (count,), reply)
+        assert read("coverage", reply) == wanted
+    for reply, score in VERDICTS.items():
+        wanted = feedback.Feedback("ok", score, score - 1, None, reply)
+        assert read("correctness", reply) == wanted
+
+
+@pytest.mark.parametrize("task", NOTHING)
+def test_what_says_nothing_is_missing_and_not_perfect(task):
+    for reply in ["", "Fine.", "It is [BLOCKED], no errors", *NOTHING[task]]:
+        found = read(task, reply)
+        assert found.status == ("refused" if "BLOCKED" in reply else "unparsable"), reply
+        assert np.isnan(found.score)
+        assert (found.standing, found.marks, found.flawless) == (None, None, False)
 
 
 def test_an_unknown_severity_is_told_apart():
@@ -117,18 +106,16 @@ def test_the_released_rules_count_substrings():
     assert feedback.released_coverage("All covered") == 0
 
 
-@pytest.mark.parametrize(
-    ("reply", "good"),
-    [
-        ('"a cat" is a critical locale convention/name format error.', True),
-        ("'a' is a minor style/awkward error\n\n'b' is a major accuracy/omission error", True),
-        *(("No errors found.", True), ("none", True), ("'a cat' is a minor", False)),
-        ("'a' is a minor style/awkward error\n'b", False),
-        *(("'a cat' is bad", False), ("[BLOCKED]", False), ("", False)),
-    ],
-)
-def test_the_declared_grammar(reply, good):
-    assert feedback.well_formed(reply) is good
+def test_the_declared_grammar():
+    kept = [
+        '"a cat" is a critical locale convention/name format error.',
+        "No errors found.",
+        "none",
+    ]
+    kept += ["'a' is a minor style/awkward error\n\n'b' is a major accuracy/omission error"]
+    broken = ["'a cat' is a minor", "'a' is a minor style/awkward error\n'b", "'a cat' is bad"]
+    assert all(map(feedback.well_formed, kept))
+    assert not any(map(feedback.well_formed, [*broken, "[BLOCKED]", ""]))
 
 
 def test_quoted_spans_are_looked_for_in_text_and_source():

@@ -73,34 +73,6 @@ def test_of_a_small_release_what_it_holds_is_said_and_no_text_of_it_is_kept(rele
     assert not {"noise", "size", "commongen", "best_of_k"} & said
 
 
-def test_unusable_feedback_and_foreign_texts_count_as_released_and_not_when_corrected(tmp_path):
-    files = xu_files()
-    end = "[SEP_TOKEN_WENDA]"
-    feedback, text = (
-        next(name for name in files if name.endswith(f"yor-en_{ending}.txt"))
-        for ending in ("eval_8_one-shot_gpt-4_new_2_rerun", "refinement_8_gemini_new_1_rerun")
-    )
-    files[feedback] = end.join(
-        [*["[BLOCKED]"] * 4, "'a' is a minor style error", *["none"] * 3, ""]
-    )
-    lines = files[text].splitlines()
-    files[text] = "".join(f"Sure, here is an improved translation: {line}\n" for line in lines)
-    found = frames_of(tmp_path, read(tmp_path, files))["translation"]
-    found = found.set_index(["model", "step", "language", "convention"])
-    cell = found.loc["gpt-4", 2, "yor-en"]
-    assert cell["unusable"].tolist() == [4, 4]
-    assert cell["n"].to_dict() == {"released": 8, "corrected": 4}
-    assert cell["self_mean"].to_dict() == {"released": -1 / 8, "corrected": -1 / 4}
-    spoilt = found.loc["gemini", 1]
-    assert spoilt.loc["yor-en", "n"].to_dict() == {"released": 8, "corrected": 0}
-    # The mean over languages lacks one of them.
-    for language in ("yor-en", "average"):
-        assert spoilt.loc[language, "bias"].isna().to_dict() == {
-            "released": False,
-            "corrected": True,
-        }
-
-
 @pytest.mark.parametrize("kept", ["yor-en/", "commongen/", "paraphrase/"])
 def test_a_part_of_the_study_is_enough(release, kept, tmp_path):
     """The testbed fills some of the tables; what it lacks is empty, and nothing fails."""
