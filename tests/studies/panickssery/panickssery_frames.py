@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from notebook_cells import repository, run
+from study_frames import repository, run
 
 from selfpref import tables
 from selfpref.params.studies import Bootstrap, Panickssery
@@ -63,13 +63,3 @@ def paired(*rows, who=WHO, min_mass=0.0, count=4):
     found = pd.DataFrame([row for part in rows for row in part])
     found = tables.validate(found, "verdicts", "here")
     return confidences(found, items(count), who, min_mass)
-
-
-def equal(found, columns, *wanted, **chosen):
-    """The rows of a frame that are wanted; of some columns."""
-    for name, value in chosen.items():
-        found = found[found[name].eq(value)]
-    found = found[columns].reset_index(drop=True).astype(object)
-    pd.testing.assert_frame_equal(
-        found, pd.DataFrame(wanted, columns=columns).astype(object), check_names=False
-    )

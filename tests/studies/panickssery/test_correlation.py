@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from panickssery_frames import BOOTSTRAP, both, equal, paired
+from panickssery_frames import BOOTSTRAP, both, paired
 from scipy import stats
+from study_frames import equal
 
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery.correlation import (
@@ -71,12 +72,12 @@ def test_the_correlation_is_over_judges():
     who = marked(*means)
     table, lines = correlation(paired(*rows, who=who, count=602), who, BOOTSTRAP)
     fit = stats.linregress(*zip(*means.values(), strict=True))
-    columns = ["dataset", "subset", "convention", "r", "slope", "intercept", "n", "lo", "hi"]
-    assert list(table.columns) == [*columns, "families"]
+    columns = "dataset subset convention r slope intercept n lo hi"
+    assert " ".join(table.columns) == f"{columns} families"
     # Three families: the base, self-recognition, length. Too few for an interval.
     wanted = (fit.rvalue, fit.slope, fit.intercept, 4, NAN, NAN, 3)
     rows = [("set", name, "corrected", *wanted) for name in ("all", "distinct")]
-    equal(table, list(table.columns), *rows)
+    equal(table, " ".join(table.columns), *rows)
     of_all = lines[lines["subset"].eq("all")]
     assert of_all["x"].tolist() == pytest.approx(np.linspace(0.5, 0.8, 21))
     assert of_all["y"].tolist() == pytest.approx(fit.intercept + fit.slope * of_all["x"])
@@ -114,7 +115,7 @@ def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
     assert band[ends].isna().all(axis=None)
     # Every data set, and the points of both together.
     table = inverted_correlation(*over_judges(10, 1, ("a", "b")))
-    columns = ["dataset", "subset", "quantity", "n", "families"]
+    columns = "dataset subset quantity n families"
     rows = [("a", 10), ("b", 10), ("all", 20)]
     equal(table, columns, *((name, "all", "prefer", n, 10) for name, n in rows), subset="all")
     assert "intercept" not in table
@@ -136,5 +137,5 @@ def test_controls_are_measured_from_the_line_of_their_own_base():
     fitted = pd.concat([fitted, fitted.assign(convention="released", slope=7.0)])
     found = off_line(pd.DataFrame(rows), fitted, marked(*names))
     # The line is 0.6 at 0.6; judges of another base have none.
-    columns = ["evaluator", "family", "variant", "recognition", "preference", "line", "off"]
+    columns = "evaluator family variant recognition preference line off"
     equal(found, columns, ("set_length_ft_me", "me", "length", 0.6, 0.75, 0.6, 0.15))

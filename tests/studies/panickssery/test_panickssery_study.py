@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import REPOSITORY, entry, pin
-from notebook_cells import run
-from panickssery_frames import PARAMS, both, equal, frames_of, items
+from panickssery_frames import PARAMS, both, frames_of, items
 from panickssery_release import files as whole_release
+from study_frames import equal, run
 
 from selfpref.studies.panickssery import defects, evaluators
 from selfpref.studies.panickssery import read as archive
@@ -53,7 +53,7 @@ def test_every_evaluator_has_both_questions_by_every_source_and_convention(frame
 
 def test_the_sign_of_swapped_labels_is_proven_by_the_random_run(frames):
     table = defects.swapped_labels(frames["pairs"])
-    columns = ["dataset", "evaluator", "as_own", "as_inverse", "r_released", "r_corrected", "n"]
+    columns = "dataset evaluator as_own as_inverse r_released r_corrected n"
     equal(
         table,
         columns,
@@ -100,8 +100,8 @@ def test_one_who_always_answers_1_recognises_nothing_once_corrected(frames):
     name = ("cnn", "cnn_always_1_ft_llama", "recognition")
     assert answered.loc[name, ["released", "position"]].tolist() == [1, 1]
     # The pair without an answer, for which the release stores ½, counts in neither.
-    columns = ["filled", "at_half", "n", "released", "without"]
-    filled = frames["fills"].set_index(WHO)[columns].astype(float)
+    columns = "filled at_half n released without"
+    filled = frames["fills"].set_index(WHO)[columns.split()].astype(float)
     n = answered.loc[name, "n"]
     assert filled.loc[name].tolist() == pytest.approx([1, 1, n + 1, (n + 0.5) / (n + 1), 1])
     assert len(filled) == 2
@@ -113,7 +113,7 @@ def test_judges_tuned_on_what_they_judge_and_doubtful_ones_are_marked(frames):
     pairs = frames["pairs"].query("evaluator == 'gpt4' and variant == 'rerun'")
     early = pairs["item_id"].eq("xsum/xsum-500")
     table = defects.tuned_on(pairs.assign(held_out=~early, released=early.astype(float)))
-    columns = [*WHO, "tuned_on", "n", "released_tuned_on", "released_held_out"]
+    columns = "dataset evaluator task tuned_on n released_tuned_on released_held_out"
     equal(table, columns, ("xsum", "gpt4", "recognition", 4, 48, 1.0, 0.0))
     who = frames["evaluators"].set_index("evaluator")
     twins = who.loc[who["duplicate_of"].ne(""), "duplicate_of"].to_dict()
@@ -135,7 +135,7 @@ def test_a_judge_is_degenerate_whose_answers_are_broken_or_constant():
     distances = pd.DataFrame({"one": ["a"], "two": ["b"], "distance": [0.001]})
     who = evaluators.from_names("abcd")
     table = defects.with_defects(who, pd.concat([found, worse]), rated, distances, 0.06)
-    columns = ["evaluator", "duplicate_of", "broken", "constant", "degenerate"]
+    columns = "evaluator duplicate_of broken constant degenerate"
     equal(
         table,
         columns,
@@ -168,7 +168,7 @@ def test_a_published_number_stands_beside_the_recomputed_one(frames):
     assert np.allclose(table["difference"], table["recomputed"] - table["published"])
     row = table[table["where"].str.contains("evaluator=gpt4 other=all task=preference")].iloc[0]
     chosen = {"evaluator": "gpt4", "other": "all", "task": "preference", "dataset": "xsum"}
-    equal(frames["pairwise"], ["mean"], (row["recomputed"],), convention="released", **chosen)
+    equal(frames["pairwise"], "mean", (row["recomputed"],), convention="released", **chosen)
 
 
 def laboratory():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
 from selfpref.studies.xu.bias import curves, rated, translation
@@ -33,11 +34,6 @@ def rows_of(table, convention="corrected", **chosen):
     return table.reset_index(drop=True)
 
 
-def equal(found, columns, *wanted):
-    wanted = pd.DataFrame(wanted, columns=columns)
-    pd.testing.assert_frame_equal(found[columns], wanted, check_dtype=False)
-
-
 def test_what_refinement_brings_by_the_last_step_with_a_truth():
     noise = judged([-3, -3], -5, condition="noise")
     found = curves(pd.concat([*CHAIN, noise, *ASIDE], ignore_index=True), SETTINGS)
@@ -45,19 +41,19 @@ def test_what_refinement_brings_by_the_last_step_with_a_truth():
         "released": 4,
         "corrected": 4,
     }
-    moved = ["self_change", "truth_change", "bias_change", "dskew_change", "n_both"]
-    columns = ["language", "model", "best_step", "last_step", *moved]
+    moved = "self_change truth_change bias_change dskew_change n_both"
+    columns = f"language model best_step last_step {moved}"
     equal(rows_of(gains(found)), columns, ("a", "me", 1, 2, 5, 3, 2, 1 / 3, 2))
     equal(
         rows_of(change(found)),
-        ["step", *moved],
+        f"step {moved}",
         (1, 2, 4, -2, -1 / 3, 2),
         (2, 5, 3, 2, 1 / 3, 2),
         (3, NAN, NAN, NAN, NAN, 0),
     )
     steps = [("noise", 0, 2), ("plain", 0, 3), ("plain", 1, 1), ("plain", 2, 5), ("plain", 3, NAN)]
     other = rows_of(arms(found)).sort_values(["condition", "step"], ignore_index=True)
-    equal(other, ["condition", "step", "bias"], *steps)
+    equal(other, "condition step bias", *steps)
     assert arms(found[found["condition"].eq("")]).empty
 
 
@@ -65,10 +61,9 @@ def test_d_stands_beside_its_nulls_and_a_repeated_step_is_marked():
     same = judged([-9, -5], -10, step=1)
     parts = [CHAIN[0], same, judged([-8, -5], -10, step=2), judged([-9, -5], -10, language="b")]
     found = rows_of(skewness(pd.concat([*parts, *ASIDE[:3]], ignore_index=True), SETTINGS))
-    names = ["language", "step", "n", "dskew", "repeated"]
     values = [("a", 0, 2, 2 / 3, False), ("a", 1, 2, 2 / 3, True)]
     values += [("a", 2, 2, 1 - 6 / 28, False), ("b", 0, 2, 2 / 3, False)]
-    equal(found, names, *values)
+    equal(found, "language step n dskew repeated", *values)
     # The first values draw the first signs.
     rng = SETTINGS.intervals.rng("skewness", "me", "flips")
     nulls = (*sign_flips(np.array([1.0, 5.0]), 0.0, 100, 0.95, rng), *null_band(2, 0.95))
@@ -85,7 +80,7 @@ def test_sizes_are_compared_on_the_sentences_that_count_for_both():
     ]
     rows = pd.concat(rows, ignore_index=True)
     found = rows_of(sizes(rows, translation(curves(rows, SETTINGS)), SETTINGS))
-    columns = ["language", "model", "step", "bias", "difference"]
+    columns = "language model step bias difference"
     equal(found, columns, ("a", "small", 0, 5.5, NAN), ("a", "large", 0, 17 / 3, 2.5))
 
 
@@ -99,7 +94,7 @@ def test_the_headline_is_of_the_last_step_and_not_of_the_last_that_is_known():
         ("yor-en", "corrected", "b", 2, 9.0),
     ]
     table = pd.DataFrame(rows, columns=["language", "convention", "model", "step", "bias"])
-    equal(first_and_last(table), ["model", "first", "last"], ("a", 1, 4), ("b", 2, NAN))
+    equal(first_and_last(table), "model first last", ("a", 1, 4), ("b", 2, NAN))
 
 
 def test_each_best_of_k_stands_beside_a_judge_of_noise_on_its_own_candidates():
@@ -117,8 +112,8 @@ def test_each_best_of_k_stands_beside_a_judge_of_noise_on_its_own_candidates():
     rows = pd.concat([*parts, *CHAIN], ignore_index=True)
     offered = pd.concat([parts[1], parts[3], parts[4]])
     found = rows_of(best_of_k(rows, truths_of("bleurt", offered, CHAIN[0]), SETTINGS))
-    columns = ["language", "model", "k", "n", "unusable", "self_mean", "truth_mean", "bias"]
-    columns += ["noise_bias", "beyond"]
+    columns = "language model k n unusable self_mean truth_mean bias"
+    columns += " noise_bias beyond"
     # The greater of two draws is -3 in three of four; all of four are -1.
     chosen = -7 / 3
     equal(
@@ -143,7 +138,7 @@ def test_refinement_by_noise_keeps_the_greatest_of_all_draws_and_learns_nothing(
         judged([1, 1], [0, 1], language="commongen", task="coverage", step=1),
     ]
     found = refined_by_noise(pd.concat([*parts, *ASIDE[:3]], ignore_index=True), SETTINGS)
-    columns = ["language", "model", "step", "noise_score", "noise_bias", "scores", "beyond"]
+    columns = "language model step noise_score noise_bias scores beyond"
     equal(
         rows_of(found),
         columns,
@@ -178,10 +173,10 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
     its = {"item_id": ["a/v"], "own": False, "responder": "control"}
     parts += [judged([-19], -20, **its), judged([-1], -20, judge="control", **its)]
     found = rows_of(matched(pd.concat(parts, ignore_index=True), SETTINGS), "released")
-    columns = ["judge", "control", "n_own", "n_others", "own_gap", "others_gap", "difference"]
+    columns = "judge control n_own n_others own_gap others_gap difference"
     equal(
         found,
-        [*columns, "matched"],
+        f"{columns} matched",
         ("me", "none", 10, 11, 10, 1, 9, 5.05),
         ("me", "control", 10, 10, 8, 0, 8, 0),
     )

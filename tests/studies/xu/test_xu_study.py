@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from conftest import entry, pin, xu_files
-from notebook_cells import repository, run
+from study_frames import repository, run
 from xu_rows import RECORDED, USE
 
 from selfpref import say, tables

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
 from selfpref.studies.xu import people, tasks
@@ -36,17 +37,12 @@ PUBLISHED = pd.DataFrame(
 ).assign(source="paper", place="Table 1", how_read="printed")
 
 
-def equal(found, columns, *wanted):
-    wanted = pd.DataFrame(wanted, columns=columns)
-    pd.testing.assert_frame_equal(found.reset_index(drop=True)[columns], wanted, check_dtype=False)
-
-
 def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside():
     found = people.human(HELD, RATED, PUBLISHED, SETTINGS)
-    columns = ["model", "step", "human_mean", "self_mean", "bias", "dskew", "n", "bias_change"]
+    columns = "model step human_mean self_mean bias dskew n bias_change"
     equal(
         found,
-        [*columns, "human_change", "noise_bias", "bias_published"],
+        f"{columns} human_change noise_bias bias_published",
         ("gemini", 0, -12.5, -11, 1.5, 5 / 6, 2, NAN, NAN, 1.5, NAN),
         ("gpt-4", 0, -22.5, -3, 19.5, 1 - 2 / 156, 2, NAN, NAN, 19.5, 8.06),
         # The greater of two draws from -5 and -1 is -2 in the mean.
@@ -59,14 +55,14 @@ def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside(
     table = people.checks(found, form, PUBLISHED)
     numbers = [(8.06, 19.5, 11.44), (14.62, NAN, NAN), (0.5, 19.5, 19.0)]
     numbers += [(0.95, 0.7, -0.25), (0.96, 0.9, -0.06)]
-    equal(table, ["published", "recomputed", "difference"], *numbers)
+    equal(table, "published recomputed difference", *numbers)
     # What the paper prints stands only beside its models.
     assert people.checks(found.replace({"model": {"gpt-4": "x"}}), form, PUBLISHED).empty
 
 
 def test_the_metric_stands_beside_people_on_the_same_sentences():
     found = people.human_truth(HELD, RATED, SETTINGS)
-    columns = ["language", "model", "step", "human_mean", "truth_mean", "n", "correlation"]
+    columns = "language model step human_mean truth_mean n correlation"
     equal(
         found,
         columns,
@@ -80,7 +76,7 @@ def test_the_metric_stands_beside_people_on_the_same_sentences():
 
 def test_one_figure_shows_the_greatest_bias_and_one_an_asymmetry_without_any():
     found = people.examples(HELD, RATED, SETTINGS)
-    columns = ["figure", "language", "model", "step", "sentence", "said", "truth", "bias", "dskew"]
+    columns = "figure language model step sentence said truth bias dskew"
     gpt4 = ("gpt-4", 0)
     equal(
         found.head(2),
@@ -103,7 +99,7 @@ def test_what_is_said_of_given_words_is_held_against_either_matcher():
     )
     rows = pd.concat([said, HELD], ignore_index=True)
     found = tasks.commongen(rows, pd.concat([lemma, surface]), SETTINGS)
-    columns = ["model", "step", "convention", "matcher", "predicted", "true", "bias", "n"]
+    columns = "model step convention matcher predicted true bias n"
     names = ("me", 0)
     equal(
         found,
@@ -123,10 +119,10 @@ def test_a_bias_that_is_the_same_in_every_answer_has_newcombes_interval():
     rows = [judged([1] * 6, 0, condition="self-consistency", step=1, **math)]
     rows += [judged([1, 1, 0], [1, 0, 0], **math), judged([0, 1, 1], [0, 1, 0], step=1, **math)]
     found = tasks.mathematics(pd.concat([*rows, *ROWS], ignore_index=True), SETTINGS)
-    columns = ["condition", "language", "model", "step", "predicted", "true", "bias", "n"]
+    columns = "condition language model step predicted true bias n"
     equal(
         found,
-        [*columns, "bias_change"],
+        f"{columns} bias_change",
         ("plain", "math", "me", 0, 2 / 3, 1 / 3, 1 / 3, 3, NAN),
         ("plain", "math", "me", 1, 2 / 3, 1 / 3, 1 / 3, 3, 0),
         ("self-consistency", "math", "me", 1, 1, 0, 1, 6, NAN),
@@ -142,10 +138,10 @@ def test_a_paraphrase_is_compared_with_the_translation_that_it_puts_otherwise():
     rows = [judged([-7, -5], [-10, -8], responder="nllb", **place)]
     rows += [judged([-3, -1], [-9, -9], step=1, **place), *ROWS]
     found = tasks.style(pd.concat(rows, ignore_index=True), SETTINGS)
-    columns = ["language", "system", "judge", "text", "convention", "bias", "bias_change"]
+    columns = "language system judge text convention bias bias_change"
     equal(
         found[found["convention"].eq("released")],
-        [*columns, "self_change"],
+        f"{columns} self_change",
         ("a", "nllb", "me", "paraphrase", "released", 7, 4, 4),
         ("a", "nllb", "me", "translation", "released", 3, NAN, NAN),
     )
@@ -159,7 +155,7 @@ def test_the_form_of_feedback_counts_each_language_the_same():
     rows += [judged([-1], -5, language="b", reply=good), judged([-1], -5, step=1, reply=good)]
     rows += [judged([-1], -5, own=False, reply="bad")]
     found = tasks.format_accuracy(pd.concat(rows, ignore_index=True), SETTINGS)
-    columns = ["language", "model", "step", "n", "well_formed", "but_for_cut", "usable"]
+    columns = "language model step n well_formed but_for_cut usable"
     equal(
         found,
         columns,

@@ -1,8 +1,9 @@
-"""The cells of notebooks, run in this process."""
+"""Frames of the studies: compared, and made by the cells of notebooks in this process."""
 
 import shutil
 
 import nbformat
+import pandas as pd
 import pytest
 from conftest import REPOSITORY
 
@@ -36,3 +37,13 @@ def run(notebook, params, **patched):
             if cell.cell_type == "code":
                 exec(cell.source, names)
     return names
+
+
+def equal(found, columns, *wanted, **chosen):
+    """Some columns of some rows of a frame are those that are wanted."""
+    for name, value in chosen.items():
+        found = found[found[name].eq(value)]
+    names = columns.split()
+    found = found[names].reset_index(drop=True).astype(object)
+    wanted = pd.DataFrame(wanted, columns=names).astype(object)
+    pd.testing.assert_frame_equal(found, wanted, check_names=False)
