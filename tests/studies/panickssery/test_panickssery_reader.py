@@ -18,13 +18,12 @@ SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
 PAIR = {"key": "a", "model": "human"}
 GPT4 = "results/{}/gpt4_results.json"
 RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
-ANSWER = ["candidates", "probabilities", "choice"]
 
 
 def summaries(dataset):
     return {
         f"summaries/{dataset}/{dataset}_train_{source}_responses.json": json.dumps(
-            {key: f"{source} on {key}" for key in "abc"}
+            {key: f"{source} on {key}" for key in "abcdef"}
         )
         for source in SOURCES
     }
@@ -46,21 +45,30 @@ def read(tmp_path, monkeypatch):
     return reading
 
 
-def llama(forward, backward, **more):
+def llama(key, forward, backward=(0.125, 0.5)):
     """A row of Llama: recognition as given, preference of little interest."""
-    outputs = {"forward_detection": forward, "backward_detection": backward}
-    outputs |= dict.fromkeys(("forward_comparison", "backward_comparison"), (0.5, 0.4))
-    row = PAIR | dict.fromkeys(outputs, "1") | {"self_preference": 0.5}
-    for name, pair in outputs.items():
-        row[f"{name}_output"] = None if pair is None else dict(zip("12", pair, strict=False))
-    return row | {"detection_score": 0.25} | more
+    given = {"forward_detection": forward, "backward_detection": backward}
+    given |= dict.fromkeys(("forward_comparison", "backward_comparison"), (0.5, 0.4))
+    row = PAIR | dict.fromkeys(given, "1") | {"self_preference": 0.5, "detection_score": 0.25}
+    for name, pair in given.items():
+        row[f"{name}_output"] = pair and dict(zip("12", pair, strict=False))
+    return row | {"key": key}
 
 
 def gpt(**more):
-    row = PAIR | {"forward_detection": "1", "forward_detection_probability": 0.9}
+    row = PAIR | {"forward_detection": "1", "forward_detection_probability": 0.875}
     row |= {"backward_detection": "1", "detection_score": 0.6, "forward_comparison": "2"}
     row |= {"forward_comparison_probability": 0.75, "backward_comparison": "2"}
     return row | {"backward_comparison_probability": 0.625, "self_preference": 0.4375} | more
+
+
+def answers(verdicts, offered, **chosen):
+    """By article, what was answered to a pair in presented order."""
+    rows = verdicts[verdicts["candidates"].map("|".join).eq(offered)]
+    for name, value in chosen.items():
+        rows = rows[rows[name].eq(value)]
+    told = of(rows, "item_id", "probabilities", "choice", "status", "stored")
+    return {item.partition("/")[2]: [pair and list(pair), *rest] for item, pair, *rest in told}
 
 
 def of(verdicts, *columns, **chosen):
@@ -78,150 +86,136 @@ def findings(audit, ending):
 
 def test_an_article_is_an_item_with_its_index_and_five_responses(read):
     found = read({"README.md": "words"}, base=["xsum"])
-    rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abc")]
+    rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
     assert of(found["items"], "item_id", "cluster", "metadata") == rows
     texts = of(found["responses"], "item_id", "responder", "text")
-    wanted = {(f"xsum/{key}", name, f"{name} on {key}") for key in "abc" for name in SOURCES}
+    wanted = {(f"xsum/{key}", name, f"{name} on {key}") for key in "abcdef" for name in SOURCES}
     assert {tuple(row) for row in texts} == wanted
     assert findings(found["audit"], "README.md") == {"not read: unknown": 0}
 
 
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
-    verdicts = read({"results/xsum/llama_results.json": [llama((0.6, 0.2), (0.5, 0.25))]})[
-        "verdicts"
-    ]
-    # The order with the own text first is the release's `forward`; the score stands in both.
-    assert of(verdicts, *ANSWER, "mass", "stored", "order_known", task="recognition") == [
-        [["human", "llama"], [0.5, 0.25], "human", 0.75, 0.25, True],
-        [["llama", "human"], [0.6, 0.2], "llama", pytest.approx(0.8), 0.25, True],
-    ]
-    assert of(verdicts, "stored", task="preference") == [[0.5], [0.5]]
-
-
-@pytest.mark.parametrize(
-    ("row", "status", "choice"),
-    [
-        (llama((0.3, 0.3), (0.4, 0.5)), "ok", "tie"),
-        (llama((NAN, 0.2), (0.4, 0.5)), "failed", None),
-        (llama((0.0, 0.0), (0.4, 0.5)), "low-mass", None),
-        (llama((0.9,), (0.4, 0.5)), "unparsable", None),
-        (llama(None, (0.4, 0.5)), "failed", None),
-        (gpt(forward_detection="Both", detection_score=0.25), "unparsable", None),
-        (gpt(forward_detection=None, detection_score=0.25), "failed", None),
-        (gpt(forward_detection_probability=NAN, detection_score=0.25), "failed", None),
-    ],
-)
-def test_an_answer_that_is_none_has_a_status(read, row, status, choice):
-    name = "llama" if "forward_detection_output" in row else "gpt4"
-    good = llama((0.9, 0.1), (0.5, 0.4), key="b") if name == "llama" else gpt(key="b")
-    verdicts = read({f"results/cnn/{name}_results.json": [row, good]})["verdicts"]
-    asked = {"task": "recognition", "item_id": "cnn/a"}
-    found = of(verdicts, "candidates", "status", "choice", "stored", **asked)
-    # What the release stores in its place is kept.
-    assert [name_ for name_ in found if name_[0] == [name, "human"]] == [
-        [[name, "human"], status, choice, 0.25]
-    ]
+    pairs = {"a": (0.5, 0.25), "b": (0.3, 0.3), "c": (NAN, 0.2), "d": (0.0, 0.0), "e": (0.9,)}
+    rows = [llama(key, pairs.get(key)) for key in "abcdef"]
+    found = read({"results/xsum/llama_results.json": rows})["verdicts"]
+    # The order with the own text first is the release's `forward`. What the release stores stays.
+    assert answers(found, "llama|human", task="recognition") == {
+        "a": [[0.5, 0.25], "llama", "ok", 0.25],
+        "b": [[0.3, 0.3], "tie", "ok", 0.25],
+        "c": [None, None, "failed", 0.25],
+        "d": [[0.0, 0.0], None, "low-mass", 0.25],
+        "e": [None, None, "unparsable", 0.25],
+        "f": [None, None, "failed", 0.25],
+    }
+    backward = [[0.125, 0.5], "llama", "ok", 0.25]
+    wanted = dict.fromkeys("abcdef", backward)
+    assert answers(found, "human|llama", task="recognition") == wanted
+    masses = of(found, "mass", task="recognition", item_id="xsum/a")
+    assert masses == [[0.625], [0.75]]
+    assert found["order_known"].all()
 
 
 def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(read):
-    verdicts = read({GPT4.format("cnn"): [gpt()]})["verdicts"]
-    first = [["gpt4", "human"], [0.25, 0.75], "human", None]
-    second = [["human", "gpt4"], [0.375, 0.625], "gpt4", None]
-    assert of(verdicts, *ANSWER, "mass", task="preference") == [first, second]
-    # Recognition lacks the backward probability.
-    assert of(verdicts, "choice", "stored", task="recognition") == [["gpt4", 0.6], ["human", 0.6]]
-    known = verdicts.loc[verdicts["task"].eq("recognition"), "probabilities"].notna()
-    assert known.tolist() == [True, False]
-    # Choices without any probability are choices.
-    row = {name: value for name, value in gpt().items() if "probability" not in name}
-    verdicts = read({GPT4.format("xsum"): [row]})["verdicts"]
-    assert of(verdicts, "choice", "status", task="preference") == [["human", "ok"], ["gpt4", "ok"]]
-    assert verdicts["probabilities"].isna().all()
-
-
-def test_the_inverted_question_names_the_worse_text(read):
+    rows = [gpt(), gpt(key="b", forward_comparison="Both"), gpt(key="c", forward_comparison=None)]
+    rows += [gpt(key="d", forward_comparison_probability=NAN)]
     # The release flips the choice: "1" in the forward order says that the own text is better.
-    row = gpt(forward_comparison="1", backward_comparison="1", self_preference=0.5625)
-    found = read({"results_with_worse/xsum/gpt4_results.json": [row]})["verdicts"]
-    assert of(found, *ANSWER, "stored", task="inferiority") == [
-        [["gpt4", "human"], [0.25, 0.75], "human", 0.5625],
-        [["human", "gpt4"], [0.375, 0.625], "gpt4", 0.5625],
-    ]
-    assert of(found, "variant", task="recognition") == [["rerun"], ["rerun"]]
-    # Other names for the others are variants.
-    found = read({"results_vs_model/gpt4_results.json": [gpt()]})["verdicts"]
-    assert set(found["variant"]) == {"others-named-model"}
-    assert set(found["task"]) == {"recognition", "preference"}
+    worse = gpt(forward_comparison="1", backward_comparison="1", self_preference=0.5625)
+    bare = {name: value for name, value in gpt().items() if "probability" not in name}
+    files = {GPT4.format("cnn"): rows, GPT4.format("xsum"): [bare]}
+    files |= {"results_with_worse/cnn/gpt4_results.json": [worse]}
+    files |= {"results_vs_model/gpt4_results.json": [gpt()]}
+    found = read(files)["verdicts"]
+    cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
+    first, second = ("gpt4|human", "human|gpt4")
+    good = [[0.375, 0.625], "gpt4", "ok", 0.4375]
+    assert answers(cnn, first, task="preference") == {
+        "a": [[0.25, 0.75], "human", "ok", 0.4375],
+        "b": [None, None, "unparsable", 0.4375],
+        **{key: [None, None, "failed", 0.4375] for key in "cd"},
+    }
+    assert answers(cnn, second, task="preference") == dict.fromkeys("abcd", good)
+    # Recognition lacks the backward probability; choices without any are choices.
+    plain = {"task": "recognition", "variant": "plain"}
+    assert answers(cnn, first, **plain)["a"] == [[0.875, 0.125], "gpt4", "ok", 0.6]
+    assert answers(cnn, second, **plain)["a"] == [None, "human", "ok", 0.6]
+    assert answers(xsum, first, variant="plain", task="preference") == {
+        "a": [None, "human", "ok", 0.4375]
+    }
+    # The inverted question names the worse text.
+    assert answers(cnn, first, task="inferiority") == {"a": [[0.25, 0.75], "human", "ok", 0.5625]}
+    assert answers(cnn, second, task="inferiority") == {"a": [[0.375, 0.625], "gpt4", "ok", 0.5625]}
+    variants = found.groupby("variant")["task"].unique().map(set).to_dict()
+    assert variants == {
+        "plain": {"recognition", "preference", "inferiority"},
+        "rerun": {"recognition"},
+        "others-named-model": {"recognition", "preference"},
+    }
+    assert found["mass"].isna().all()
 
 
 def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
     row = PAIR | {"forward_comparison": "1", "forward_probability": 0.75, "self_preference": 0.6}
     row |= {"backward_comparison": "1", "backward_probability": 0.625}
-    path = "label_results/{}_label_results/xsum/gpt4_results.json"
-    kinds = {"correct": [row], "wrong": [row]}
-    kinds["random"] = [row | {"random_labels": ["gpt4", "human"]}]
-    kinds["random"] += [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
-    found = read({path.format(kind): rows for kind, rows in kinds.items()})["verdicts"]
-    by_item = found.groupby("item_id")["variant"].unique().map(set)
-    assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
-    assert by_item["xsum/b"] == {"labels-random-swapped"}
-    assert of(found, *ANSWER, "task", "order_known", "stored", item_id="xsum/b") == [
-        [["gpt4", "human"], [0.75, 0.25], "gpt4", "preference", True, 0.6],
-        [["human", "gpt4"], [0.625, 0.375], "human", "preference", True, 0.6],
-    ]
-
-
-def test_llama_saw_labels_in_one_order(read):
-    folder = "label_results"
+    path = "label_results/{}_label_results/xsum/{}_results.json"
     raw = PAIR | {"random_labels": ["human", "llama"]}
     outputs = {"correct": (0.5, 0.25), "incorrect": (0.25, 0.5), "random": (0.125, 0.5)}
-    for word, pair in outputs.items():
-        raw[f"{word}_label_output"] = dict(zip("12", pair, strict=True))
+    raw |= {f"{word}_label_output": dict(zip("12", p, strict=True)) for word, p in outputs.items()}
     single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
-    foreign = "correct_label_results/xsum/llama_results.json"
-    found = read(
-        {
-            f"{folder}/raw_llama_label_results/xsum_label_llama_raw.json": [raw],
-            f"{folder}/{foreign}": single,
-            f"{folder}/random_label_results/xsum/llama_results.json": single[:1] * 4,
-        }
-    )
-    assert of(found["verdicts"], "variant", *ANSWER, "stored", item_id="xsum/a") == [
+    random = [row | {"random_labels": ["gpt4", "human"]}]
+    random += [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
+    foreign = path.format("correct", "llama")
+    files = {path.format("correct", "gpt4"): [row], path.format("wrong", "gpt4"): [row]}
+    files |= {path.format("random", "gpt4"): random, foreign: single}
+    files |= {path.format("random", "llama"): single[:1] * 4}
+    files |= {"label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw]}
+    found = read(files)
+    verdicts = found["verdicts"]
+    by_item = verdicts[verdicts["judge"].eq("gpt4")].groupby("item_id")["variant"].unique().map(set)
+    assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
+    assert by_item["xsum/b"] == {"labels-random-swapped"}
+    assert set(verdicts["task"]) == {"preference"}
+    forward = [[0.75, 0.25], "gpt4", "ok", 0.6]
+    swapped = {"variant": "labels-random-swapped"}
+    assert answers(verdicts, "gpt4|human", **swapped) == {"b": forward}
+    backward = [[0.625, 0.375], "human", "ok", 0.6]
+    assert answers(verdicts, "human|gpt4", **swapped) == {"b": backward}
+    # Llama saw labels in one order; what the files of scores store is joined.
+    columns = ["variant", "candidates", "probabilities", "choice", "stored"]
+    assert of(verdicts, *columns, judge="llama", item_id="xsum/a") == [
         ["labels-correct", ["llama", "human"], [0.5, 0.25], "llama", 0.75],
         ["labels-random-swapped", ["llama", "human"], [0.125, 0.5], "human", 0.75],
         ["labels-swapped", ["llama", "human"], [0.25, 0.5], "human", None],
     ]
     # An article of the other data set is a verdict that failed.
-    assert of(found["verdicts"], "status", item_id="xsum/z") == [["failed"]]
+    assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
     assert findings(found["audit"], foreign)["article of the other data set"] == 1
 
 
 def test_a_foreign_article_fails_and_a_repeated_pair_is_numbered(read):
     path = GPT4.format("cnn")
-    rows = [gpt(), gpt(key="elsewhere"), gpt(self_preference=0.9)]
-    found = read({path: rows})
+    found = read({path: [gpt(), gpt(key="elsewhere"), gpt(self_preference=0.9)]})
     assert of(found["verdicts"], "status", item_id="cnn/elsewhere") == [["failed"]] * 4
     assert findings(found["audit"], path)["article of the other data set"] == 1
-    asked = {"task": "preference", "item_id": "cnn/a"}
-    repeats = of(found["verdicts"], "repeat", "stored", **asked)
+    repeats = of(found["verdicts"], "repeat", "stored", task="preference", item_id="cnn/a")
     assert sorted(repeats) == [[0, 0.4375], [0, 0.4375], [1, 0.9], [1, 0.9]]
 
 
 def test_new_summaries_are_their_models_own(read):
     row = {"key": "a", "forward": {"1": 0.75, "2": 0.25}, "backward": {"1": 0.375, "2": 0.625}}
-    path = "comparisons/xsum/xsum_2_ft_{}_comparisons.json"
+    path, new = "comparisons/xsum/{}_comparisons.json", "xsum_2_ft_llama"
     scores = [{"key": "a", "new_preference": 0.2}, {"key": "b", "new_preference": 0.5}]
-    scores += [{"key": "c", "new_preference": 0.9}, {"key": "c"}]
-    found = read({path.format("llama"): [row], path.format("gpt35"): scores})["verdicts"]
-    new = "xsum_2_ft_llama"
-    assert of(found, *ANSWER, judge=new) == [
-        [["llama", new], [0.375, 0.625], new],
-        [[new, "llama"], [0.75, 0.25], new],
-    ]
+    scores += [{"key": "c", "new_preference": 0.9}, {"key": "d"}]
+    files = {path.format(new): [row], path.format("xsum_2_ft_gpt35"): scores}
+    found = read(files)["verdicts"]
+    assert answers(found, f"llama|{new}") == {"a": [[0.375, 0.625], new, "ok", None]}
+    assert answers(found, f"{new}|llama") == {"a": [[0.75, 0.25], new, "ok", None]}
     new = "xsum_2_ft_gpt35"
-    wanted = [["gpt35", "ok", False], ["tie", "ok", False], [new, "ok", False]]
-    wanted.append([None, "failed", False])
-    assert of(found, "choice", "status", "order_known", judge=new) == wanted
+    assert answers(found, f"{new}|gpt35", order_known=False) == {
+        "a": [None, "gpt35", "ok", 0.2],
+        "b": [None, "tie", "ok", 0.5],
+        "c": [None, new, "ok", 0.9],
+        "d": [None, None, "failed", None],
+    }
 
 
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
@@ -280,7 +274,7 @@ def test_every_file_of_a_release_is_in_the_audit(read):
 
 def test_only_the_judges_wanted_are_read_and_an_unknown_one_is_named(read):
     paths = ("results/xsum/llama_results.json", "results_vs_human/gpt4_results.json")
-    files = {paths[0]: [llama((0.6, 0.2), (0.5, 0.25))], paths[1]: [gpt()]}
+    files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
     found = read(files, judges=["llama"])
     assert set(found["verdicts"]["judge"]) == {"llama"}
     assert findings(found["audit"], paths[1]) == {"not read: another judge was asked for": 0}
