@@ -151,13 +151,3 @@ def test_the_form_of_a_summary_is_a_layouts():
     assert {"xsum", "cnn-dailymail"} <= SUMMARY_LAYOUTS["plain"].forms.keys()
     with pytest.raises(ValueError, match="form: only of a user's own articles"):
         entry("xsum", form="xsum")
-
-
-def test_the_examples_are_ten_with_their_first_sentences():
-    found = own.read("a", entry(count=10), REPOSITORY / "profiles/examples/notices.jsonl")
-    both = found["items"].merge(found["responses"], on="item_id")
-    assert len(both) == 10
-    assert all(
-        said[0]["content"].startswith(lead)
-        for said, lead in zip(both["messages"], both["text"], strict=True)
-    )

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from conftest import entry, pin
 from panickssery_release import files as whole_release
+from study_frames import equal
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
@@ -294,25 +295,10 @@ def test_names_say_what_an_evaluator_was_tuned_on():
 
 
 def test_one_model_under_two_names_is_told_from_two_models_alike():
-    grades = {
-        "a": [1, 5, 3],
-        "b": [1.01, 5, 2.99],
-        "c": [0.94, 5, 3],
-        "d": [3, 3, 3],
-        "e": [NAN, 5, 1],
-    }
+    grades = {"a": [1, 5, 3], "b": [1.01, 5, 2.99], "c": [NAN, 5, 2.5], "d": [3, 3, 3]}
     rows = pd.DataFrame({"cluster": list("xyz"), **grades})
     rows = rows.melt("cluster", var_name="evaluator", value_name="released").assign(target="t")
     distances = evaluators.grade_distances(rows)
-    near = [
-        ["a", "b", 0.02 / 3, 3],
-        ["a", "c", 0.02, 3],
-        ["b", "c", 0.08 / 3, 3],
-        ["b", "e", 0.995, 2],
-    ]
-    wanted = [*near, ["a", "e", 1.0, 2], ["c", "e", 1.0, 2]]
-    assert of(distances, "one", "two") == [one[:2] for one in wanted]
-    assert distances["distance"].tolist() == pytest.approx([one[2] for one in wanted])
-    assert distances["n"].tolist() == [one[3] for one in wanted]
-    assert evaluators.duplicated(distances.iloc[:1]) == {"a": "b", "b": "a"}
-    assert evaluators.duplicated(distances.iloc[3:]) == {}
+    wanted = [("a", "b", 0.02 / 3, 3), ("b", "c", 0.245, 2), ("a", "c", 0.25, 2)]
+    equal(distances, "one two distance n", *wanted)
+    assert evaluators.duplicated(distances) == {"a": "b", "b": "a"}
