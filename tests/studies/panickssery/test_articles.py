@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 from conftest import REPOSITORY
 
-pytest.importorskip("datasets", reason="the extra `models` is not installed")
-
 from selfpref import tables
 from selfpref.download.hub import _pinned
 from selfpref.errors import SelfprefError
@@ -15,36 +13,28 @@ from selfpref.params import Articles
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.studies.panickssery.read import articles, own
 
-CONFIGURED = """---
-configs:
-- config_name: 1.0.0
-  data_files: [{split: train, path: 1.0.0/train-*}]
-- config_name: 3.0.0
-  data_files: [{split: train, path: 3.0.0/train-*}]
----
-"""
+datasets = pytest.importorskip("datasets", reason="the extra `models` is not installed")
+
 COLUMNS = {"xsum": ["document", "summary", "id"], "cnn-dailymail": ["article", "highlights", "id"]}
 ROWS = [(f"Article {k}.", f"- Point {k}.\n- More.", f"id{k}") for k in range(8)]
 MINE = {"id": 7, "article": "Rain fell. Roads closed.", "summaries": {"lead": '"Rain fell."'}}
 
 
 @pytest.fixture
-def hub(tmp_path):
-    """Write a set as the Hub has it, and the file that pins it."""
+def hub(tmp_path, monkeypatch):
+    """A set of the Hub, and the file that pins it."""
 
-    def written(reader, rows, name="set"):
-        folder, places = tmp_path / name, {"": rows}
-        header, values = "", ""
-        if reader == "cnn-dailymail":
-            header, values, places = ",configuration", ",3.0.0", {"1.0.0": rows[:1], "3.0.0": rows}
-        for place, some in places.items():
-            (folder / place).mkdir(parents=True)
-            table = pd.DataFrame(some, columns=COLUMNS[reader])
-            table.to_parquet(folder / place / "train-00000-of-00001.parquet")
-        if header:
-            (folder / "README.md").write_text(CONFIGURED)
-        source = tmp_path / f"{name}.csv"
-        source.write_text(f"repository,revision,split{header}\n{folder},0123abcd,train{values}\n")
+    def written(reader, rows):
+        header, values = (",configuration", ",3.0.0") if reader == "cnn-dailymail" else ("", "")
+
+        def load(*name, revision, split, cache_dir):
+            assert (revision, split) == ("0123abcd", "train")
+            assert name == ("owner/set", values[1:] or None)
+            return datasets.Dataset.from_pandas(pd.DataFrame(rows, columns=COLUMNS[reader]))
+
+        monkeypatch.setattr(datasets, "load_dataset", load)
+        source = tmp_path / "set.csv"
+        source.write_text(f"repository,revision,split{header}\nowner/set,0123abcd,train{values}\n")
         return source
 
     return written
@@ -73,7 +63,7 @@ def test_articles_become_items_with_the_persons_summaries(hub, reader, summary):
     assert found["responses"]["text"].tolist() == [summary.format(n) for n in numbers]
     assert found["audit"].empty
     # The same are drawn whatever the order of the set.
-    again = articles.read("news", entry(reader, 5), hub(reader, ROWS[::-1], "again"))
+    again = articles.read("news", entry(reader, 5), hub(reader, ROWS[::-1]))
     assert again["items"].equals(found["items"])
 
 
