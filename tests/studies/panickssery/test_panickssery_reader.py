@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import entry, pin
-from panickssery_release import files as whole_release
 from study_frames import equal
 
 from selfpref import tables
@@ -263,14 +262,6 @@ def test_a_grade_is_the_expectation_of_its_digits(read):
         ["failed", None, None, None],
     ]
     assert of(found, "distribution")[0] == [[0, 0.25, 0, 0.5, 0]]
-
-
-def test_every_file_of_a_release_is_in_the_audit(read):
-    files = whole_release()
-    audit = read(files, base=())["audit"]
-    assert set(audit["file"]) == set(files)
-    assert (audit["affected"] <= audit["rows"]).all()
-    assert audit.query("finding == 'read'")["rows"].gt(0).all()
 
 
 def test_only_the_judges_wanted_are_read_and_an_unknown_one_is_named(read):
