@@ -97,6 +97,8 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
         for name, (_, _, words, scores) in arms.items()
     }
     assert table["bias"].agg(list).to_dict() == wanted
+    # What was chosen among candidates has no expected score.
+    rows = pd.concat([rows, rows.assign(condition="best-of-2")], ignore_index=True)
     fresh = expected(rows, settings).set_index(["condition", "step"])
     assert fresh.loc["plain", ["texts", "draws", "self_mean", "bias"]].values.tolist() == [
         *([1, 2, -15, 4], [1, 2, -10, 8], [1, 2, -5, 12])
