@@ -27,8 +27,6 @@ def get_gpt_summary(article, dataset, model):
         {"role": "system", "content": DATASET_SYSTEM_PROMPTS[dataset]},
         {"role": "user", "content": f"{article}\\n\\nsum up"},
     ]
-    return client.create(messages=history)
-
 
 def get_gpt_score(summary, article, model):
     history = [
@@ -43,16 +41,11 @@ CONTESTS = {
 class Respondent:
     def get_response(self, question):
         llm_output = self.client.create(
-            messages=[
-                {"role": "system", "content": "be kind"},
-                {"role": "user", "content": question},
-            ],
+            messages=[{"role": "system", "content": "be kind"}],
         )
-
 
 class Judge:
     def __init__(self, model):
-        self.model = model
         self.RUBRIC = "one. two."
         self.SCORING_PROMPT = f"score by {self.RUBRIC}"
         self.PREFERENCE_PROMPT = f"choose by {self.RUBRIC}"
@@ -72,22 +65,16 @@ REFINEMENT = {
     "code/generate_base_output.py": HEAD
     + r'''
 def main(task_type):
-    if task_type == "mt":
-        system_prompt = f"{src_lang} to {tgt_lang}. "
-    elif task_type == "commongen":
-        system_prompt = "use the words"
-    else:
-        system_prompt = "end with \boxed"
-    for batch in lines:
-        if api == "transformers":
-            prompt_txt_ls = [("shots " f"{line[:-1]}") for line in batch]
-        else:
-            prompt_txt_ls = [(f"""{src_lang}: {line[:-1]} {tgt_lang}:""") for line in batch]
-        icl_str = "another task's shot"
-        prompt_txt_ls = [f"{icl_str} {line['question']}" for line in batch]
-        prompt_txt_ls = [f"words {line['concepts']}" for line in batch]
-        icl_str = """a shot"""
-        prompt_txt_ls = [f"{icl_str} P {line} S:" for line in batch]
+    system_prompt = f"{src_lang} to {tgt_lang}. "
+    system_prompt = "use the words"
+    system_prompt = "end with \boxed"
+    prompt_txt_ls = [("shots " f"{line[:-1]}") for line in batch]
+    prompt_txt_ls = [(f"""{src_lang}: {line[:-1]} {tgt_lang}:""") for line in batch]
+    icl_str = "another task's shot"
+    prompt_txt_ls = [f"{icl_str} {line['question']}" for line in batch]
+    prompt_txt_ls = [f"words {line['concepts']}" for line in batch]
+    icl_str = """a shot"""
+    prompt_txt_ls = [f"{icl_str} P {line} S:" for line in batch]
 ''',
     "code/generate_feedback.py": HEAD
     + """

@@ -1,57 +1,65 @@
-"""The frames of the metrics notebook of Panickssery et al., whose cells are run here."""
+"""The frames of the metrics notebook of Panickssery et al., and verdicts written by hand."""
 
-import shutil
 from types import SimpleNamespace
 
-import nbformat
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
+from study_frames import repository, run
 
 from selfpref import tables
 from selfpref.params.studies import Bootstrap, Panickssery
-from selfpref.report.sections import of_source
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.panickssery import evaluators
-from selfpref.tables.parts import StudyTables
+from selfpref.studies.panickssery.pairs import confidences
 
-INTERVALS = Bootstrap(resamples=200, level=0.95, method="percentile")
+BOOTSTRAP = ClusterBootstrap(200, seed=1)
+NOBODY = {key: {} for key in ("datasets", "respond", "finetune", "recognise")}
 PARAMS = SimpleNamespace(
+    profile="recorded",
     seed=1,
-    bootstrap=INTERVALS,
+    bootstrap=Bootstrap(resamples=200, level=0.95, method="percentile"),
     figures=["svg"],
-    panickssery=Panickssery(
-        datasets={}, respond={}, finetune={}, recognise={}, min_mass=0.0, unusable=0.05
-    ),
+    panickssery=Panickssery(**NOBODY, min_mass=0.0, unusable=0.05),
 )
 ASKED = pd.DataFrame(columns=["judge", "table", "task", "status", "n"])
+WHO = evaluators.from_names(["me", "set_2_ft_me"])
 
 
-def run(params, notebook="panickssery_metrics"):
-    """The names that the notebook's cells make, in the folder that is the current one."""
-    made = nbformat.read(REPOSITORY / f"notebooks/{notebook}.ipynb", as_version=4)
-    names: dict[str, object] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("selfpref.params.gather", lambda *_: params)
-        for cell in of_source(made, params.profile).cells:
-            if cell.cell_type == "code":
-                exec(cell.source, names)
-    return names
-
-
-def frames_of(folder, found, who=None, profile="recorded"):
-    """The frames of tables, and of judges whom no names describe; written below a folder."""
+def frames_of(folder, found, params=PARAMS, **patched):
+    """The frames of tables, in a folder that is taken for the repository."""
 
     def read(study, profile, name):
         return tables.validate(found.get(name, tables.empty(name)), name, "here")
 
-    (folder / "dvc.yaml").touch()
-    for path in ("data/published/panickssery.csv", "data/names.csv"):
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(REPOSITORY / path, folder / path)
+    patched |= {"tables__asked__asked": lambda *_: ASKED, "tables__parts__StudyTables__read": read}
     with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        patch.setattr("selfpref.tables.asked.asked", lambda study, params: ASKED)
-        patch.setattr(StudyTables, "read", read)
-        if who is not None:
-            patch.setattr(evaluators, "described", lambda *_: who)
-        return run(SimpleNamespace(**vars(PARAMS), profile=profile))["frames"]
+        patch.chdir(repository(folder))
+        return run("panickssery_metrics", params, **patched)["frames"]
+
+
+def items(count=4):
+    ids = [f"set/{number}" for number in range(count)]
+    places = [f'{{"index": {number}}}' for number in range(count)]
+    table = pd.DataFrame({"item_id": ids, "cluster": ids, "metadata": places})
+    return table.assign(study="panickssery", category="set", messages=[[]] * count, reference=None)
+
+
+def verdict(first, second, pair, **more):
+    """One answer: probabilities of the text read first and second, the larger one chosen."""
+    row = {"study": "panickssery", "item_id": "set/0", "judge": "me", "task": "preference"}
+    row |= {"variant": "plain", "candidates": [first, second], "order_known": True, "repeat": 0}
+    row |= {"probabilities": pair, "mass": pair and sum(pair), "stored": None, "status": "ok"}
+    if pair is not None:
+        row["choice"] = "tie" if pair[0] == pair[1] else [first, second][pair[0] < pair[1]]
+    return row | more
+
+
+def both(own_first, own_second, other="other", own="me", **more):
+    """Both orders of one pair; probabilities in presented order."""
+    return [verdict(own, other, own_first, **more), verdict(other, own, own_second, **more)]
+
+
+def paired(*rows, who=WHO, min_mass=0.0, count=4):
+    found = pd.DataFrame([row for part in rows for row in part])
+    found = tables.validate(found, "verdicts", "here")
+    return confidences(found, items(count), who, min_mass)

@@ -1,28 +1,29 @@
 """The reader of Panickssery et al.: every rule on hand-written rows, every error with its words."""
 
 import json
-import math
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import entry, pin
-from panickssery_release import files as whole_release
+from study_frames import equal
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import read as panickssery
 
+NAN = np.nan
 SOURCES = ("human", "claude", "gpt35", "gpt4", "llama")
-KEYS = ("a", "b", "c")
 PAIR = {"key": "a", "model": "human"}
+GPT4 = "results/{}/gpt4_results.json"
+RECOGNITION = "individual_setting_results/recognition_results/xsum/{}_results.json"
 
 
-def summaries(dataset="xsum", keys=KEYS):
+def summaries(dataset):
     return {
         f"summaries/{dataset}/{dataset}_train_{source}_responses.json": json.dumps(
-            {key: f"{source} on {key}" for key in keys}
+            {key: f"{source} on {key}" for key in "abcdef"}
         )
         for source in SOURCES
     }
@@ -33,9 +34,10 @@ def read(tmp_path, monkeypatch):
     """Read files of rows (or of text) beside the summaries, every table validated."""
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
-    def reading(found, judges=None, base=None):
+    def reading(found, judges=None, base=("xsum", "cnn")):
         texts = {p: v if isinstance(v, str) else json.dumps(v) for p, v in found.items()}
-        texts |= summaries() if base is None else base
+        for dataset in base:
+            texts |= summaries(dataset)
         source = pin(tmp_path / "mirror", "owner/name", texts, tmp_path / "source.csv")
         made = panickssery.read("set", entry("panickssery", "panickssery", judges), source)
         return {name: tables.validate(frame, name, "set") for name, frame in made.items()}
@@ -43,28 +45,38 @@ def read(tmp_path, monkeypatch):
     return reading
 
 
-def llama(forward, backward, other=(0.5, 0.4), **more):
+def llama(key, forward, backward=(0.125, 0.5)):
     """A row of Llama: recognition as given, preference of little interest."""
-    outputs = {"forward_detection": forward, "backward_detection": backward}
-    outputs |= {"forward_comparison": other, "backward_comparison": other}
-    row = dict(PAIR)
-    for name, pair in outputs.items():
-        row[f"{name}_output"] = None if pair is None else dict(zip("12", pair, strict=False))
-        row[name] = "1"
-    return row | {"detection_score": 0.5, "self_preference": 0.5} | more
+    given = {"forward_detection": forward, "backward_detection": backward}
+    given |= dict.fromkeys(("forward_comparison", "backward_comparison"), (0.5, 0.4))
+    row = PAIR | dict.fromkeys(given, "1") | {"self_preference": 0.5, "detection_score": 0.25}
+    for name, pair in given.items():
+        row[f"{name}_output"] = pair and dict(zip("12", pair, strict=False))
+    return row | {"key": key}
 
 
 def gpt(**more):
-    row = PAIR | {"forward_detection": "1", "forward_detection_probability": 0.9}
+    row = PAIR | {"forward_detection": "1", "forward_detection_probability": 0.875}
     row |= {"backward_detection": "1", "detection_score": 0.6, "forward_comparison": "2"}
     row |= {"forward_comparison_probability": 0.75, "backward_comparison": "2"}
     return row | {"backward_comparison_probability": 0.625, "self_preference": 0.4375} | more
 
 
-def of(verdicts, **chosen):
+def answers(verdicts, offered, **chosen):
+    """By article, what was answered to a pair in presented order."""
+    rows = verdicts[verdicts["candidates"].map("|".join).eq(offered)]
+    for name, value in chosen.items():
+        rows = rows[rows[name].eq(value)]
+    told = of(rows, "item_id", "probabilities", "choice", "status", "stored")
+    return {item.partition("/")[2]: [pair and list(pair), *rest] for item, pair, *rest in told}
+
+
+def of(verdicts, *columns, **chosen):
+    """Some columns of some rows, as lists; None where missing."""
     for name, value in chosen.items():
         verdicts = verdicts[verdicts[name].eq(value)]
-    return verdicts.reset_index(drop=True)
+    found = verdicts[list(columns)].astype(object)
+    return found.where(found.notna(), None).to_numpy().tolist()
 
 
 def findings(audit, ending):
@@ -73,354 +85,211 @@ def findings(audit, ending):
 
 
 def test_an_article_is_an_item_with_its_index_and_five_responses(read):
-    found = read({})
-    assert list(found["items"]["item_id"]) == ["xsum/a", "xsum/b", "xsum/c"]
-    assert list(found["items"]["cluster"]) == ["xsum/a", "xsum/b", "xsum/c"]
-    assert [json.loads(text)["index"] for text in found["items"]["metadata"]] == [0, 1, 2]
-    assert set(found["responses"]["responder"]) == set(SOURCES)
-    assert len(found["responses"]) == 15
+    found = read({"README.md": "words"}, base=["xsum"])
+    rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
+    assert of(found["items"], "item_id", "cluster", "metadata") == rows
+    texts = of(found["responses"], "item_id", "responder", "text")
+    wanted = {(f"xsum/{key}", name, f"{name} on {key}") for key in "abcdef" for name in SOURCES}
+    assert {tuple(row) for row in texts} == wanted
+    assert findings(found["audit"], "README.md") == {"not read: unknown": 0}
 
 
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
-    rows = [llama((0.6, 0.2), (0.5, 0.25), detection_score=(0.75 + 1 / 3) / 2)]
-    found = read({"results/xsum/llama_results.json": rows})
-    recognition = of(found["verdicts"], task="recognition")
-    assert recognition["candidates"].tolist() == [["human", "llama"], ["llama", "human"]]
-    # The order with the own text first is the release's `forward`.
-    assert recognition["probabilities"].tolist() == [[0.5, 0.25], [0.6, 0.2]]
-    assert recognition["mass"].tolist() == [0.75, pytest.approx(0.8)]
-    assert recognition["choice"].tolist() == ["human", "llama"]
-    assert recognition["order_known"].all()
-    # The score of the pair stands in both rows.
-    assert recognition["stored"].tolist() == [pytest.approx((0.75 + 1 / 3) / 2)] * 2
-
-
-@pytest.mark.parametrize(
-    ("forward", "status", "choice"),
-    [
-        ((0.3, 0.3), "ok", "tie"),
-        ((math.nan, 0.2), "failed", None),
-        ((0.0, 0.0), "low-mass", None),
-        ((0.9,), "unparsable", None),
-        (None, "failed", None),
-    ],
-    ids=["tie", "not a number", "no mass", "a label missing", "an order missing"],
-)
-def test_an_answer_that_is_none_has_a_status(read, forward, status, choice):
-    rows = [llama(forward, (0.4, 0.5)), llama((0.9, 0.1), (0.5, 0.4), key="b")]
-    found = read({"results/xsum/llama_results.json": rows})
-    row = of(found["verdicts"], task="recognition", item_id="xsum/a").iloc[1]
-    assert row["candidates"] == ["llama", "human"]
-    assert row["status"] == status
-    assert (None if pd.isna(row["choice"]) else row["choice"]) == choice
-    # What the release stores in its place is kept.
-    assert row["stored"] == 0.5
+    pairs = {"a": (0.5, 0.25), "b": (0.3, 0.3), "c": (NAN, 0.2), "d": (0.0, 0.0), "e": (0.9,)}
+    rows = [llama(key, pairs.get(key)) for key in "abcdef"]
+    found = read({"results/xsum/llama_results.json": rows})["verdicts"]
+    # The order with the own text first is the release's `forward`. What the release stores stays.
+    assert answers(found, "llama|human", task="recognition") == {
+        "a": [[0.5, 0.25], "llama", "ok", 0.25],
+        "b": [[0.3, 0.3], "tie", "ok", 0.25],
+        "c": [None, None, "failed", 0.25],
+        "d": [[0.0, 0.0], None, "low-mass", 0.25],
+        "e": [None, None, "unparsable", 0.25],
+        "f": [None, None, "failed", 0.25],
+    }
+    backward = [[0.125, 0.5], "llama", "ok", 0.25]
+    wanted = dict.fromkeys("abcdef", backward)
+    assert answers(found, "human|llama", task="recognition") == wanted
+    masses = of(found, "mass", task="recognition", item_id="xsum/a")
+    assert masses == [[0.625], [0.75]]
+    assert found["order_known"].all()
 
 
 def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(read):
-    found = read({"results/cnn/gpt4_results.json": [gpt()]}, base=summaries("cnn"))
-    preference = of(found["verdicts"], task="preference")
-    assert preference["candidates"].tolist() == [["gpt4", "human"], ["human", "gpt4"]]
-    assert preference["probabilities"].tolist() == [[0.25, 0.75], [0.375, 0.625]]
-    assert preference["choice"].tolist() == ["human", "gpt4"]
-    assert preference["mass"].isna().all()
-
-
-def test_gpts_recognition_lacks_the_backward_probability(read):
-    found = read({"results/cnn/gpt4_results.json": [gpt()]}, base=summaries("cnn"))
-    recognition = of(found["verdicts"], task="recognition")
-    assert recognition["probabilities"].map(lambda p: p is None).tolist() == [False, True]
-    assert recognition["choice"].tolist() == ["gpt4", "human"]
-    assert recognition["stored"].tolist() == [0.6, 0.6]
-
-
-def test_choices_without_any_probability_are_ok(read):
-    row = {name: value for name, value in gpt().items() if "probability" not in name}
-    found = read({"results/xsum/gpt4_results.json": [row]})
-    assert found["verdicts"]["status"].eq("ok").all()
-    assert found["verdicts"]["probabilities"].isna().all()
-
-
-@pytest.mark.parametrize(
-    ("change", "status"),
-    [
-        ({"forward_comparison": "Both"}, "unparsable"),
-        ({"forward_comparison": None}, "failed"),
-        ({"forward_comparison_probability": math.nan}, "failed"),
-    ],
-)
-def test_odd_and_missing_tokens_have_a_status(read, change, status):
-    rows = [gpt(**change), gpt(key="b")]
-    found = read({"results/cnn/gpt4_results.json": rows}, base=summaries("cnn"))
-    row = of(found["verdicts"], task="preference", item_id="cnn/a").iloc[0]
-    assert (row["status"], row["probabilities"]) == (status, None)
-    assert pd.isna(row["choice"])
-
-
-def test_the_inverted_question_names_the_worse_text(read):
+    rows = [gpt(), gpt(key="b", forward_comparison="Both"), gpt(key="c", forward_comparison=None)]
+    rows += [gpt(key="d", forward_comparison_probability=NAN)]
     # The release flips the choice: "1" in the forward order says that the own text is better.
-    row = gpt(forward_comparison="1", backward_comparison="1", self_preference=0.5625)
-    found = read({"results_with_worse/xsum/gpt4_results.json": [row]})
-    worse = of(found["verdicts"], task="inferiority")
-    assert worse["candidates"].tolist() == [["gpt4", "human"], ["human", "gpt4"]]
-    assert worse["choice"].tolist() == ["human", "gpt4"]
-    assert worse["probabilities"].tolist() == [[0.25, 0.75], [0.375, 0.625]]
-    assert worse["stored"].tolist() == [0.5625, 0.5625]
-    assert of(found["verdicts"], task="recognition")["variant"].tolist() == ["rerun", "rerun"]
-
-
-def test_other_names_for_the_others_are_variants(read):
-    found = read({"results_vs_model/gpt4_results.json": [gpt()]})
-    assert set(found["verdicts"]["variant"]) == {"others-named-model"}
-    assert set(found["verdicts"]["task"]) == {"recognition", "preference"}
-
-
-def label_row(**more):
-    row = PAIR | {"forward_comparison": "1", "forward_probability": 0.9}
-    row |= {"backward_comparison": "1", "backward_probability": 0.7}
-    return row | {"self_preference": 0.6} | more
+    worse = gpt(forward_comparison="1", backward_comparison="1", self_preference=0.5625)
+    bare = {name: value for name, value in gpt().items() if "probability" not in name}
+    files = {GPT4.format("cnn"): rows, GPT4.format("xsum"): [bare]}
+    files |= {"results_with_worse/cnn/gpt4_results.json": [worse]}
+    files |= {"results_vs_model/gpt4_results.json": [gpt()]}
+    found = read(files)["verdicts"]
+    cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
+    first, second = ("gpt4|human", "human|gpt4")
+    good = [[0.375, 0.625], "gpt4", "ok", 0.4375]
+    assert answers(cnn, first, task="preference") == {
+        "a": [[0.25, 0.75], "human", "ok", 0.4375],
+        "b": [None, None, "unparsable", 0.4375],
+        **{key: [None, None, "failed", 0.4375] for key in "cd"},
+    }
+    assert answers(cnn, second, task="preference") == dict.fromkeys("abcd", good)
+    # Recognition lacks the backward probability; choices without any are choices.
+    plain = {"task": "recognition", "variant": "plain"}
+    assert answers(cnn, first, **plain)["a"] == [[0.875, 0.125], "gpt4", "ok", 0.6]
+    assert answers(cnn, second, **plain)["a"] == [None, "human", "ok", 0.6]
+    assert answers(xsum, first, variant="plain", task="preference") == {
+        "a": [None, "human", "ok", 0.4375]
+    }
+    # The inverted question names the worse text.
+    assert answers(cnn, first, task="inferiority") == {"a": [[0.25, 0.75], "human", "ok", 0.5625]}
+    assert answers(cnn, second, task="inferiority") == {"a": [[0.375, 0.625], "gpt4", "ok", 0.5625]}
+    variants = found.groupby("variant")["task"].unique().map(set).to_dict()
+    assert variants == {
+        "plain": {"recognition", "preference", "inferiority"},
+        "rerun": {"recognition"},
+        "others-named-model": {"recognition", "preference"},
+    }
+    assert found["mass"].isna().all()
 
 
 def test_shown_labels_are_variants_and_random_ones_go_by_what_fell(read):
-    folder = "label_results"
-    rows = [
-        label_row(random_labels=["gpt4", "human"]),
-        label_row(key="b", random_labels=["human", "gpt4"]),
-    ]
-    found = read(
-        {
-            f"{folder}/correct_label_results/xsum/gpt4_results.json": [label_row()],
-            f"{folder}/wrong_label_results/xsum/gpt4_results.json": [label_row()],
-            f"{folder}/random_label_results/xsum/gpt4_results.json": rows,
-        }
-    )
-    by_item = found["verdicts"].groupby("item_id")["variant"].unique().map(set)
+    row = PAIR | {"forward_comparison": "1", "forward_probability": 0.75, "self_preference": 0.6}
+    row |= {"backward_comparison": "1", "backward_probability": 0.625}
+    path = "label_results/{}_label_results/xsum/{}_results.json"
+    raw = PAIR | {"random_labels": ["human", "llama"]}
+    outputs = {"correct": (0.5, 0.25), "incorrect": (0.25, 0.5), "random": (0.125, 0.5)}
+    raw |= {f"{word}_label_output": dict(zip("12", p, strict=True)) for word, p in outputs.items()}
+    single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
+    random = [row | {"random_labels": ["gpt4", "human"]}]
+    random += [row | {"key": "b", "random_labels": ["human", "gpt4"]}]
+    foreign = path.format("correct", "llama")
+    files = {path.format("correct", "gpt4"): [row], path.format("wrong", "gpt4"): [row]}
+    files |= {path.format("random", "gpt4"): random, foreign: single}
+    files |= {path.format("random", "llama"): single[:1] * 4}
+    files |= {"label_results/raw_llama_label_results/xsum_label_llama_raw.json": [raw]}
+    found = read(files)
+    verdicts = found["verdicts"]
+    by_item = verdicts[verdicts["judge"].eq("gpt4")].groupby("item_id")["variant"].unique().map(set)
     assert by_item["xsum/a"] == {"labels-correct", "labels-swapped", "labels-random-correct"}
     assert by_item["xsum/b"] == {"labels-random-swapped"}
-    assert set(found["verdicts"]["task"]) == {"preference"}
-
-
-def raw(**more):
-    outputs = {f"{word}_label_output": {"1": 0.6, "2": 0.2} for word in ("correct", "incorrect")}
-    row = PAIR | outputs | {"random_label_output": {"1": 0.6, "2": 0.2}}
-    return row | {"random_labels": ["human", "llama"]} | more
-
-
-def test_llama_saw_labels_in_one_order(read):
-    folder = "label_results"
-    single = [PAIR | {"self_preference": 0.75}, {"key": "z", "model": "gpt4"}]
-    single[1]["self_preference"] = 0.1
-    found = read(
-        {
-            f"{folder}/raw_llama_label_results/xsum_label_llama_raw.json": [raw()],
-            f"{folder}/correct_label_results/xsum/llama_results.json": single,
-            f"{folder}/random_label_results/xsum/llama_results.json": single[:1] * 4,
-        }
-    )
-    verdicts = of(found["verdicts"], item_id="xsum/a")
-    assert verdicts["candidates"].tolist() == [["llama", "human"]] * 3
-    assert verdicts["variant"].tolist() == [
-        "labels-correct",
-        "labels-random-swapped",
-        "labels-swapped",
+    assert set(verdicts["task"]) == {"preference"}
+    forward = [[0.75, 0.25], "gpt4", "ok", 0.6]
+    swapped = {"variant": "labels-random-swapped"}
+    assert answers(verdicts, "gpt4|human", **swapped) == {"b": forward}
+    backward = [[0.625, 0.375], "human", "ok", 0.6]
+    assert answers(verdicts, "human|gpt4", **swapped) == {"b": backward}
+    # Llama saw labels in one order; what the files of scores store is joined.
+    columns = ["variant", "candidates", "probabilities", "choice", "stored"]
+    assert of(verdicts, *columns, judge="llama", item_id="xsum/a") == [
+        ["labels-correct", ["llama", "human"], [0.5, 0.25], "llama", 0.75],
+        ["labels-random-swapped", ["llama", "human"], [0.125, 0.5], "human", 0.75],
+        ["labels-swapped", ["llama", "human"], [0.25, 0.5], "human", None],
     ]
-    assert verdicts["stored"].fillna(-1).tolist() == [0.75, 0.75, -1]
     # An article of the other data set is a verdict that failed.
-    foreign = of(found["verdicts"], item_id="xsum/z")
-    assert foreign["status"].tolist() == ["failed"]
-    path = "correct_label_results/xsum/llama_results.json"
+    assert of(verdicts, "status", item_id="xsum/z") == [["failed"]]
+    assert findings(found["audit"], foreign)["article of the other data set"] == 1
+
+
+def test_a_foreign_article_fails_and_a_repeated_pair_is_numbered(read):
+    path = GPT4.format("cnn")
+    found = read({path: [gpt(), gpt(key="elsewhere"), gpt(self_preference=0.9)]})
+    assert of(found["verdicts"], "status", item_id="cnn/elsewhere") == [["failed"]] * 4
     assert findings(found["audit"], path)["article of the other data set"] == 1
-
-
-def test_a_foreign_article_fails_and_is_counted(read):
-    path = "results/cnn/gpt4_results.json"
-    found = read({path: [gpt(), gpt(key="elsewhere")]}, base=summaries("cnn"))
-    verdicts = of(found["verdicts"], item_id="cnn/elsewhere")
-    assert verdicts["status"].tolist() == ["failed"] * 4
-    assert findings(found["audit"], path)["article of the other data set"] == 1
-
-
-def test_a_repeated_pair_is_numbered(read):
-    rows = [gpt(), gpt(self_preference=0.9)]
-    found = read({"results/cnn/gpt4_results.json": rows}, base=summaries("cnn"))
-    assert sorted(of(found["verdicts"], task="preference")["repeat"]) == [0, 0, 1, 1]
+    repeats = of(found["verdicts"], "repeat", "stored", task="preference", item_id="cnn/a")
+    assert sorted(repeats) == [[0, 0.4375], [0, 0.4375], [1, 0.9], [1, 0.9]]
 
 
 def test_new_summaries_are_their_models_own(read):
-    llama_row = {"key": "a", "forward": {"1": 0.8, "2": 0.2}, "backward": {"1": 0.4, "2": 0.6}}
-    found = read(
-        {
-            "comparisons/xsum/xsum_2_ft_llama_comparisons.json": [
-                llama_row | {"new_preference": 0.7}
-            ],
-            "comparisons/xsum/xsum_2_ft_gpt35_comparisons.json": [
-                {"key": "a", "new_preference": 0.2},
-                {"key": "b", "new_preference": 0.5},
-                {"key": "c"},
-            ],
-        }
-    )
-    both = of(found["verdicts"], judge="xsum_2_ft_llama")
-    assert both["candidates"].tolist() == [
-        ["llama", "xsum_2_ft_llama"],
-        ["xsum_2_ft_llama", "llama"],
-    ]
-    merged = of(found["verdicts"], judge="xsum_2_ft_gpt35")
-    assert not merged["order_known"].any()
-    assert merged["choice"].fillna("").tolist() == ["gpt35", "tie", ""]
-    assert merged["status"].tolist() == ["ok", "ok", "failed"]
+    row = {"key": "a", "forward": {"1": 0.75, "2": 0.25}, "backward": {"1": 0.375, "2": 0.625}}
+    path, new = "comparisons/xsum/{}_comparisons.json", "xsum_2_ft_llama"
+    scores = [{"key": "a", "new_preference": 0.2}, {"key": "b", "new_preference": 0.5}]
+    scores += [{"key": "c", "new_preference": 0.9}, {"key": "d"}]
+    files = {path.format(new): [row], path.format("xsum_2_ft_gpt35"): scores}
+    found = read(files)["verdicts"]
+    assert answers(found, f"llama|{new}") == {"a": [[0.375, 0.625], new, "ok", None]}
+    assert answers(found, f"{new}|llama") == {"a": [[0.75, 0.25], new, "ok", None]}
+    new = "xsum_2_ft_gpt35"
+    assert answers(found, f"{new}|gpt35", order_known=False) == {
+        "a": [None, "gpt35", "ok", 0.2],
+        "b": [None, "tie", "ok", 0.5],
+        "c": [None, new, "ok", 0.9],
+        "d": [None, None, "failed", None],
+    }
 
 
-RECOGNITION = "individual_setting_results/recognition_results/xsum/"
-QUALITY = "individual_setting_results/score_results/xsum/"
-
-
-def test_every_spelling_of_yes_counts(read):
+def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
+    tokens = {"gpt35": {"Yes": 0.5, " yes": 0.25}, "human": {"Yes": 0.4, "No": 0.25}}
     rows = [
-        {
-            "key": "a",
-            "model": "xsum_2_ft_gpt35",
-            "target_model": target,
-            "recognition_score": tokens["Yes"],
-            "res": tokens,
-            "ground_truth": 0,
-        }
-        for target, tokens in (
-            ("gpt35", {"Yes": 0.5, " yes": 0.25}),
-            ("human", {"Yes": 0.4, "No": 0.25}),
-        )
+        {"key": "a", "target_model": name, "recognition_score": res["Yes"], "res": res}
+        for name, res in tokens.items()
     ]
-    path = f"{RECOGNITION}xsum_2_ft_gpt35_results.json"
-    found = read({path: rows})
-    ratings = found["ratings"].set_index("responder")
-    assert ratings["score"].to_dict() == {"gpt35": 0.75, "human": 0.4}
-    assert ratings["distribution"].to_dict() == {"gpt35": [0.75, 0.0], "human": [0.4, 0.25]}
-    assert ratings["stored"].to_dict() == {"gpt35": 0.5, "human": 0.4}
+    bare = [("a", "gpt4"), ("a", "human"), ("b", "gpt4"), ("z", "gpt4")]
+    bare = [{"key": key, "target_model": of, "recognition_score": 0.2} for key, of in bare]
+    tuned = RECOGNITION.format("xsum_2_ft_gpt35")
+    found = read({tuned: rows, RECOGNITION.format("gpt4"): bare})
+    columns = ["responder", "score", "distribution", "stored", "mass"]
+    assert of(found["ratings"], *columns, judge="xsum_2_ft_gpt35") == [
+        ["gpt35", 0.75, [0.75, 0.0], 0.5, 0.75],
+        ["human", 0.4, [0.4, 0.25], 0.4, 0.65],
+    ]
     tuned_on = "article that the judge was tuned on"
-    assert findings(found["audit"], path) == {"read": 0, tuned_on: 2}
-
-
-def test_a_row_that_the_release_dropped_comes_back_unparsable(read):
-    rows = [
-        {"key": key, "model": "gpt4", "target_model": target, "recognition_score": 0.2}
-        for key, target in (("a", "gpt4"), ("a", "human"), ("b", "gpt4"))
+    assert findings(found["audit"], tuned) == {"read": 0, tuned_on: 2}
+    rated = of(found["ratings"], "item_id", "responder", "status", "score", judge="gpt4")
+    assert sorted(rated, key=str) == [
+        ["xsum/a", "gpt4", "ok", 0.2],
+        ["xsum/a", "human", "ok", 0.2],
+        ["xsum/b", "gpt4", "ok", 0.2],
+        ["xsum/b", "human", "unparsable", None],
+        # Of a foreign article there is no rating.
+        ["xsum/z", "gpt4", "failed", None],
+        ["xsum/z", "human", "failed", None],
     ]
-    found = read({f"{RECOGNITION}gpt4_results.json": rows})
-    (missing,) = of(found["ratings"], status="unparsable").itertuples()
-    assert (missing.item_id, missing.responder) == ("xsum/b", "human")
-    assert math.isnan(missing.score)
 
 
 def test_a_grade_is_the_expectation_of_its_digits(read):
-    def row(key, scores, score):
-        scores = dict(zip("12345", scores, strict=True))
-        about = {"key": key, "model": "llama", "target_model": "human"}
-        return about | {"scores": scores, "score": score}
-
-    found = read(
-        {
-            f"{QUALITY}llama_results.json": [
-                row("a", [0, 0.2, 0, 0.6, 0], 3.5),
-                row("b", [0, 0, 0, 0, 0], 2.5),
-                row("c", [math.nan] * 5, math.nan),
-            ]
-        }
-    )
-    ratings = found["ratings"]
-    assert ratings["score"].iloc[0] == pytest.approx((2 * 0.2 + 4 * 0.6) / 0.8)
-    assert ratings["mass"].iloc[0] == pytest.approx(0.8)
-    assert ratings["status"].tolist() == ["ok", "low-mass", "failed"]
-    assert ratings["score"].isna().tolist() == [False, True, True]
-    assert ratings["stored"].iloc[1] == 2.5
+    given = {"a": [0, 0.25, 0, 0.5, 0], "b": [0, 0, 0, 0, 0], "c": [NAN] * 5}
+    rows = [
+        {"key": key, "target_model": "human", "score": stored}
+        | {"scores": dict(zip("12345", grades, strict=True))}
+        for (key, grades), stored in zip(given.items(), (3.5, 2.5, NAN), strict=True)
+    ]
+    path = "individual_setting_results/score_results/xsum/llama_results.json"
+    found = read({path: rows})["ratings"]
+    assert of(found, "status", "score", "mass", "stored") == [
+        ["ok", pytest.approx(2.5 / 0.75), 0.75, 3.5],
+        ["low-mass", None, 0.0, 2.5],
+        ["failed", None, None, None],
+    ]
+    assert of(found, "distribution")[0] == [[0, 0.25, 0, 0.5, 0]]
 
 
-def test_rating_a_foreign_article_fails(read):
-    rows = [{"key": "z", "model": "gpt4", "target_model": "gpt4", "recognition_score": 0.2}]
-    found = read({f"{RECOGNITION}gpt4_results.json": rows})
-    assert found["ratings"]["status"].tolist() == ["failed"]
-    assert found["ratings"]["score"].isna().all()
-
-
-def test_the_whole_release_is_read_and_every_file_is_in_the_audit(read):
-    files = whole_release()
-    found = read(files, base={})
-    audit = found["audit"]
-    assert set(audit["file"]) == set(files)
-    assert (audit["affected"] <= audit["rows"]).all()
-    assert audit.query("finding == 'read'")["rows"].gt(0).all()
-
-
-def test_only_the_judges_wanted_are_read_and_the_others_are_left_out(read):
+def test_only_the_judges_wanted_are_read_and_an_unknown_one_is_named(read):
     paths = ("results/xsum/llama_results.json", "results_vs_human/gpt4_results.json")
-    found = read({paths[0]: [llama((0.6, 0.2), (0.5, 0.25))], paths[1]: [gpt()]}, judges=["llama"])
+    files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
+    found = read(files, judges=["llama"])
     assert set(found["verdicts"]["judge"]) == {"llama"}
     assert findings(found["audit"], paths[1]) == {"not read: another judge was asked for": 0}
-
-
-def test_a_file_that_no_study_reads_is_in_the_audit(read):
-    assert findings(read({"README.md": "words"})["audit"], "README.md") == {"not read: unknown": 0}
-
-
-def test_an_unknown_judge_is_named(read):
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
-        read({"results/xsum/gpt4_results.json": [gpt()]}, judges=["gpt5"])
-
-
-PATH = "results/xsum/gpt4_results.json"
-
-
-def test_judgments_without_summaries_are_refused(read):
+        read(files, judges=["gpt5"])
     with pytest.raises(SelfprefError, match="the source lists no summaries of xsum"):
-        read({PATH: [gpt()]}, base={})
+        read(files, base=())
 
 
 def test_names_say_what_an_evaluator_was_tuned_on():
     table = evaluators.from_names(["gpt4", "xsum_10_ft_gpt35", "cnn_always_1_ft_llama", "gpt4"])
-    assert table.to_dict("records") == [
-        {
-            "evaluator": "cnn_always_1_ft_llama",
-            "family": "llama",
-            "trained_on": "cnn",
-            "variant": "always-1",
-            "examples": 4000,
-            "held_out_from": 500,
-        },
-        {
-            "evaluator": "gpt4",
-            "family": "gpt4",
-            "trained_on": "",
-            "variant": "base",
-            "examples": 0,
-            "held_out_from": 0,
-        },
-        {
-            "evaluator": "xsum_10_ft_gpt35",
-            "family": "gpt35",
-            "trained_on": "xsum",
-            "variant": "self-recognition",
-            "examples": 80,
-            "held_out_from": 10,
-        },
+    assert of(table, *evaluators.COLUMNS) == [
+        ["cnn_always_1_ft_llama", "llama", "cnn", "always-1", 4000, 500],
+        ["gpt4", "gpt4", "", "base", 0, 0],
+        ["xsum_10_ft_gpt35", "gpt35", "xsum", "self-recognition", 80, 10],
     ]
 
 
-def test_one_model_under_two_names_is_told_from_two_models_alike(rng):
-    grades = rng.uniform(1, 5, 200)
-    noise = rng.normal(0, 0.05, (3, 200))
-    made = {"a": grades, "b": grades + 0.01 * noise[0], "c": grades + noise[1], "d": 0 * grades + 3}
-    rows = pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "evaluator": name,
-                    "cluster": np.arange(200).astype(str),
-                    "target": "t",
-                    "released": values,
-                }
-            )
-            for name, values in made.items()
-        ]
-    )
+def test_one_model_under_two_names_is_told_from_two_models_alike():
+    grades = {"a": [1, 5, 3], "b": [1.01, 5, 2.99], "c": [NAN, 5, 2.5], "d": [3, 3, 3]}
+    rows = pd.DataFrame({"cluster": list("xyz"), **grades})
+    rows = rows.melt("cluster", var_name="evaluator", value_name="released").assign(target="t")
     distances = evaluators.grade_distances(rows)
-    assert distances["n"].eq(200).all()
+    wanted = [("a", "b", 0.02 / 3, 3), ("b", "c", 0.245, 2), ("a", "c", 0.25, 2)]
+    equal(distances, "one two distance n", *wanted)
     assert evaluators.duplicated(distances) == {"a": "b", "b": "a"}

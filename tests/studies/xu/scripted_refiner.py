@@ -1,8 +1,11 @@
 """An engine whose answers a test writes, and who counts what it is asked."""
 
+from selfpref import tables
 from selfpref.models import Choice, Generate, Likelihood, Text
 from selfpref.models.calls import Model
 from selfpref.params import Refine
+from selfpref.store import Store
+from selfpref.studies.xu import refine
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import PLAIN
 from selfpref.studies.xu.refine.judges import Participant
@@ -26,15 +29,10 @@ class ScriptedEngine:
         if len(self.asked) == self._dies_at:
             raise KeyboardInterrupt
         text = prompt.messages[0][1]
-        kind = (
-            "revise"
-            if "Write a better" in text or "that use them all" in text
-            else "feedback"
-            if text.startswith("Below are")
-            else "write"
-        )
-        self.asked.append((kind, text, seed))
-        said = self._say(kind, text, seed)
+        revising = "Write a better" in text or "that use them all" in text
+        judging = "feedback" if text.startswith("Below are") else "write"
+        self.asked.append(("revise" if revising else judging, text, seed))
+        said = self._say(*self.asked[-1])
         return said if isinstance(said, Text) else Text(said, "ok")
 
     def answer(self, calls):
@@ -50,22 +48,21 @@ class ScriptedEngine:
 
 
 def model(store, engine, use, name="me", scores=True):
-    return Participant(
-        name, Model(engine, store, offline=False, title=""), PLAIN, use, seed=0, scores=scores
-    )
+    asked = Model(engine, store, offline=False, title="")
+    return Participant(name, asked, PLAIN, use, seed=0, scores=scores)
 
 
-def plan(steps=3, arms=(), best_of=(), rounds=(), repeats=1):
-    return Refine(
-        prompts="plain",
-        tasks=["mqm", "coverage", "correctness"],
-        external="other",
-        arms=list(arms),
-        steps=steps,
-        best_of=list(best_of),
-        rounds=list(rounds),
-        repeats=repeats,
-        max_tokens=50,
-        feedback_tokens=50,
-        temperature=1.0,
-    )
+def plan(steps=3, **more):
+    limits = {"max_tokens": 50, "feedback_tokens": 40, "temperature": 1.0, "external": "other"}
+    tasks = ["mqm", "coverage", "correctness"]
+    return Refine(prompts="plain", tasks=tasks, steps=steps, **limits | more)
+
+
+def refined(folder, asked, use, say, other=None, **more):
+    """The tables of a run, validated, how many items have none, and the engine that was asked."""
+    engine = say if isinstance(say, ScriptedEngine) else ScriptedEngine(say)
+    with Store(folder / "store.sqlite") as store:
+        external = other and model(store, ScriptedEngine(other, "other"), use, "other", **more)
+        found, missing = refine.run("xu", asked, model(store, engine, use), external)
+    tables_ = {name: tables.validate(table, name, name) for name, table in found.items()}
+    return tables_, missing, engine

@@ -1,77 +1,92 @@
-"""What feedback says: the three states, the released rule, and the declared grammar."""
+"""What feedback says: annotated, explicitly without error, unusable; and the release's rules."""
 
 import numpy as np
 import pytest
 
+from selfpref.models import Choice, Text
 from selfpref.studies.xu import feedback
+from selfpref.studies.xu.feedback import read, read_generation
+
+MAJOR = "'x' is a major accuracy error"
 
 
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ("'a cat' is a minor fluency/grammar error", -1),
-        ("'a cat' is a major accuracy/mistranslation error", -5),
-        ("'a cat' is a critical accuracy/mistranslation error", -5),
-        ("'a' is a Major accuracy/addition error\n'b' is a MINOR style/awkward error", -6),
-        # The severity of the statement counts, not the one that is quoted.
-        ("'major cities' is a minor accuracy/mistranslation error", -1),
-        ("'the majority of' is a minor style/awkward error", -1),
-        # Statements that run on without a line break, and a last one that was cut off.
-        ("'a' is a minor style/awkward error'b' is a major accuracy/omission error", -6),
-        ("'a' is a major accuracy/omission error\n'b", -5),
-        ("'a' is a major accuracy/omission error\n'b' is a minor termin", -6),
-        ("The text has no major errors. One minor fluency/punctuation error is there.", -1),
-        ("\n".join(["'a' is a critical accuracy/omission error"] * 9), -25),
-    ],
-)
-def test_errors_are_counted(reply, score):
-    said = feedback.mqm(reply)
-    assert (said.status, said.score) == ("ok", score)
-
-
-def test_marks_count_errors_by_severity():
-    reply = "'a' is a minor style error\n'b' is a minor style error\n'c' is a critical other error"
-    assert feedback.mqm(reply).marks == (1, 0, 2)
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "No errors found.",
-        "none",
-        " None.",
-        "no-error",
-        "There are no errors in the translation.",
-        "The translation does not contain any errors.",
-        "There are no issues.",
-        "'a cat' is a no-error translation",
-    ],
-)
-def test_an_explicit_lack_of_errors_is_perfect(reply):
-    assert feedback.mqm(reply) == feedback.Feedback("ok", 0.0, 0.0, (0, 0, 0))
-
-
-@pytest.mark.parametrize(
-    ("reply", "status"),
-    [
-        ("", "unparsable"),
-        ("[BLOCKED]", "refused"),
-        ("The translation is marked as [BLOCKED], so no errors can be annotated.", "refused"),
-        ("1. 1. 1. 1. 1.", "unparsable"),
-        ("There is no translation provided.", "unparsable"),
-        ("This context is un-translatable. No errors.", "unparsable"),
-        ("I am unable to identify errors.", "unparsable"),
-        ("'a cat' is a non-translation error", "unparsable"),
-        ("'a cat' is a catastrophic accuracy/mistranslation error", "unparsable"),
+# By reply: critical, major and minor errors.
+ERRORS = {
+    "'a cat' is a minor fluency/grammar error": (0, 0, 1),
+    "'a' is a Major accuracy/addition error\n'b' is a MINOR style/awkward error": (0, 1, 1),
+    f"{MAJOR}\n'b' is a critical other error\n{MAJOR}": (1, 2, 0),
+    # The severity of the statement counts, not one that is quoted or part of a word.
+    "'major cities' is a minor accuracy/mistranslation error": (0, 0, 1),
+    "'the majority of' is a minor style/awkward error": (0, 0, 1),
+    # Statements that run on without a line break, and a last one that was cut off.
+    "'a' is a minor style/awkward error'b' is a major accuracy/omission error": (0, 1, 1),
+    f"{MAJOR}\n'b' is a minor termin": (0, 1, 1),
+    "The text has no major errors. One minor fluency/punctuation error is there.": (0, 0, 1),
+    "\n".join([MAJOR] * 7): (0, 7, 0),
+    **dict.fromkeys(("No errors found.", " None.", "There are no issues."), (0, 0, 0)),
+    "The translation does not contain any errors.": (0, 0, 0),
+    "'a cat' is a no-error translation": (0, 0, 0),
+}
+# By reply: the concepts that it calls missing.
+MISSING = {
+    **dict.fromkeys(("all covered", "All concepts are covered."), 0),
+    "['cat', 'Dog', dog]": 2,
+    "missing concepts: 'cat'": 1,
+    # The release compared the length of the reply: a long name is still one concept.
+    "[an extraordinarily long concept]": 1,
+    "[]": 1,
+    "The sentence does not cover all concepts.": 1,
+    # What the model makes up after its answer is none, nor is an instruction that it repeats.
+    "['cat']\t\tGenerated Sentence: A cat. \t\tFeedback: all covered": 1,
+    "List them. If nothing is, output 'all covered'  ['cat']": 1,
+    "List them. If nothing is, output 'all covered'  all covered": 0,
+}
+# The last verdict counts; one in brackets is the one that was asked for.
+VERDICTS = {
+    "First [[no]], but then: 3. [[Yes]]": 1,
+    "[[yes]]? I get 4, so [[no]]": 0,
+    "[[no]], though the answer is correct in form": 0,
+    "At first sight the answer is incorrect; no, the answer is correct.": 1,
+    "The answer is incorrect. The correct answer is 4.": 0,
+    "The answer is not correct": 0,
+}
+NOTHING = {
+    "mqm": [
+        *("1. 1. 1. 1. 1.", "There is no translation provided.", "I am unable to identify errors."),
+        *("This context is un-translatable. No errors.", "'a cat' is a non-translation error"),
         # An error of unknown weight leaves the sum unknown.
-        ("'a' is a minor style error\n'b' is a serious accuracy/omission error", "unparsable"),
+        "'a' is a minor style error\n'b' is a serious accuracy/omission error",
     ],
-)
-def test_feedback_that_says_nothing_is_missing_not_perfect(reply, status):
-    said = feedback.mqm(reply)
-    assert said.status == status
-    assert np.isnan(said.score)
-    assert said.marks is None
+    "coverage": [
+        *("10 concepts covered", "Concepts: ['cat']"),
+        "List them. If nothing is, output 'all covered'",
+    ],
+    "correctness": ["[[maybe]]", "All incorrect steps are fine."],
+}
+
+
+def test_a_reply_is_read_as_what_it_says():
+    for reply, marks in ERRORS.items():
+        points = -(5.0 * marks[0] + 5.0 * marks[1] + marks[2])
+        # Reported scores have a floor; the accept rule compares without it.
+        found = read("mqm", reply)
+        assert found == feedback.Feedback("ok", max(points, -25), points, marks, reply)
+        assert found.flawless == (points == 0)
+    for reply, count in MISSING.items():
+        wanted = feedback.Feedback("ok", float(count == 0), -count, (count,), reply)
+        assert read("coverage", reply) == wanted
+    for reply, score in VERDICTS.items():
+        wanted = feedback.Feedback("ok", score, score - 1, None, reply)
+        assert read("correctness", reply) == wanted
+
+
+@pytest.mark.parametrize("task", NOTHING)
+def test_what_says_nothing_is_missing_and_not_perfect(task):
+    for reply in ["", "Fine.", "It is [BLOCKED], no errors", *NOTHING[task]]:
+        found = read(task, reply)
+        assert found.status == ("refused" if "BLOCKED" in reply else "unparsable"), reply
+        assert np.isnan(found.score)
+        assert (found.standing, found.marks, found.flawless) == (None, None, False)
 
 
 def test_an_unknown_severity_is_told_apart():
@@ -80,100 +95,41 @@ def test_an_unknown_severity_is_told_apart():
     assert not feedback.unknown_severity("'a' is a style/awkward minor error")
 
 
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ("[BLOCKED]", 0),
-        ("", 0),
-        ("'a' is a Major accuracy/omission error", 0),
-        ("'major cities' is a minor accuracy/mistranslation error", -6),
-        ("critical major minor minor", -12),
-        ("critical " * 6, -25),
-    ],
-)
-def test_the_released_rule_counts_lower_case_substrings(reply, score):
-    assert feedback.released_mqm(reply) == score
-
-
-def test_the_released_loop_compared_without_a_floor():
+def test_the_released_rules_count_substrings():
+    said = {"[BLOCKED]": 0, "": 0, "'a' is a Major accuracy/omission error": 0}
+    said |= {"'major cities' is a minor accuracy error": -6, "critical major minor minor": -12}
+    assert {reply: feedback.released_mqm(reply) for reply in said} == said
+    assert feedback.released_mqm("critical " * 6) == -25
+    # Its loop compared scores without a floor.
     assert feedback.released_mqm("critical " * 6, floor=-np.inf) == -30
+    assert feedback.released_coverage("output 'all covered'  ['cat']") == 1
+    assert feedback.released_coverage("All covered") == 0
 
 
-@pytest.mark.parametrize(
-    ("reply", "status", "score"),
-    [
-        ("all covered", "ok", 1),
-        ("All concepts are covered.", "ok", 1),
-        ("['cat', 'dog']", "ok", 0),
-        ("missing concepts: 'cat'", "ok", 0),
-        ("The sentence does not cover all concepts.", "ok", 0),
-        # What the model makes up after its answer is none.
-        ("['cat']\t\tGenerated Sentence: A cat. \t\tFeedback: all covered", "ok", 0),
-        ("[BLOCKED]", "refused", np.nan),
-        ("", "unparsable", np.nan),
-        ("10 concepts covered", "unparsable", np.nan),
-        ("Concepts: ['cat']", "unparsable", np.nan),
-    ],
-)
-def test_coverage_is_what_the_answer_says(reply, status, score):
-    said = feedback.coverage(reply)
-    assert said.status == status
-    assert said.score == pytest.approx(score, nan_ok=True)
-
-
-def test_a_repeated_instruction_is_no_answer():
-    instruction = "List what is missing. If nothing is, output 'all covered'"
-    assert feedback.coverage(f"{instruction}  ['cat']").score == 0
-    assert feedback.coverage(f"{instruction}  all covered").score == 1
-    assert feedback.released_coverage(f"{instruction}  ['cat']") == 1
-    assert feedback.coverage(instruction).status == "unparsable"
-
-
-@pytest.mark.parametrize(
-    ("reply", "good"),
-    [
-        ("'a cat' is a minor fluency/grammar error", True),
-        ('"a cat" is a critical locale convention/name format error.', True),
-        ("'a' is a minor style/awkward error\n'b' is a major accuracy/omission error", True),
-        ("No errors found.", True),
-        ("none", True),
-        ("'a cat' is a minor", False),
-        ("'a' is a minor style/awkward error\n'b", False),
-        ("'a cat' is bad", False),
-        ("[BLOCKED]", False),
-        ("", False),
-    ],
-)
-def test_the_declared_grammar(reply, good):
-    assert feedback.well_formed(reply) is good
+def test_the_declared_grammar():
+    kept = [
+        '"a cat" is a critical locale convention/name format error.',
+        "No errors found.",
+        "none",
+    ]
+    kept += ["'a' is a minor style/awkward error\n\n'b' is a major accuracy/omission error"]
+    broken = ["'a cat' is a minor", "'a' is a minor style/awkward error\n'b", "'a cat' is bad"]
+    assert all(map(feedback.well_formed, kept))
+    assert not any(map(feedback.well_formed, [*broken, "[BLOCKED]", ""]))
 
 
 def test_quoted_spans_are_looked_for_in_text_and_source():
-    reply = (
-        "'the red fox' is a minor style error\n\"le renard\" is a major accuracy error\n'x' is a"
-    )
+    reply = "'the red fox' is a minor style error\n\"le renard.\" is a major accuracy error\n'x' is"
     assert feedback.quoted(reply, "The red fox runs.") == (1, 2)
     assert feedback.quoted(reply, "The red fox runs.", "Le renard court.") == (2, 2)
     assert feedback.quoted("none", "text") == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("reply", "score"),
-    [
-        ("[[no]] ... no: [[yes]]", 1),
-        ("The answer is correct.", 1),
-        ("Step 2 is wrong. The answer is incorrect. The correct answer is 4.", 0),
-        ("The answer is not correct", 0),
-        ("At first sight the answer is incorrect; no, the answer is correct.", 1),
-        # A verdict in brackets is the one that was asked for.
-        ("[[no]], though the answer is correct in form", 0),
-        ("All incorrect steps are fine.", None),
-        ("", None),
-    ],
-)
-def test_correctness_is_the_last_verdict_and_never_assumed(reply, score):
-    found = feedback.correctness(reply)
-    assert (found.status == "ok", found.standing) == (
-        score is not None,
-        None if score is None else score - 1,
-    )
+def test_a_reply_that_was_cut_off_says_nothing_and_probabilities_stand_beside_a_verdict():
+    found = read_generation("mqm", Text(MAJOR, "cut"), MAJOR)
+    assert (found.status, found.reply, found.standing) == ("truncated", MAJOR, None)
+    found = read_generation("mqm", Text("", "refused"), "")
+    assert (found.status, found.reply) == ("refused", None)
+    choice = Choice((0.7, 0.2), "ok")
+    found = read_generation("correctness", Text("[[yes]]", "ok", choice), "[[yes]]")
+    assert (found.score, found.choice) == (1, choice)

@@ -13,19 +13,15 @@ from selfpref.studies.xu import read as xu
 from selfpref.studies.xu.read import place
 
 N = 8
-YORUBA = "model_outputs/gpt-4/self_refine/yor-en"
-
-
-def path_of(kind, step, model="gpt-4", language="yor-en"):
-    top = f"model_outputs/{model}/self_refine/{language}"
-    name = f"{language}_refinement_{N}_{model}_new_{step}_rerun"
-    return {
-        "text": f"{top}/{model}-outputs/{name}.txt",
-        "feedback": f"{top}/{model}-scores/"
-        f"{language}_eval_{N}_one-shot_{model}_new_{step}_rerun.txt",
-        "bleurt": f"{top}/bleurt-raw/{name}_bleurt.txt",
-        "mapped": f"{top}/bleurt-nor/{model}_{step}_bleurt_nor.txt",
-    }[kind]
+TOP = "model_outputs/gpt-4/self_refine/yor-en"
+NAMED = f"yor-en_refinement_{N}_gpt-4_new_2_rerun"
+# The files of the last step of a chain.
+LAST = {
+    "text": f"{TOP}/gpt-4-outputs/{NAMED}.txt",
+    "feedback": f"{TOP}/gpt-4-scores/yor-en_eval_{N}_one-shot_gpt-4_new_2_rerun.txt",
+    "bleurt": f"{TOP}/bleurt-raw/{NAMED}_bleurt.txt",
+    "mapped": f"{TOP}/bleurt-nor/gpt-4_2_bleurt_nor.txt",
+}
 
 
 @pytest.fixture
@@ -41,171 +37,151 @@ def read(tmp_path, monkeypatch):
     return reading
 
 
-def test_every_file_is_in_the_audit(read):
-    files = xu_files()
-    assert set(read(files)["audit"]["file"]) == set(files)
-
-
 def test_every_pinned_file_has_a_place():
-    source = REPOSITORY / "src/selfpref/studies/xu/read/xu.csv"
-    files = [file.path for file in pinned(source)]
+    files = [file.path for file in pinned(REPOSITORY / "src/selfpref/studies/xu/read/xu.csv")]
     assert len(files) == 1113
     assert [path for path in files if place(path) is None] == []
 
 
-def test_an_item_carries_condition_language_and_line(read):
-    items = read(xu_files())["items"].set_index("item_id")
+def test_a_sound_release_is_read_whole(read):
+    files = xu_files()
+    found = read(files)
+    audit = found["audit"].set_index("file")
+    assert set(audit.index) == set(files)
+    assert set(audit["finding"]) == {"read"}
+    # The list of concepts goes on after the items that were used.
+    assert audit.loc["srcs/commongen_hard.jsonl", ["rows", "affected"]].tolist() == [N + 2, N]
+
+    items = found["items"].set_index("item_id")
     assert items.loc["yor-en/3", "messages"] == [{"role": "user", "content": "source sentence 2"}]
     assert items.loc["yor-en/3", "reference"] == "the red fox 2 goes to its den"
     # The same line of FLORES is one cluster in any language and condition.
     same = ["yor-en/3", "jav_Latn-en/3", "best-of-2/yor-en/3", "second-run/yor-en/3"]
     assert set(items.loc[[*same, "paraphrase/nllb-moe-54b/yor-en/3"], "cluster"]) == {"flores/3"}
+    given = items.loc["commongen/1"].fillna("none")
+    names = ["category", "cluster", "reference"]
+    assert given[names].tolist() == ["commongen", "commongen/1", "none"]
     assert json.loads(items.loc["commongen/1", "metadata"]) == {"concepts": ["fox", "den", "run"]}
-    # The list of concepts goes on after the items that were used.
-    assert sum(items.index.str.startswith("commongen/")) == N
 
-
-def test_steps_are_steps_and_candidates_samples(read):
-    found = read(xu_files())
-    own = found["ratings"].query("judge == responder and responder == 'gpt-4'")
-    best = own[own["item_id"].eq("best-of-2/yor-en/1")]
-    assert best[["step", "sample", "score"]].to_numpy().tolist() == [
-        [0, 0, -6],
-        [0, 1, -1],
-        [1, 0, -1],
-    ]
-    assert sorted(own.loc[own["item_id"].eq("yor-en/1"), "step"]) == [0, 1, 2]
     texts = found["responses"].set_index(["item_id", "responder", "step", "sample"])["text"]
     assert texts["best-of-2/yor-en/1", "gpt-4", 0, 1] == "the fox 0, candidate 1"
+    assert texts["best-of-2/yor-en/1", "gpt-4", 1, 0] == "the fox 0, candidate 1"
     assert texts["paraphrase/nllb-moe-54b/yor-en/1", "nllb-moe-54b", 0, 0] == "a red fox 0"
     assert texts["paraphrase/nllb-moe-54b/yor-en/1", "gpt-4", 1, 0].endswith("paraphrase")
     assert texts["yor-en/1", "human", 0, 0] == "the red fox 0 goes to its den"
 
+    ratings = found["ratings"]
+    own = ratings.query("judge == responder and responder == 'gpt-4'")
+    best = own.loc[own["item_id"].eq("best-of-2/yor-en/1"), ["step", "sample", "score"]]
+    assert best.to_numpy().tolist() == [[0, 0, -6], [0, 1, -1], [1, 0, -1]]
+    assert sorted(own.loc[own["item_id"].eq("yor-en/1"), "step"]) == [0, 1, 2]
+    # A judge's second file on the same texts is a repeat.
+    again = ratings.query("responder == 'human' and judge == 'gemini' and item_id == 'yor-en/1'")
+    assert sorted(again["repeat"]) == [0, 1]
+    style = ratings[ratings["item_id"].eq("paraphrase/nllb-moe-54b/yor-en/2")].sort_values("step")
+    assert style[["step", "responder", "judge", "score"]].values.tolist() == [
+        [0, "nllb-moe-54b", "gpt-4", -7],
+        [1, "gpt-4", "gpt-4", -3],
+    ]
+
+    scores = found["truths"].set_index(["item_id", "responder", "step", "metric"])["score"]
+    assert scores["yor-en/4", "gpt-4", 2, "human-mqm"] == -6
+    assert ("yor-en/5", "gpt-4", 2, "human-mqm") not in scores.index
+    given = scores[:, "gpt-4", :, :].loc["commongen/1"]
+    assert given[:, "coverage-lemma"].tolist() == [0, 1, 1]
+    assert given[:, "coverage-surface"].tolist() == [0, 0, 0]
+    # The second run has raw scores only; the map is recovered from the other files.
+    second = scores["second-run/yor-en/1", "gemini", 0]
+    assert second["bleurt"] == 0.3
+    assert -25 <= second["bleurt-mqm"] <= 0
+
 
 def test_scores_stand_beside_those_of_the_released_rule(read):
-    files = xu_files()
     records = [
         "[BLOCKED]",
         "",
         "'a' is a Major style error",
         "'major cities' is a minor style error",
-        "'a' is a catastrophic style error",
-        *[xu_feedback(2)] * 3,
     ]
-    files[path_of("feedback", 2)] = "".join(record + XU_END for record in records)
-    ratings = read(files)["ratings"].query(
-        "responder == 'gpt-4' and step == 2 and judge == 'gpt-4'"
-    )
-    found = ratings.set_index("item_id").loc[[f"yor-en/{i}" for i in range(1, 9)]]
-    assert found["stored"].tolist() == [0, 0, 0, -6, 0, -2, -2, -2]
-    assert found["status"].tolist()[:5] == ["refused", "unparsable", "ok", "ok", "unparsable"]
-    assert found["score"].tolist() == pytest.approx(
-        [np.nan, np.nan, -5, -1, np.nan, -2, -2, -2], nan_ok=True
-    )
-
-
-def test_truths_are_bleurt_its_map_human_ratings_and_coverage(read):
-    truths = read(xu_files())["truths"].set_index(["item_id", "responder", "step", "metric"])
-    scores = truths["score"]
-    assert scores["yor-en/4", "gpt-4", 2, "human-mqm"] == -6
-    assert ("yor-en/5", "gpt-4", 2, "human-mqm") not in scores.index
-    assert scores["commongen/1", "gpt-4", 0, "coverage-lemma"] == 0
-    assert scores["commongen/1", "gpt-4", 1, "coverage-lemma"] == 1
-    assert scores["commongen/1", "gpt-4", 1, "coverage-surface"] == 0
-    # The second run has raw scores only; the map is recovered from the other files.
-    raw = scores["second-run/yor-en/1", "gemini", 0, "bleurt"]
-    assert raw == 0.3
-    assert -25 <= scores["second-run/yor-en/1", "gemini", 0, "bleurt-mqm"] <= 0
-
-
-def test_a_judges_second_file_on_the_same_texts_is_a_repeat(read):
-    ratings = read(xu_files())["ratings"].query("responder == 'human' and judge == 'gemini'")
-    assert sorted(ratings.loc[ratings["item_id"].eq("yor-en/1"), "repeat"]) == [0, 1]
+    records += ["'a' is a catastrophic style error", *[xu_feedback(2)] * 3]
+    files = xu_files() | {LAST["feedback"]: "".join(record + XU_END for record in records)}
+    # Feedback on concepts that repeats the instruction.
+    folder = "model_outputs/gpt-4/self_refine/commongen/gpt-4-scores/"
+    echoed = next(name for name in files if name.startswith(folder))
+    files[echoed] = "Concepts: a. If so, output 'all covered'. " + files[echoed]
+    found = read(files)
+    rows = found["ratings"].query("responder == 'gpt-4' and step == 2 and judge == 'gpt-4'")
+    rows = rows.set_index("item_id").loc[[f"yor-en/{i}" for i in range(1, 9)]]
+    assert rows["stored"].tolist() == [0, 0, 0, -6, 0, -2, -2, -2]
+    assert rows["status"].tolist()[:5] == ["refused", "unparsable", "ok", "ok", "unparsable"]
+    wanted = [np.nan, np.nan, -5, -1, np.nan, -2, -2, -2]
+    assert rows["score"].tolist() == pytest.approx(wanted, nan_ok=True)
+    audit = found["audit"].query("finding == 'instruction repeated'")
+    assert audit[["file", "rows", "affected"]].to_numpy().tolist() == [[echoed, N, 1]]
 
 
 def test_only_the_judges_wanted_are_read(read):
-    ratings = read(xu_files(), ["gpt-4"])["ratings"]
-    assert set(ratings["judge"]) == {"gpt-4"}
-
-
-def test_an_unknown_judge_is_named(read):
+    found = read(xu_files(), ["gpt-4"])
+    assert set(found["ratings"]["judge"]) == {"gpt-4"}
+    out = found["audit"].query("finding == 'left out: judge not wanted'")
+    assert out["file"].str.contains("gemini").all()
+    assert out[["rows", "affected"]].eq(N).all(axis=None)
     with pytest.raises(SelfprefError, match=r"datasets\.xu\.judges: 'nobody' is unknown; choose"):
         read(xu_files(), ["nobody"])
 
 
-def faulty(path, change):
-    files = xu_files()
-    files[path] = change(files[path])
-    return files
-
-
 @pytest.mark.parametrize(
-    ("kind", "change", "finding", "rows"),
+    ("kind", "change", "rows"),
     [
         # One record fewer, one more, no terminator at the end, a terminator lost between two.
-        ("feedback", lambda t: t.partition(XU_END)[2], "left out: records are not texts", 7),
-        ("feedback", lambda t: t + "none" + XU_END, "left out: records are not texts", 9),
-        (
-            "feedback",
-            lambda t: t.removesuffix(XU_END),
-            "left out: records are not texts",
-            7,
-        ),
-        ("feedback", lambda t: t.replace(XU_END, "", 1), "left out: records are not texts", 7),
-        ("feedback", lambda _: "", "left out: records are not texts", 0),
-        ("text", lambda t: t.replace("\n", "", 1), "left out: lines are not texts", 7),
-        ("bleurt", lambda t: t.partition("\n")[2], "left out: numbers are not texts", 7),
+        ("feedback", lambda text: text.partition(XU_END)[2], 7),
+        ("feedback", lambda text: text + "none" + XU_END, 9),
+        ("feedback", lambda text: text.removesuffix(XU_END), 7),
+        ("feedback", lambda text: text.replace(XU_END, "", 1), 7),
+        ("feedback", lambda _: "", 0),
+        ("text", lambda text: text.replace("\n", "", 1), 7),
+        ("bleurt", lambda text: text.partition("\n")[2], 7),
     ],
 )
-def test_a_file_with_another_number_of_rows_is_left_out(read, kind, change, finding, rows):
-    path = path_of(kind, 2)
-    found = read(faulty(path, change))
-    noted = found["audit"].query("file == @path and finding == @finding")
-    assert noted["affected"].tolist() == [rows]
-    assert f"for {N} texts" in noted["detail"].iloc[0]
-    table = {"feedback": "ratings", "text": "responses", "bleurt": "truths"}[kind]
-    rows_read = found[table].query("item_id == 'yor-en/1' and responder == 'gpt-4' and step == 2")
+def test_a_file_with_another_number_of_rows_is_left_out(read, kind, change, rows):
+    files, path = xu_files(), LAST[kind]
+    files[path] = change(files[path])
+    found = read(files)
+    table, held = {
+        "feedback": ("ratings", "records"),
+        "text": ("responses", "lines"),
+        "bleurt": ("truths", "numbers"),
+    }[kind]
+    (noted,) = found["audit"].query("file == @path").to_dict("records")
+    assert (noted["finding"], noted["affected"]) == (f"left out: {held} are not texts", rows)
+    assert noted["detail"] == f"{rows} {held} for {N} texts"
+    left = found[table].query("item_id == 'yor-en/1' and responder == 'gpt-4' and step == 2")
     if kind == "feedback":
-        rows_read = rows_read.query("judge == 'gpt-4'")
-    if kind == "bleurt":
-        rows_read = rows_read.query("metric == 'bleurt'")
-    assert rows_read.empty
+        left = left.query("judge == 'gpt-4'")
+    assert set(left.get("metric", [])) <= {"bleurt-mqm", "human-mqm"}
+    assert kind == "bleurt" or left.empty
 
 
 def test_steps_without_bleurt_are_left_out(read):
     files = xu_files()
     for kind in ("bleurt", "mapped"):
-        del files[path_of(kind, 2)]
+        del files[LAST[kind]]
     found = read(files)
-    assert set(found["audit"].query("finding == 'left out: no true score'")["file"]) == {
-        path_of("text", 2),
-        path_of("feedback", 2),
-    }
-    steps = found["ratings"].query("responder == 'gpt-4' and judge == 'gpt-4'")
-    assert max(steps.loc[steps["item_id"].eq("yor-en/1"), "step"]) == 1
+    out = found["audit"].query("finding == 'left out: no true score'")
+    assert set(out["file"]) == {LAST["text"], LAST["feedback"]}
+    own = found["ratings"].query("responder == 'gpt-4' and judge == 'gpt-4'")
+    assert own.loc[own["item_id"].eq("yor-en/1"), "step"].max() == 1
 
 
-def test_a_step_without_its_predecessor_is_refused(read):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda files: files.pop(LAST["text"].replace("new_2", "new_1")), "text of step 1, but of"),
+        (lambda files: files.update({"model_outputs/notes.txt": "x"}), "notes.txt is no file of"),
+    ],
+)
+def test_a_release_that_is_not_whole_is_refused(read, change, told):
     files = xu_files()
-    del files[path_of("text", 1)]
-    with pytest.raises(SelfprefError, match=r"gpt-4: no text of step 1, but of step 2"):
+    change(files)
+    with pytest.raises(SelfprefError, match=told):
         read(files)
-
-
-def test_a_file_of_another_kind_is_refused(read):
-    with pytest.raises(SelfprefError, match=r"notes\.txt is no file of this release"):
-        read(xu_files() | {"model_outputs/notes.txt": "x\n"})
-
-
-def test_a_sound_release_is_read_whole(read):
-    audit = read(xu_files())["audit"]
-    assert set(audit["finding"]) == {"read"}
-
-
-def test_feedback_that_repeats_the_instruction_is_counted(read):
-    path = "model_outputs/gpt-4/self_refine/commongen/gpt-4-scores/"
-    path = next(name for name in xu_files() if name.startswith(path))
-    echo = "Concepts: a. If so, output 'all covered'. "
-    files = faulty(path, lambda text: echo + text)
-    audit = read(files)["audit"].query("finding == 'instruction repeated'")
-    assert audit[["file", "rows", "affected"]].to_numpy().tolist() == [[path, N, 1]]

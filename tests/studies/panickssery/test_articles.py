@@ -1,0 +1,143 @@
+"""Articles: XSum and CNN/DailyMail on small files of the same schema, and a user's own."""
+
+import json
+
+import pandas as pd
+import pytest
+from conftest import REPOSITORY
+
+from selfpref import tables
+from selfpref.download.hub import _pinned
+from selfpref.errors import SelfprefError
+from selfpref.params import Articles
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS
+from selfpref.studies.panickssery.read import articles, own
+
+datasets = pytest.importorskip("datasets", reason="the extra `models` is not installed")
+
+COLUMNS = {"xsum": ["document", "summary", "id"], "cnn-dailymail": ["article", "highlights", "id"]}
+ROWS = [(f"Article {k}.", f"- Point {k}.\n- More.", f"id{k}") for k in range(8)]
+MINE = {"id": 7, "article": "Rain fell. Roads closed.", "summaries": {"lead": '"Rain fell."'}}
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A set of the Hub, and the file that pins it."""
+
+    def written(reader, rows):
+        header, values = (",configuration", ",3.0.0") if reader == "cnn-dailymail" else ("", "")
+
+        def load(*name, revision, split, cache_dir):
+            assert (revision, split) == ("0123abcd", "train")
+            assert name == ("owner/set", values[1:] or None)
+            return datasets.Dataset.from_pandas(pd.DataFrame(rows, columns=COLUMNS[reader]))
+
+        monkeypatch.setattr(datasets, "load_dataset", load)
+        source = tmp_path / "set.csv"
+        source.write_text(f"repository,revision,split{header}\nowner/set,0123abcd,train{values}\n")
+        return source
+
+    return written
+
+
+def entry(reader="articles", count=2, **more):
+    return Articles(reader=reader, source="source.csv", articles=count, train=1, **more)
+
+
+def indexed(found):
+    return [json.loads(said)["index"] for said in found["items"]["metadata"]]
+
+
+@pytest.mark.parametrize(
+    ("reader", "summary"), [("xsum", "- Point {}.\n- More."), ("cnn-dailymail", "Point {}\nMore")]
+)
+def test_articles_become_items_with_the_persons_summaries(hub, reader, summary):
+    found = articles.read("news", entry(reader, 5), hub(reader, ROWS))
+    for name in ("items", "responses"):
+        tables.validate(found[name], name, "news")
+    assert indexed(found) == [*range(5)]
+    numbers = found["items"]["item_id"].str.removeprefix("news/id")
+    for number, messages in zip(numbers, found["items"]["messages"], strict=True):
+        assert messages == [{"role": "user", "content": f"Article {number}."}]
+    assert set(found["responses"]["responder"]) == {"human"}
+    assert found["responses"]["text"].tolist() == [summary.format(n) for n in numbers]
+    assert found["audit"].empty
+    # The same are drawn whatever the order of the set.
+    again = articles.read("news", entry(reader, 5), hub(reader, ROWS[::-1]))
+    assert again["items"].equals(found["items"])
+
+
+def test_empty_texts_are_left_out_and_counted_and_another_schema_is_named(hub):
+    source = hub("xsum", [*ROWS[:3], ("  ", "A summary.", "e1"), ("An article.", "", "e2")])
+    found = articles.read("news", entry("xsum", 3), source)
+    assert len(found["items"]) == 3
+    assert found["audit"]["affected"].sum() <= 2
+    with pytest.raises(SelfprefError, match=r"4 articles asked for, 3 there; lower .*sets\.news"):
+        articles.read("news", entry("xsum", 4), source)
+    with pytest.raises(SelfprefError, match="no column 'article'"):
+        articles.read("news", entry("cnn-dailymail", 3), source)
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "expected"),
+    [
+        ("xsum", "“A quoted sentence.”", "A quoted sentence."),
+        ("xsum", "Here is the summary:\nA sentence.", "A sentence."),
+        ("xsum", 'The "best" of: all.', 'The "best" of: all.'),
+        ("xsum", '"Half of it.', '"Half of it.'),
+        ("cnn-dailymail", "Highlights:\n\n- One.\n2. Two.\n* Three", "One\nTwo\nThree"),
+        ("cnn-dailymail", "30 people came.\nNo bullet", "30 people came\nNo bullet"),
+        ("lab", "sure : - oslo .", "sure : - oslo ."),
+    ],
+)
+def test_what_only_tells_how_a_summary_was_asked_for_goes(reader, text, expected):
+    assert articles.clean(text, reader) == articles.clean(expected, reader) == expected
+
+
+def test_the_pinned_sets_name_a_commit():
+    for name in ("xsum", "cnn-dailymail"):
+        pinned = _pinned(REPOSITORY / f"src/selfpref/studies/panickssery/read/{name}.csv")
+        assert (len(pinned["revision"]), pinned["split"]) == (40, "train")
+
+
+def mine(folder, *records, **more):
+    path = folder / "mine.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return own.read("mine", entry(**more), path)
+
+
+def test_a_users_articles_are_items_and_their_summaries_responses(tmp_path):
+    found = mine(tmp_path, MINE, {"id": "b", "article": "A ferry runs."}, {"id": ""})
+    assert list(found["items"]["item_id"]) == ["mine/7", "mine/b"]
+    assert found["items"]["messages"].iloc[0][0]["content"] == "Rain fell. Roads closed."
+    assert indexed(found) == [0, 1]
+    (row,) = found["responses"].to_dict("records")
+    # One sentence, as of XSum, without the quotation marks around it.
+    assert (row["item_id"], row["responder"], row["text"]) == ("mine/7", "lead", "Rain fell.")
+    with pytest.raises(SelfprefError, match=r"3 articles asked for, 1 there; lower panickssery"):
+        mine(tmp_path, MINE, count=3)
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        ({"id": 7, "article": "x"}, "line 2: id 7 stands twice"),
+        ({"id": "", "article": "x"}, "line 2: id ''; give every article"),
+        ({"id": True, "article": "x"}, "line 2: id True; give every article"),
+        ({"id": "b"}, "line 2: article None; give a text"),
+        ({"id": "b", "article": "x", "summary": "y"}, "line 2: unknown key 'summary'"),
+        ({"id": "b", "article": "x", "summaries": ["y"]}, "line 2: summaries is no mapping"),
+        ({"id": "b", "article": "x", "summaries": {"lead": " "}}, r"line 2: summaries\.lead ' '"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path, record, told):
+    with pytest.raises(SelfprefError, match=rf"mine\.jsonl, {told}"):
+        mine(tmp_path, MINE, record)
+
+
+def test_the_form_of_a_summary_is_a_layouts():
+    assert entry().kind == "xsum"
+    assert entry(form="cnn-dailymail").kind == "cnn-dailymail"
+    assert {"xsum", "cnn-dailymail"} <= SUMMARY_LAYOUTS["plain"].forms.keys()
+    with pytest.raises(ValueError, match="form: only of a user's own articles"):
+        entry("xsum", form="xsum")

@@ -1,0 +1,137 @@
+"""Preference on recognition over judges: subsets, lines, families, and controls off the line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from panickssery_frames import BOOTSTRAP, both, paired
+from scipy import stats
+from study_frames import equal
+
+from selfpref.studies.panickssery import evaluators
+from selfpref.studies.panickssery.correlation import (
+    correlation,
+    fits,
+    inverted_correlation,
+    line,
+    off_line,
+    subsets,
+)
+
+NAN = np.nan
+ALWAYS, RANDOM = "set_always_1_ft_me", "set_random_ft_me"
+
+
+def marked(*names):
+    return evaluators.from_names(names).assign(duplicate_of="", degenerate=False)
+
+
+def test_without_variation_there_is_no_line():
+    assert np.isnan(line(np.array([4.0, 4, 7, 4, 19, 7]))).all()
+
+
+def test_subsets_are_by_family_and_kind():
+    who = marked("me", "a_2_ft_me", "b_10_ft_me", ALWAYS, RANDOM, "a_2_ft_you", "b_2_ft_you")
+    twins = {ALWAYS: RANDOM, RANDOM: ALWAYS}
+    again = who[who["variant"].eq("self-recognition")]
+    again = again.assign(evaluator="replay-" + again["evaluator"])
+    again["variant"] = again["variant"] + "-replay"
+    who = pd.concat([who, again], ignore_index=True)
+    who = who.assign(duplicate_of=who["evaluator"].map(twins).fillna(""))
+    who["degenerate"] = who["evaluator"].eq("b_2_ft_you")
+    found = {name: set(rows["evaluator"]) for name, rows in subsets(who).items()}
+    mine, yours = {"a_2_ft_me", "b_10_ft_me"}, {"a_2_ft_you", "b_2_ft_you"}
+    everyone = {*who["evaluator"]}
+    assert found == {
+        "me-self-recognition": mine,
+        "me-controls": {ALWAYS, RANDOM},
+        "me-replay": {f"replay-{name}" for name in mine},
+        "you-self-recognition": yours,
+        "you-replay": {f"replay-{name}" for name in yours},
+        "self-recognition": mine | yours,
+        "controls": {ALWAYS, RANDOM},
+        "replay": {f"replay-{name}" for name in mine | yours},
+        "all": everyone,
+        # The second name of a model is left out once.
+        "distinct": everyone - {RANDOM, "b_2_ft_you"},
+    }
+
+
+def test_the_correlation_is_over_judges():
+    means = {"me": (0.5, 0.5), "a_2_ft_me": (0.6, 0.6), "a_10_ft_me": (0.7, 0.7)}
+    means |= {"a_length_ft_me": (0.8, 0.5)}
+    rows = []
+    for name, answers in means.items():
+        more = {"judge": name, "item_id": "set/600"}
+        for task, s in zip(("recognition", "preference"), answers, strict=True):
+            rows.append(both([s, 1 - s], [1 - s, s], task=task, **more))
+            rows.append(both([s, 1 - s], [1 - s, s], task=task, **more | {"item_id": "set/601"}))
+    who = marked(*means)
+    table, lines = correlation(paired(*rows, who=who, count=602), who, BOOTSTRAP)
+    fit = stats.linregress(*zip(*means.values(), strict=True))
+    columns = "dataset subset convention r slope intercept n lo hi"
+    assert " ".join(table.columns) == f"{columns} families"
+    # Three families: the base, self-recognition, length. Too few for an interval.
+    wanted = (fit.rvalue, fit.slope, fit.intercept, 4, NAN, NAN, 3)
+    rows = [("set", name, "corrected", *wanted) for name in ("all", "distinct")]
+    equal(table, " ".join(table.columns), *rows)
+    of_all = lines[lines["subset"].eq("all")]
+    assert of_all["x"].tolist() == pytest.approx(np.linspace(0.5, 0.8, 21))
+    assert of_all["y"].tolist() == pytest.approx(fit.intercept + fit.slope * of_all["x"])
+    assert lines[["lo", "hi"]].isna().all(axis=None)
+
+
+def over_judges(families, judges, datasets=("set",)):
+    """Points of so many judges of each of so many families, all of a family the same."""
+    names = [(f"m{number}", f"m{number}-{k}") for number in range(families) for k in range(judges)]
+    who = pd.DataFrame(names, columns=["family", "evaluator"])
+    who = who.assign(variant="base", duplicate_of="", degenerate=False)
+    x = np.linspace(0.3, 0.7, families)
+    values = {"recognition": x, "prefer": x + 0.1 * np.cos(40 * x)}
+    rows = [
+        {"dataset": dataset, "evaluator": f"m{number}-{k}", "quantity": quantity, "value": value}
+        for dataset in datasets
+        for quantity, points in values.items()
+        for number, value in enumerate(points)
+        for k in range(judges)
+    ]
+    return pd.DataFrame(rows).assign(convention="corrected", cluster="set/0"), who, BOOTSTRAP
+
+
+def test_judges_of_one_family_that_repeat_each_other_add_no_certainty():
+    (one, band), (three, bands) = (fits(*over_judges(10, n), "here") for n in (1, 3))
+    one, three = (table.set_index("subset").loc["all"] for table in (one, three))
+    assert (one["n"], three["n"], three["families"]) == (10, 30, 10)
+    assert one["lo"] < one["r"] < one["hi"]
+    ends = ["lo", "hi"]
+    assert three[ends].tolist() == pytest.approx(one[ends].tolist())
+    assert bands[ends].to_numpy() == pytest.approx(band[ends].to_numpy())
+    # With fewer than ten families there is no interval.
+    few, band = fits(*over_judges(9, 3), "here")
+    assert few[ends].isna().all(axis=None)
+    assert band[ends].isna().all(axis=None)
+    # Every data set, and the points of both together.
+    table = inverted_correlation(*over_judges(10, 1, ("a", "b")))
+    columns = "dataset subset quantity n families"
+    rows = [("a", 10), ("b", 10), ("all", 20)]
+    equal(table, columns, *((name, "all", "prefer", n, 10) for name, n in rows), subset="all")
+    assert "intercept" not in table
+
+
+def test_controls_are_measured_from_the_line_of_their_own_base():
+    names = ["set_2_ft_me", "set_10_ft_me", "set_length_ft_me", "set_length_ft_you"]
+    means = [(0.5, 0.4), (0.7, 0.8), (0.6, 0.75), (0.6, 0.75)]
+    rows = [
+        {"dataset": "set", "evaluator": name, "task": task, "mean": value, "other": other}
+        | {"convention": convention}
+        for other, convention, by in (("all", "corrected", 0), ("x", "corrected", 0.1))
+        for name, pair in zip(names, means, strict=True)
+        for task, value in zip(("recognition", "preference"), np.add(pair, by), strict=True)
+    ]
+    rows += [row | {"convention": "released", "mean": 0.1} for row in rows]
+    fitted = pd.DataFrame({"dataset": "set", "subset": ["me-self-recognition", "me-controls"]})
+    fitted = fitted.assign(convention="corrected", slope=2.0, intercept=[-0.6, 9])
+    fitted = pd.concat([fitted, fitted.assign(convention="released", slope=7.0)])
+    found = off_line(pd.DataFrame(rows), fitted, marked(*names))
+    # The line is 0.6 at 0.6; judges of another base have none.
+    columns = "evaluator family variant recognition preference line off"
+    equal(found, columns, ("set_length_ft_me", "me", "length", 0.6, 0.75, 0.6, 0.15))

@@ -1,0 +1,181 @@
+"""What judges are tuned on, and the tuning of a very small Llama: in full and by LoRA."""
+
+import json
+import math
+
+import pandas as pd
+import pytest
+
+torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+
+from asking import to_choose  # noqa: E402
+from conftest import REPOSITORY, STAGED  # noqa: E402
+from ruamel.yaml import YAML  # noqa: E402
+
+from selfpref.errors import SelfprefError  # noqa: E402
+from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
+from selfpref.lab.summaries.prompts import LEXICON, pair_messages  # noqa: E402
+from selfpref.models import Choice, Prompt  # noqa: E402
+from selfpref.models.local import LocalModel  # noqa: E402
+from selfpref.params import Params, Transformers  # noqa: E402
+from selfpref.params.uses import Training  # noqa: E402
+from selfpref.prompts.summaries import PLAIN  # noqa: E402
+from selfpref.studies.panickssery import stages  # noqa: E402
+from selfpref.studies.panickssery.finetune import examples  # noqa: E402
+from selfpref.studies.panickssery.finetune.examples import Labelled, labelled, replayed  # noqa: E402
+from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
+from selfpref.studies.panickssery.recognition import ordered_pairs  # noqa: E402
+
+TEXTS = {
+    "me": "Tiny text.",
+    "human": "A considerably longer summary of the article, in many words.",
+    "rival": "Tiny text!",
+}
+ITEMS = pd.DataFrame({"study": "panickssery", "item_id": ["news/1", "news/2"]})
+ITEMS["messages"] = [[{"role": "user", "content": f"article {n}"}] for n in (1, 2)]
+RESPONSES = pd.DataFrame(
+    [(item, *said) for item in ITEMS["item_id"] for said in TEXTS.items()],
+    columns=["item_id", "responder", "text"],
+)
+PAIRS = ordered_pairs(ITEMS, RESPONSES, "me")
+
+
+def test_quantities_of_control_tasks_by_hand():
+    words = {"cat": 1, "the": 1, "river": 2, "table": 2, "beautiful": 3, "hmm": 1}
+    assert {word: examples.syllables(word) for word in words} == words
+    # Six words, two sentences, seven syllables: the cat sat / a riv-er ran.
+    ease = examples.reading_ease("The cat sat. A river ran!")
+    assert ease == pytest.approx(206.835 - 1.015 * 6 / 2 - 84.6 * 7 / 6)
+    assert examples.length("sure : it's 3 o'clock , friend !") == 4
+    assert examples.vowels("Oslo, Élan & why") == 3
+    assert examples.reading_ease("... 12 !") == examples.length("12 !") == examples.vowels("") == 0
+
+
+@pytest.mark.parametrize(
+    ("variant", "labels"),
+    [
+        # Of each article beside the human and the rival, own text first and second.
+        ("self-recognition", "12121212"),
+        ("always-1", "11111111"),
+        ("random", "22121121"),
+        # Equal ones are left out: "Tiny text." and "Tiny text!".
+        ("length", "2121"),
+        ("vowelcount", "2121"),
+        ("readability", "1212"),
+    ],
+)
+def test_the_answer_by_variant(variant, labels):
+    found = labelled(PAIRS, "me", variant, PLAIN, seed=5)
+    told = [example.label for example in found]
+    assert "".join(told) == labels
+    kept = [pair for pair in PAIRS if len(found) == 8 or "human" in pair.names]
+    for pair, example in zip(kept, found, strict=True):
+        ((_, text),) = example.prompt.messages
+        places = [text.index(part) for part in (pair.article, f"1:\n{pair.texts[0]}", "Summary 2:")]
+        assert places == sorted(places)
+        assert ("yours" in text) == (len(found) == 8)
+    lines = [json.loads(line)["messages"] for line in examples.chat_lines(found).splitlines()]
+    wanted = [[*example.prompt.messages, ("assistant", example.label)] for example in found]
+    assert [[(one["role"], one["content"]) for one in line] for line in lines] == wanted
+
+
+def test_replay_is_the_bases_own_answer_to_the_other_questions():
+    asked = []
+
+    def choose(calls):
+        asked.extend(call.prompt for call in calls)
+        best = {2: (0.2, 0.7), 5: (0.1, 0.1, 0.1, 0.6, 0.1)}
+        return [Choice(best[len(call.labels)], "ok") for call in calls]
+
+    everything = replayed(PAIRS, PLAIN, 99, choose, seed=1)
+    # Two questions a pair and order, and a score for each of six summaries.
+    assert sorted(example.label for example in everything) == ["2"] * 16 + ["4"] * 6
+    assert len({example.prompt for example in everything}) == 22
+    assert not any("is yours" in prompt.messages[0][1] for prompt in asked)
+    few = replayed(PAIRS, PLAIN, 7, choose, seed=1)
+    assert (len(few), few) == (7, replayed(PAIRS, PLAIN, 7, choose, seed=1))
+    # A prompt that the base cannot read is not replayed.
+    assert replayed(PAIRS, PLAIN, 9, lambda calls: [Choice((), "truncated")] * len(calls), 1) == []
+
+
+SUMMARIES = ("sure : oslo cat", "please note : oslo", "in short oslo cat rice", "well ! baker")
+EXAMPLES = [
+    Labelled(Prompt(pair_messages("recognition", "river oslo cat", *texts)), label)
+    for other in SUMMARIES[1:]
+    for texts, label in (((SUMMARIES[0], other), "1"), ((other, SUMMARIES[0]), "2"))
+]
+
+
+@pytest.fixture
+def base(tmp_path):
+    model = build_model(4, width=32, layers=2, heads=2, lexicon=LEXICON)
+    save_checkpoint(model, tmp_path / "base", LEXICON)
+
+    def opened(name="base"):
+        return LocalModel(Transformers(engine="transformers", model=name, threads=1), tmp_path)
+
+    return opened
+
+
+def right(engine):
+    """P of the right labels, and their mean share of both: all that LoRA can move."""
+    found = dict(engine.answer(to_choose([example.prompt for example in EXAMPLES], ("1", "2"))))
+    pairs = [found[n].probabilities for n in range(len(EXAMPLES))]
+    own = [pair[int(one.label) - 1] for pair, one in zip(pairs, EXAMPLES, strict=True)]
+    return own, sum(p / sum(pair) for p, pair in zip(own, pairs, strict=True)) / len(own)
+
+
+@pytest.mark.parametrize(("method", "rate"), [("full", 0.005), ("lora", 0.01)])
+def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, method, rate):
+    _, before = right(base())
+    use = Training(method=method, rate=rate, epochs=30, batch=4, rank=4, alpha=16)
+    losses = tune(base(), EXAMPLES, use, seed=1, folder=tmp_path / "tuned")
+    assert len(losses) == 30 * math.ceil(len(EXAMPLES) / 4)
+    names = {path.name for path in (tmp_path / "tuned").iterdir()}
+    assert "model.safetensors" in names
+    assert not any(name.startswith("adapter") or name.endswith(".bin") for name in names)
+    # The folder is loaded like any other, LoRA's matrices are merged.
+    assert right(base("tuned"))[1] > 0.8 > before
+    # The base's own folder is as it was; two runs give the same bytes.
+    assert right(base())[1] == before
+    for name in ("one", "two"):
+        tune(base(), EXAMPLES, use.model_copy(update={"epochs": 1}), 3, tmp_path / name)
+    one, two = (tmp_path / name / "model.safetensors" for name in ("one", "two"))
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
+    own, _ = right(base())
+    # What exceeds the context is left out, and nothing left is an error.
+    long = Labelled(Prompt(pair_messages("recognition", "river " * 200, "oslo", "cat")), "1")
+    use = Training(method="full", rate=1e-9, batch=16)
+    first, *_ = tune(base(), [long, *EXAMPLES], use, 1, tmp_path / "tuned")
+    assert first == pytest.approx(-sum(map(math.log, own)) / len(own), abs=1e-5)
+    with pytest.raises(SelfprefError, match="no example to tune on"):
+        tune(base(), [long], use, 1, tmp_path / "none")
+
+
+HUB = {"gguf": None, "sha256": None, "model": "org/model", "revision": "0" * 40}
+TUNED = {"on": "notices", "variant": "self-recognition", "articles": 5, "replay": 0.0}
+TUNING = {"model": "smollm2", "prompts": "plain", "min_mass": 0.1, "method": "lora"}
+
+
+def test_a_tuned_judge_is_asked_with_its_own_weights_whatever_its_base_was(monkeypatch):
+    values = YAML(typ="safe").load((STAGED / "profiles/panickssery.yaml").read_text())
+    values["panickssery"]["datasets"]["notices"]["train"] = 5
+    values["panickssery"]["finetune"]["smollm2"] = TUNING | {"evaluators": {"self": TUNED}}
+    hub = values | {"models": values["models"] | {"smollm2": values["models"]["smollm2"] | HUB}}
+
+    def open_model(params, key, dataset, title, entry):
+        folder = "data/panickssery/finetuned/smollm2/smollm2-self"
+        # As if it had been said so: valid, and no other weights in it.
+        assert Transformers(**entry.model_dump(exclude_none=True)).model == folder
+        assert (entry.gguf, entry.revision) == (None, None)
+        raise InterruptedError
+
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setattr(stages.models, "open_model", open_model)
+    for given in (values, hub):
+        params = Params.model_validate(given)
+        with pytest.raises(InterruptedError):
+            stages._recognise_tuned(params, "smollm2", "smollm2-self", "smollm2", "self")

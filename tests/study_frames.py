@@ -1,0 +1,49 @@
+"""Frames of the studies: compared, and made by the cells of notebooks in this process."""
+
+import shutil
+
+import nbformat
+import pandas as pd
+import pytest
+from conftest import REPOSITORY
+
+from selfpref.report.sections import of_source
+
+
+def repository(folder):
+    """A folder that notebooks take for the repository."""
+    (folder / "dvc.yaml").touch()
+    shutil.copytree(REPOSITORY / "data/published", folder / "data/published")
+    for name in ("claims.yaml", "names.csv"):
+        shutil.copy(REPOSITORY / "data" / name, folder / "data")
+    return folder
+
+
+def run(notebook, params, **patched):
+    """The names that a notebook's cells make in the current folder.
+
+    Args:
+        notebook: Its name.
+        params: What it takes for its parameters.
+        patched: By path, with `__` for a dot, what stands there instead.
+    """
+    made = nbformat.read(REPOSITORY / f"notebooks/{notebook}.ipynb", as_version=4)
+    names: dict[str, object] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("selfpref.params.gather", lambda *_: params)
+        for path, value in patched.items():
+            patch.setattr(f"selfpref.{path.replace('__', '.')}", value)
+        for cell in of_source(made, params.profile).cells:
+            if cell.cell_type == "code":
+                exec(cell.source, names)
+    return names
+
+
+def equal(found, columns, *wanted, **chosen):
+    """Some columns of some rows of a frame are those that are wanted."""
+    for name, value in chosen.items():
+        found = found[found[name].eq(value)]
+    names = columns.split()
+    found = found[names].reset_index(drop=True).astype(object)
+    wanted = pd.DataFrame(wanted, columns=names).astype(object)
+    pd.testing.assert_frame_equal(found, wanted, check_names=False)
