@@ -136,6 +136,18 @@ def test_a_stage_gives_every_name_of_its_cell_and_the_section_what_is_declared(p
                 assert at(running.section, path) == wanted, (name, path)
 
 
+def test_every_value_of_the_testbed_is_declared_by_a_stage(repositories):
+    every = stages(repositories["lab"]).values()
+    declared = {tuple(name.split(".")) for stage in every for name in stage.get("params", ())}
+    read = {
+        path
+        for path in paths(yaml.load(PROFILES["lab"]))
+        if any(path[: len(one)] == one for one in declared)
+    }
+    # These name stages.
+    assert set(paths(yaml.load(PROFILES["lab"]))) - read == {("lab", "seeds")}
+
+
 def test_a_notebook_opened_as_it_is_has_what_it_gathers(repositories):
     for notebook in (REPOSITORY / "notebooks").glob("*.ipynb"):
         names, opened = cell(notebook), 0
