@@ -140,9 +140,9 @@ def test_a_damaged_store_is_named(path, damage):
 @pytest.mark.parametrize(
     "change",
     [
-        # A text that is no UTF-8; and the reply to another call, which is whole in itself.
+        # A text that is no UTF-8; and the first call's reply, which is whole in itself.
         "UPDATE replies SET digest = CAST(x'ff' AS TEXT) WHERE key = 'two'",
-        "UPDATE replies SET (reply, digest) = (SELECT reply, digest FROM replies WHERE key = 'one')",
+        "UPDATE replies SET (reply, digest) = (SELECT reply, digest FROM replies LIMIT 1)",
     ],
 )
 def test_a_reply_that_is_not_what_was_written_is_refused(path, change):
@@ -221,9 +221,7 @@ def test_a_killed_run_repeats_no_completed_call(path, tmp_path, rng):
     command = [sys.executable, str(tmp_path / "work.py"), str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
     engine = {"engine": {"provider": "test"}}
-    keys = {
-        call_key(engine | call.as_json()): call.prompt.messages[0][1] for call in choices(2000)
-    }
+    keys = {call_key(engine | call.as_json()): call.prompt.messages[0][1] for call in choices(2000)}
     log = tmp_path / "asked.log"
     log.touch()
     for kills in range(3):
