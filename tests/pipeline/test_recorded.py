@@ -127,6 +127,24 @@ def test_a_study_needs_its_own_stages_and_beyond_needs_all(recorded):
     assert needed["beyond@recorded"] == every - {"report@recorded", "claims"} - chapters
 
 
+def test_a_change_of_a_pin_or_of_the_data_sets_makes_stale_what_reads_it(recorded):
+    always = {"check", "report@recorded", *of("wataoka")}
+    for change, stale in (
+        (lambda sets: sets.update(more=MINE), {"wataoka-items@more"}),
+        (lambda sets: sets.pop("mine"), set()),
+        (lambda sets: sets["vicuna80"].update(judges=["bard"]), {"wataoka-items@vicuna80"}),
+    ):
+        found = recorded.stale_after(
+            lambda params, change=change: change(params["wataoka"]["datasets"])
+        )
+        assert found == always | stale
+    source = recorded.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
+    pinned = source.read_bytes()
+    source.write_bytes(pinned.replace(b"results/xsum/gpt4_", b"results/xsum/gpt9_"))
+    assert "panickssery-items@panickssery" in recorded.stale()
+    source.write_bytes(pinned)
+
+
 # What is run once more, in a copy: a value tried out in the notebook alone, or as an experiment.
 
 
@@ -249,21 +267,3 @@ def test_dvc_stops_at_a_null_mapping_before_any_stage(recorded):
             recorded.stale()
         with pytest.raises(SelfprefError, match=r"wataoka\.datasets"):
             load(recorded.folder / "params.yaml")
-
-
-def test_a_change_of_a_pin_or_of_the_data_sets_makes_stale_what_reads_it(recorded):
-    always = {"check", "report@recorded", *of("wataoka")}
-    for change, stale in (
-        (lambda sets: sets.update(more=MINE), {"wataoka-items@more"}),
-        (lambda sets: sets.pop("mine"), set()),
-        (lambda sets: sets["vicuna80"].update(judges=["bard"]), {"wataoka-items@vicuna80"}),
-    ):
-        found = recorded.stale_after(
-            lambda params, change=change: change(params["wataoka"]["datasets"])
-        )
-        assert found == always | stale
-    source = recorded.folder / "src/selfpref/studies/panickssery/read/panickssery.csv"
-    pinned = source.read_bytes()
-    source.write_bytes(pinned.replace(b"results/xsum/gpt4_", b"results/xsum/gpt9_"))
-    assert "panickssery-items@panickssery" in recorded.stale()
-    source.write_bytes(pinned)
