@@ -1,6 +1,5 @@
 """Headless Chromium over its DevTools protocol: what a reader's browser would do with a page."""
 
-import base64
 import itertools
 import json
 import shutil
@@ -72,10 +71,6 @@ class Browser:
         )
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
-
-    def picture(self) -> bytes:
-        """The window as PNG."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 
 @contextmanager

@@ -68,15 +68,8 @@ class Clone:
         return Clone(folder, self.mirror, self.cache)
 
     def call(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=1800,
-            check=False,
-        )
+        where = {"cwd": self.folder, "env": self.environment, "timeout": 1800}
+        return subprocess.run(command, **where, capture_output=True, text=True, check=False)
 
     def repro(self, *options: str) -> subprocess.CompletedProcess[str]:
         return self.call("dvc", "repro", *options)
@@ -161,14 +154,9 @@ def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
 def cloned(top, releases):
     """A clone in which nothing has run, with small releases to download."""
     folder = top / "clone"
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    for name in listed:
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    for name in listed.stdout.splitlines():
         if (REPOSITORY / name).is_file() and not name.startswith(USERS):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(REPOSITORY / name, folder / name)
@@ -192,18 +180,9 @@ def cloned(top, releases):
 
 # A user's own file.
 OWN = [
-    {
-        "item": item,
-        "responder_a": "my-judge",
-        "responder_b": "other",
-        "label": "a" if item % 2 else "b",
-        "judge": "my-judge",
-        "order": order,
-        "probability_a": 0.9 if item % 3 else 0.2,
-        "probability_b": 0.1 if item % 3 else 0.8,
-        "text_a": "=cmd",
-        "text_b": "[[A]]",
-    }
+    {"item": item, "responder_a": "my-judge", "responder_b": "other", "judge": "my-judge"}
+    | {"label": "a" if item % 2 else "b", "order": order, "text_a": "=cmd", "text_b": "[[A]]"}
+    | {"probability_a": 0.9 if item % 3 else 0.2, "probability_b": 0.1 if item % 3 else 0.8}
     for item in range(12)
     for order in ("ab", "ba")
 ]
@@ -218,11 +197,8 @@ ALONE = "onlooker-2"
 
 def judge(weights):
     """An entry of `models` for one judge."""
-    return {
-        "engine": "transformers",
-        "model": f"data/lab/models/{{dataset}}/{weights}",
-        "threads": 1,
-    }
+    model = f"data/lab/models/{{dataset}}/{weights}"
+    return {"engine": "transformers", "model": model, "threads": 1}
 
 
 def of_wataoka(params) -> None:
@@ -230,7 +206,7 @@ def of_wataoka(params) -> None:
     params["lab"]["dialogues"].update(
         families=3, onlookers=2, base_steps=150, tune_steps=20, contest_steps=1
     )
-    params["bootstrap"].update(resamples=200)
+    params["bootstrap"].update(resamples=100)
     params["models"]["families"]["names"] = [*FAMILIES]
     params["models"]["judges"]["names"] = [*TOGETHER]
     params["models"][ALONE] = judge(ALONE)
@@ -300,15 +276,14 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
     }
 
     def change(params) -> None:
-        params["bootstrap"].update(resamples=200)
+        params["bootstrap"].update(resamples=100)
         params["wataoka"]["datasets"]["mine"] = MINE
 
     with cloned(tmp_path_factory.mktemp("recorded"), releases) as clone:
         (clone.folder / "mine.jsonl").write_text(lines(*OWN))
         assert clone.call("selfpref", "use", "recorded").returncode == 0
         clone.edit(change)
-        done = clone.repro()
-        assert done.returncode == 0, done.stderr + done.stdout
+        ran(clone.repro())
         yield clone
 
 
@@ -325,6 +300,6 @@ def laboratory(tmp_path_factory) -> Iterator[Clone]:
 
     with cloned(tmp_path_factory.mktemp("laboratory"), {}) as clone:
         clone.edit(change)
-        done = clone.repro()
-        assert done.returncode == 0, done.stderr + done.stdout
+        chapters = ("chapter@wataoka-lab", "chapter@panickssery-lab")
+        ran(clone.repro(*chapters, "xu-refine@translators", "xu-refine@solver"))
         yield clone

@@ -126,8 +126,7 @@ def pin(root: Path, repository: str, files: dict[str, str], source: Path) -> Pat
         writer = csv.writer(handle)
         writer.writerow(["repository", "commit", "path", "bytes", "sha256"])
         for path, text in files.items():
-            body = text.encode()
-            target = root / repository / COMMIT / path
+            body, target = text.encode(), root / repository / COMMIT / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(body)
             digest = hashlib.sha256(body).hexdigest()
@@ -135,17 +134,19 @@ def pin(root: Path, repository: str, files: dict[str, str], source: Path) -> Pat
     return source
 
 
+FASTCHAT = "fastchat/llm_judge/data/mt_bench/"
+
+
 def reference_files(category: dict[int, str]) -> dict[str, str]:
     """Questions with their categories, and a reference answer to both turns of each."""
-    folder = "fastchat/llm_judge/data/mt_bench/"
     asked = ({"question_id": n, "category": kind} for n, kind in category.items())
     answers = (
         {"question_id": n, "choices": [{"turns": [f"reference {n}.1", f"reference {n}.2"]}]}
         for n in category
     )
     return {
-        f"{folder}question.jsonl": lines(*asked),
-        f"{folder}reference_answer/gpt-4.jsonl": lines(*answers),
+        f"{FASTCHAT}question.jsonl": lines(*asked),
+        f"{FASTCHAT}reference_answer/gpt-4.jsonl": lines(*answers),
     }
 
 
@@ -157,79 +158,53 @@ def mt_bench_files(questions: int, seed: int = 0) -> dict[str, str]:
     for question, turn in itertools.product(numbers, (1, 2)):
         for a, b in itertools.combinations(MT_BENCH_MODELS, 2):
             key = {"question_id": question, "turn": turn}
-            human += [
-                {
-                    "judge": f"expert_{voter}",
-                    "model_a": b,
-                    "model_b": a,
-                    **key,
-                    "winner": str(rng.choice(["model_a", "model_b", "tie"], p=[0.3, 0.5, 0.2])),
-                }
-                for voter in range(2)
-            ]
-            winner = rng.choice(
-                ["model_a", "model_b", "tie", "tie (inconsistent)"], p=[0.6, 0.3, 0.05, 0.05]
-            )
-            verdicts.append(
-                {"judge": "gpt4_pair", "model_a": a, "model_b": b, **key, "winner": str(winner)}
-            )
-    folder = "fastchat/llm_judge/data/mt_bench/"
-    return {
+            for voter in range(2):
+                winner = str(rng.choice(["model_a", "model_b", "tie"], p=[0.3, 0.5, 0.2]))
+                vote = {"judge": f"expert_{voter}", "model_a": b, "model_b": a, **key}
+                human.append(vote | {"winner": winner})
+            known = ["model_a", "model_b", "tie", "tie (inconsistent)"]
+            said = {"judge": "gpt4_pair", "model_a": a, "model_b": b, **key}
+            verdicts.append(said | {"winner": str(rng.choice(known, p=[0.6, 0.3, 0.05, 0.05]))})
+    asked = [{"question_id": q, "category": "math", "turns": ["first?", "then?"]} for q in numbers]
+    files = {
         "data/snapshots/mtbench/human.jsonl": lines(*human),
         "data/snapshots/mtbench/gpt4_pair.jsonl": lines(*verdicts),
-        f"{folder}question.jsonl": lines(
-            *({"question_id": q, "category": "math", "turns": ["first?", "then?"]} for q in numbers)
-        ),
-        **{
-            f"{folder}model_answer/{model}.jsonl": lines(
-                *(
-                    {
-                        "question_id": q,
-                        "model_id": model,
-                        "choices": [{"index": 0, "turns": [f"{model} one", f"{model} two"]}],
-                    }
-                    for q in numbers
-                )
-            )
-            for model in MT_BENCH_MODELS
-        },
+        f"{FASTCHAT}question.jsonl": lines(*asked),
     }
+    for model in MT_BENCH_MODELS:
+        choices = [{"index": 0, "turns": [f"{model} one", f"{model} two"]}]
+        answers = [{"question_id": q, "model_id": model, "choices": choices} for q in numbers]
+        files[f"{FASTCHAT}model_answer/{model}.jsonl"] = lines(*answers)
+    return files
 
 
 def vicuna80_files(questions: int, seed: int = 1) -> dict[str, str]:
     """The same for Vicuna-80: every judge on every ordered pair, votes split over directions."""
     rng = np.random.default_rng(seed)
-    folder = "data/vicuna80/"
-    numbers = range(1, questions + 1)
-    files = {
-        f"{folder}prompts/vicuna_questions.jsonl": lines(
-            *({"question_id": q, "text": f"question {q}?", "category": "generic"} for q in numbers)
+    folder, numbers = "data/vicuna80/", range(1, questions + 1)
+
+    def scores(asked: list[int], shares: list[float], times: int = 1) -> str:
+        return lines(
+            *(
+                {"question_id": q, "score": int(rng.choice([1, 2, 3], p=shares))}
+                for q in asked
+                for _ in range(times)
+            )
         )
-    }
+
+    asked = [{"question_id": q, "text": f"question {q}?", "category": "generic"} for q in numbers]
+    files = {f"{folder}prompts/vicuna_questions.jsonl": lines(*asked)}
     for name in VICUNA:
-        files[f"{folder}generations/answer_{name}.jsonl"] = lines(
-            *({"question_id": q, "text": f"{name} says {q}"} for q in numbers)
-        )
+        answers = [{"question_id": q, "text": f"{name} says {q}"} for q in numbers]
+        files[f"{folder}generations/answer_{name}.jsonl"] = lines(*answers)
     for first, second in itertools.permutations(VICUNA, 2):
         half = [q for q in numbers if (q % 2 == 0) == (first < second)]
-        files[
-            f"{folder}ratings-human/answer_{first}-vs-answer_{second}-human-reviewer_threeclass.jsonl"
-        ] = lines(
-            *(
-                {"question_id": q, "score": int(rng.choice([1, 2, 3], p=[0.45, 0.4, 0.15]))}
-                for q in half
-                for _ in range(3)
-            )
-        )
+        pair = f"answer_{first}-vs-answer_{second}"
+        voted = f"{folder}ratings-human/{pair}-human-reviewer_threeclass.jsonl"
+        files[voted] = scores(half, [0.45, 0.4, 0.15], 3)
         for judge in VICUNA:
-            files[
-                f"{folder}ratings-{judge}/answer_{first}-vs-answer_{second}-{judge}-reviewer.jsonl"
-            ] = lines(
-                *(
-                    {"question_id": q, "score": int(rng.choice([1, 2, 3], p=[0.5, 0.4, 0.1]))}
-                    for q in numbers
-                )
-            )
+            path = f"{folder}ratings-{judge}/{pair}-{judge}-reviewer.jsonl"
+            files[path] = scores([*numbers], [0.5, 0.4, 0.1])
     return files
 
 
@@ -250,51 +225,45 @@ def xu_numbers(values: list[float]) -> str:
     return "".join(f"{value!r}\n" for value in values)
 
 
-def xu_mapped(raw: float) -> float:
-    """A rising map with plateaus, as the release's from BLEURT to the scale of MQM."""
-    return float(min(0.0, np.floor(raw * 10) * 5 - 30))
+def xu_said(points: int) -> str:
+    return xu_feedback(points) + XU_END
 
 
-class XuCell:
-    """One step: texts, points lost by the model's own feedback, and raw BLEURT."""
+def xu_mapped(values: list[float]) -> str:
+    """By a rising map with plateaus, as the release's from BLEURT to the scale of MQM."""
+    return xu_numbers([float(min(0.0, np.floor(raw * 10) * 5 - 30)) for raw in values])
 
-    def __init__(self, texts: list[str], points: list[int], raw: list[float]) -> None:
-        self.texts, self.points, self.raw = texts, points, raw
 
-    @classmethod
-    def first(cls, sentences: int, rng: np.random.Generator) -> "XuCell":
-        return cls(
-            [f"the red fox {i} runs to its den" for i in range(sentences)],
-            [int(points) for points in rng.integers(4, 12, sentences)],
-            [float(raw) for raw in rng.uniform(0.1, 0.7, sentences)],
-        )
+def xu_step(
+    model: str, language: str, step: int, texts: list[str], points: list[int], raw: list[float]
+) -> dict[str, str]:
+    """The four files of a step: texts, points lost by the model's own feedback, and raw BLEURT."""
+    n = len(texts)
+    top = f"model_outputs/{model}/self_refine/{language}"
+    name = f"{language}_refinement_{n}_{model}_new_{step}_rerun"
+    scores = f"{language}_eval_{n}_one-shot_{model}_new_{step}_rerun"
+    return {
+        f"{top}/{model}-outputs/{name}.txt": "".join(f"{text}\n" for text in texts),
+        f"{top}/{model}-scores/{scores}.txt": "".join(map(xu_said, points)),
+        f"{top}/bleurt-raw/{name}_bleurt.txt": xu_numbers(raw),
+        f"{top}/bleurt-nor/{model}_{step}_bleurt_nor.txt": xu_mapped(raw),
+    }
 
-    def refined(self, step: int, rng: np.random.Generator) -> "XuCell":
-        """Half the texts change, and their own score rises; the others stay."""
-        texts, points, raw = list(self.texts), list(self.points), list(self.raw)
-        for i in range(step % 2, len(texts), 2):
+
+def xu_chain(n: int, model: str, language: str, rng: np.random.Generator) -> dict[str, str]:
+    """Three steps: half the texts change, and their own score rises; the others stay."""
+    texts = [f"the red fox {i} runs to its den" for i in range(n)]
+    points = [int(lost) for lost in rng.integers(4, 12, n)]
+    raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
+    files = {}
+    for step in range(1, 4):
+        files |= xu_step(model, language, step - 1, texts, points, raw)
+        for i in range(step % 2, n, 2):
             if points[i]:
                 texts[i] = f"the red fox {i} walks to its den, draft {step}"
                 points[i] -= 1
                 raw[i] = float(rng.uniform(0.1, 0.7))
-        return XuCell(texts, points, raw)
-
-    def files(self, model: str, language: str, step: int) -> dict[str, str]:
-        """The four files of this step."""
-        n = len(self.texts)
-        top = f"model_outputs/{model}/self_refine/{language}"
-        name = f"{language}_refinement_{n}_{model}_new_{step}_rerun"
-        scores = f"{language}_eval_{n}_one-shot_{model}_new_{step}_rerun"
-        return {
-            f"{top}/{model}-outputs/{name}.txt": "".join(f"{text}\n" for text in self.texts),
-            f"{top}/{model}-scores/{scores}.txt": "".join(
-                xu_feedback(points) + XU_END for points in self.points
-            ),
-            f"{top}/bleurt-raw/{name}_bleurt.txt": xu_numbers(self.raw),
-            f"{top}/bleurt-nor/{model}_{step}_bleurt_nor.txt": xu_numbers(
-                [xu_mapped(raw) for raw in self.raw]
-            ),
-        }
+    return files
 
 
 def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
@@ -309,38 +278,30 @@ def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
     for language in ("yor-en", "jav_Latn-en"):
         files[f"srcs/{language}_src_{n}.txt"] = sources
         for model in ("gpt-4", "gemini"):
-            cell = XuCell.first(n, rng)
-            for step in range(3):
-                files |= cell.files(model, language, step)
-                cell = cell.refined(step + 1, rng)
+            files |= xu_chain(n, model, language, rng)
     yoruba = "model_outputs/gpt-4/self_refine/yor-en"
     for step in (0, 2):
         files[f"{yoruba}/human/human_{step}.txt"] = "-25\n-20\n-11\n-6"
     for step in range(3):
-        covered = ["all covered" if i <= step else "['run']" for i in range(n)]
-        top = "model_outputs/gpt-4/self_refine/commongen/gpt-4"
-        name = f"{n}_gpt-4_new_{step}_rerun.txt"
-        files[f"{top}-outputs/commongen_refinement_{name}"] = "".join(
-            f"A fox runs to its den, draft {step}.\n" if i < step else "A fox in its den.\n"
-            for i in range(n)
-        )
-        files[f"{top}-scores/commongen_eval_{n}_one-shot_gpt-4_new_{step}_rerun.txt"] = "".join(
-            said + XU_END for said in covered
-        )
+        top, name = f"{yoruba[:-6]}commongen/gpt-4", f"{n}_gpt-4_new_{step}_rerun.txt"
+        uses = f"A fox runs to its den, draft {step}.\n"
+        texts = uses * min(step, n) + "A fox in its den.\n" * (n - step)
+        said = [("all covered" if i <= step else "['run']") + XU_END for i in range(n)]
+        files[f"{top}-outputs/commongen_refinement_{name}"] = texts
+        scores = name.replace("gpt-4_new", "one-shot_gpt-4_new")
+        files[f"{top}-scores/commongen_eval_{scores}"] = "".join(said)
     # Best of 2: the second candidate of each sentence is scored higher.
-    pairs = "".join(f"the fox {i}, candidate {j}\n" for i in range(n) for j in range(2))
-    chosen = "".join(f"the fox {i}, candidate 1\n" for i in range(n))
     raw = [float(value) for value in rng.uniform(0.1, 0.7, n)]
     end = f"yor-en_refinement_{n}_gpt-4_new_0_rerun"
     judged = f"yor-en_eval_{n}_one-shot_gpt-4_new_0_rerun.txt"
+    both = [f"the fox {i}, candidate {j}\n" for i in range(n) for j in range(2)]
     files |= {
-        f"{yoruba}/gpt-4-outputs-2/{end}.txt": pairs,
-        f"{yoruba}/gpt-4-scores-2/{judged}": (xu_feedback(6) + XU_END + xu_feedback(1) + XU_END)
-        * n,
-        f"{yoruba}/gpt-4-outputs-1of2/{end}.txt": chosen,
-        f"{yoruba}/gpt-4-scores-1of2/{judged}": (xu_feedback(1) + XU_END) * n,
+        f"{yoruba}/gpt-4-outputs-2/{end}.txt": "".join(both),
+        f"{yoruba}/gpt-4-scores-2/{judged}": (xu_said(6) + xu_said(1)) * n,
+        f"{yoruba}/gpt-4-outputs-1of2/{end}.txt": "".join(both[1::2]),
+        f"{yoruba}/gpt-4-scores-1of2/{judged}": xu_said(1) * n,
         f"{yoruba}/1of2-bleurt-raw/{end}_bleurt.txt": xu_numbers(raw),
-        f"{yoruba}/1of2-bleurt-nor/gpt-4_0_bleurt_nor.txt": xu_numbers(list(map(xu_mapped, raw))),
+        f"{yoruba}/1of2-bleurt-nor/gpt-4_0_bleurt_nor.txt": xu_mapped(raw),
     }
     # A translator, judged and paraphrased by gpt-4.
     system = f"model_outputs/nllb-moe-54b/yor-en_{n}"
@@ -349,19 +310,19 @@ def xu_files(sentences: int = 8, seed: int = 3) -> dict[str, str]:
         judge = "" if name else "_gpt-4"
         files |= {
             f"{system}{name}.txt": "".join(f"a red fox {i}{name}\n" for i in range(n)),
-            f"{system}{name}{judge}_feedback.txt": (xu_feedback(points) + XU_END) * n,
+            f"{system}{name}{judge}_feedback.txt": xu_said(points) * n,
             f"{system}{name}_bleurt_raw.txt": xu_numbers(raw),
-            f"{system}{name}_bleurt_nor.txt": xu_numbers(list(map(xu_mapped, raw))),
+            f"{system}{name}_bleurt_nor.txt": xu_mapped(raw),
         }
     # Gemini reads gpt-4's first texts, and the references twice; gpt-4 runs once for itself.
     beside = f"model_outputs/gemini/yor-en_eval_{n}_one-shot"
     quoting = "'red fox' is a major accuracy/mistranslation error\n'the den' is a minor style error"
     files[f"{beside}_gpt-4_rerun.txt"] = (quoting.replace("the den", "its den") + XU_END) * n
     for again in ("", "_rerun"):
-        files[f"{beside}_human{again}.txt"] = (xu_feedback(5) + XU_END) * n
+        files[f"{beside}_human{again}.txt"] = xu_said(5) * n
     for step, name in enumerate(("base_outputs_gemini_bleurt", "")):
         raw = name or f"self_refinement_{n}_gemini_new_{step}_rerun_bleurt"
         files[f"model_outputs/gemini/yor-en_{raw}.txt"] = xu_numbers([0.3] * n)
         mark = f"_new_{step}" if step else ""
-        files[f"{beside}_gemini{mark}_rerun.txt"] = (xu_feedback(5 - step) + XU_END) * n
+        files[f"{beside}_gemini{mark}_rerun.txt"] = xu_said(5 - step) * n
     return files

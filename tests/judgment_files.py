@@ -1,4 +1,7 @@
-"""One set of judgments as files of each format that `selfpref measure` reads."""
+"""One set of judgments as files of each format that `selfpref measure` reads.
+
+Verdicts are `item, first, second, judge, choice`, the first read first; votes as `labels` has them.
+"""
 
 import json
 from collections.abc import Callable
@@ -11,15 +14,6 @@ Files = tuple[Path, Path | None]
 CHOICES = {"a": "model_a", "b": "model_b", "tie": "tie"}
 SCORES = {"a": 1, "b": 2, "tie": 3}
 PREFERENCES = {"a": 1, "b": 2, "tie": 1.5}
-
-
-def of_tables(tables: dict[str, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Verdicts (`item, first, second, judge, choice`, the first read first) and votes of tables."""
-    verdicts, votes = tables["verdicts"], tables["labels"]
-    pair = pd.DataFrame(verdicts["candidates"].tolist(), columns=["first", "second"])
-    found = pair.assign(item=verdicts["item_id"].to_numpy(), judge=verdicts["judge"].to_numpy())
-    found["choice"] = verdicts["choice"].astype(object).where(verdicts["choice"].notna()).to_numpy()
-    return found, votes.rename(columns={"item_id": "item"})
 
 
 def _side(row) -> str | None:
@@ -38,30 +32,24 @@ def pairs(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: str) 
     rows = []
     for row in verdicts.itertuples():
         one, two = sorted((row.first, row.second))
-        shared = {"item": row.item, "responder_a": one, "responder_b": two, "judge": row.judge}
-        order = "ab" if row.first == one else "ba"
         verdict = row.choice if isinstance(row.choice, str) else None
-        rows.append({**shared, "order": order, "label": None, "verdict": verdict})
+        said = {"order": "ab" if row.first == one else "ba", "label": None, "verdict": verdict}
+        key = {"item": row.item, "responder_a": one, "responder_b": two, "judge": row.judge}
+        rows.append(key | said)
     voted = folder / "votes.csv"
     columns = ["item", "responder_a", "responder_b", "label", "annotator"]
     votes[columns].to_csv(voted, index=False)
     return _json(folder / f"{name}.jsonl", rows), voted
 
 
-def _battles(votes: pd.DataFrame, path: Path) -> Path:
-    return _json(
-        path,
-        [
-            {
-                "question_id": row.item,
-                "model_a": row.responder_a,
-                "model_b": row.responder_b,
-                "winner": CHOICES[row.label],
-                "judge": row.annotator,
-            }
-            for row in votes.itertuples()
-        ],
-    )
+def _battle(item: str, a: str, b: str, choice: str | None, judge: str) -> dict:
+    pair = {"question_id": item, "model_a": a, "model_b": b}
+    return pair | {"winner": CHOICES.get(choice), "judge": judge}
+
+
+def _voted(votes: pd.DataFrame, made: Callable[..., dict]) -> list[dict]:
+    columns = ["item", "responder_a", "responder_b", "label", "annotator"]
+    return [made(*row) for row in votes[columns].itertuples(index=False)]
 
 
 def fastchat(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: str) -> Files:
@@ -73,38 +61,30 @@ def fastchat(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: st
         known = {one: "model_1", two: "model_2", "tie": "tie"}
         game["g1_winner" if row.first == one else "g2_winner"] = known.get(row.choice, "error")
     path = _json(folder / f"{name}.jsonl", list(games.values()))
-    return path, _battles(votes, folder / "votes.jsonl")
+    return path, _json(folder / "votes.jsonl", _voted(votes, _battle))
 
 
 def arena(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: str) -> Files:
     rows = [
-        {
-            "question_id": row.item,
-            "model_a": row.first,
-            "model_b": row.second,
-            "winner": CHOICES.get(_side(row)),
-            "judge": row.judge,
-        }
+        _battle(row.item, row.first, row.second, _side(row), row.judge)
         for row in verdicts.itertuples()
     ]
-    return _json(folder / f"{name}.jsonl", rows), _battles(votes, folder / "votes.jsonl")
+    battles = _json(folder / "votes.jsonl", _voted(votes, _battle))
+    return _json(folder / f"{name}.jsonl", rows), battles
 
 
-def _annotated(item: str, one: str, two: str, who: str, choice: str | None) -> dict:
+def _annotated(item: str, one: str, two: str, choice: str | None, who: str) -> dict:
     shown = {"output_1": "x", "output_2": "y", "generator_1": one, "generator_2": two}
     return {**shown, "instruction": item, "annotator": who, "preference": PREFERENCES.get(choice)}
 
 
 def alpaca_eval(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: str) -> Files:
     rows = [
-        _annotated(row.item, row.first, row.second, row.judge, _side(row))
+        _annotated(row.item, row.first, row.second, _side(row), row.judge)
         for row in verdicts.itertuples()
     ]
-    voted = [
-        _annotated(row.item, row.responder_a, row.responder_b, row.annotator, row.label)
-        for row in votes.itertuples()
-    ]
-    return _json(folder / f"{name}.json", rows), _json(folder / "votes.json", voted)
+    voted = _json(folder / "votes.json", _voted(votes, _annotated))
+    return _json(folder / f"{name}.json", rows), voted
 
 
 def reviews(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: str) -> Files:
@@ -125,11 +105,8 @@ def reviews(verdicts: pd.DataFrame, votes: pd.DataFrame, folder: Path, name: str
 
 
 WRITERS: dict[str, Callable[[pd.DataFrame, pd.DataFrame, Path, str], Files]] = {
-    "pairs": pairs,
-    "fastchat": fastchat,
-    "arena": arena,
-    "alpaca-eval": alpaca_eval,
-    "reviews": reviews,
+    **{"pairs": pairs, "fastchat": fastchat, "arena": arena},
+    **{"alpaca-eval": alpaca_eval, "reviews": reviews},
 }
 # These do not say which response was read first.
 WITHOUT_ORDER = ("arena", "alpaca-eval")

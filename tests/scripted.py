@@ -43,26 +43,14 @@ def position(token: str, alternatives: dict[str, float]) -> Body:
 def completion(body: Body, positions: list[Body], finish: str = "stop", **message: Any) -> Body:
     """A chat completion as OpenAI writes it."""
     content = "".join(entry["token"] for entry in positions)
+    said = {"role": "assistant", "content": content, "refusal": None} | message
+    logprobs = {"content": positions} if body.get("logprobs") else None
+    choice = {"index": 0, "message": said, "logprobs": logprobs, "finish_reason": finish}
     prompt = sum(len(message["content"].split()) for message in body["messages"])
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion",
-        "created": 0,
-        "model": body["model"],
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": content, "refusal": None} | message,
-                "logprobs": {"content": positions} if body.get("logprobs") else None,
-                "finish_reason": finish,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": prompt,
-            "completion_tokens": len(positions),
-            "total_tokens": prompt + len(positions),
-        },
-    }
+    usage = {"prompt_tokens": prompt, "completion_tokens": len(positions)}
+    usage["total_tokens"] = prompt + len(positions)
+    head = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body["model"]}
+    return head | {"choices": [choice], "usage": usage}
 
 
 def share_of_a(body: Body) -> float:
@@ -112,10 +100,8 @@ class ByModel:
         ids, positions = self.encode(body), []
         context = len(ids)
         if context >= self.model.config.max_position_embeddings:
-            raise web.HTTPBadRequest(
-                text=error("This model's maximum context length is shorter", "BadRequestError"),
-                content_type="application/json",
-            )
+            text = error("This model's maximum context length is shorter", "BadRequestError")
+            raise web.HTTPBadRequest(text=text, content_type="application/json")
         draw = random.Random(body.get("seed"))
         finish = "length"
         for _ in range(body["max_tokens"]):
@@ -270,12 +256,8 @@ class Scripted:
             headers = {"Retry-After": "0.1"} if act == "429" else {}
             if act == "quota":
                 headers["x-should-retry"] = "false"
-            response = web.Response(
-                status=status,
-                text=text.replace("{key}", key),
-                headers=headers,
-                content_type="application/json",
-            )
+            said, kind = text.replace("{key}", key), "application/json"
+            response = web.Response(status=status, text=said, headers=headers, content_type=kind)
             # As gateways do, where the client takes it.
             response.enable_compression()
             return response

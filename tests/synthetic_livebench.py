@@ -18,47 +18,21 @@ PATHS = {
     "reasoning": ("voting/livebench_reasoning_judgement.csv", THINKING),
     "math": ("judgements/livebench_math_judgement.csv", THINKING),
 }
-# By category and task: question, key, a right response, a wrong one.
-TASKS = {
-    "instruction_following": {"summarize": ("Sum up {n}.", None, "Short {n}.", "Long {n}.")},
-    "language": {
-        "typos": ("Mend the text {n}.", "A tidy text {n}.", "A tidy text {n}.", "A tydy text."),
-        "connections": (
-            "Group {n}.",
-            "ant, bee, fly, wasp, oak, elm, ash, fir",
-            "**bee, ant, wasp, fly, elm, oak, fir, ash**",
-            "**ant, oak, bee, elm, fly, ash, wasp, fir**",
-        ),
-    },
-    "coding": {"LCB_generation": ("### Question: Code {n}.\n### Format: x", None, "ok", "no {n}")},
-    "data_analysis": {
-        "cta": ("Name the class {n}.", "city", "city", "year"),
-        "tablejoin": ("Join {n}.", '{{"a": "x"}}', "{{'a': 'x'}}", "{{'a': 'y', 'b': None}}"),
-    },
-    "reasoning": {
-        "web_of_lies_v2": (
-            "Who lies in {n}?",
-            "yes, no, yes",
-            "**yes, no, yes**",
-            "**no, no, no**",
-        ),
-        "spatial": ("Count {n}.", "4", "**4**", "It is **7**."),
-    },
-    "math": {
-        "AMPS_Hard": (
-            "Differentiate $x^2 + {n}$. Please put your final answer in a $\\boxed{{}}$.",
-            "2 x",
-            "$\\boxed{{2x}}$",
-            "$\\boxed{{x}}$",
-        ),
-        "olympiad": (
-            "The question is: prove {n}. The solution is: gap",
-            "2,1",
-            "Answer: 2, 1",
-            "?",
-        ),
-    },
-}
+# Category, task, question, key (or none), a right response, a wrong one.
+TASKS = r"""
+instruction_following | summarize | Sum up {n}. | - | Short {n}. | Long {n}.
+language | typos | Mend the text {n}. | A tidy text {n}. | A tidy text {n}. | A tydy text.
+language | connections | Group {n}. | ant, bee, fly, wasp, oak, elm, ash, fir
+ | **bee, ant, wasp, fly, elm, oak, fir, ash** | **ant, oak, bee, elm, fly, ash, wasp, fir**
+coding | LCB_generation | ### Question: Code {n}.¶### Format: x | - | ok | no {n}
+data_analysis | cta | Name the class {n}. | city | city | year
+data_analysis | tablejoin | Join {n}. | {{"a": "x"}} | {{'a': 'x'}} | {{'a': 'y', 'b': None}}
+reasoning | web_of_lies_v2 | Who lies in {n}? | yes, no, yes | **yes, no, yes** | **no, no, no**
+reasoning | spatial | Count {n}. | 4 | **4** | It is **7**.
+math | AMPS_Hard | Differentiate $x^2 + {n}$. Please put your final answer in a $\boxed{{}}$.
+ | 2 x | $\boxed{{2x}}$ | $\boxed{{x}}$
+math | olympiad | The question is: prove {n}. The solution is: gap | 2,1 | Answer: 2, 1 | ?
+"""
 MARKS = "\n".join(f"{number + 1}. Criterion (1): met" for number in range(11))
 
 
@@ -81,9 +55,11 @@ def livebench_files(rows: int, seed: int = 0) -> dict[str, str]:
         models = [*CONFIGURED, gemini]
         log += ["", f"category: {category}"]
         records = []
-        for task, number in itertools.product(TASKS[category], range(rows)):
+        given = (line.split(" | ") for line in TASKS.strip().replace("\n |", " |").splitlines())
+        tasks = [texts for of, *texts in given if of == category]
+        for (task, *texts), number in itertools.product(tasks, range(rows)):
             question, key, right, wrong = (
-                text and text.format(n=number) for text in TASKS[category][task]
+                None if text == "-" else text.replace("¶", "\n").format(n=number) for text in texts
             )
             record = {"question_id": f"{task}-{number}", "question": question, "task": task}
             if key is not None:

@@ -22,61 +22,47 @@ from selfpref.studies import registry
 from selfpref.tables.parts import part
 
 yaml = YAML()
-STUDIES = ("wataoka", "livebench", "panickssery")
-WRITING = {"max_tokens": 30, "temperature": 1.0}
-SETS = {
-    "wataoka": {"own": {"reader": "prompts"}},
-    "livebench": {"own": {"reader": "livebench-hub"}},
-    "panickssery": {"own": {"reader": "articles", "articles": 4, "train": 1}},
-    "xu": {"words": {"reader": "commongen-hard"}, "sums": {"reader": "math"}},
-}
-PLAIN = {"prompts": "plain", "min_mass": 0.1}
-SAMPLED = {"score_mode": "sampled", "samples": 3, "temperature": 1.0, "max_tokens": 30}
-TASKS = {
-    ("wataoka", "respond"): {
-        "one": {"prompts": "chat"} | WRITING,
-        "two": {"prompts": "chat"} | WRITING,
-    },
-    ("wataoka", "judge"): {
-        "one": {"prompts": "chat", "min_mass": 0.1},
-        "two": {"prompts": "chat", "min_mass": 0.1, "pairs": 3} | SAMPLED,
-    },
-    ("wataoka", "perplexity"): {
-        "one": {"prompts": "chat", "questions": {"own": 2}},
-        "two": {"prompts": "chat", "without_prompt": []},
-    },
-    ("livebench", "respond"): {
-        "one": {"prompts": "plain"} | WRITING,
-        "two": {"prompts": "plain"} | WRITING,
-    },
-    ("livebench", "judge"): {
-        "one": PLAIN | {"orders": "cyclic", "tries": 2, "temperature": 1.0},
-        "two": PLAIN | {"orders": "seeded"} | SAMPLED,
-    },
-    ("livebench", "tie_break"): {"two": PLAIN},
-    ("panickssery", "respond"): {
-        "one": {"prompts": "plain"} | WRITING,
-        "two": {"prompts": "plain"} | WRITING,
-    },
-    ("panickssery", "finetune"): {
-        "host": {"model": "two", "prompts": "plain", "min_mass": 0.1, "method": "export"}
-        | {
-            "evaluators": {
-                "self": {"on": "own", "variant": "self-recognition", "articles": 1, "replay": 0.5}
-            }
-        }
-    },
-    ("panickssery", "recognise"): {"one": PLAIN, "two": PLAIN | SAMPLED},
-    ("xu", "refine"): {
-        "one": {"prompts": "plain", "tasks": ["coverage", "correctness"], "external": "two"}
-        | {"arms": ["accept-all", "accept-random", "external", "noise"], "steps": 3}
-        | {"best_of": [1, 3], "rounds": [2, 4], "repeats": 2, "feedback_tokens": 20}
-        | WRITING,
-        "two": {"prompts": "plain", "tasks": ["coverage"], "external": "two", "steps": 2}
-        | {"feedback_tokens": 20}
-        | WRITING,
-    },
-}
+# By study its sets, then every task with its entries.
+SECTIONS = """
+wataoka:
+  datasets: {own: {reader: prompts}}
+  respond: {one: &chat {prompts: chat, max_tokens: 30, temperature: 1.0}, two: *chat}
+  judge:
+    one: {prompts: chat, min_mass: 0.1}
+    two: {prompts: chat, min_mass: 0.1, pairs: 3, <<: &sampled {score_mode: sampled, samples: 3,
+      temperature: 1.0, max_tokens: 30}}
+  perplexity:
+    one: {prompts: chat, questions: {own: 2}}
+    two: {prompts: chat, without_prompt: []}
+livebench:
+  datasets: {own: {reader: livebench-hub}}
+  categories: {list: {responders: [one, two, anna], judges: [one, two], tie_breaker: two, start: 1,
+    end: 3}}
+  respond: {one: &writing {prompts: plain, max_tokens: 30, temperature: 1.0}, two: *writing}
+  judge:
+    one: {prompts: plain, min_mass: 0.1, orders: cyclic, tries: 2, temperature: 1.0}
+    two: {prompts: plain, min_mass: 0.1, orders: seeded, <<: *sampled}
+  tie_break: {two: &plain {prompts: plain, min_mass: 0.1}}
+panickssery:
+  datasets: {own: {reader: articles, articles: 4, train: 1}}
+  respond: {one: *writing, two: *writing}
+  finetune: {host: {model: two, prompts: plain, min_mass: 0.1, method: export, evaluators: {
+    self: {on: own, variant: self-recognition, articles: 1, replay: 0.5}}}}
+  recognise: {one: *plain, two: {<<: [*plain, *sampled]}}
+xu:
+  datasets: {words: {reader: commongen-hard}, sums: {reader: math}}
+  refine:
+    one: {tasks: [coverage, correctness], external: two, best_of: [1, 3], rounds: [2, 4],
+      arms: [accept-all, accept-random, external, noise], steps: 3, repeats: 2,
+      feedback_tokens: 20, <<: *writing}
+    two: {tasks: [coverage], external: two, steps: 2, feedback_tokens: 20, <<: *writing}
+"""
+TASKS = [
+    (study, task, uses)
+    for study, section in YAML(typ="safe").load(SECTIONS).items()
+    for task, uses in section.items()
+    if task not in ("datasets", "categories")
+]
 
 
 class Says:
@@ -107,61 +93,25 @@ def write(study, table, rows, part="own", profile="live"):
     tables.write(filled, table, paths.table_dir(profile, table, study) / f"{part}.parquet")
 
 
-def item(study, dataset, number, category, metadata):
+def item(study, dataset, number, category, metadata="{}"):
     asked = [{"role": "user", "content": f"question {number} of {dataset} for {study}"}]
-    return {
-        "item_id": f"{dataset}/{number}",
-        "category": category,
-        "cluster": f"{dataset}/{number}",
-    } | {"messages": asked, "reference": None, "metadata": metadata}
-
-
-def items():
-    """Four items of each study; those of three have a released response, which the first lacks."""
-    there = [
-        {"item_id": f"own/{n}", "responder": "anna", "text": f"anna on {n}"} for n in range(1, 4)
-    ]
-    for study in STUDIES:
-        held = '{{"index": {}, "task": "none"}}'
-        write(study, "items", [item(study, "own", n, "list", held.format(n)) for n in range(4)])
-        write(study, "responses", there)
-    write("wataoka", "labels", [])
-    for dataset, task, kind in (
-        ("words", "coverage", "commongen"),
-        ("sums", "correctness", "mathematics"),
-    ):
-        held = f'{{"task": "{task}", "concepts": ["dog", "word"]}}'
-        write("xu", "items", [item("xu", dataset, n, kind, held) for n in range(2)], dataset)
-        write("xu", "responses", [], dataset)
-
-
-@pytest.fixture
-def repository(tmp_path, monkeypatch):
-    """A repository whose items are there, two served models, and everything that they are asked."""
-    (tmp_path / "dvc.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
-    items()
-    with Scripted(Says()) as server:
-        params = yaml.load((STAGED / "profiles/live.yaml").read_text())
-        params["studies"] = ["wataoka"]
-        served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
-        params["models"] = {name: served | {"model": name} for name in ("one", "two")}
-        for study, sets in SETS.items():
-            params[study]["datasets"] = {
-                name: entry | {"source": "params.yaml"} for name, entry in sets.items()
-            }
-        for (study, task), uses in TASKS.items():
-            params[study][task] = uses
-        contest = {"responders": ["one", "two", "anna"], "judges": ["one", "two"]}
-        contest |= {"tie_breaker": "two", "start": 1, "end": 3}
-        params["livebench"]["categories"] = {"list": contest}
-        yield Repository(tmp_path / "params.yaml", params, server)
+    name = f"{dataset}/{number}"
+    made = {"item_id": name, "category": category, "cluster": name, "messages": asked}
+    return made | {"reference": None, "metadata": metadata}
 
 
 class Repository:
-    def __init__(self, path, params, server):
-        self.path, self.params, self.server = path, params, server
+    """One whose items are there, with two served models and everything that they are asked."""
+
+    def __init__(self, path, server):
+        self.path, self.server = path, server
+        self.params = yaml.load((STAGED / "profiles/live.yaml").read_text())
+        served = {"engine": "openai", "base_url": server.url, "server": "vllm", "retries": 0}
+        self.params["models"] = {name: served | {"model": name} for name in ("one", "two")}
+        for study, section in YAML(typ="safe").load(SECTIONS).items():
+            for entry in section["datasets"].values():
+                entry["source"] = "params.yaml"
+            self.params[study].update(section)
 
     def load(self):
         with open(self.path, "w") as handle:
@@ -177,6 +127,29 @@ class Repository:
         ]
 
 
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """Four items of each study; those of three have a released response, which the first lacks."""
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
+    there = [{"item_id": f"own/{n}", "responder": "anna", "text": str(n)} for n in range(1, 4)]
+    for study in ("wataoka", "livebench", "panickssery"):
+        held = '{{"index": {}, "task": "none"}}'
+        write(study, "items", [item(study, "own", n, "list", held.format(n)) for n in range(4)])
+        write(study, "responses", there)
+    write("wataoka", "labels", [])
+    for dataset, task, kind in (
+        ("words", "coverage", "commongen"),
+        ("sums", "correctness", "mathematics"),
+    ):
+        held = f'{{"task": "{task}", "concepts": ["dog", "word"]}}'
+        write("xu", "items", [item("xu", dataset, n, kind, held) for n in range(2)], dataset)
+        write("xu", "responses", [], dataset)
+    with Scripted(Says()) as server:
+        yield Repository(tmp_path / "params.yaml", server)
+
+
 def row(rows, stage, model="two"):
     (found,) = rows[rows["model"].eq(model) & rows["stage"].eq(stage)].to_dict("records")
     return found
@@ -184,51 +157,48 @@ def row(rows, stage, model="two"):
 
 def test_no_stage_asks_more_than_was_known_before(repository):
     params = repository.load()
-    before, exact = ceiling.bounds(params), set()
-    for (study, task), uses in TASKS.items():
+    before, exact, stages = ceiling.bounds(params), set(), set()
+    for study, task, uses in TASKS:
         for key, use in uses.items():
+            stages.add(stage := f"{study}.{task}.{key}")
             models = {model := use.get("model", key), use.get("external", model)}
             earlier = {name: len(repository.asked(name)) for name in models}
             made = registry.make(params, study, task, key)
             if task != "finetune":
                 registry.write("live", study, part(task, key), made)
             for name in models:
-                asked, stage = repository.asked(name)[earlier[name] :], f"{study}.{task}.{key}"
-                known = row(before, stage, name)
+                asked, known = repository.asked(name)[earlier[name] :], row(before, stage, name)
                 assert 0 < len(asked) <= known["calls"], stage
                 assert sum(body["max_tokens"] for body in asked) <= known["reply tokens"], stage
                 exact |= {stage} if len(asked) == known["calls"] else set()
     # Which questions are read is drawn, and revisions need not be accepted.
-    drawn = {"wataoka.perplexity.one", "xu.refine.one", "xu.refine.two"}
-    assert (
-        exact
-        == {f"{study}.{task}.{key}" for (study, task), uses in TASKS.items() for key in uses}
-        - drawn
-    )
+    assert exact == stages - {"wataoka.perplexity.one", "xu.refine.one", "xu.refine.two"}
     # What is answered counts all the same.
     pd.testing.assert_frame_equal(ceiling.bounds(params), before)
 
 
-def test_pairs_are_counted_once_however_often_and_in_which_order_they_are_voted_on(repository):
-    votes = [("anna", "one", 0), ("one", "anna", 1), ("two", "anna", 0)]
+def test_pairs_count_once_however_often_voted_on_and_what_is_not_there_is_not_known(
+    repository, capsys
+):
     votes = [
         {"item_id": "own/1", "responder_a": a, "responder_b": b, "repeat": n, "label": "a"}
-        for a, b, n in votes
+        for a, b, n in (("anna", "one", 0), ("one", "anna", 1), ("two", "anna", 0))
     ]
     write("wataoka", "labels", votes)
-    assert row(ceiling.bounds(repository.load()), "wataoka.judge.one", "one")["calls"] == 2 * 2
-
-
-def test_what_is_not_there_yet_is_not_known(repository, capsys):
     for name in ("words", "sums"):
         (paths.table_dir("live", "items", "xu") / f"{name}.parquet").unlink()
     rows = ceiling.bounds(repository.load())
+    assert row(rows, "wataoka.judge.one", "one")["calls"] == 2 * 2
     asked = row(rows, "xu.refine.two")
     assert pd.isna([asked[name] for name in ceiling.COUNTS]).all()
     assert asked["known after"] == "dvc repro xu-items@words xu-items@sums"
     assert main(["check"]) == 0
     told = capsys.readouterr().out
     assert f"{rows['calls'].sum():,} calls of what is known; the commands read the rest" in told
+    repository.params["offline"] = True
+    repository.load()
+    assert main(["check"]) == 0
+    assert capsys.readouterr().out == ""
     assert not repository.server.received
 
 
@@ -237,21 +207,15 @@ def test_the_testbeds_models_are_counted_by_name_before_anything_is_written(repo
     assert rows["calls"].isna().all()
     assert "No count is known yet; the commands read" in ceiling.text(rows)
     assert {"panickssery.recognise-tuned.readers", "xu.refine.translators"} <= {*rows["stage"]}
-    made = {
-        "items": [item("wataoka", "seed-0", n, None, "{}") for n in range(400)],
-        "responses": [],
-    }
-    for table, filled in (made | {"labels": []}).items():
-        write("wataoka", table, filled, "seed-0", "lab")
-    rows = ceiling.bounds(load(STAGED / "params.yaml"))
+    made = {"items": [item("wataoka", "seed-0", n, None) for n in range(400)]}
+    for table in ("items", "responses", "labels"):
+        write("wataoka", table, made.get(table, []), "seed-0", "lab")
+    rows = ceiling.bounds(load(STAGED / "params.yaml")).set_index("stage")
     # Eight families, and ten judges of 1,500 labelled pairs, in one token.
-    written, judged = (
-        rows[rows["stage"].eq(f"wataoka.{task}")] for task in ("respond.families", "judge.judges")
-    )
-    assert written[["calls", "reply tokens"]].to_numpy().tolist() == [[3200, 3200 * 40]]
-    assert judged[["engine", "calls", "reply tokens"]].to_numpy().tolist() == [
-        ["transformers", 30_000, 30_000]
-    ]
+    told = ["engine", "calls", "reply tokens"]
+    wanted = {"respond.families": [3200, 3200 * 40], "judge.judges": [30_000, 30_000]}
+    for stage, counts in wanted.items():
+        assert rows.loc[f"wataoka.{stage}", told].tolist() == ["transformers", *counts]
 
 
 RAY = {"engine": "ray", "inner": "openai", "workers": 2}
@@ -273,12 +237,9 @@ def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(reposit
     assert len(told.splitlines()) == 2
     assert not paths.root().joinpath("checked").exists()
     # A stage looks at its own models.
-    own = {
-        name: params.model_copy(update={"models": {name: params.models[name]}}) for name in models
-    }
-    ceiling.refuse(own["one"])
+    ceiling.refuse(params.model_copy(update={"models": {"one": params.models["one"]}}))
     with pytest.raises(SelfprefError, match=r"models\.two\.max_calls"):
-        ceiling.refuse(own["two"])
+        ceiling.refuse(params.model_copy(update={"models": {"two": params.models["two"]}}))
     models["two"]["max_calls"] = int(calls)
     repository.load()
     assert main(["check"]) == 0
@@ -287,25 +248,18 @@ def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(reposit
 
 def test_a_limit_enters_no_calls_key():
     call = Choose(Prompt((("user", "which?"),)), ("A", "B"))
-    entries = [
-        Hosted(engine="openai", model="m", base_url="http://x/v1", max_calls=n) for n in (None, 1)
-    ]
-    one, other = (HostedModel("m", entry, None) for entry in entries)
+    entry = {"engine": "openai", "model": "m", "base_url": "http://x/v1"}
+    one, other = (HostedModel("m", Hosted(**entry, max_calls=n), None) for n in (None, 1))
     assert (one.request(call), one.identity) == (other.request(call), other.identity)
 
 
 def test_what_a_model_reasons_counts_in_its_replies(repository):
-    for study, task in TASKS:
+    for study, task, _ in TASKS:
         repository.params[study][task] = {}
     repository.params["livebench"]["categories"] = {}
-    repository.params["wataoka"]["respond"] = {"two": {"prompts": "chat"} | WRITING}
+    repository.params["wataoka"]["respond"] = {
+        "two": {"prompts": "chat", "max_tokens": 30, "temperature": 1.0}
+    }
     repository.params["models"]["two"] |= {"reasoning": "low", "reasoning_tokens": 500}
     (asked,) = ceiling.bounds(repository.load()).to_dict("records")
     assert (asked["calls"], asked["reply tokens"]) == (4, 4 * (30 + 500))
-
-
-def test_replayed_answers_are_not_asked_for(repository, capsys):
-    repository.params["offline"] = True
-    repository.load()
-    assert main(["check"]) == 0
-    assert capsys.readouterr().out == ""

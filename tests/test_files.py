@@ -20,6 +20,11 @@ def test_a_file_that_was_not_finished_leaves_the_former_one(tmp_path):
     assert path.read_text(encoding="utf-8") == "é"
     write_text(path, "b")
     assert [one.name for one in path.parent.iterdir()] == ["a.txt"]
+    # A folder with the name of what is being written stays.
+    (tmp_path / ".a.new").mkdir()
+    with pytest.raises(SelfprefError, match="left as it is"):
+        write_text(tmp_path / "a", "lost")
+    assert {one.name for one in tmp_path.iterdir()} == {"new", ".a.new"}
 
 
 def test_a_folder_is_replaced_as_a_whole(tmp_path):
@@ -34,14 +39,16 @@ def test_a_folder_is_replaced_as_a_whole(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["folder", "link", "link/.", "folder/..", "file/a", "/dev/null", ""]
+    "name", ["folder", "link", "link/.", "folder/..", "file/a", "/dev/null", "", "shut/new/a"]
 )
-def test_no_file_takes_the_place_of_a_folder(tmp_path, monkeypatch, name):
+def test_no_file_takes_the_place_of_a_folder_or_stands_where_none_may(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    kept = tmp_path / "folder" / "kept"
-    kept.parent.mkdir()
-    for path in (kept, tmp_path / "file"):
-        path.write_text("kept")
+    # Modes do not hold for root; what the system says of a mode is not ours to test.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != Path("shut"))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "shut").mkdir()
+    for path in ("folder/kept", "file"):
+        (tmp_path / path).write_text("kept")
     (tmp_path / "link").symlink_to("folder")
     before = sorted(tmp_path.rglob("*"))
     with pytest.raises(SelfprefError) as refused:
@@ -49,23 +56,8 @@ def test_no_file_takes_the_place_of_a_folder(tmp_path, monkeypatch, name):
     assert str(refused.value).startswith(f"{Path(name)}: ")
     assert "\n" not in str(refused.value)
     assert sorted(tmp_path.rglob("*")) == before
-    assert kept.read_text() == "kept"
+    assert (tmp_path / "folder/kept").read_text() == (tmp_path / "file").read_text() == "kept"
     assert Path("/dev/null").is_char_device()
-
-
-def test_a_folder_with_the_name_of_what_is_being_written_stays(tmp_path):
-    (tmp_path / ".a.new").mkdir()
-    with pytest.raises(SelfprefError, match="left as it is"):
-        write_text(tmp_path / "a", "lost")
-    assert [one.name for one in tmp_path.iterdir()] == [".a.new"]
-
-
-def test_a_place_that_may_not_be_written_is_refused(tmp_path, monkeypatch):
-    # Modes do not hold for root; what the system says of a mode is not ours to test.
-    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
-    with pytest.raises(SelfprefError, match="nothing may be written"):
-        write_text(tmp_path / "new" / "a", "lost")
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_seed_is_that_of_its_names_whatever_their_type():

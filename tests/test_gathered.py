@@ -39,18 +39,21 @@ def repositories(tmp_path_factory):
 
 @cache
 def stages(folder):
-    """Every stage of a folder's profile by its address, as `dvc stage list` has them."""
+    """Every stage of a folder's profile by its address, with its outs as paths."""
     with chdir(folder), Repo() as repo:
         resolver = DataResolver(repo, repo.root_dir, yaml.load(Path("dvc.yaml")))
-        return {name: resolver.resolve_one(name)[name] for name in resolver.get_keys()}
+        found = {name: resolver.resolve_one(name)[name] for name in resolver.get_keys()}
+    for stage in found.values():
+        stage["outs"] = [out if isinstance(out, str) else next(iter(out)) for out in stage["outs"]]
+    return found
 
 
 class Running:
     """A notebook that a stage runs: what it declares, what it is handed, and what is gathered."""
 
-    def __init__(self, name, stage, command):
+    def __init__(self, name, stage):
         self.declared = [tuple(entry.split(".")) for entry in stage["params"]]
-        words = shlex.split(command)
+        words = shlex.split(stage["cmd"])
         (self.notebook,) = [REPOSITORY / word for word in words if word.startswith("notebooks/")]
         given = [words[at + 1] for at, word in enumerate(words) if word == "-p"]
         self.given = dict(entry.split("=", 1) for entry in given)
@@ -63,12 +66,8 @@ def profile(request, repositories):
     """The whole of a profile's parameters, and with its stage every notebook that is run."""
     folder = repositories[request.param]
     with chdir(folder):
-        found = [
-            (name, Running(name, stage, command))
-            for name, stage in stages(folder).items()
-            for command in ([stage["cmd"]] if isinstance(stage["cmd"], str) else stage["cmd"])
-            if " run " in command
-        ]
+        every = stages(folder).items()
+        found = [(name, Running(name, stage)) for name, stage in every if " run " in stage["cmd"]]
     assert len(found) > 5
     return load(PROFILES[request.param]), found
 
@@ -92,8 +91,14 @@ def undeclared(part, whole, path=()):
 def test_what_a_stage_gathers_is_what_the_file_holds_and_no_more(profile):
     whole, found = profile
     for name, running in found:
+        entries = {("models",): set()} if ("models" in {p[0] for p in running.declared}) else {}
         for path in running.declared:
             assert at(running.part, path) == at(whole, path), (name, path)
+            if len(path) > 2 or path[0] == "models":
+                entries.setdefault(path[:-1], set()).add(path[-1])
+        # No stage has the entry of another model, nor another model.
+        for path, wanted in entries.items():
+            assert set(at(running.part, path)) == wanted, name
         missing = list(undeclared(running.part, whole))
         assert missing
         assert not set(missing) & set(running.declared)
@@ -103,71 +108,58 @@ def test_what_a_stage_gathers_is_what_the_file_holds_and_no_more(profile):
                 at(running.part, path)
 
 
-def test_of_a_mapping_only_declared_entries_are_there(profile):
-    """No stage has the entry of another model, nor another model."""
-    for name, running in profile[1]:
-        entries = {path[:-1]: set() for path in running.declared if path[:-1] and len(path) != 2}
-        entries |= {("models",): set()} if ("models" in {p[0] for p in running.declared}) else {}
-        for path in running.declared:
-            if path[:-1] in entries:
-                entries[path[:-1]].add(path[-1])
-        for path, wanted in entries.items():
-            assert set(at(running.part, path)) == wanted, name
-
-
 def paths(values, path=()):
     """Where values stand that are no mapping."""
     for name, value in values.items():
         yield from paths(value, (*path, name)) if isinstance(value, dict) else [(*path, name)]
 
 
-def test_the_section_shows_what_is_declared_and_no_model(profile):
-    for name, running in profile[1]:
-        assert "models" not in running.section, name
-        shown = [*paths(running.section)]
-        assert all(any(path[: len(one)] == one for one in running.declared) for path in shown)
-        for path in running.declared:
-            found = None if path[0] == "models" else at(running.section, path)
-            assert path[0] == "models" or found == dumped(at(running.part, path)), (name, path)
-
-
-def dumped(value):
-    return TypeAdapter(Any).dump_python(value, mode="json")
-
-
 def cell(notebook):
     """The names and values of a notebook's parameters, as it is opened."""
-    (found,) = [
-        one
-        for one in nbformat.read(notebook, 4).cells
-        if "parameters" in one.metadata.get("tags", [])
-    ]
+    cells = nbformat.read(notebook, 4).cells
+    (found,) = [one for one in cells if "parameters" in one.metadata.get("tags", [])]
     names: dict[str, object] = {}
     exec(found.source, names)
     return {name: value for name, value in names.items() if name != "__builtins__"}
 
 
-def test_a_stage_gives_every_name_of_its_notebooks_cell(profile):
+def test_a_stage_gives_every_name_of_its_cell_and_the_section_what_is_declared(profile):
     for name, running in profile[1]:
         assert running.given["stage"] == name
         assert set(cell(running.notebook)) - {"task"} == {*running.given, "section"} - {"task"}
+        assert "models" not in running.section, name
+        shown = [*paths(running.section)]
+        assert all(any(path[: len(one)] == one for one in running.declared) for path in shown)
+        for path in running.declared:
+            if path[0] != "models":
+                wanted = TypeAdapter(Any).dump_python(at(running.part, path), mode="json")
+                assert at(running.section, path) == wanted, (name, path)
 
 
-@pytest.mark.parametrize(
-    "notebook", sorted((REPOSITORY / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
-)
-def test_a_notebook_opened_as_it_is_has_what_it_gathers(notebook, repositories):
-    names, opened = cell(notebook), 0
-    for profile, folder in repositories.items():
-        with chdir(folder):
-            found = stages(folder)
-            if names["stage"] in found:
-                part = gather(names["stage"], names["section"])
+def test_every_value_of_the_testbed_is_declared_by_a_stage(repositories):
+    every = stages(repositories["lab"]).values()
+    declared = {tuple(name.split(".")) for stage in every for name in stage.get("params", ())}
+    read = {
+        path
+        for path in paths(yaml.load(PROFILES["lab"]))
+        if any(path[: len(one)] == one for one in declared)
+    }
+    # These name stages.
+    assert set(paths(yaml.load(PROFILES["lab"]))) - read == {("lab", "seeds")}
+
+
+def test_a_notebook_opened_as_it_is_has_what_it_gathers(repositories):
+    for notebook in (REPOSITORY / "notebooks").glob("*.ipynb"):
+        names, opened = cell(notebook), 0
+        for profile, folder in repositories.items():
+            if names["stage"] in stages(folder):
+                with chdir(folder):
+                    part = gather(names["stage"], names["section"])
                 assert part.profile == profile
-                for path in found[names["stage"]]["params"]:
+                for path in stages(folder)[names["stage"]]["params"]:
                     assert at(part, path.split(".")) is not None, path
                 opened += 1
-    assert opened
+        assert opened, notebook
 
 
 def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
@@ -178,24 +170,16 @@ def test_what_a_notebook_changes_is_what_it_gathers(repositories, monkeypatch):
         section = {"wataoka": {"judge": {"judges": {"min_mass": value}}}}
         return gather(stage, section).wataoka.judge["judges"]
 
-    assert changed(0.25) == gather(stage, {}).wataoka.judge["judges"].model_copy(
-        update={"min_mass": 0.25}
-    )
+    plain = gather(stage, {}).wataoka.judge["judges"]
+    assert changed(0.25) == plain.model_copy(update={"min_mass": 0.25})
     with pytest.raises(SelfprefError, match=r"params\.yaml: wataoka\.judge\.judges\.min_mass: "):
         changed(2.0)
     made = gather("metrics@xu-lab", {"bootstrap": {"resamples": 200}})
     assert (made.bootstrap.resamples, made.bootstrap.level) == (200, 0.95)
-
-
-@pytest.mark.parametrize(
-    ("stage", "told"),
-    [
-        ("wataoka-jugde@judges", "dvc.yaml: no stage 'wataoka-jugde'; correct its name"),
-        ("wataoka-judge@judge", "params.yaml: wataoka.judge.judge: missing; add it"),
-    ],
-)
-def test_a_stage_that_is_not_there_is_named(repositories, monkeypatch, stage, told):
-    monkeypatch.chdir(repositories["lab"])
-    with pytest.raises(SelfprefError) as failure:
-        section_of(stage)
-    assert str(failure.value) == told
+    for name, told in {
+        "wataoka-jugde@judges": "dvc.yaml: no stage 'wataoka-jugde'; correct its name",
+        "wataoka-judge@judge": "params.yaml: wataoka.judge.judge: missing; add it",
+    }.items():
+        with pytest.raises(SelfprefError) as failure:
+            section_of(name)
+        assert str(failure.value) == told

@@ -12,23 +12,16 @@ from selfpref.errors import SelfprefError
 from selfpref.params import load
 from selfpref.params.whole import TASKS
 
-RECORDED = STAGED / "profiles/recorded.yaml"
-TEXT = RECORDED.read_text()
+TEXT = (STAGED / "profiles/recorded.yaml").read_text()
 LAB = (STAGED / "params.yaml").read_text()
 yaml = YAML(typ="safe")
+PROFILES = sorted((STAGED / "profiles").glob("*.yaml"))
 
 
 def written(tmp_path, text):
     path = tmp_path / "params.yaml"
     path.write_text(text)
     return path
-
-
-PROFILES = sorted((STAGED / "profiles").glob("*.yaml"))
-
-
-def test_the_files_in_git_are_valid():
-    assert load(STAGED / "params.yaml").profile == "lab"
 
 
 @pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
@@ -41,6 +34,7 @@ def test_a_profile_is_valid_and_named_by_its_file(path):
 
 def test_an_entry_for_several_models_stands_for_each_of_them():
     params = load(STAGED / "params.yaml")
+    assert params.profile == "lab"
     assert params.names("readers") == ["clerk", "host"]
     assert params.names("solver") == ["solver"]
     every = params.every_model()
@@ -73,16 +67,24 @@ def test_a_source_that_is_not_there_is_named_by_the_check(repository, capsys):
     assert not (repository / "checked.txt").exists()
 
 
-@pytest.mark.parametrize("text", ["seed: [1", "just words", "", "- a\n- b\n"])
-def test_what_is_no_mapping_is_refused(tmp_path, text):
-    with pytest.raises(SelfprefError, match=r"params\.yaml"):
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("seed: [1", "params.yaml, line 1: not readable as YAML"),
+        ("", "params.yaml: expected a mapping"),
+        ("- a\n- b\n", "params.yaml: expected a mapping"),
+    ],
+)
+def test_what_is_no_mapping_is_refused(tmp_path, text, told):
+    with pytest.raises(SelfprefError, match=told):
         load(written(tmp_path, text))
 
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
-    (tmp_path / "data").mkdir()
+    for name in ("data", "profiles"):
+        (tmp_path / name).mkdir()
     for name in ("src", "data/published"):
         (tmp_path / name).symlink_to(REPOSITORY / name)
     written(tmp_path, TEXT)
@@ -91,10 +93,12 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_switching_saves_the_active_file_to_its_own_profile(repository):
-    (repository / "profiles").mkdir()
     (repository / "profiles/lab.yaml").write_text(LAB)
+    (repository / "profiles/recorded.yaml").write_text("stale")
     edited = TEXT + "# a judge that a user added\n"
     written(repository, edited)
+    profiles.use("recorded")
+    assert (repository / "params.yaml").read_text() == edited
     profiles.use("lab")
     assert (repository / "params.yaml").read_text() == LAB
     assert (repository / "profiles/recorded.yaml").read_text() == edited
@@ -102,55 +106,38 @@ def test_switching_saves_the_active_file_to_its_own_profile(repository):
     assert (repository / "params.yaml").read_text() == edited
 
 
-def test_the_active_profile_stays_as_it_is(repository):
-    (repository / "profiles").mkdir()
-    (repository / "profiles/recorded.yaml").write_text("stale")
-    profiles.use("recorded")
-    assert (repository / "params.yaml").read_text() == TEXT
-
-
 def test_an_unknown_or_broken_profile_changes_nothing(repository):
-    with pytest.raises(
-        SelfprefError, match=r"profiles/lab\.yaml: no such profile; choose one of: rec"
-    ):
+    told = r"profiles/lab\.yaml: no such profile; choose one of: demo, recorded"
+    (repository / "profiles/demo.yaml").write_text("profile: demo\nsed: 1\n")
+    with pytest.raises(SelfprefError, match=told):
         profiles.use("lab")
-    (repository / "profiles").mkdir()
-    (repository / "profiles/lab.yaml").write_text("profile: lab\nsed: 1\n")
-    with pytest.raises(SelfprefError, match=r"lab\.yaml"):
-        profiles.use("lab")
+    with pytest.raises(SelfprefError, match=r"demo\.yaml: sed"):
+        profiles.use("demo")
     assert (repository / "params.yaml").read_text() == TEXT
 
 
-LOCAL = "umpire: {engine: transformers,"
+LOCAL = 'umpire: {engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1'
 
 
-def test_a_model_runs_on_workers_as_it_does_here(tmp_path):
-    ray = LAB.replace(LOCAL, "umpire: {engine: ray, inner: transformers, workers: 2, gpus: 0.5,", 1)
-    entry = load(written(tmp_path, ray)).models["umpire"]
+def test_a_model_local_or_served_runs_on_workers_as_it_does_here(tmp_path):
+    ray = LOCAL.replace("transformers", "ray, inner: transformers, workers: 2, gpus: 0.5")
+    entry = load(written(tmp_path, LAB.replace(LOCAL, ray))).models["umpire"]
     assert (entry.workers, entry.gpus, entry.address) == (2, 0.5, "local")
     assert entry.inner == load(written(tmp_path, LAB)).models["umpire"]
-
-
-def test_a_served_model_runs_on_workers(tmp_path):
-    served = (
-        'umpire: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
-        "model: x, server: vllm"
-    )
-    local = 'umpire: {engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1'
-    entry = load(written(tmp_path, LAB.replace(local, served, 1))).models["umpire"]
-    assert entry.inner.server == "vllm"
     # What holds of served models holds of them in workers.
+    served = 'umpire: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
+    served += "model: x, server: vllm"
     scores = LAB.replace("\n  perplexity:\n", "\n  perplexity:\n    umpire: {prompts: lab}\n", 1)
-    load(written(tmp_path, scores.replace(local, served, 1)))
+    entry = load(written(tmp_path, scores.replace(LOCAL, served))).models["umpire"]
+    assert entry.inner.server == "vllm"
     with pytest.raises(SelfprefError, match=r"perplexity\.umpire: only `server: vllm`"):
-        load(written(tmp_path, scores.replace(local, served.replace(", server: vllm", ""), 1)))
+        load(written(tmp_path, scores.replace(LOCAL, served.replace(", server: vllm", ""))))
 
 
 def test_no_two_profiles_share_a_stage():
     """A stage of the same name would take the other's place in dvc.lock, and run at each switch."""
-    files = [STAGED / "params.yaml", *sorted((STAGED / "profiles").glob("*.yaml"))]
-    params = {found.profile: found for found in map(load, files)}
-    for one, other in itertools.combinations(params.values(), 2):
+    every = map(load, [STAGED / "params.yaml", *PROFILES])
+    for one, other in itertools.combinations(every, 2):
         assert not {*one.lab.seeds} & {*other.lab.seeds}
         for study in TASKS:
             assert not {*one.study(study).datasets} & {*other.study(study).datasets}, study

@@ -7,18 +7,13 @@ import pandas as pd
 import pytest
 from conftest import REPOSITORY, STAGED
 from dvc.repo import Repo
-from test_gathered import stages
+from test_gathered import PROFILES, stages
 
 from selfpref import tables
 from selfpref.__main__ import main
 from selfpref.params import TASKS, load
 from selfpref.studies.registry import tables_of
 from selfpref.tables.parts import StudyTables, part
-
-PROFILES = (
-    "params.yaml",
-    *sorted(f"profiles/{path.name}" for path in (STAGED / "profiles").glob("*.yaml")),
-)
 
 
 @pytest.fixture
@@ -35,42 +30,30 @@ def there(repository):
 
 def touched(repository, *places):
     for place in places:
-        path = repository / "data" / place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    return {f"data/{place}" for place in places}
-
-
-def outs():
-    """The parquet files that dvc.yaml says the entries of a profile make."""
-    return {
-        out if isinstance(out, str) else next(iter(out))
-        for stage in stages(Path.cwd()).values()
-        for out in stage["outs"]
-        if ".parquet" in str(out)
-    }
+        (repository / place).parent.mkdir(parents=True, exist_ok=True)
+        (repository / place).touch()
+    return set(places)
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_what_no_entry_makes_is_swept_and_nothing_else(repository, profile):
     """As dvc.yaml has it: every out of every stage stays, all else in these folders goes."""
-    for name, path in (("dvc.yaml", REPOSITORY / "dvc.yaml"), ("params.yaml", STAGED / profile)):
+    for name, path in (("dvc.yaml", REPOSITORY / "dvc.yaml"), ("params.yaml", PROFILES[profile])):
         (repository / name).write_text(path.read_text())
     Repo.init(str(repository), no_scm=True).close()
     params = load(repository / "params.yaml")
-    wanted, own = outs(), params.profile
-    kept = touched(repository, *(place.removeprefix("data/") for place in wanted))
-    kept |= touched(
+    outs = [out for stage in stages(Path.cwd()).values() for out in stage["outs"]]
+    wanted = [out for out in outs if ".parquet" in out]
+    kept = touched(
         repository,
-        f"{own}/metrics/wataoka/bias.parquet",
-        f"{own}/beyond/rows.parquet",
-        f"{own}/models/seed-0/table.parquet",
-        "another/wataoka/verdicts/former.parquet",
+        *wanted,
+        f"data/{profile}/metrics/wataoka/bias.parquet",
+        f"data/{profile}/beyond/rows.parquet",
+        f"data/{profile}/models/seed-0/table.parquet",
+        "data/another/wataoka/verdicts/former.parquet",
     )
-    former = {
-        f"{place.rpartition('/')[0]}/former.parquet".removeprefix("data/") for place in wanted
-    }
-    gone = touched(repository, *former, f"{own}/xu/old-table/d.parquet")
+    former = {f"{place.rpartition('/')[0]}/former.parquet" for place in wanted}
+    gone = touched(repository, *former, f"data/{profile}/xu/old-table/d.parquet")
     swept = [path for study in TASKS for path in tables_of(study).sweep(params)]
     assert there(repository) == kept
     assert sorted(swept) == sorted(gone)
@@ -82,8 +65,8 @@ def test_an_entry_of_one_task_fills_no_table_of_another(repository):
     (repository / "params.yaml").write_text((STAGED / "params.yaml").read_text())
     params = load(repository / "params.yaml")
     section = params.wataoka.model_copy(update={"respond": {}})
-    kept = touched(repository, "lab/wataoka/verdicts/judges.parquet")
-    gone = touched(repository, "lab/wataoka/responses/families.parquet")
+    kept = touched(repository, "data/lab/wataoka/verdicts/judges.parquet")
+    gone = touched(repository, "data/lab/wataoka/responses/families.parquet")
     swept = tables_of("wataoka").sweep(params.model_copy(update={"wataoka": section}))
     assert ({*swept}, there(repository)) == (gone, kept)
 
@@ -91,8 +74,8 @@ def test_an_entry_of_one_task_fills_no_table_of_another(repository):
 def test_only_a_valid_file_sweeps(repository, capsys):
     """The check of the command line: it tells what it took away, and takes nothing on an error."""
     text = (STAGED / "params.yaml").read_text()
-    kept = touched(repository, "lab/wataoka/verdicts/judges.parquet")
-    gone = touched(repository, "lab/wataoka/verdicts/former.parquet")
+    kept = touched(repository, "data/lab/wataoka/verdicts/judges.parquet")
+    gone = touched(repository, "data/lab/wataoka/verdicts/former.parquet")
     (repository / "params.yaml").write_text(text.replace("threshold: 0.5", "threshold: 2"))
     assert main(["check", "--out", "checked.txt"]) == 1
     assert there(repository) == kept | gone
@@ -115,19 +98,14 @@ VERDICT = {
 
 
 def test_a_table_is_what_lies_in_its_folders(repository):
-    parts = itertools.product(("verdicts", "ties"), ("b", "a"))
-    for folder, key in parts:
+    for folder, key in itertools.product(("verdicts", "ties"), ("b", "a")):
         rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts")
         STUDY.write("lab", key, **{folder: rows})
     assert STUDY.parts("lab", "ties") == ["a", "b"]
     read = STUDY.read("lab", "verdicts")
     assert read["item_id"].tolist() == ["verdicts/a", "verdicts/b", "ties/a", "ties/b"]
-    whole = STUDY.whole("lab", ["verdicts"])
-    pd.testing.assert_frame_equal(whole["verdicts"], read)
+    pd.testing.assert_frame_equal(STUDY.whole("lab", ["verdicts"])["verdicts"], read)
     assert STUDY.read("lab", "ratings").empty
-
-
-def test_what_is_tuned_or_labelled_here_has_a_name_of_its_own():
-    """A base's key may be its evaluators', and a data set's that of its labels."""
+    # A base's key may be its evaluators', and a data set's that of its labels.
     names = {part(task, "key") for task in ("recognise", "finetune", "label")}
     assert names == {"key", "tuned-key", "labelled-key"}

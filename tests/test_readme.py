@@ -14,27 +14,21 @@ sys.path.insert(0, str(REPOSITORY / "tools"))
 import readme
 
 README = (REPOSITORY / "README.md").read_text()
-DOCS = sorted((REPOSITORY / "docs").glob("*.md"))
+PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (REPOSITORY / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 # metric, before, after, difference, as `dvc metrics diff` prints them
 ROW = re.compile(r"^(\S+)\.(\S+)\.(eo|excess) +(-?[\d.]+) +(-?[\d.]+) +(-?[\d.]+)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    ("name", "marked"),
-    [
-        ("README.md", 7),
-        ("docs/findings.md", 20),
-        ("docs/figures.md", 1),
-        ("docs/lab-reference/README.md", 50),
-    ],
-)
-def test_its_sentences_and_claims_are_what_the_tables_say(monkeypatch, name, marked):
+def test_sentences_and_claims_are_what_the_tables_say(monkeypatch):
     monkeypatch.chdir(STAGED)
-    page = (REPOSITORY / name).read_text()
-    assert page.count("<!-- end -->") >= marked
-    assert readme.filled(page) == page
-    assert name in readme.PAGES
+    marked = {"README.md": 7, "docs/findings.md": 20, "docs/figures.md": 1}
+    marked["docs/lab-reference/README.md"] = 50
+    assert set(readme.PAGES) == set(marked)
+    for name, count in marked.items():
+        page = (REPOSITORY / name).read_text()
+        assert page.count("<!-- end -->") >= count
+        assert readme.filled(page) == page
 
 
 def test_the_readme_is_read_in_five_minutes():
@@ -43,31 +37,14 @@ def test_the_readme_is_read_in_five_minutes():
     assert sum(map(len, words)) < 1200
 
 
-def test_the_answer_on_gpt_4_is_that_of_the_tables():
+def test_the_readmes_answer_and_the_example_of_a_difference_have_the_numbers_of_the_tables():
     """The command draws its own resamples: the interval's ends may differ by one hundredth."""
-    (said,) = re.findall(r"by ([+-][\d.]+) \[([+-][\d.]+), ([+-][\d.]+)\] more than a", README)
-    bias = pd.read_csv(STAGED / "figures/recorded/wataoka/fig1b_bias.csv")
-    (row,) = bias.query("dataset == 'mt-bench' and judge == 'gpt-4'").to_dict("records")
-    names = ("beyond_no_preference", "beyond_no_preference_lo", "beyond_no_preference_hi")
-    assert [float(one) for one in said] == pytest.approx([row[name] for name in names], abs=0.01)
-
-
-@pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in DOCS)]
-)
-def test_no_link_is_dead(page):
-    """Whatever a user took away: what git lists is there."""
-    listed = subprocess.run(
-        ["git", "ls-files"], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    ).stdout.split("\n")
-    there = {str(path) for name in listed for path in (Path(name), *Path(name).parents)}
-    links = LINK.findall((REPOSITORY / page).read_text())
-    assert not [link for link in links if normpath(Path(page).parent / link) not in there]
-
-
-def test_the_example_of_a_difference_starts_from_the_recorded_numbers():
     bias = pd.read_csv(STAGED / "figures/recorded/wataoka/fig1b_bias.csv")
     known = bias.set_index(["dataset", "judge"])
+    (said,) = re.findall(r"by ([+-][\d.]+) \[([+-][\d.]+), ([+-][\d.]+)\] more than a", README)
+    names = [f"beyond_no_preference{end}" for end in ("", "_lo", "_hi")]
+    wanted = known.loc[("mt-bench", "gpt-4"), names].tolist()
+    assert [float(one) for one in said] == pytest.approx(wanted, abs=0.01)
     rows = ROW.findall((REPOSITORY / "docs/judges.md").read_text())
     assert rows
     for dataset, judge, name, before, after, change in rows:
@@ -75,10 +52,17 @@ def test_the_example_of_a_difference_starts_from_the_recorded_numbers():
         assert float(after) - float(before) == pytest.approx(float(change), abs=2e-5)
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in DOCS)])
-def test_every_command_is_one_that_there_is(page):
-    """Targets of the Makefile, and subcommands of `selfpref`."""
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md"])
+def test_no_link_is_dead_and_every_command_is_one_that_there_is(page):
+    """Whatever a user took away: what git lists is there."""
+    command = ["git", "ls-files"]
+    listed = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout.split("\n")
+    there = {str(path) for name in listed for path in (Path(name), *Path(name).parents)}
     text = (REPOSITORY / page).read_text()
+    links = LINK.findall(text)
+    assert not [link for link in links if normpath(Path(page).parent / link) not in there]
     makefile = (REPOSITORY / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
     assert set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE)) <= targets

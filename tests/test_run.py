@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import nbformat
 import psutil
@@ -18,6 +17,8 @@ from selfpref.__main__ import main
 from selfpref.commands import profiles
 from selfpref.commands.run import normalise, run
 from selfpref.errors import SelfprefError
+
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
 
 
 @pytest.fixture
@@ -37,16 +38,54 @@ def notebook(tmp_path, monkeypatch):
     return write
 
 
-def test_the_executed_copy_is_the_same_bytes_every_time(notebook, tmp_path):
-    source = notebook("a = 'x'", "print(a)")
-    made = []
-    for _ in range(2):
-        run(source, tmp_path / "out/work.ipynb", {"a": "y"}, page=True)
-        made.append([(tmp_path / f"out/work.{kind}").read_bytes() for kind in ("ipynb", "html")])
-    assert made[0] == made[1]
-    assert b'"y\\n"' in made[0][0]
-    assert b"https://cdn" not in made[0][1]
+def dvc(folder, *arguments):
+    """A process called dvc that runs `selfpref run` and, like DVC, leaves Ctrl-C to it."""
+    program = folder / "bin/dvc"
+    program.parent.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "selfpref", "run", *arguments]
+    program.write_text(
+        "import signal, subprocess, sys\n"
+        f"process = subprocess.Popen({command!r})\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "sys.exit(process.wait())\n"
+    )
+    return subprocess.Popen(
+        [sys.executable, str(program)],
+        cwd=folder,
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def wait_for(condition, seconds=120.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def test_the_executed_copy_is_the_same_bytes_by_hand_and_below_dvc(notebook, tmp_path, capfd):
+    source = notebook(
+        "a = 'x'",
+        "import pandas as pd\nfrom selfpref import progress\nprint(a)\n"
+        "with progress.bar(3, 'counting') as b:\n    b.update(3)\n"
+        "pd.DataFrame({'n': [len(a)]})",
+    )
+    before = dict(os.environ)
+    run(source, tmp_path / "out/one.ipynb", {"a": "yy"}, page=True)
+    assert dict(os.environ) == before
+    # Each state is written over the one before.
+    assert "\rcounting: 100%" in capfd.readouterr().err
+    one = (tmp_path / "out/one.ipynb").read_bytes()
+    assert b'"yy\\n"' in one
+    assert b"counting:" not in one
+    assert b"https://cdn" not in (tmp_path / "out/one.html").read_bytes()
     assert not nbformat.read(source, 4).cells[1].outputs
+    with dvc(tmp_path, str(source), "below.ipynb", "-p", "a=yy") as process:
+        assert process.wait(300) == 0
+    assert (tmp_path / "below.ipynb").read_bytes() == one
 
 
 def test_a_parameter_that_the_notebook_lacks_is_refused(notebook, tmp_path):
@@ -54,22 +93,17 @@ def test_a_parameter_that_the_notebook_lacks_is_refused(notebook, tmp_path):
         run(notebook("a = 1"), tmp_path / "out.ipynb", {"b": "1"})
 
 
-@pytest.mark.parametrize(
-    ("cell", "told"),
-    [
-        (
-            "from selfpref.errors import SelfprefError\nraise SelfprefError('f.csv: do this')",
-            "f.csv: do this",
-        ),
-        ("1 / 0", "work.ipynb, cell 2: ZeroDivisionError: division by zero"),
-    ],
-)
-def test_a_failure_is_told_shortly_and_leaves_the_former_copy(notebook, tmp_path, cell, told):
+def test_a_failure_is_told_shortly_on_the_terminal_and_leaves_the_former_copy(notebook, tmp_path):
     output = tmp_path / "out.ipynb"
     output.write_text("former")
+    fails = "from selfpref.errors import SelfprefError\nraise SelfprefError('f.csv: do this')"
     with pytest.raises(SelfprefError) as failure:
-        run(notebook("a = 1", cell), output, {})
-    assert str(failure.value) == told
+        run(notebook("a = 1", fails), output, {})
+    assert str(failure.value) == "f.csv: do this"
+    with dvc(tmp_path, str(notebook("a = 1", "1 / 0")), "out.ipynb") as process:
+        _, told = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert told.strip() == "error: work.ipynb, cell 2: ZeroDivisionError: division by zero"
     assert output.read_text() == "former"
     assert (tmp_path / "out.failed.ipynb").is_file()
 
@@ -85,17 +119,6 @@ def test_kernels_of_two_runs_share_no_socket(notebook, tmp_path):
     subprocess.run([*other, "-p", "name=other"], check=True, timeout=300)
     run(source, tmp_path / "a/a.ipynb", {"name": "one"})
     assert (tmp_path / "one").read_text() != (tmp_path / "other").read_text()
-
-
-def test_progress_reaches_the_terminal_and_not_the_notebook(notebook, tmp_path, capfd):
-    source = notebook(
-        "a = 1",
-        "from selfpref import progress\nwith progress.bar(3, 'counting') as b:\n    b.update(3)",
-    )
-    run(source, tmp_path / "out.ipynb", {})
-    # Each state is written over the one before.
-    assert "\rcounting: 100%" in capfd.readouterr().err
-    assert "counting:" not in (tmp_path / "out.ipynb").read_text()
 
 
 def test_a_caption_brings_no_html_into_the_page():
@@ -124,23 +147,10 @@ def test_what_cannot_be_written_is_said_in_one_line(monkeypatch, capsys, fault, 
     assert said.count("\n") == 1
 
 
-def test_a_run_leaves_the_environment_as_it_was(notebook, tmp_path):
-    before = dict(os.environ)
-    run(notebook("a = 1"), tmp_path / "out.ipynb", {})
-    assert dict(os.environ) == before
-
-
 def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     """DVC leaves its child alive when it is killed; the child must notice."""
     source = notebook("a = 1", "open('started', 'w').close()\nimport time\ntime.sleep(60)")
-    dvc = tmp_path / "bin/dvc"
-    dvc.parent.mkdir()
-    dvc.write_text(
-        f"import subprocess\nsubprocess.run([{sys.executable!r}, '-m', 'selfpref', 'run',"
-        f" {str(source)!r}, 'out.ipynb'])\n"
-    )
-    environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
-    with subprocess.Popen([sys.executable, str(dvc)], cwd=tmp_path, env=environment) as process:
+    with dvc(tmp_path, str(source), "out.ipynb") as process:
         try:
             wait_for((tmp_path / "started").exists)
             children = psutil.Process(process.pid).children(recursive=True)
@@ -152,22 +162,6 @@ def test_the_kernel_ends_with_a_killed_dvc(notebook, tmp_path):
     assert not (tmp_path / "out.ipynb").exists()
 
 
-def test_a_stage_of_dvc_and_one_by_hand_give_the_same_bytes(notebook, tmp_path):
-    source = notebook("a = 'x'", "import pandas as pd\npd.DataFrame({'n': [len(a)]})")
-    done = below_dvc(tmp_path, str(source), "below.ipynb", "-p", "a=yy")
-    assert done.returncode == 0, done.stderr
-    assert main(["run", str(source), str(tmp_path / "by_hand.ipynb"), "-p", "a=yy"]) == 0
-    below, by_hand = (tmp_path / f"{name}.ipynb" for name in ("below", "by_hand"))
-    assert below.read_bytes() == by_hand.read_bytes()
-
-
-def test_an_error_of_a_stage_reaches_the_terminal(notebook, tmp_path):
-    source = notebook("a = 1", "1 / 0")
-    done = below_dvc(tmp_path, str(source), "out.ipynb")
-    assert done.returncode == 1
-    assert done.stderr.strip() == "error: work.ipynb, cell 2: ZeroDivisionError: division by zero"
-
-
 def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path):
     """Answers that were paid for are still kept, and nothing is left running."""
     source = notebook(
@@ -176,14 +170,7 @@ def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path):
         "try:\n    time.sleep(60)\nexcept KeyboardInterrupt:\n"
         "    time.sleep(0.5)\n    open('kept', 'w').close()\n    raise",
     )
-    with subprocess.Popen(
-        dvc_command(tmp_path, str(source), "out.ipynb"),
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")},
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    with dvc(tmp_path, str(source), "out.ipynb") as process:
         wait_for((tmp_path / "started").exists)
         # What a terminal does; dvc itself waits for its stage.
         os.killpg(process.pid, signal.SIGINT)
@@ -194,78 +181,15 @@ def test_ctrl_c_lets_the_cell_end_cleanly(notebook, tmp_path):
     assert not (tmp_path / "out.ipynb").exists()
 
 
-def dvc_command(folder, *arguments):
-    """A process called dvc that runs `selfpref run` and, like DVC, leaves Ctrl-C to it."""
-    dvc = folder / "bin/dvc"
-    dvc.parent.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "selfpref", "run", *arguments]
-    dvc.write_text(
-        "import signal, subprocess, sys\n"
-        f"process = subprocess.Popen({command!r})\n"
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "sys.exit(process.wait())\n"
-    )
-    return [sys.executable, str(dvc)]
-
-
-def below_dvc(folder, *arguments):
-    """`selfpref run` as the child of a process called dvc."""
-    return subprocess.run(
-        dvc_command(folder, *arguments),
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY / "src")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def wait_for(condition, seconds=120.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-
-
-def test_the_command_line_ends_in_one_line_and_a_status(tmp_path):
-    (tmp_path / "dvc.yaml").touch()
-    (tmp_path / "params.yaml").write_text("profile: recorded\nsed: 1\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "selfpref", "check"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: params.yaml: sed: unknown key")
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    "path", sorted((REPOSITORY / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem
-)
-def test_notebooks_are_chapters_and_no_programs(path: Path):
+def test_notebooks_are_chapters_and_no_programs():
     """Stored without outputs, at most 30 code cells, no function longer than a figure."""
-    cells = nbformat.read(path, 4).cells
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    assert len(code) <= 30
-    assert not any(cell.outputs or cell.execution_count for cell in code)
-    assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
-    functions = [
-        node
-        for cell in code
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.FunctionDef)
-    ]
-    assert all(node.end_lineno - node.lineno < 14 for node in functions)
-    assert cells[0].cell_type == "markdown"
-
-
-@pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
-def test_a_chapter_has_code_that_a_reader_of_the_book_sees(study: str):
-    cells = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4).cells
-    shown = [cell for cell in cells if "show-input" in cell.metadata.get("tags", [])]
-    assert shown
-    assert all(cell.cell_type == "code" for cell in shown)
+    for path in (REPOSITORY / "notebooks").glob("*.ipynb"):
+        cells = nbformat.read(path, 4).cells
+        code = [cell for cell in cells if cell.cell_type == "code"]
+        assert len(code) <= 30
+        assert not any(cell.outputs or cell.execution_count for cell in code), path
+        assert sum("parameters" in cell.metadata.get("tags", []) for cell in code) == 1
+        nodes = [node for cell in code for node in ast.walk(ast.parse(cell.source))]
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        assert all(node.end_lineno - node.lineno < 14 for node in functions), path
+        assert cells[0].cell_type == "markdown"

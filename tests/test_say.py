@@ -1,7 +1,6 @@
 """A sentence takes its numbers from frames and is not made where a word of it is not true."""
 
 import ast
-import json
 import re
 
 import nbformat
@@ -27,18 +26,15 @@ def test_a_number_is_that_of_its_row_with_its_bounds():
     assert f"{at(BIAS[['judge', 'eo']], 'eo', judge='other'):.1f}" == "\N{MINUS SIGN}0.2"
     one = pd.DataFrame({"r": [0.9], "lo": [0.8], "hi": [0.95]})
     assert at(one, "r") == Estimate(0.9, 0.8, 0.95)
-
-
-def test_an_interval_excludes_what_lies_outside_of_it():
-    assert at(BIAS, "eo", judge="own").excludes(0)
-    assert not at(BIAS, "eo", judge="other").excludes(0)
-    assert not at(BIAS, "eo", judge="none").excludes(0)
-
-
-@pytest.mark.parametrize("where", [{"row": "own"}, {}])
-def test_an_address_of_no_column_or_of_several_rows_is_an_error(where):
-    with pytest.raises(LookupError):
-        at(BIAS, "eo", **where)
+    assert [at(BIAS, "eo", judge=name).excludes(0) for name in BIAS["judge"]] == [
+        True,
+        False,
+        False,
+    ]
+    assert [Estimate(0, *ends).excludes(0) for ends in ((-2, -1), (0, 1), (-1, 0))] == [True, 0, 0]
+    for where in ({"row": "own"}, {}):
+        with pytest.raises(LookupError):
+            at(BIAS, "eo", **where)
 
 
 @pytest.fixture
@@ -53,20 +49,16 @@ def test_a_word_that_is_not_true_is_told_and_kept(tmp_path, told):
     sentences("0.90 is higher.", "true", higher=True)
     sentences("0.10 is far higher.", "false", far_higher=False)
     sentences("Not kept.")
-    assert told[0] == "0.90 is higher."
-    assert told[1].startswith("(With these data and settings “far higher” is not true of: 0.10")
-    kept = json.loads((tmp_path / "sentences.json").read_text())
-    assert kept["true"] == {"text": "0.90 is higher.", "untrue": []}
-    assert kept["false"]["untrue"] == ["far higher"]
-    assert len(told) == 3
-    assert len(kept) == 2
-
-
-@pytest.mark.parametrize("frame", [BIAS.iloc[:0], BIAS[BIAS["judge"].eq("own")], BIAS.iloc[2:]])
-def test_nothing_is_said_of_what_is_not_in_the_data(tmp_path, told, frame):
-    Sentences(tmp_path)(f"It is {at(frame, 'eo', judge='none'):.2f}.", "key", there=False)
-    assert told == []
-    assert say.said(tmp_path) == {}
+    # Nothing is said of what is not in the data.
+    for frame in (BIAS.iloc[:0], BIAS.iloc[:1], BIAS.iloc[2:]):
+        sentences(f"It is {at(frame, 'eo', judge='none'):.2f}.", "key", there=False)
+    words = "(With these data and settings “far higher” is not true of: 0.10 is far higher.)"
+    assert told == ["0.90 is higher.", words, "Not kept."]
+    assert said(tmp_path) == {
+        "true": {"text": told[0], "untrue": []},
+        "false": {"text": words, "untrue": ["far higher"]},
+    }
+    assert said(tmp_path / "nowhere") == {}
 
 
 CLAIM = {
@@ -99,11 +91,18 @@ def rows(tmp_path, monkeypatch, told):
 
 
 def test_a_claim_has_its_number_its_finding_and_its_verdict(rows):
-    row = rows(CLAIM, far=True)
-    assert [row[name] for name in ("verdict", "value", "lo", "hi")] == ["holds", 0.9, 0.8, 0.95]
-    assert row["finding"] == "0.90 is far above 0."
-    assert row["cell"] == "figures/recorded/study/bias.csv: eo where judge = own"
-    assert row["figure"] == "figures/recorded/study/bias.svg"
+    shared = {"study": "study", "paper": "A paper"}
+    shared |= {name: CLAIM[name] for name in ("claim", "place", "test")}
+    whole = {"finding": "0.90 is far above 0.", "verdict": "holds"}
+    whole |= {"value": 0.9, "lo": 0.8, "hi": 0.95, "figure": "figures/recorded/study/bias.svg"}
+    whole |= {"cell": "figures/recorded/study/bias.csv: eo where judge = own"}
+    assert rows(CLAIM, far=True) == shared | whole
+    for change, far in (({"holds": "lo > 0.85"}, True), ({}, False), ({"finding": "un"}, True)):
+        assert rows(CLAIM | change, far=far)["verdict"] is None
+    told = {"no_data": "Nobody measured it.", "verdict": "no data"}
+    empty = {"finding": told["no_data"], "verdict": told["verdict"], "cell": "", "figure": ""}
+    bare = {name: CLAIM[name] for name in ("claim", "place", "test")}
+    assert rows(bare | told) == shared | empty | dict.fromkeys(("value", "lo", "hi"))
 
 
 def test_a_whole_number_chooses_the_row_of_a_claim():
@@ -113,32 +112,18 @@ def test_a_whole_number_chooses_the_row_of_a_claim():
     assert (shown["tested here"], shown["verdict"]) == ("Again. 0.40", "holds")
 
 
-@pytest.mark.parametrize(
-    ("change", "far"),
-    [({"holds": "lo > 0.85"}, True), ({}, False), ({"finding": "unsaid"}, True)],
-)
-def test_no_verdict_stands_where_a_condition_or_a_word_is_not_true(rows, change, far):
-    assert rows(CLAIM | change, far=far)["verdict"] is None
-
-
-def test_a_claim_without_data_says_so_and_has_no_number(rows):
-    row = rows(
-        {name: CLAIM[name] for name in ("claim", "place", "test")}
-        | {"no_data": "Nobody measured it.", "verdict": "no data"}
-    )
-    assert row["finding"] == "Nobody measured it."
-    assert (row["verdict"], row["value"], row["cell"], row["figure"]) == (
-        "no data",
-        None,
-        "",
-        "",
-    )
-
-
 def test_the_head_of_a_chapter_leaves_out_what_the_data_cannot_be_asked():
-    shown = say.head([CLAIM, CLAIM | {"number": "bias[judge=none].eo"}], {"bias": BIAS})
-    assert shown["verdict"].tolist() == ["holds"]
-    assert shown["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]"]
+    steps = pd.DataFrame({"judge": "own", "step": [0, 5], "eo": [0.1, 0.4]})
+    claims = [
+        CLAIM,
+        CLAIM | {"number": "bias[judge=none].eo"},
+        # A whole number chooses a row too.
+        CLAIM | {"number": "steps[judge=own, step=5].eo", "holds": "value > 0.4"},
+    ]
+    shown = say.head(claims, {"bias": BIAS, "steps": steps})
+    assert shown["the paper's claim"].tolist() == ["Judges are biased. (Fig. 1)"] * 2
+    assert shown["verdict"].tolist() == ["holds", ""]
+    assert shown["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]", "Again. 0.40"]
 
 
 # What may carry a number: a place in a paper, a step, a model's version; the size that a plan asks.
@@ -148,13 +133,13 @@ BY_HAND = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?![\w-])")
 
 
 @pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
-def test_no_number_of_a_sentence_is_written_by_hand(study):
+def test_no_number_of_a_sentence_is_written_by_hand_and_every_word_is_true(study):
     notebook = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4)
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     texts = [
         part.value
-        for source in code
-        for call in ast.walk(ast.parse(source))
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for call in ast.walk(ast.parse(cell.source))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say"
         for string in ast.walk(call.args[0])
         if isinstance(string, ast.JoinedStr)
@@ -163,10 +148,6 @@ def test_no_number_of_a_sentence_is_written_by_hand(study):
     ]
     assert texts
     assert {one for text in texts for one in BY_HAND.findall(NAMED.sub("", text))} <= {"0", "1"}
-
-
-@pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
-def test_every_word_is_true_of_the_released_data(study):
     sentences = said(STAGED / f"figures/recorded/{study}")
     assert sentences
     assert [key for key, one in sentences.items() if one["untrue"]] == []

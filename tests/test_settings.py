@@ -18,21 +18,16 @@ LOOK = (
 
 def look(then, **environment):
     clean = {name: value for name, value in os.environ.items() if name not in processes.SETTINGS}
-    done = subprocess.run(
-        [sys.executable, "-c", LOOK.format(then)],
-        env=clean | environment, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    command, given = [sys.executable, "-c", LOOK.format(then)], clean | environment
+    done = subprocess.run(command, env=given, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
 
-def test_imports_set_nothing_and_the_command_line_does():
+def test_imports_set_nothing_and_the_command_line_sets_what_the_user_did_not():
     pool, there = look("pass")
     assert there == "False"
     assert look("processes.settle()") == [pool, "True"]
     assert look("pass", **processes.SETTINGS) == ["system", "True"]
-
-
-def test_what_the_user_set_stays():
     assert look("processes.settle()", LRU_CACHE_CAPACITY="99")[1] == "False"
 
 

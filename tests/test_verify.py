@@ -15,15 +15,11 @@ FILES = {
     "report/lab/study.ipynb": "{}",
 }
 # Another profile's, a page with times, and what is not finished.
-BESIDE = {
-    "figures/recorded/study/a.svg": "<svg/>",
-    "data/published/study.csv": "n\n",
-    "report/lab/index.html": "12 s",
-    "report/lab/study.failed.ipynb": "{}",
-    "data/lab/verdicts/study/judge.new": "ha",
-    "data/lab/models/seed-0/.base.partial/model.safetensors": "wei",
-    "figures/lab/study/.a.svg.new": "<s",
-}
+BESIDE = (
+    *("figures/recorded/study/a.svg", "data/published/study.csv", "report/lab/index.html"),
+    *("report/lab/study.failed.ipynb", "data/lab/verdicts/study/judge.new"),
+    *("data/lab/models/seed-0/.base.partial/model.safetensors", "figures/lab/study/.a.svg.new"),
+)
 
 
 def written(root, files):
@@ -34,26 +30,15 @@ def written(root, files):
     return root
 
 
-def test_what_a_profile_made_and_nothing_else_is_compared(tmp_path):
-    one = verify.made(written(tmp_path / "one", FILES | BESIDE), "lab")
-    two = verify.made(written(tmp_path / "two", FILES), "lab")
+def test_one_byte_in_any_file_that_a_profile_made_is_a_difference_and_nothing_else(tmp_path):
+    one = verify.made(written(tmp_path / "one", FILES | dict.fromkeys(BESIDE, "x")), "lab")
     assert set(one) == set(FILES)
-    assert verify.differences(one, two) == []
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_one_byte_in_any_file_is_a_difference(tmp_path, name):
-    one = verify.made(written(tmp_path / "one", FILES), "lab")
-    two = verify.made(written(tmp_path / "two", FILES | {name: FILES[name][:-1] + "x"}), "lab")
-    assert verify.differences(one, two) == [f"differs: {name}"]
-
-
-def test_a_file_of_one_run_alone_is_a_difference(tmp_path):
-    less = dict(list(FILES.items())[1:])
-    one = verify.made(written(tmp_path / "one", FILES), "lab")
-    two = verify.made(written(tmp_path / "two", less), "lab")
-    assert verify.differences(one, two) == ["only in run 1: figures/lab/study/a.svg"]
-    assert verify.differences(two, one) == ["only in run 2: figures/lab/study/a.svg"]
+    for number, name in enumerate(FILES):
+        two = written(tmp_path / str(number), FILES | {name: FILES[name][:-1] + "x"})
+        assert verify.differences(one, verify.made(two, "lab")) == [f"differs: {name}"]
+        (two / name).unlink()
+        assert verify.differences(one, verify.made(two, "lab")) == [f"only in run 1: {name}"]
+        assert verify.differences(verify.made(two, "lab"), one) == [f"only in run 2: {name}"]
 
 
 @pytest.mark.parametrize(

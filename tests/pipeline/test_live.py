@@ -1,9 +1,15 @@
-"""The paper's profile end to end: small sets of the real schema, a served judge and a local one."""
+"""The paper's sets and a user's own judge end to end, with the lines of docs/judges.md.
+
+A served judge of small sets of the real schema, prompts without responses, two models of the
+user's own (one served, one local), and a model that fails.
+"""
 
 import itertools
 import json
 import random
+import re
 import secrets
+import socket
 from typing import Any
 
 import pandas as pd
@@ -11,34 +17,37 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from clones import cloned
-from conftest import STAGED, lines, reference_files
-from scripted import Scripted
+from clones import cloned, ran, yaml
+from conftest import REPOSITORY, STAGED, lines, reference_files
+from scripted import Scripted, by_rule, completion, position
 
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.params import load
 
 NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
-DIALOGUES = 24
+DIALOGUES, PROMPTS = 24, 12
+# Two judged sets: dialogues of the Arena, and three questions of two turns.
+PAIRS = DIALOGUES + 3 * 2
 KEY = f"sk-{secrets.token_hex(12)}"
-# The local judge knows these.
+# The local model knows these.
 WORDS = ("river", "lamp", "clock", "cherry", "sky", "maybe", "sure")
-FIGURES = (
-    *("fig1b_bias", "fig2_confusion", "table2_demographic_parity", "bias_by_opponent", "position"),
-    *("fig3_perplexity_vs_human", "fig4_perplexity_own_vs_other", "fig5_log_perplexity"),
-)
+FIGURES = ("fig1b_bias", "fig2_confusion", "table2_demographic_parity", "bias_by_opponent")
+SETS = ("arena-hub", "mt-bench-hub")
+DOCS = (REPOSITORY / "docs/judges.md").read_text().split("## From nothing")[1].split("\n## ")[0]
+# The first lines that the page shows are the profile's; the others are one more each.
+NEW, VOTES = (yaml.load(block) for block in re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)[:2])
 
 
 def said(model, number, turns):
     draw = random.Random(f"{model}/{number}")
     answer = " ".join(draw.choices(WORDS, k=5))
-    texts = [
-        (f"question {number}.{turn}?", f"{model} says {turn} {answer}") for turn in range(turns)
-    ]
     return [
         {"content": text, "role": role}
-        for pair in texts
-        for role, text in zip(("user", "assistant"), pair, strict=True)
+        for turn in range(turns)
+        for role, text in (
+            ("user", f"question {number}.{turn}?"),
+            ("assistant", f"{model} says {turn} {answer}"),
+        )
     ]
 
 
@@ -48,17 +57,12 @@ def arena():
     for number in range(DIALOGUES):
         (a, b), turns = next(pairs), 2 if number % 4 == 0 else 1
         yield {
-            "question_id": f"{number:032x}",
-            "model_a": a,
-            "model_b": b,
+            **{"question_id": f"{number:032x}", "model_a": a, "model_b": b},
             "winner": draw.choice(["model_a", "model_b", "model_b", "tie (bothbad)"]),
             "judge": f"arena_user_{number}",
             "conversation_a": said(a, number, turns),
             "conversation_b": said(b, number, turns),
-            "turn": turns,
-            "anony": True,
-            "language": "English",
-            "tstamp": 0.0,
+            **{"turn": turns, "anony": True, "language": "English", "tstamp": 0.0},
             "openai_moderation": {"flagged": False},
             "toxic_chat_tag": {"roberta-large": {"flagged": False}, "t5-large": {"flagged": False}},
         }
@@ -67,9 +71,7 @@ def arena():
 def votes():
     for question, turn in itertools.product((81, 82, 83), (1, 2)):
         yield {
-            "question_id": question,
-            "model_a": "gpt-4",
-            "model_b": "gpt-3.5-turbo",
+            **{"question_id": question, "model_a": "gpt-4", "model_b": "gpt-3.5-turbo"},
             "winner": "model_a" if question % 2 else "model_b",
             "judge": "expert_0",
             "conversation_a": said("gpt-4", question, 2),
@@ -78,27 +80,42 @@ def votes():
         }
 
 
-def judge_prompts():
-    return [
-        {"name": name, "system_prompt": name, "prompt_template": template}
-        for name, template in {
-            "pair-v2": "{question} {answer_a} {answer_b}",
-            "pair-v2-multi-turn": "{question_1} {answer_a_1} {question_2} {answer_a_2} / "
-            "{question_1} {answer_b_1} {question_2} {answer_b_2}",
-            "pair-math-v1": "{question} {ref_answer_1} {answer_a} {answer_b}",
-            "pair-math-v1-multi-turn": "{ref_answer_1} {ref_answer_2} / {question_1} {answer_a_1} "
-            "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
-        }.items()
-    ]
+PROMPTS_OF_JUDGES = {
+    "pair-v2": "{question} {answer_a} {answer_b}",
+    "pair-v2-multi-turn": "{question_1} {answer_a_1} {question_2} {answer_a_2} / "
+    "{question_1} {answer_b_1} {question_2} {answer_b_2}",
+    "pair-math-v1": "{question} {ref_answer_1} {answer_a} {answer_b}",
+    "pair-math-v1-multi-turn": "{ref_answer_1} {ref_answer_2} / {question_1} {answer_a_1} "
+    "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
+}
+
+
+def answered(body):
+    """Verdicts by rule; responses of words that prompt and model decide."""
+    if body.get("logprobs"):
+        return by_rule(body)
+    draw = random.Random(json.dumps(body))
+    words = draw.choices(WORDS, k=draw.randint(2, 9))
+    return completion(body, [position(f"{word} ", {}) for word in words])
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory):
-    """A clone of the repository with sets and prompts of its own, and a local model."""
+def reproduced(tmp_path_factory):
+    """The clone after what `make repro` runs; what that said; the server."""
     top = tmp_path_factory.mktemp("live")
-    prompts = {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*judge_prompts())}
-    references = reference_files(dict.fromkeys((81, 82), "writing") | {83: "math"})
-    with cloned(top, {"judge-prompts": prompts, "mt-bench-references": references}) as made:
+    judges = [
+        {"name": name, "system_prompt": name, "prompt_template": template}
+        for name, template in PROMPTS_OF_JUDGES.items()
+    ]
+    releases = {
+        "judge-prompts": {"fastchat/llm_judge/data/judge_prompts.jsonl": lines(*judges)},
+        "mt-bench-references": reference_files({81: "writing", 82: "writing", 83: "math"}),
+    }
+    with (
+        cloned(top, releases) as clone,
+        socket.socket() as closed,
+        Scripted(answer=answered) as server,
+    ):
         for name, split, rows in (
             ("chatbot-arena", "train", arena()),
             ("mt-bench-hub", "human", votes()),
@@ -106,113 +123,106 @@ def clone(tmp_path_factory):
             data = top / "hub" / name / "data"
             data.mkdir(parents=True)
             pd.DataFrame(list(rows)).to_parquet(data / f"{split}-00000-of-00001-00.parquet")
-            pinned = made.folder / f"src/selfpref/studies/wataoka/read/{name}.csv"
+            pinned = clone.folder / f"src/selfpref/studies/wataoka/read/{name}.csv"
             pinned.write_text(f"repository,revision,split\n{data.parent},0,{split}\n")
-        model = made.folder / "models/vicuna"
+        asked = [{"id": n, "prompt": f"question {n}?"} for n in range(PROMPTS)]
+        (clone.folder / "prompts.jsonl").write_text(lines(*asked))
+        model = clone.folder / "models/mine"
         save_checkpoint(build_model(3), model)
         config = json.loads((model / "config.json").read_text())
         (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 1024}))
-        made.environment |= {"OPENAI_API_KEY": KEY, "HF_HOME": str(top / "hf")}
-        yield made
+        clone.environment |= {"OPENAI_API_KEY": KEY, "HF_HOME": str(top / "hf")}
+        assert clone.call("selfpref", "use", "live").returncode == 0
+        paper = yaml.load((STAGED / "profiles/paper.yaml").read_text())
+        closed.bind(("127.0.0.1", 0))
+
+        def ours(params):
+            section, own = params["wataoka"], NEW["wataoka"]
+            params["models"] = NEW["models"]
+            section.update(own)
+            # The weights and the address are the test's.
+            params["models"]["mine"] = {"engine": "transformers", "model": "models/mine"}
+            params["models"]["yours"]["base_url"] = server.url
+            own["judge"]["mine"]["min_mass"] = 0.0
+            for entries in (own["respond"], own["judge"]):
+                for entry in entries.values():
+                    entry["datasets"] = ["questions"]
+            # Of the paper: one line, where its endpoint is.
+            name = "gpt-35-turbo"
+            params["models"][name] = paper["models"][name] | {"base_url": server.url}
+            section["judge"][name] = paper["wataoka"]["judge"][name] | {"datasets": [*SETS]}
+            section["datasets"].update(paper["wataoka"]["datasets"])
+            address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
+            gone = {"engine": "openai", "model": "gone", "base_url": address, "retries": 0}
+            params["models"]["gone"] = gone
+            section["judge"]["gone"] = {"prompts": "chat", "min_mass": 0.5}
+            params["bootstrap"].update(resamples=100)
+
+        clone.edit(ours)
+        printed = clone.call("make", "-n", "repro", "PROFILE=live").stdout.splitlines()
+        (command,) = [line for line in printed if "dvc repro" in line]
+        yield clone, clone.call("sh", "-c", command), server
 
 
-@pytest.fixture(scope="module")
-def reproduced(clone):
-    """The clone after `dvc repro` of the profile `paper`; and the server."""
-    assert clone.call("selfpref", "use", "paper").returncode == 0
-    with Scripted() as server:
-
-        def small(params):
-            # One line a judge: where its endpoint is, or where its weights are.
-            for name in ("gpt-4", "gpt-35-turbo"):
-                params["models"][name]["base_url"] = server.url
-            params["models"]["vicuna-13b"] = {
-                "engine": "transformers",
-                "model": "models/vicuna",
-                "threads": 1,
-            }
-            section = params["wataoka"]
-            section["judge"]["vicuna-13b"] = {"prompts": "chat", "min_mass": 0.0}
-            for entries in (params["models"], section["judge"], section["perplexity"]):
-                for name in set(entries) - {"gpt-4", "gpt-35-turbo", "vicuna-13b"}:
-                    del entries[name]
-            params["bootstrap"].update(resamples=200)
-
-        clone.edit(small)
-        done = clone.repro()
-        assert done.returncode == 0, done.stderr + done.stdout
-        yield clone, server
+def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card(reproduced):
+    clone, done, _ = reproduced
+    assert len(DOCS.split("```yaml\n")[1].split("```")[0].splitlines()) == 12
+    assert done.returncode == 1
+    assert "stages failed (above); the chapters name what is missing" in done.stderr
+    assert clone.stale() == {"wataoka-judge@gone"}
+    asked = clone.table("data/live/metrics/wataoka/asked.parquet").set_index(["judge", "status"])
+    assert asked.loc[("gone", "no table"), "table"] == "verdicts"
+    page = (clone.folder / "report/live/wataoka.html").read_text()
+    assert "Not there, since its stage failed: verdicts of gone." in page
+    page = (clone.folder / "report/live/judges.md").read_text()
+    assert "- **gone** Nothing is known of it. Asked in wataoka: no table." in page
 
 
-def test_every_figure_of_the_paper_is_there(reproduced):
-    clone, _ = reproduced
-    assert clone.lacks("figures/paper/wataoka", FIGURES, ("svg", "csv")) == []
-    assert clone.stale() == set()
+def test_a_judge_of_the_paper_finds_its_own_responses_and_makes_none_anew(reproduced):
+    clone, _, server = reproduced
+    assert clone.lacks("figures/live/wataoka", FIGURES, ("svg", "csv")) == []
+    bias = clone.table("figures/live/wataoka/fig1b_bias.csv")
+    # By their name in the set.
+    found = bias.groupby("dataset")["judge"].agg(set).to_dict()
+    paper = {name: {"gpt-3.5-turbo"} for name in SETS}
+    assert found == paper | {"questions": {"mine", "yours"}}
+    verdicts = clone.table("data/live/wataoka/verdicts/gpt-35-turbo.parquet")
+    assert len(verdicts) == 2 * PAIRS
+    assert set(verdicts["status"]) == {"ok"}
+    assert verdicts["probabilities"].notna().all()
+    # Equal prompts are one call.
+    bodies = [body for body in server.bodies if body["model"] == "gpt-3.5-turbo-0125"]
+    assert 0 < len(bodies) <= 2 * PAIRS
+    assert {body["temperature"] for body in bodies} == {0.7}
+    assert all(body["logprobs"] for body in bodies)
 
 
-def test_a_judge_finds_its_own_responses_by_their_name_in_the_set(reproduced):
-    clone, _ = reproduced
-    bias = pd.read_csv(clone.folder / "figures/paper/wataoka/fig1b_bias.csv")
-    found = bias.groupby("dataset")["judge"].agg(set)
-    assert found["arena-hub"] == set(NAMES)
-    assert found["mt-bench-hub"] == {"gpt-4", "gpt-3.5-turbo"}
-
-
-def test_every_pair_is_judged_twice_and_no_response_is_made_anew(reproduced):
-    clone, server = reproduced
-    pairs = DIALOGUES + 3 * 2
-    for judge in ("gpt-4", "gpt-35-turbo", "vicuna-13b"):
-        table = clone.folder / f"data/paper/wataoka/verdicts/{judge}.parquet"
-        verdicts = pd.read_parquet(table)
-        assert len(verdicts) == 2 * pairs
-        assert set(verdicts["status"]) == {"ok"}
-        assert verdicts["probabilities"].notna().all()
-    # Two served judges; equal prompts are one call.
-    assert {body["model"] for body in server.bodies} == {"gpt-4-0613", "gpt-3.5-turbo-0125"}
-    assert len(server.bodies) <= 2 * 2 * pairs
-    assert {body["temperature"] for body in server.bodies} == {0.7}
-    assert all(body["logprobs"] for body in server.bodies)
-
-
-def test_dialogues_of_two_turns_take_the_multi_turn_prompt(reproduced):
-    _, server = reproduced
-    prompts = {body["messages"][0]["content"] for body in server.bodies}
-    assert {"pair-v2", "pair-v2-multi-turn"} < prompts
-    asked = [body["messages"][1]["content"] for body in server.bodies]
+def test_dialogues_take_the_multi_turn_prompt_and_mathematics_its_reference_answers(reproduced):
+    bodies = [body for body in reproduced[2].bodies if body["model"] == "gpt-3.5-turbo-0125"]
+    asked = {body["messages"][1]["content"]: body["messages"][0]["content"] for body in bodies}
+    assert set(asked.values()) == set(PROMPTS_OF_JUDGES)
     (first, *_) = [text for text in asked if text.startswith("question 0.0? gpt-4 says 0 ")]
     assert " question 0.1? gpt-4 says 1 " in first.partition(" / ")[0]
     assert "gpt-4 says" not in first.partition(" / ")[2]
-
-
-def test_mathematics_of_mt_bench_is_judged_with_its_reference_answers(reproduced):
-    _, server = reproduced
-    asked = {
-        body["messages"][1]["content"]: body["messages"][0]["content"]
-        for body in server.bodies
-        if "reference" in body["messages"][1]["content"]
-    }
-    assert set(asked.values()) == {"pair-math-v1", "pair-math-v1-multi-turn"}
-    assert all("question 83.0?" in text for text in asked)
-    assert sum(text.startswith("reference 83.1 reference 83.2 / ") for text in asked) == 2
+    held = {text: name for text, name in asked.items() if "reference" in text}
+    assert set(held.values()) == {"pair-math-v1", "pair-math-v1-multi-turn"}
+    assert all("question 83.0?" in text for text in held)
+    assert sum(text.startswith("reference 83.1 reference 83.2 / ") for text in held) == 2
 
 
 def test_perplexity_is_given_the_dialogue_so_far(reproduced):
-    clone, _ = reproduced
-    scores = pd.read_parquet(clone.folder / "data/paper/wataoka/perplexities/vicuna-13b.parquet")
-    turns = DIALOGUES + DIALOGUES // 4
+    scores = reproduced[0].table("data/live/wataoka/perplexities/mine.parquet")
+    of_sets = scores[scores["item_id"].str.startswith(SETS)]
     # Two responses a turn in the Arena, both turns of three questions in MT-Bench, both ways.
-    assert len(scores) == 2 * (2 * turns + 2 * 6)
-    assert set(scores["status"]) == {"ok"}
+    assert len(of_sets) == 2 * (2 * (DIALOGUES + DIALOGUES // 4) + 2 * 6)
+    assert set(of_sets["status"]) == {"ok"}
+    assert len(scores) >= len(of_sets) + 2 * PROMPTS
 
 
-def test_the_key_is_in_no_file(reproduced):
-    clone, _ = reproduced
+def test_the_key_is_in_no_file_and_no_address_of_a_server_in_an_executed_copy(reproduced):
+    clone, _, server = reproduced
     assert clone.holds(KEY) == []
-
-
-def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(reproduced):
-    clone, server = reproduced
-    shown = (clone.folder / "report/paper/wataoka-judge-gpt-4.ipynb").read_text()
+    shown = (clone.folder / "report/live/wataoka-judge-gpt-35-turbo.ipynb").read_text()
     (cell,) = [
         "".join(cell["source"])
         for cell in json.loads(shown)["cells"]
@@ -220,29 +230,63 @@ def test_an_executed_copy_tells_what_was_declared_and_no_address_of_a_server(rep
     ]
     names: dict[str, Any] = {}
     exec(cell, names)
-    assert names["entry"] == "gpt-4"
+    assert names["entry"] == "gpt-35-turbo"
     wanted = {"prompts": "pair-v2", "min_mass": 0.5, "max_tokens": 1024}
-    assert wanted.items() <= names["section"]["wataoka"]["judge"]["gpt-4"].items()
+    assert wanted.items() <= names["section"]["wataoka"]["judge"]["gpt-35-turbo"].items()
     address = server.url.partition("//")[2].partition("/")[0]
-    for path in (clone.folder / "report/paper").rglob("*"):
-        if path.is_file():
-            assert address.encode() not in path.read_bytes(), path
+    for path in (clone.folder / "report/live").rglob("*"):
+        assert not path.is_file() or address.encode() not in path.read_bytes(), path
 
 
-PAPER = {
-    *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
-    *("dolly-v2-12b", "stablelm-tuned-alpha-7b"),
-}
+def test_a_judge_from_nothing_reads_its_own_pairs_and_has_on_its_card_what_needs_no_vote(
+    reproduced,
+):
+    clone, *_ = reproduced
+    for judge in ("mine", "yours"):
+        verdicts = clone.table(f"data/live/wataoka/verdicts/{judge}.parquet")
+        assert len(verdicts) == 2 * PROMPTS
+        assert verdicts["status"].eq("ok").all()
+    page = (clone.folder / "report/live/judges.md").read_text()
+    assert "- **mine** No answer, in wataoka: no set of pairs of its own responses" in page
+    assert ">demographic parity, which needs no votes (0)</th>" in page
+    beyond = clone.table("figures/live/beyond/beyond.csv")
+    beyond = beyond.set_index(["judge", "gold", "statistic"]).sort_index()
+    for statistic in ("demographic_parity", "paired_excess"):
+        assert beyond.loc[("mine", "none", statistic), "n"].item() > 0
+    assert beyond.loc[("mine", "human"), "n"].eq(0).all()
+
+
+def test_votes_are_one_more_line_and_nothing_is_asked_again(reproduced):
+    clone, _, server = reproduced
+    rows = [f"{n},mine,yours,{'ab'[n % 2]}" for n in range(PROMPTS)]
+    (clone.folder / "votes.csv").write_text(
+        "\n".join(["item,responder_a,responder_b,label", *rows])
+    )
+    before = len(server.bodies)
+
+    def voted(params):
+        params["wataoka"].update(VOTES["wataoka"])
+        for entries in (params["models"], params["wataoka"]["judge"]):
+            del entries["gone"]
+
+    clone.edit(voted)
+    done = ran(clone.repro("metrics@wataoka-live"))
+    # Judges read the labels again, and find their answers.
+    assert done >= {"wataoka-label@questions", "wataoka-judge@yours", "metrics@wataoka-live"}
+    assert len(server.bodies) == before
+    bias = clone.table("data/live/metrics/wataoka/fig1b_bias.parquet").set_index("judge")
+    assert bias.loc["yours", "n"] + bias.loc["yours", "n_dropped"] == PROMPTS
+    assert pd.notna(bias.loc["yours", "dp"])
 
 
 def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
     params = load(STAGED / "profiles/paper.yaml")
     judge = params.wataoka.judge
-    names = {params.models[key].responder or key for key in judge}
-    assert names - PAPER == {"llama-2", "llama-3", "llama-31"}
-    assert names >= PAPER
+    assert {params.models[key].responder or key for key in judge} == {
+        *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
+        *("dolly-v2-12b", "stablelm-tuned-alpha-7b", "llama-2", "llama-3", "llama-31"),
+    }
     # Explanation first, at the paper's temperature.
-    assert {use.prompts for use in judge.values()} == {"pair-v2"}
-    assert {use.temperature for use in judge.values()} == {0.7}
+    assert {(use.prompts, use.temperature) for use in judge.values()} == {("pair-v2", 0.7)}
     # OpenAI's models give no likelihoods of a given text.
     assert set(judge) - set(params.wataoka.perplexity) == {"gpt-4", "gpt-35-turbo"}

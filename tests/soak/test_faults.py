@@ -1,36 +1,34 @@
-"""Runs that are killed, starved, blocked and confused end with the bytes of an undisturbed run."""
+"""Runs that are killed, starved, blocked and confused end with the bytes of an undisturbed run.
+
+`make soak` names the seed of every random moment in $SELFPREF_SOAK.
+"""
 
 import os
 import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+import elobench_release
+import numpy as np
+import psutil
 import pytest
-from campaign import (
-    PATIENCE,
-    broken,
-    finished,
-    kill,
-    made,
-    pipeline,
-    processes,
-    rng,
-    stages,
-    started,
-    told,
-    wait_for,
-)
+from clones import ALONE, FAMILIES, cloned, ran, small, without
+from conftest import REPOSITORY, mt_bench_files, vicuna80_files
 from ruamel.yaml import YAML, YAMLError
 
 from selfpref.errors import SelfprefError
 from selfpref.store import Store, call_key
 
-pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
+sys.path.insert(0, str(REPOSITORY / "tools"))
+import verify
+from verify import made
 
+pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 KILLS = 20
 # Who is killed: dvc alone, everything at once, or any one process (as for want of memory).
 WHO = ("dvc", "all", "one")
@@ -39,6 +37,106 @@ LOG = """
 CREATE TABLE kept (key TEXT);
 CREATE TRIGGER keep AFTER INSERT ON replies BEGIN INSERT INTO kept VALUES (new.key); END;
 """
+SEED = os.environ.get("SELFPREF_SOAK")
+RELEASES = {
+    "mt-bench": mt_bench_files(6),
+    "vicuna80": vicuna80_files(6),
+    "elobench": elobench_release.files(*elobench_release.rows()),
+}
+PATIENCE = 300
+
+
+def rng(*names: object) -> np.random.Generator:
+    """A generator of its own for these names."""
+    assert SEED, "`make soak` names the seed"
+    return np.random.default_rng([int(SEED), *"/".join(map(str, names)).encode()])
+
+
+def reduced(params) -> None:
+    """The first study alone, of few resamples; in the testbed two families and one onlooker."""
+    if params["profile"] == "lab":
+        small(params)
+        params["lab"]["dialogues"].update(families=2, base_steps=40, tune_steps=5)
+        params["models"]["families"]["names"] = FAMILIES[:2]
+        params["models"]["judges"]["names"] = FAMILIES[:1]
+        section = params["wataoka"]
+        section["datasets"]["seed-0"].update(prompts=20)
+        section["label"]["seed-0"].update(pairs=20)
+        del section["perplexity"][ALONE]
+    for study in ("livebench", "panickssery", "xu"):
+        without(params, study)
+    params["bootstrap"].update(resamples=100)
+
+
+@contextmanager
+def pipeline(top, profile):
+    """A clone in which a reduced profile is ready to run."""
+    with cloned(top, RELEASES) as clone:
+        clone.profile = profile
+        clone.environment["OMP_NUM_THREADS"] = "1"
+        assert clone.call("selfpref", "use", profile).returncode == 0
+        clone.edit(reduced)
+        yield clone
+
+
+@contextmanager
+def started(clone):
+    """`dvc repro` in a clone, its output in a file; killed in the end."""
+    where = {"cwd": clone.folder, "env": clone.environment, "stderr": subprocess.STDOUT}
+    with open(clone.folder.parent / "told", "w") as output:
+        process = subprocess.Popen(["dvc", "repro"], **where, stdout=output)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def told(clone) -> str:
+    """What the last command said so far."""
+    return (clone.folder.parent / "told").read_text(errors="replace")
+
+
+def stages(clone, known) -> dict[str, float]:
+    """The stages that have begun, with the moment at which each was first seen here."""
+    begun = re.findall("^Running stage '(.+)'", told(clone), re.MULTILINE)
+    return {name: known.get(name, time.monotonic()) for name in begun}
+
+
+def wait_for(condition, seconds=PATIENCE) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing came of it"
+        time.sleep(0.02)
+
+
+def processes(clone) -> list[psutil.Process]:
+    """Every process that works in a clone's folder."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.cwd() == str(clone.folder):
+                found.append(process)
+    return found
+
+
+def kill(victims) -> None:
+    for process in victims:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+
+
+def broken(clone, whole) -> list[str]:
+    """Files under a final name that are not what an undisturbed run made of them."""
+    there = made(clone.folder, clone.profile)
+    return [name for name, digest in there.items() if whole.get(name) != digest]
+
+
+def finished(clone, whole) -> None:
+    """Run to the end: the same bytes as without the disturbance, and nothing left to do."""
+    ran(clone.repro())
+    assert made(clone.folder, clone.profile) == whole
+    assert clone.stale() == set()
 
 
 @pytest.fixture(scope="module", params=["recorded", "lab"])
@@ -54,21 +152,16 @@ def undisturbed(request, tmp_path_factory):
                 time.sleep(0.02)
         assert process.returncode == 0, told(clone)
         ends = [*list(began.values())[1:], time.monotonic()]
-        lengths = {
-            name: end - start for (name, start), end in zip(began.items(), ends, strict=True)
-        }
-        yield {
-            "profile": request.param,
-            "clone": clone,
-            "made": made(clone.folder, request.param),
-            "stages": lengths,
-        }
+        pairs = zip(began, began.values(), ends, strict=True)
+        lengths = {name: end - start for name, start, end in pairs}
+        yield request.param, clone, made(clone.folder, request.param), lengths
 
 
 def of_profile(undisturbed, profile):
-    """Where one profile shows all there is, the time goes to others."""
-    if undisturbed["profile"] != profile:
+    """The whole of a profile; where one shows all there is, the time goes to others."""
+    if undisturbed[0] != profile:
         pytest.skip(f"shown in the profile {profile}")
+    return undisturbed[2]
 
 
 def moments(lengths, draw):
@@ -119,14 +212,14 @@ def mend_lock(clone):
 
 
 def test_killed_at_twenty_moments(undisturbed, tmp_path):
-    profile, whole = undisturbed["profile"], undisturbed["made"]
+    profile, _, whole, lengths = undisturbed
     draw = rng(profile, "kills")
     with pipeline(tmp_path, profile) as clone:
         path = clone.folder / ".cache/store.sqlite"
         with Store(path):
             sqlite3.connect(path).executescript(LOG).close()
-        names = list(undisturbed["stages"])
-        for number, (stage, seconds) in enumerate(moments(undisturbed["stages"], draw), start=1):
+        names = list(lengths)
+        for number, (stage, seconds) in enumerate(moments(lengths, draw), start=1):
             who, later = str(draw.choice(WHO)), set(names[names.index(stage) + 1 :])
             print(f"kill {number}, {profile}: {who}, {seconds:.1f} s into {stage}", flush=True)
             while not run_and_kill(clone, later, stage, seconds, who, draw):
@@ -141,18 +234,21 @@ def test_killed_at_twenty_moments(undisturbed, tmp_path):
         assert bool(kept) == (profile == "lab")
 
 
-@contextmanager
-def small_disk(folder, megabytes):
-    """A file system of its own, which `remount` enlarges; needs the right to mount."""
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+def mounted(*options):
+    """Mount a file system, which needs the right to."""
+    command = ["mount", *map(str, options)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"no tmpfs can be mounted here: {done.stderr.strip()}")
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+
+
+@contextmanager
+def small_disk(folder, megabytes):
+    """A file system of its own, which the yielded function enlarges."""
+    folder.mkdir()
+    mounted("-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder)
     try:
-        yield lambda size: subprocess.run(
-            ["mount", "-o", f"remount,size={size}m", str(folder)], check=True
-        )
+        yield lambda size: mounted("-o", f"remount,size={size}m", folder)
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
@@ -163,10 +259,8 @@ def used(folder):
 
 def test_a_full_disk(undisturbed, tmp_path):
     """The disk fills up, twice; each time the run says so, and goes on with more room."""
-    of_profile(undisturbed, "recorded")
-    profile, whole = undisturbed["profile"], undisturbed["made"]
-    top = tmp_path / "disk"
-    with small_disk(top, 200) as resize, pipeline(top, profile) as clone:
+    whole, top = of_profile(undisturbed, "recorded"), tmp_path / "disk"
+    with small_disk(top, 200) as resize, pipeline(top, "recorded") as clone:
         failures = []
         for more in (1, 3, 400):
             resize(used(top) + more)
@@ -175,7 +269,7 @@ def test_a_full_disk(undisturbed, tmp_path):
             if done.returncode == 0:
                 break
             failures.append(done.stderr)
-            print(f"{profile}, {more} MiB free:", done.stderr.strip().splitlines()[-3:])
+            print(f"{more} MiB free:", done.stderr.strip().splitlines()[-3:])
         assert failures
         assert all("No space left on device" in failure for failure in failures), failures
         assert not any("Traceback" in failure for failure in failures)
@@ -190,110 +284,42 @@ def read_only(folder):
         yield
         folder.chmod(0o755)
         return
-    commands = [["mount", "--bind", folder, folder], ["mount", "-o", "remount,ro,bind", folder]]
-    for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            pytest.skip(f"root ignores modes, and no read-only mount here: {done.stderr.strip()}")
+    mounted("--bind", folder, folder)
     try:
+        mounted("-o", "remount,ro,bind", folder)
         yield
     finally:
         subprocess.run(["umount", folder], check=True)
 
 
 def test_a_read_only_data_folder(undisturbed, tmp_path):
-    of_profile(undisturbed, "recorded")
-    profile, whole = undisturbed["profile"], undisturbed["made"]
-    with pipeline(tmp_path, profile) as clone:
+    whole = of_profile(undisturbed, "recorded")
+    with pipeline(tmp_path, "recorded") as clone:
         with read_only(clone.folder / "data"):
             done = clone.repro()
         assert done.returncode != 0
         assert re.search("Read-only file system|Permission denied", done.stderr), done.stderr
         assert "Traceback" not in done.stderr
-        print(profile, done.stderr.strip().splitlines())
+        print(done.stderr.strip().splitlines())
         finished(clone, whole)
 
 
 def test_two_at_once(undisturbed, tmp_path):
     """Two `dvc repro` of one folder: what one cannot do while the other is at it, it refuses."""
-    of_profile(undisturbed, "lab")
-    profile, whole = undisturbed["profile"], undisturbed["made"]
-    with pipeline(tmp_path, profile) as clone:
-        both = [
-            subprocess.Popen(
-                ["dvc", "repro"],
-                cwd=clone.folder,
-                env=clone.environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for _ in range(2)
-        ]
+    whole = of_profile(undisturbed, "lab")
+    with pipeline(tmp_path, "lab") as clone:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        where = {"cwd": clone.folder, "env": clone.environment}
+        both = [subprocess.Popen(["dvc", "repro"], **where, **pipes) for _ in range(2)]
         said = [process.communicate(timeout=PATIENCE)[1] for process in both]
         statuses = [process.returncode for process in both]
         assert 0 in statuses, said
         for status, stderr in zip(statuses, said, strict=True):
             if status:
                 assert re.search("lock|busy", stderr), stderr
-                print(profile, stderr.strip().splitlines()[-3:])
+                print(stderr.strip().splitlines()[-3:])
         assert broken(clone, whole) == []
         finished(clone, whole)
-
-
-# Every Python of the run sees its clocks jump: a day forward or back, now and then.
-JUMPING = """
-import random, time
-_time, _draw, _offset = time.time, random.Random(), 0.0
-def jumping():
-    global _offset
-    if _draw.random() < 0.05:
-        _offset = _draw.choice((-86400.0, 0.0, 86400.0))
-    return _time() + _offset
-time.time = jumping
-"""
-
-
-def test_a_clock_that_jumps(undisturbed, tmp_path):
-    """The wall clock of every process jumps by days."""
-    of_profile(undisturbed, "lab")
-    with pipeline(tmp_path, "lab") as clone:
-        (tmp_path / "site").mkdir()
-        (tmp_path / "site/sitecustomize.py").write_text(JUMPING)
-        honest = clone.environment["PYTHONPATH"]
-        clone.environment["PYTHONPATH"] = f"{tmp_path / 'site'}{os.pathsep}{honest}"
-        assert "jumping" in clone.call("python", "-c", "import time; print(time.time)").stdout
-        finished(clone, undisturbed["made"])
-
-
-def test_files_of_yesterday_and_tomorrow(undisturbed):
-    clone, draw = undisturbed["clone"], rng(undisturbed["profile"], "clock")
-    for path in clone.folder.rglob("*"):
-        if ".dvc" not in path.parts and path.is_file():
-            day = time.time() + int(draw.integers(-1, 2)) * 86400
-            os.utime(path, (day, day))
-    assert clone.stale() == set()
-    finished(clone, undisturbed["made"])
-
-
-def test_a_store_with_a_flipped_byte(undisturbed):
-    """The stage that reads it stops and says what to do; done, the same bytes come out."""
-    of_profile(undisturbed, "lab")
-    clone, draw = undisturbed["clone"], rng("flip")
-    path = clone.folder / ".cache/store.sqlite"
-    body = bytearray(path.read_bytes())
-    places = [found.start() for found in re.finditer(rb'"probabilities"', body)]
-    body[places[int(draw.integers(len(places)))] + 20] ^= 1
-    path.write_bytes(body)
-    done = clone.repro(
-        "--force", "--single-item", "wataoka-judge@judges", "wataoka-judge@onlooker-2"
-    )
-    assert done.returncode != 0
-    assert "store.sqlite: damaged" in done.stderr
-    assert "move it away to ask the models again" in done.stderr
-    print(done.stderr.strip().splitlines()[-3:])
-    path.unlink()
-    finished(clone, undisturbed["made"])
 
 
 def test_no_flipped_byte_of_a_store_changes_an_answer(tmp_path):
@@ -320,3 +346,18 @@ def test_no_flipped_byte_of_a_store_changes_an_answer(tmp_path):
             beside.unlink(missing_ok=True)
     print(dict(outcomes))
     assert outcomes["refused"]
+
+
+def test_two_runs_from_scratch_are_the_same(tmp_path, monkeypatch, capfd):
+    """`make verify` in small: two runs in folders of their own give the same bytes."""
+    with pipeline(tmp_path, "recorded") as clone:
+        for command in (["add", "-A"], ["commit", "-qm", "reduced"]):
+            assert clone.call("git", *command).returncode == 0
+        monkeypatch.setattr(verify, "ROOT", clone.folder)
+        for name, value in clone.environment.items():
+            monkeypatch.setenv(name, value)
+        assert verify.main(["recorded"]) == 0
+    said = capfd.readouterr().out
+    assert "recorded: " in said
+    assert " files the same, 0 not" in said
+    assert "Not committed" not in said

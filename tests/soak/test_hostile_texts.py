@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from clones import cloned, without
+from clones import cloned, ran, without
 from conftest import lines
 
 pytestmark = pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
@@ -21,15 +21,13 @@ TEXT = (
 NAME = "<script>alert('name')</script> $x_{$ =cmd"
 
 
-def rows():
-    """The judge prefers the text, its own response, against the human."""
-    for item in range(3):
-        for order in ("ab", "ba"):
-            yield {
-                "item": item, "responder_a": NAME, "responder_b": "other", "label": "b",
-                "judge": NAME, "order": order, "verdict": "a", "prompt": TEXT,
-                "text_a": TEXT, "text_b": f"{TEXT}!",
-            }  # fmt: skip
+# The judge prefers the text, its own response, against the human.
+ROWS = [
+    {"item": item, "responder_a": NAME, "responder_b": "other", "label": "b", "judge": NAME}
+    | {"order": order, "verdict": "a", "prompt": TEXT, "text_a": TEXT, "text_b": f"{TEXT}!"}
+    for item in range(3)
+    for order in ("ab", "ba")
+]
 
 
 class Scripts(HTMLParser):
@@ -64,9 +62,8 @@ def test_a_hostile_text_is_shown_as_text(tmp_path):
             params["bootstrap"].update(resamples=100)
 
         clone.edit(change)
-        (clone.folder / "mine.jsonl").write_text(lines(*rows()))
-        done = clone.repro()
-    assert done.returncode == 0, done.stderr + done.stdout
+        (clone.folder / "mine.jsonl").write_text(lines(*ROWS))
+        ran(clone.repro())
     folder = clone.folder / "figures/recorded/wataoka"
     pictures = list(folder.glob("*.svg"))
     pages = list(clone.folder.glob("report/recorded/**/*.html"))

@@ -9,7 +9,6 @@ import sys
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import patch
 from zlib import crc32
 
@@ -22,10 +21,7 @@ from pyarrow import parquet
 from selfpref import params, paths, tables
 from selfpref.models import Choice, Choose, Likelihood
 from selfpref.models.calls import Model
-from selfpref.params import Judge, load
-from selfpref.params.data import WataokaData
-from selfpref.params.studies import Bootstrap, Wataoka
-from selfpref.params.uses import Perplexity
+from selfpref.params.reading import mapping, validated
 from selfpref.processes import SETTINGS
 from selfpref.store import Store
 from selfpref.studies.wataoka import stages
@@ -40,30 +36,16 @@ JUDGES = ("j", "k")
 # perplexities a pair, of two judges; a stage that asks holds those of one; a chapter holds one
 # judge's pairs, on which it computes.
 A_PAIR = {"judge": 1300, "perplexity": 1000, "metrics": 2800, "figures": 150}
-PARAMS = load(REPOSITORY / "profiles/recorded.yaml").model_copy(
-    update={
-        "profile": "lab",
-        "studies": ["wataoka"],
-        "models": dict.fromkeys(JUDGES, SimpleNamespace(responder=None)),
-        "wataoka": Wataoka(
-            datasets={"mine": WataokaData(reader="pairs", source="mine.jsonl")},
-            respond={},
-            label={},
-            judge=dict.fromkeys(JUDGES, Judge(prompts="chat", min_mass=0.5)),
-            perplexity=dict.fromkeys(JUDGES, Perplexity(prompts="chat")),
-            threshold=0.5,
-            human_ties="drop",
-            judge_ties="drop",
-            judge_tie="exact",
-            panel=[],
-            turns="all",
-            bins=4,
-            binning="count",
-            scale="log-perplexity",
-        ),
-        "bootstrap": Bootstrap(resamples=200, level=0.95, method="percentile"),
-    }
-)
+VALUES = mapping(REPOSITORY / "profiles/recorded.yaml")
+VALUES["wataoka"] |= {
+    "datasets": {"mine": {"reader": "pairs", "source": "mine.jsonl"}},
+    "judge": {name: {"prompts": "chat", "min_mass": 0.5} for name in JUDGES},
+    "perplexity": {name: {"prompts": "chat"} for name in JUDGES},
+}
+VALUES |= {"profile": "lab", "studies": ["wataoka"]}
+VALUES["bootstrap"]["resamples"] = 200
+VALUES["models"] = {name: {"engine": "transformers", "model": name} for name in JUDGES}
+PARAMS = validated(VALUES, "params.yaml")
 
 
 class Rule:
@@ -91,34 +73,27 @@ def written(folder, count):
     """Tables of so many labelled pairs, four an item, with texts of 350 bytes."""
     ids = [f"mine/{number}" for number in range(count // 4)]
     question = [[{"role": "user", "content": f"question {item}? " + "why " * 20}] for item in ids]
-    study = {"study": "wataoka"}
-    made = {
-        "items": pd.DataFrame(
-            study
-            | {"item_id": ids, "category": "c", "cluster": ids, "messages": question}
-            | {"reference": None, "metadata": "{}"}
-        ),
-        "responses": pd.DataFrame(
-            study
-            | {"item_id": item, "responder": name, "step": 0, "sample": 0, "status": "ok"}
-            | {"text": f"{name} on {item} " + "because " * (40 + number % 7)}
-            for item in ids
-            for number, name in enumerate(RESPONDERS)
-        ),
-        "labels": pd.DataFrame(
-            study
-            | {"item_id": item, "responder_a": a, "responder_b": b, "annotator": "h", "repeat": 0}
-            | {"label": ("a", "b", "tie", "a")[(number + place) % 4]}
-            for number, item in enumerate(ids)
-            for place, (a, b) in enumerate(PAIRS)
-        ),
-    }
+    items = {"item_id": ids, "category": "c", "cluster": ids, "messages": question}
+    responses = [
+        {"item_id": item, "responder": name}
+        | {"text": f"{name} on {item} " + "because " * (40 + number % 7)}
+        for item in ids
+        for number, name in enumerate(RESPONDERS)
+    ]
+    labels = [
+        {"item_id": item, "responder_a": a, "responder_b": b, "annotator": "h"}
+        | {"label": ("a", "b", "tie", "a")[(number + place) % 4]}
+        for number, item in enumerate(ids)
+        for place, (a, b) in enumerate(PAIRS)
+    ]
+    items = pd.DataFrame(items).assign(reference=None, metadata="{}")
+    made = {"items": items, "responses": responses, "labels": labels}
     for name in tables.TABLES:
-        frame = made.get(name, tables.empty(name))
+        frame = tables.fill(made.get(name, []), name, study="wataoka")
         tables.write(frame, name, folder / f"data/lab/wataoka/{name}/mine.parquet")
-    published = folder / "data/published"
-    published.mkdir()
-    shutil.copy(REPOSITORY / "data/published/wataoka.csv", published)
+    (folder / "data/published").mkdir()
+    for name in ("published/wataoka.csv", "names.csv", "claims.yaml"):
+        shutil.copy(REPOSITORY / "data" / name, folder / "data" / name)
 
 
 def asking(fill, table):
@@ -137,20 +112,16 @@ def agreeing(folder):
         parquet.write_table(renamed, place / f"{second}.parquet")
 
 
-def cells(notebook):
-    """The code of a notebook that runs in the profile `lab`, without its parameters."""
+def run(notebook):
+    """The cells of a notebook that run in the profile `lab`, in this process with `PARAMS`."""
     made = json.loads((REPOSITORY / f"notebooks/{notebook}.ipynb").read_text())["cells"]
-    return "\n".join(
+    code = [
         "".join(cell["source"])
         for cell in made
         if cell["cell_type"] == "code" and {*cell["metadata"].get("tags", [])} <= {"lab"}
-    )
-
-
-def run(notebook):
-    """The notebook's cells, in this process and with `PARAMS`."""
+    ]
     with patch.object(params, "gather", lambda *_: PARAMS):
-        exec(cells(notebook), {"stage": "", "section": {}})
+        exec("\n".join(code), {"stage": "", "section": {}})
 
 
 STAGES = {
