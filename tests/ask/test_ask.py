@@ -7,14 +7,9 @@ from selfpref.ask import Question, ask
 from selfpref.errors import SelfprefError
 from selfpref.models import Likelihood, Prompt, Score
 
-ROWS = pd.DataFrame(
-    {
-        "study": "s",
-        "item_id": [f"set/{n}" for n in range(5)],
-        "responder": "me",
-        "text": list("abcde"),
-    }
-)
+ITEMS = [f"set/{n}" for n in range(5)]
+ROWS = pd.DataFrame({"study": "s", "item_id": ITEMS, "responder": "me", "text": list("abcde")})
+GIVEN = {"conditional": True, "n_tokens": 1, "n_bytes": 7}
 
 
 class Lengths:
@@ -39,23 +34,20 @@ def questions(some):
 
 def test_every_row_reads_its_own_answers_part_by_part():
     model = Lengths()
-    table = ask(
-        model, ROWS, "perplexities", questions, judge="j", conditional=True, n_tokens=1, n_bytes=1
-    )
-    assert table["sum_nll"].tolist() == [float(ord(text)) for text in "abcde"]
-    assert table["item_id"].tolist() == ROWS["item_id"].tolist()
-    assert table["step"].tolist() == [0] * 5
+    table = ask(model, ROWS, "perplexities", questions, judge="j", **GIVEN)
+    columns = ["item_id", "responder", "judge", "step", "sum_nll", "n_bytes", "status"]
+    assert table[columns].to_numpy().tolist() == [
+        [item, "me", "j", 0, float(ord(text)), 7, "ok"]
+        for item, text in zip(ITEMS, "abcde", strict=True)
+    ]
     assert "text" not in table
     assert model.sizes == [4, 4, 2]
 
 
-def test_without_rows_nothing_is_asked_and_the_table_is_empty():
+def test_without_rows_nothing_is_asked_and_a_column_that_nobody_gives_is_named():
     model = Lengths()
     table = ask(model, ROWS.iloc[:0], "perplexities", questions)
     assert (len(table), model.sizes) == (0, [])
     assert "sum_nll" in table
-
-
-def test_a_column_that_nobody_gives_is_named():
     with pytest.raises(SelfprefError, match="no column 'judge'"):
-        ask(Lengths(), ROWS, "perplexities", questions, conditional=True, n_tokens=1, n_bytes=1)
+        ask(model, ROWS, "perplexities", questions, **GIVEN)

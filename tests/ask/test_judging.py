@@ -10,15 +10,11 @@ from selfpref.ask.judging import judge_pairs
 from selfpref.models import MARKER, Choice, Choose, Prompt, Text
 from selfpref.params import Judge
 from selfpref.prompts import Layout
+from selfpref.seeds import seed_of
 from selfpref.tables.schemas import TIE
 
-ITEMS = pd.DataFrame(
-    {
-        "item_id": ["set/1"],
-        "messages": [[{"role": "user", "content": "why?"}]],
-        "reference": [None],
-    }
-)
+WHY = [{"role": "user", "content": "why?"}]
+ITEMS = pd.DataFrame({"item_id": ["set/1"], "messages": [WHY], "reference": [None]})
 RESPONSES = pd.DataFrame(
     {"item_id": ["set/1"] * 2, "responder": ["one", "two"], "text": ["because", "so"]}
 )
@@ -40,112 +36,96 @@ class Answers:
         return self.answers
 
 
-def judge(answers, prefill="", labels=("A", "B"), **use):
-    layout = Layout(
-        None, lambda *texts: Prompt((("user", " ".join(texts)),), prefill), labels=labels
-    )
-    calls = Answers(answers)
-    how = Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
-    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", calls, layout, how, seed=3)
+def layout(prefill="", labels=("A", "B")):
+    return Layout(None, lambda *said: Prompt((("user", " ".join(said)),), prefill), labels=labels)
+
+
+def judge(answers, how, **use):
+    """The rows of both orders, and what was asked."""
+    model, use = Answers(answers), Judge(**({"prompts": "lab", "min_mass": 0.5} | use))
+    made = judge_pairs(ITEMS, RESPONSES, LABELS, "j", model, how, use, seed=3)
     assert made["candidates"].tolist() == [["one", "two"], ["two", "one"]]
-    made = tables.validate(made, "verdicts", "made")
+    made = tables.validate(made, "verdicts", "made").assign(mass=lambda made: made["mass"].round(9))
     rows = made[["probabilities", "mass", "choice", "status"]].astype(object)
-    return list(rows.where(rows.notna(), None).itertuples(index=False, name=None)), calls.asked
+    return list(rows.where(rows.notna(), None).itertuples(index=False, name=None)), model.asked
 
 
-def said(text, status="ok"):
-    return Text(text, status)
+def weighed(*shares):
+    return [Choice(each, "ok") if isinstance(each, tuple) else Choice((), each) for each in shares]
 
 
-def test_the_next_token_is_the_verdict_where_the_prompt_ends_in_the_bracket():
-    rows, asked = judge([Choice((0.6, 0.3), "ok"), Choice((0.2, 0.1), "ok")], prefill=MARKER)
-    assert rows[0] == ([0.6, 0.3], pytest.approx(0.9), "one", "ok")
-    assert rows[1] == ([0.2, 0.1], pytest.approx(0.3), None, "low-mass")
+@pytest.mark.parametrize(
+    ("answers", "labels", "least", "rows"),
+    [
+        (weighed((0.6, 0.3), (0.2, 0.1)), "AB", 0.5,
+         [([0.6, 0.3], 0.9, "one", "ok"), ([0.2, 0.1], 0.3, None, "low-mass")]),
+        (weighed((0.1, 0.4), (0.25, 0.25)), "AB", 0.5,
+         [([0.1, 0.4], 0.5, "two", "ok"), ([0.25, 0.25], 0.5, TIE, "ok")]),
+        (weighed("truncated", "unparsable"), "AB", 0.5,
+         [(None, None, None, "truncated"), (None, None, None, "unparsable")]),
+        # A tie is called where its label is the likeliest; nothing else may be left to weigh.
+        (weighed((0.1, 0.2, 0.6), (0.0, 0.0, 0.9)), "ABC", 0.5,
+         [([0.1, 0.2], 0.9, TIE, "ok"), (None, 0.9, TIE, "ok")]),
+        (weighed((0.1, 0.5, 0.3), (0.4, 0.1, 0.4)), "ABC", 0.5,
+         [([0.1, 0.5], 0.9, "two", "ok"), ([0.4, 0.1], 0.9, TIE, "ok")]),
+        # Labels that hold nothing are no verdict whatever the threshold.
+        (weighed((0.0, 0.0), "failed"), "AB", 0.0,
+         [(None, 0.0, None, "low-mass"), (None, None, None, "failed")]),
+    ],
+)  # fmt: skip
+def test_the_next_token_is_the_verdict_where_the_prompt_ends_in_the_bracket(
+    answers, labels, least, rows
+):
+    found, asked = judge(answers, layout(MARKER, tuple(labels)), min_mass=least)
+    assert found == rows
     assert [type(call) for call in asked] == [Choose] * 2
 
 
 def test_an_explanation_comes_first_where_it_does_not():
-    answers = [
-        Text("first [[A]]", "ok", Choice((0.7, 0.2), "ok")),
-        Text("on and on", "cut"),
-    ]
-    rows, asked = judge(answers, max_tokens=77, temperature=0.7)
-    assert [row[2:] for row in rows] == [("one", "ok"), (None, "truncated")]
-    for call in asked:
+    answers = [Text("first [[A]]", "ok", Choice((0.7, 0.2), "ok")), Text("on and on", "cut")]
+    rows, asked = judge(answers, layout(), max_tokens=77, temperature=0.7)
+    assert rows == [([0.7, 0.2], 0.9, "one", "ok"), (None, None, None, "truncated")]
+    for call, names in zip(asked, (("one", "two"), ("two", "one")), strict=True):
         assert (call.marker, call.labels) == (MARKER, ("A", "B"))
         assert (call.max_tokens, call.temperature) == (77, 0.7)
-    assert len({call.seed for call in asked}) == 2
-
-
-@pytest.mark.parametrize("status", ["truncated", "unparsable", "refused", "failed"])
-def test_a_missing_verdict_keeps_its_reason(status):
-    rows, _ = judge([Choice((), status), Choice((0.5, 0.5), "ok")], prefill=MARKER)
-    assert rows[0] == (None, None, None, status)
-    assert rows[1][2:] == (TIE, "ok")
-
-
-def test_a_tie_is_called_where_its_label_is_the_likeliest():
-    answers = [Choice((0.1, 0.2, 0.6), "ok"), Choice((0.0, 0.0, 0.9), "ok")]
-    rows, _ = judge(answers, prefill=MARKER, labels=("A", "B", "C"))
-    assert rows[0] == ([0.1, 0.2], pytest.approx(0.9), TIE, "ok")
-    # Nothing is left to weigh: the choice alone is kept.
-    assert rows[1] == (None, pytest.approx(0.9), TIE, "ok")
-
-
-def test_labels_that_hold_nothing_are_no_verdict_whatever_the_threshold():
-    rows, _ = judge([Choice((0.0, 0.0), "ok")] * 2, prefill=MARKER, min_mass=0.0)
-    assert rows[0] == (None, 0.0, None, "low-mass")
+        assert call.seed == seed_of(3, "j", "set/1", *names, 0)
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("texts", "how", "wanted"),
     [
-        ("[[A]]", ("one", "ok")),
-        ("I thought [[A]], but no: [[ B ]].", ("two", "ok")),
-        ("[[C]]", (None, "unparsable")),
-        ("[[a]] A [A] [[AB]]", (None, "unparsable")),
-        ("", (None, "unparsable")),
+        (["[[A]]", "I thought [[A]], but no: [[ B ]]."], layout(), [("one", "ok"), ("one", "ok")]),
+        (["[[C]]", "[[a]] A [A] [[AB]]"], layout(), [(None, "unparsable")] * 2),
+        (["[[C]]", ""], layout(labels=("A", "B", "C")), [(TIE, "ok"), (None, "unparsable")]),
+        # The prefill belongs to the verdict.
+        (["B]]", "A]]"], layout(MARKER), [("two", "ok"), ("two", "ok")]),
     ],
 )
-def test_in_words_the_last_verdict_counts(text, wanted):
-    rows, asked = judge([said(text)] * 2, score_mode="text")
-    assert rows[0] == (None, None, *wanted)
+def test_in_words_the_last_verdict_counts(texts, how, wanted):
+    rows, asked = judge([Text(text, "ok") for text in texts], how, score_mode="text")
+    assert rows == [(None, None, *found) for found in wanted]
     assert asked[0].labels == ()
 
 
-def test_a_tie_in_words_needs_a_layout_that_allows_it():
-    rows, _ = judge([said("[[C]]")] * 2, score_mode="text", labels=("A", "B", "C"))
-    assert rows[0] == (None, None, TIE, "ok")
-
-
-def test_in_words_the_prefill_belongs_to_the_verdict():
-    rows, _ = judge([said("B]]"), said("[[A]]")], prefill=MARKER, score_mode="text")
-    # In the second order the response read first is that of `two`.
-    assert [row[2] for row in rows] == ["two", "two"]
-
-
-def test_frequencies_of_samples_are_probabilities():
-    first = [said("[[A]]"), said("[[A]]"), said("[[B]]"), said("no idea")]
-    rows, asked = judge(
-        [*first, *[said("[[B]]")] * 4], score_mode="sampled", samples=4, temperature=1.0
-    )
-    assert rows == [([0.5, 0.25], 0.75, "one", "ok"), ([0.0, 1.0], 1.0, "one", "ok")]
-    assert {call.prompt for call in asked[:4]} == {asked[0].prompt}
-    assert len({call.seed for call in asked}) == 8
-
-
 @pytest.mark.parametrize(
-    ("drawn", "wanted"),
+    ("drawn", "row"),
     [
-        ([said("[[A]]"), said("", "failed")], "failed"),
-        ([said("", "refused"), said("hm")], "refused"),
-        ([said("hm"), said("so", "cut")], "truncated"),
-        ([said("[[A]]"), said("hm"), said("hm")], "low-mass"),
+        (["[[A]]", "[[A]]", "[[B]]", "no idea"], ([0.5, 0.25], 0.75, "one", "ok")),
+        (["[[B]]"] * 4, ([0.0, 1.0], 1.0, "two", "ok")),
+        (["[[A]]", "hm", "hm", "hm"], ([0.25, 0.0], 0.25, None, "low-mass")),
+        # One that failed is asked again by the next run; until then the verdict is not whole.
+        (["[[A]]", "failed", "[[A]]", "hm"], (None, None, None, "failed")),
+        (["refused", "hm", "cut", "hm"], (None, None, None, "refused")),
+        (["hm", "cut", "so", "hm"], (None, None, None, "truncated")),
     ],
 )
-def test_samples_without_a_verdict_count_as_missing(drawn, wanted):
-    rows, _ = judge(drawn * 2, score_mode="sampled", samples=len(drawn), temperature=1.0)
-    assert rows[0][2:] == (None, wanted)
+def test_frequencies_of_samples_are_probabilities(drawn, row):
+    made = [Text(said, said if said in ("failed", "refused", "cut") else "ok") for said in drawn]
+    how = {"score_mode": "sampled", "samples": 4, "temperature": 1.0}
+    rows, asked = judge(made * 2, layout(), **how)
+    assert rows[0] == row
+    assert len({call.seed for call in asked}) == 8
+    assert [call.prompt for call in asked[:4]] == [asked[0].prompt] * 4
 
 
 class Lengths:
@@ -160,13 +140,13 @@ class Lengths:
 
 
 def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
-    told = {"set/q/1": ["hm?"], "set/q/2": ["hm?", "well?"], "set/r": ["or?"]}
+    told = {"set/q/1": ["hm?"], "set/q/2": ["hm?", "well?"]}
     items = pd.DataFrame(
         {"item_id": item, "messages": [{"role": "user", "content": text} for text in texts]}
         for item, texts in told.items()
     ).assign(reference=None)
     responses = pd.DataFrame(
-        {"item_id": item, "responder": name, "text": f"{name} on {item} {'.' * number}"}
+        {"item_id": item, "responder": name, "text": f"{name} on {item}{'.' * number}"}
         for number, item in enumerate(told)
         for name in ("one", "two", "three")
     )
@@ -176,37 +156,28 @@ def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
         # The second is the first one labelled in the other order.
         for a, b in (("two", "one"), ("one", "two"), ("three", "one"))
     )
-    layout = Layout(None, lambda *texts: Prompt((("user", " ".join(texts)),), MARKER), None, None)
     use = Judge(prompts="lab", min_mass=0.5)
     whole, single = (
-        tables.validate(
-            judge_pairs(items, responses, labels, "j", Lengths(part), layout, use, seed=3),
-            "verdicts",
-            "made",
-        )
+        judge_pairs(items, responses, labels, "j", Lengths(part), layout(MARKER), use, seed=3)
         for part in (100, 1)
     )
     pd.testing.assert_frame_equal(whole, single)
-    assert len(whole) == 12
-    first = whole.query("item_id == 'set/q/2'").iloc[0]
-    assert first["candidates"] == ["one", "three"]
-    said = "hm? one on set/q/1  three on set/q/1  well? one on set/q/2 . three on set/q/2 ."
-    assert first["probabilities"] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
+    assert whole["item_id"].tolist() == ["set/q/1"] * 4 + ["set/q/2"] * 4
+    orders = [["one", "three"], ["one", "two"], ["three", "one"], ["two", "one"]]
+    assert whole["candidates"].tolist() == orders * 2
+    said = "hm? one on set/q/1 three on set/q/1 well? one on set/q/2. three on set/q/2."
+    assert whole["probabilities"][4] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
 
 
 def test_a_reference_answer_is_shown_where_the_layout_has_words_for_it():
-    items = ITEMS.assign(reference='["since"]')
-    shown = Layout(
-        None,
-        lambda *texts: Prompt((("user", " ".join(texts)),)),
-        lambda references, *texts: Prompt((("user", " ".join([*references, *texts])),)),
-    )
+    items, plain = ITEMS.assign(reference='["since"]'), layout()
+    shown = replace(plain, informed=lambda references, *said: plain.judge(*references, *said))
     how = Judge(prompts="pair-v2", min_mass=0.5, score_mode="text")
-    for layout, given, wanted in (
+    for given, table, wanted in (
         (shown, items, "since why? because so"),
         (shown, ITEMS, "why? because so"),
-        (replace(shown, informed=None), items, "why? because so"),
+        (plain, items, "why? because so"),
     ):
-        calls = Answers([Text("[[A]]", "ok")] * 2)
-        judge_pairs(given, RESPONSES, LABELS, "j", calls, layout, how, seed=3)
-        assert calls.asked[0].prompt.messages == (("user", wanted),)
+        model = Answers([Text("[[A]]", "ok")] * 2)
+        judge_pairs(table, RESPONSES, LABELS, "j", model, given, how, seed=3)
+        assert model.asked[0].prompt.messages == (("user", wanted),)
