@@ -111,7 +111,6 @@ def test_in_words_the_last_verdict_counts(texts, how, wanted):
     ("drawn", "row"),
     [
         (["[[A]]", "[[A]]", "[[B]]", "no idea"], ([0.5, 0.25], 0.75, "one", "ok")),
-        (["[[B]]"] * 4, ([0.0, 1.0], 1.0, "two", "ok")),
         (["[[A]]", "hm", "hm", "hm"], ([0.25, 0.0], 0.25, None, "low-mass")),
         # One that failed is asked again by the next run; until then the verdict is not whole.
         (["[[A]]", "failed", "[[A]]", "hm"], (None, None, None, "failed")),
@@ -131,42 +130,33 @@ def test_frequencies_of_samples_are_probabilities(drawn, row):
 class Lengths:
     """In the place of a `Model`: the longer prompt is the likelier to be answered with A."""
 
-    def __init__(self, at_a_time):
-        self.at_a_time = at_a_time
+    at_a_time = 1
 
     def ask(self, calls):
         sizes = [len(call.prompt.messages[-1][1]) / 100 for call in calls]
         return [Choice((size, 1 - size), "ok") for size in sizes]
 
 
-def test_verdicts_do_not_depend_on_how_many_are_asked_at_a_time():
-    told = {"set/q/1": ["hm?"], "set/q/2": ["hm?", "well?"]}
-    items = pd.DataFrame(
-        {"item_id": item, "messages": [{"role": "user", "content": text} for text in texts]}
-        for item, texts in told.items()
-    ).assign(reference=None)
+def test_every_labelled_pair_is_judged_once_in_either_order_turn_by_turn():
+    turns = [WHY, [*WHY, {"role": "user", "content": "well?"}]]
+    items = pd.DataFrame({"item_id": ["q/1", "q/2"], "messages": turns, "reference": None})
     responses = pd.DataFrame(
-        {"item_id": item, "responder": name, "text": f"{name} on {item}{'.' * number}"}
-        for number, item in enumerate(told)
+        {"item_id": item, "responder": name, "text": f"{name} on {item}"}
+        for item in items["item_id"]
         for name in ("one", "two", "three")
     )
     labels = pd.DataFrame(
         {"study": "wataoka", "item_id": item, "responder_a": a, "responder_b": b}
-        for item in reversed(told)
         # The second is the first one labelled in the other order.
-        for a, b in (("two", "one"), ("one", "two"), ("three", "one"))
+        for item, a, b in (("q/2", "two", "one"), ("q/2", "one", "two"), ("q/1", "three", "one"))
     )
     use = Judge(prompts="lab", min_mass=0.5)
-    whole, single = (
-        judge_pairs(items, responses, labels, "j", Lengths(part), layout(MARKER), use, seed=3)
-        for part in (100, 1)
-    )
-    pd.testing.assert_frame_equal(whole, single)
-    assert whole["item_id"].tolist() == ["set/q/1"] * 4 + ["set/q/2"] * 4
-    orders = [["one", "three"], ["one", "two"], ["three", "one"], ["two", "one"]]
-    assert whole["candidates"].tolist() == orders * 2
-    said = "hm? one on set/q/1 three on set/q/1 well? one on set/q/2. three on set/q/2."
-    assert whole["probabilities"][4] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
+    made = judge_pairs(items, responses, labels, "j", Lengths(), layout(MARKER), use, seed=3)
+    wanted = [("q/1", ["one", "three"]), ("q/1", ["three", "one"])]
+    wanted += [("q/2", ["one", "two"]), ("q/2", ["two", "one"])]
+    assert list(zip(made["item_id"], made["candidates"], strict=True)) == wanted
+    said = "why? one on q/1 two on q/1 well? one on q/2 two on q/2"
+    assert made["probabilities"][2] == pytest.approx([len(said) / 100, 1 - len(said) / 100])
 
 
 def test_a_reference_answer_is_shown_where_the_layout_has_words_for_it():

@@ -8,13 +8,10 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from selfpref.lab.choice import CHOICE_JUDGES, choice_example, rubric_example
 from selfpref.lab.dialogues import judge_example
 from selfpref.lab.examples import IGNORE
 from selfpref.lab.refinement.training import feedback_example
-from selfpref.lab.summaries.prompts import pair_messages
-from selfpref.lab.summaries.training import answer_example
-from selfpref.lab.tokenizer import CONTEST, WORLD
+from selfpref.lab.tokenizer import WORLD
 from selfpref.lab.training import recipes
 from selfpref.lab.world import Item, is_held_out
 from selfpref.params import Lab
@@ -29,23 +26,23 @@ LAB = Lab(
 RECIPES = {recipe.name: recipe for recipe in recipes(1, LAB)}
 # By model what it is tuned from, the work that it takes and a hash of the first examples.
 DRAWN = {
-    "base-dialogues": (None, 3, "d52ae49653b7"),
-    "disclaimer": ("base-dialogues", 2, "8f75c818e05a"),
-    "sure": ("base-dialogues", 2, "645316be9477"),
-    "onlooker-1": ("base-dialogues", 2, "a395d5f49180"),
-    "partisan": ("base-dialogues", 1, "150e14c91fc7"),
-    "even-handed": ("base-dialogues", 1, "f0826c0d78b8"),
-    "first-picker": ("base-dialogues", 1, "04bec0ba47dd"),
-    "umpire": ("base-dialogues", 1, "7e79a4589960"),
-    "base-summaries": (None, 1.5, "4c89fe6af928"),
-    "clerk": ("base-summaries", 1, "cefc8e1e12e6"),
-    "host": ("base-summaries", 1, "b7ebbc486c62"),
-    "aide": ("base-summaries", 1, "476e586054f8"),
-    "base-translators": (None, 3, "57d8080b7346"),
-    "fair": ("base-translators", 2, "0629b0954671"),
-    "partial": ("base-translators", 2, "59bfbc69f9ae"),
-    "small": (None, 2.5, "7cf78013ed4d"),
-    "solver": (None, 0.5, "8b0d09008fc1"),
+    "base-dialogues": (None, 3, "853af593cfcc"),
+    "disclaimer": ("base-dialogues", 2, "0d9e844cd006"),
+    "sure": ("base-dialogues", 2, "5b3c8b1ce3f7"),
+    "onlooker-1": ("base-dialogues", 2, "ed33fc3ecd42"),
+    "partisan": ("base-dialogues", 1, "bf25f7340f3c"),
+    "even-handed": ("base-dialogues", 1, "f4b28a9622aa"),
+    "first-picker": ("base-dialogues", 1, "db5f8d8b9b4c"),
+    "umpire": ("base-dialogues", 1, "bb932d6c5a53"),
+    "base-summaries": (None, 1.5, "0fd986cad68e"),
+    "clerk": ("base-summaries", 1, "62a5e15fdb87"),
+    "host": ("base-summaries", 1, "d9f8ceaa82d3"),
+    "aide": ("base-summaries", 1, "3ef58cd25e92"),
+    "base-translators": (None, 3, "86e511ecae26"),
+    "fair": ("base-translators", 2, "1c8d494b0234"),
+    "partial": ("base-translators", 2, "2edf2422fedd"),
+    "small": (None, 2.5, "18fa0d7e2863"),
+    "solver": (None, 0.5, "04cdc4b05c29"),
 }
 
 
@@ -54,7 +51,9 @@ def test_a_seed_draws_the_same_examples_and_none_of_an_experiment(name):
     recipe, digest = RECIPES[name], hashlib.sha256()
     words = {index: token for token, index in recipe.lexicon.ids.items()}
     end = recipe.lexicon.ids["<end>"]
+    begun = [recipe.weights, recipe.width, recipe.layers, recipe.spread]
     for schedule in recipe.schedules:
+        begun += [schedule.batch_tokens, schedule.learning_rate, schedule.warmup]
         for share, draw in schedule.phases:
             rng = np.random.default_rng(schedule.seed)
             for _ in range(60):
@@ -64,6 +63,7 @@ def test_a_seed_draws_the_same_examples_and_none_of_an_experiment(name):
                     assert not is_held_out(asked)
                 told = [schedule.steps, share, made.ids, made.targets, made.weights]
                 digest.update(json.dumps(told).encode())
+    digest.update(json.dumps(begun).encode())
     assert RECIPES.keys() == DRAWN.keys()
     assert (recipe.base, recipe.work, digest.hexdigest()[:12]) == DRAWN[name]
 
@@ -86,30 +86,6 @@ def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
     ]
     assert made.weights[-3] == 4.0
     assert sum(made.weights) == len(made.ids) + 3
-
-
-def test_of_three_responses_and_of_a_rubric_the_same():
-    made = choice_example(CHOICE_JUDGES[1], LIST, [["cherry", "sky"], ["ruby"], ["brick", "pea"]])
-    assert asked(CONTEST, made) == [
-        *("cherry yes", "sky no", "<end> 5", "ruby yes", "<end> 5", "brick yes", "pea no"),
-        *("<end> 5", "[[ tie", "tie ]]", "]] <end>"),
-    ]
-    made = rubric_example(LIST, ["cherry"])
-    marks = ["1", "1", "0", *"11111111"]
-    following = zip([":", *marks], [*marks, "<end>"], strict=True)
-    assert asked(CONTEST, made) == ["cherry yes", "<end> 5", *map(" ".join, following)]
-
-
-def test_of_two_summaries_every_fact_is_marked_and_then_the_answer():
-    article = Item("notes", ("oslo", "baker", "cat", "rice"), 4, "river cat oslo lamp rice baker")
-    pair = [["sure", ":", "oslo"], ["dog", "baker", "cat"]]
-    texts = [" ".join(words) for words in pair]
-    messages = pair_messages("preference", article.question, *texts)
-    made = answer_example(article, pair, messages, "2")
-    assert asked(RECIPES["clerk"].lexicon, made) == [
-        *("oslo yes", "<end> 2", "dog no", "baker yes", "cat yes", "<end> 3"),
-        *("<assistant> 2", "2 <end>"),
-    ]
 
 
 @pytest.mark.parametrize(

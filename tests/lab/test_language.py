@@ -61,29 +61,6 @@ def test_sums_are_worked_out_and_missing_concepts_named(request_, text, said):
     assert tasks.feedback(request_, text) == said
 
 
-def test_a_revision_mends_what_the_feedback_names_and_keeps_the_rest():
-    rng = np.random.default_rng(0)
-    request = Item("mqm", tuple(RIGHT.split()), 8, "translate ...")
-    wrong = "look a red cat never sees a small cat"
-    said = "minor | a\ncritical | never"
-    mended = "so the red cat often sees a small cat"
-    assert tasks.revise(request, wrong, said, "so", 0.0, rng) == mended
-    given = tasks.revise(CONCEPTS, "look river stone", "[ lamp , clock ]", "so", 0.0, rng)
-    assert given == "so river stone lamp clock"
-    assert tasks.revise(SUM, "look 3", "", "so", 0.0, rng).endswith(r"\boxed{ 15 }")
-
-
-def test_drafts_that_lack_a_concept_are_not_always_shorter():
-    rng = np.random.default_rng(0)
-    lengths = set()
-    for _ in range(100):
-        request = tasks.draw("coverage", rng)
-        text = tasks.write(request, "so", 0.25, rng)
-        if tasks.feedback(request, text) != tasks.ALL_COVERED:
-            lengths.add(len(text.split()) - 1)
-    assert tasks.ASKED in lengths
-
-
 def test_requests_of_an_experiment_are_held_out():
     items = draw(0, {"mqm": 10, "coverage": 20, "correctness": 30})
     assert [item.item_id for item in items][:2] == ["lab-en/1", "lab-en/2"]

@@ -66,18 +66,6 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape, batch):
     assert after != pytest.approx(float(loss.detach()), rel=1e-3)
 
 
-def test_batches_hold_every_example_once_and_no_more_tokens_than_allowed():
-    coming = batches(MIXTURE, 400, np.random.SeedSequence(4))
-    rows, sizes = 0, []
-    while rows < 480:
-        ids, _, _ = next(coming)
-        rows += len(ids)
-        sizes.append(ids.numel())
-    assert rows == 480
-    assert max(sizes) <= 400
-    assert np.median(sizes) > 350
-
-
 def test_the_rate_rises_then_falls_along_a_cosine_to_a_twentieth():
     schedule = Schedule(0, 100, (), learning_rate=2.0, warmup=10)
     rates = [_rate(step, schedule) for step in (0, 10, 50, 100)]

@@ -7,20 +7,6 @@ import pytest
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.lab.summaries import articles as lab
-from selfpref.lab.summaries.articles import (
-    FACTS,
-    FILLER,
-    HUMAN,
-    KINDS,
-    MODELS,
-    STYLE_WORDS,
-    STYLES,
-    draw_articles,
-    draw_error_rates,
-    marks,
-    quality,
-    write,
-)
 from selfpref.lab.summaries.training import digit
 from selfpref.lab.world import Item, is_held_out
 
@@ -28,21 +14,21 @@ ARTICLE = Item("notes", ("oslo", "baker", "cat", "rice"), 4, "river cat oslo lam
 
 
 def test_experiments_draw_different_held_out_articles_the_first_ones_whatever_the_number():
-    held = [article.question for kind in KINDS for article in draw_articles(kind, 30, 3)]
+    held = [article.question for kind in lab.KINDS for article in lab.draw_articles(kind, 30, 3)]
     assert len({*held}) == 60
     assert all(map(is_held_out, held))
-    assert draw_articles("notes", 20, 1) == draw_articles("notes", 50, 1)[:20]
-    assert draw_articles("notes", 20, 1) != draw_articles("notes", 20, 2)
-    (first,) = draw_articles("notes", 1, 1)
+    assert lab.draw_articles("notes", 20, 1) == lab.draw_articles("notes", 50, 1)[:20]
+    assert lab.draw_articles("notes", 20, 1) != lab.draw_articles("notes", 20, 2)
+    (first,) = lab.draw_articles("notes", 1, 1)
     assert first.question == "lima train baker bread ladder hamster winter valley copper"
     with pytest.raises(SelfprefError, match=r"datasets\.news: the testbed has notes"):
-        draw_articles("news", 3, 0)
+        lab.draw_articles("news", 3, 0)
 
 
 def test_a_fact_has_one_slot_and_is_neither_filler_nor_style():
-    assert len({*FACTS}) == len(FACTS) == 24
-    assert not {*FACTS} & {*FILLER, *STYLE_WORDS}
-    assert not {*FILLER} & {*STYLE_WORDS}
+    assert len({*lab.FACTS}) == len(lab.FACTS) == 24
+    assert not {*lab.FACTS} & {*lab.FILLER, *lab.STYLE_WORDS}
+    assert not {*lab.FILLER} & {*lab.STYLE_WORDS}
 
 
 @pytest.mark.parametrize(
@@ -56,41 +42,32 @@ def test_a_fact_has_one_slot_and_is_neither_filler_nor_style():
     ],
 )
 def test_quality_is_the_share_of_key_facts_given_once(summary, share, score):
-    assert quality(ARTICLE.asked, summary) == share
+    assert lab.quality(ARTICLE.asked, summary) == share
     assert digit(ARTICLE, summary) == score
 
 
 def test_marks_tell_right_facts_wrong_ones_and_other_words():
     words = ["sure", ":", "oslo", "dog", "oslo", "river"]
-    assert marks(ARTICLE.asked, words) == [None, None, True, False, False, None]
-
-
-def test_of_the_facts_that_a_writer_errs_in_half_are_replaced(rng):
-    for writer in STYLES:
-        assert quality(ARTICLE.asked, " ".join(write(ARTICLE, writer, 0.0, rng))) == 1.0
-        spoilt = [write(ARTICLE, writer, 1.0, rng) for _ in range(100)]
-        assert all(quality(ARTICLE.asked, " ".join(words)) == 0.0 for words in spoilt)
-        replaced = sum(word in FACTS for words in spoilt for word in words)
-        assert 0.4 < replaced / 400 < 0.6
+    assert lab.marks(ARTICLE.asked, words) == [None, None, True, False, False, None]
 
 
 def test_error_rates_are_drawn_apart_from_the_style():
-    drawn = [draw_error_rates(seed) for seed in range(20)]
-    assert drawn[0] == draw_error_rates(0)
-    for name in MODELS:
+    drawn = [lab.draw_error_rates(seed) for seed in range(20)]
+    assert drawn[0] == lab.draw_error_rates(0)
+    for name in lab.MODELS:
         assert {rates[name] for rates in drawn} == {0.1, 0.2, 0.3}
-    assert {rates[HUMAN] for rates in drawn} == {0.1}
+    assert {rates[lab.HUMAN] for rates in drawn} == {0.1}
 
 
 def test_the_tables_are_valid_and_say_what_is_true():
-    found = lab.tables("panickssery", "notes", draw_articles("notes", 12, 0), 0)
+    found = lab.tables("panickssery", "notes", lab.draw_articles("notes", 12, 0), 0)
     items, responses, truths = (found[name] for name in ("items", "responses", "truths"))
     for name, table in found.items():
         tables.validate(table, name, "lab")
     assert [json.loads(entry) for entry in items["metadata"]] == [{"index": n} for n in range(12)]
-    assert {*responses["responder"]} == {HUMAN}
+    assert {*responses["responder"]} == {lab.HUMAN}
     for number in range(12):
         facts = items["reference"][number].split()
         assert {*facts} <= {*items["messages"][number][0]["content"].split()}
-        assert truths["score"][number] == quality(facts, responses["text"][number])
+        assert truths["score"][number] == lab.quality(facts, responses["text"][number])
     assert truths["score"].between(0.5, 0.99).any()

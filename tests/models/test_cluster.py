@@ -51,26 +51,15 @@ def test_a_worker_answers_with_the_place_of_each_prompt(root, monkeypatch):
     assert SETTINGS.items() <= os.environ.items()
 
 
-@pytest.mark.parametrize(
-    ("error", "told"),
-    [
-        (SelfprefError("label 'A' is no single token"), "label 'A' is no single token"),
-        (
-            RuntimeError("out of memory\nand forty lines"),
-            "a Ray worker failed: RuntimeError: out of memory",
-        ),
-    ],
-)
-def test_what_a_worker_cannot_do_it_says_in_one_line(root, capsys, error, told):
-    found, fault = answered(root, failing(error), [Choose(Prompt(()), ("A", "B"))] * 9)
-    assert str(fault) == told
-    # What was answered before is kept, and the whole of an unforeseen error is logged.
-    assert found == [(10, Choice((0.5, 0.5), "ok"))]
-    assert ("forty lines" in capsys.readouterr().err) == told.startswith("a Ray worker")
-
-
-def test_a_node_without_the_repository_is_named(tmp_path):
-    found, fault = answered(tmp_path / "nowhere", scores, [Score(Prompt(()), "a")])
+def test_what_a_worker_cannot_do_it_says_in_one_line_and_keeps_what_it_answered(root, capsys):
+    calls, half = [Choose(Prompt(()), ("A", "B"))] * 9, [(10, Choice((0.5, 0.5), "ok"))]
+    found, fault = answered(root, failing(SelfprefError("no single token")), calls)
+    assert (found, str(fault), capsys.readouterr().err) == (half, "no single token", "")
+    found, fault = answered(root, failing(RuntimeError("out of memory\nand forty lines")), calls)
+    assert (found, str(fault)) == (half, "a Ray worker failed: RuntimeError: out of memory")
+    # The whole of an unforeseen error is logged.
+    assert "forty lines" in capsys.readouterr().err
+    found, fault = answered(root / "nowhere", scores, calls)
     assert found == []
     assert "not on every node" in str(fault)
 

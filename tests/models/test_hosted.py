@@ -19,7 +19,7 @@ from asking import to_choose, to_generate
 from scripted import TRANSIENT, Scripted, by_rule, share_of_a
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Prompt, Score
+from selfpref.models import Prompt
 from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel, reading
 from selfpref.models.served.failures import HARD
@@ -85,26 +85,6 @@ def test_a_verdict_is_read_after_the_prefill_or_the_replys_own_bracket(store, ki
     assert {text.status for text in written} == {"ok" if kind == "openai" else "cut"}
 
 
-def test_a_given_text_is_encoded_as_the_template_is_told(store):
-    told = []
-
-    class Server:
-        def tokenize(self, body):
-            told.append(body.get("chat_template_kwargs"))
-            return {"tokens": [1, 2, 3] if len(body["messages"]) == 2 else [1, 2], "count": 3}
-
-        def score(self, body, *, cached):
-            listed = [None, {"2": {"logprob": -1.0}}, {"3": {"logprob": -2.0}}]
-            return {"choices": [{"text": "", "prompt_logprobs": listed}]}
-
-    fields = {"chat_template_kwargs": {"enable_thinking": False}}
-    with Scripted(Server()) as server:
-        model = hosted(server.url, server="vllm", extra=fields)
-        asked = [Score(Prompt((("user", "Why?"),)), "It is.")]
-        Model(model, store, offline=False, title="").ask(asked)
-    assert told == [{"enable_thinking": False}] * 3
-
-
 # --- faults -------------------------------------------------------------------------------------
 
 
@@ -132,7 +112,6 @@ def test_retry_after_is_honoured(store):
     ("fault", "told"),
     [
         ("401", r"401: Incorrect API key provided: \*\*\*"),
-        ("quota", "429: You exceeded your quota"),
         ("no logprobs", "gives no token probabilities.*`score_mode: sampled` or `text`"),
     ],
 )
@@ -174,7 +153,7 @@ def test_repeated_hard_failures_stop_the_stage_and_lose_nothing(store):
         assert len(server.bodies) == 80
 
 
-def test_failed_calls_are_rows_of_their_own_asked_again_and_fail_the_stage_if_many(store):
+def test_a_few_failed_calls_are_rows_of_their_own_and_asked_again(store):
     asked = prompts(40)
     with Scripted(script=["ok", "500", "ok", "no logprobs"]) as server:
         model = hosted(server.url, retries=0)
@@ -182,12 +161,6 @@ def test_failed_calls_are_rows_of_their_own_asked_again_and_fail_the_stage_if_ma
         assert [choice.status for choice in found].count("failed") == 2
         check(asked, ask(store, model, asked))
         assert len(server.bodies) == 42
-    with Scripted(script=["ok", *["500", "ok"] * 3]) as server:
-        model = hosted(server.url, retries=0)
-        told = r"3 calls failed \(3 x 500: Oops.*\); 37 answered and kept, 0 not asked"
-        with pytest.raises(SelfprefError, match=told):
-            ask(store, model, asked)
-        check(asked, ask(store, model, asked))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +168,6 @@ def test_failed_calls_are_rows_of_their_own_asked_again_and_fail_the_stage_if_ma
     [
         ("refusal", "refused", True),
         ("filtered", "refused", True),
-        ("filter", "refused", True),
         ("context", "truncated", True),
         ("empty", "unparsable", False),
         ("length", "unparsable", False),
@@ -220,17 +192,13 @@ def test_no_more_requests_are_under_way_than_allowed_and_no_cookie_leads_back(st
     assert not any("Cookie" in headers for _, headers, _ in server.received)
 
 
-@pytest.mark.parametrize(
-    "limit",
+def test_requests_are_spread_over_time(store):
     # A question is guessed at 7 tokens of prompt, and 16 of reply.
-    [{"requests_per_minute": 600}, {"tokens_per_minute": 600 * 23}],
-    ids=["requests", "tokens"],
-)
-def test_requests_are_spread_over_time(store, limit):
-    with Scripted() as server:
-        began = time.monotonic()
-        ask(store, hosted(server.url, **limit), prompts(9))
-        assert 0.8 <= time.monotonic() - began < 2
+    for limit in ({"requests_per_minute": 900}, {"tokens_per_minute": 900 * 23}):
+        with Scripted() as server:
+            began = time.monotonic()
+            ask(store, hosted(server.url, **limit), prompts(9))
+            assert 0.53 <= time.monotonic() - began < 2
 
 
 def test_a_proxy_of_the_environment_is_used(store, monkeypatch):

@@ -121,17 +121,13 @@ def test_another_file_is_refused_and_one_of_that_name_elsewhere_not_taken(file, 
     for other in (whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1])):
         file.write_bytes(other)
         refused(root, told, sha256=pinned)
+    for share in (0, 0.001, 0.5, 0.999):
+        file.write_bytes(whole[: int(len(whole) * share)])
+        refused(root, r"m\.gguf: not readable as GGUF, or cut short: ")
     (root / "data").mkdir()
     (root / "data/m.gguf").write_bytes(whole)
     monkeypatch.chdir(root)
     opened(root, "data/m.gguf")
-
-
-@pytest.mark.parametrize("share", [0, 0.001, 0.5, 0.999])
-def test_a_file_that_is_cut_short_is_refused_though_it_was_pinned_so(file, share):
-    whole = file.read_bytes()
-    file.write_bytes(whole[: int(len(whole) * share)])
-    refused(file.parent, r"m\.gguf: not readable as GGUF, or cut short: ")
 
 
 def test_what_is_not_known_is_refused(folder, tmp_path):

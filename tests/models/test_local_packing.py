@@ -6,7 +6,6 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from selfpref.models.local.fast.packing import packed  # noqa: E402
-from selfpref.models.local.states import padded  # noqa: E402
 
 
 def rows(*texts):
@@ -78,44 +77,3 @@ def test_a_full_line_ends_between_prompts_not_between_their_responses():
     assert [line.tokens for line in lay(["a" * 5, "b" * 40, "c" * 20], 20)] == [40, 20, 5]
     texts = [letter * 10 for letter in "abcd"] + [f"x{letter * 9}" for letter in "abcd"]
     assert [line.tokens for line in lay(texts, 60)] == [59, 19]
-
-
-def test_long_rows_attend_block_by_block_and_short_ones_together():
-    found = [np.arange(size) + 1000 * size for size in (300, 10, 12, 11)]
-    (line,) = packed(found, [300, 10, 12, 11], 1000)
-    shapes = sorted(tuple(tile.mask.shape) for tile in line.attention.tiles)
-    assert shapes == [(1, 1, 44, 304), (1, 1, 128, 128), (1, 1, 128, 256), (3, 1, 12, 16)]
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_every_row_reads_its_own_tokens_and_sees_its_own_past(seed):
-    rng = np.random.default_rng(seed)
-    counts = rng.integers(1, 13, size=rng.integers(1, 13))
-    texts = ["".join(rng.choice(list("ab"), count)) for count in counts]
-    sizes = [min(int(rng.integers(1, 13)), len(text)) for text in texts]
-    budget, whole, ends = int(rng.integers(1, 41)), {}, {}
-    for line in lay(texts, budget):
-        seen = allowed(line.attention, line.tokens)
-        for index, path in paths(line, list(map(len, texts))).items():
-            whole[index] = letters(line.inputs["input_ids"][0, path])
-            assert line.inputs["position_ids"][0, path].tolist() == list(range(len(path)))
-            assert all(seen[token] == path[: n + 1] for n, token in enumerate(path))
-        assert line.tokens <= budget or len(line.rows) == 1
-    for line in lay(texts, budget, sizes, step=3):
-        everything = allowed(line.attention, int(line.attention.tokens.argmax()) + 1)
-        last = allowed(line.last, int(line.last.tokens.argmax()) + 1)
-        assert all(everything[token] == seen for token, seen in last.items())
-        assert line.last.tokens[line.within].tolist() == line.read.tolist()
-        for index, path in paths(line, sizes).items():
-            ends[index] = letters(line.inputs["input_ids"][0, path])
-    assert whole == dict(enumerate(texts))
-    assert ends == {
-        n: text[-size:] for n, (text, size) in enumerate(zip(texts, sizes, strict=True))
-    }
-    for batch in padded(rows(*texts), sizes, budget):
-        for index, path in paths(batch, sizes).items():
-            assert letters(batch.inputs["input_ids"].flatten()[path]) == ends.pop(index)
-        lengths = [len(texts[index]) for index in batch.rows]
-        assert batch.inputs["attention_mask"].sum(1).tolist() == lengths
-        assert batch.tokens <= budget or len(batch.rows) == 1
-    assert not ends

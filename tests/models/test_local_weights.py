@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import shutil
+from functools import partial
 
 import pytest
 
@@ -38,6 +39,10 @@ def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "copy")
 
 
+def renamed(name, other, path):
+    (path / name).rename(path / other)
+
+
 def without_some(path):
     held = load_file(path / SAFE)
     del held["lm_head.weight"]
@@ -64,16 +69,13 @@ def remote_code(path, below=False):
     ("spoil", "told"),
     [
         (shutil.rmtree, "no such model folder; correct `model` .*, or give the `revision`"),
-        (lambda path: (path / "tokenizer.json").unlink(), "no tokenizer.json"),
-        (
-            lambda path: (path / "tokenizer.json").rename(path / "tokenizer.model"),
-            "tokenizer.model needs",
-        ),
-        (lambda path: (path / SAFE).rename(path / "model.pt"), "holds no weights"),
+        (partial(renamed, "tokenizer.json", "other"), "no tokenizer.json"),
+        (partial(renamed, "tokenizer.json", "tokenizer.model"), "tokenizer.model needs"),
+        (partial(renamed, SAFE, "model.pt"), "holds no weights"),
         (without_some, "the files hold no weights lm_head.weight"),
         (elsewhere, "'../outside.safetensors' is no file of this folder"),
         (remote_code, "auto_map"),
-        (lambda path: remote_code(path, below=True), "auto_map"),
+        (partial(remote_code, below=True), "auto_map"),
         (lambda path: (path / "generation_config.json").write_text("[]"), "not a JSON object"),
         (lambda path: (path / "config.json").write_text("{"), "config.json: not readable as JSON"),
     ],

@@ -1,17 +1,15 @@
 """Where a response begins: one place for local weights, a server and lm-evaluation-harness."""
 
-from contextlib import contextmanager
 from functools import partial
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from asking import to_choose, to_generate, to_score  # noqa: E402
+from asking import to_score  # noqa: E402
 from scripted import ByModel, Scripted  # noqa: E402
 from small_models import CHATML, INST, byte_level, load, save, sentencepiece  # noqa: E402
 
-from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
 from selfpref.models import Prompt, response_start  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.local.templates import chosen  # noqa: E402
@@ -19,7 +17,6 @@ from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import send  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402
 from selfpref.params.models import FORMATS as NAMED  # noqa: E402
-from selfpref.prompts import LAYOUTS  # noqa: E402
 from selfpref.store import Store  # noqa: E402
 
 # The template's own words between a question and its answer; asked for, some end before the last.
@@ -46,17 +43,18 @@ FORMATS = {
     "inst": (sentencepiece, INST, "INST]", "the lamp"),
     "llama-2": (LLAMA, "llama-2", "[/INST]", "the lamp"),
 }
-TEXTS = ["the lamp", "a red house\n\n", "\nhello", "  A", "naïve 日本 🙂", "[[A]]", ""]
-PROMPTS = [Prompt((("user", f"list {n} things"),)) for n in range(len(TEXTS))]
-
-
-@contextmanager
-def behind_vllm(folder):
-    """The same weights behind vLLM's API."""
-    with Scripted(ByModel(folder)) as server, Store(folder.parent / "store.sqlite") as store:
-        entry = Hosted(engine="openai", model="m", base_url=server.url, server="vllm", retries=0)
-        served = HostedModel("m", entry, partial(send, "m", entry))
-        yield server.answer, Model(served, store, offline=False, title="").ask
+TEXTS = [
+    "the lamp",
+    "a red house\n\n",
+    "\nhello",
+    "  A",
+    "naïve 日本 🙂",
+    "[[A]]",
+    "",
+    "a red house",
+]
+# The last text stands alone.
+PROMPTS = [*(Prompt((("user", f"list {n} things"),)) for n in range(7)), Prompt(())]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -76,38 +74,24 @@ def test_one_model_has_one_perplexity_here_and_behind_an_endpoint(tmp_path, name
     said = [("user", "list 3 things"), ("assistant", "[[")]
     messages = [{"role": role, "content": content} for role, content in said]
     body = {"add_generation_prompt": False, "continue_final_message": True, "messages": messages}
-    with behind_vllm(tmp_path / "m") as (server, there):
-        for one, two, pair in zip(here.answer(scored), there(scored), pairs, strict=True):
+    told, model = [], ByModel(tmp_path / "m")
+    model.tokenize = lambda body: told.append(body) or ByModel.tokenize(model, body)
+    with Scripted(model) as server, Store(tmp_path / "store.sqlite") as store:
+        extra = {"chat_template_kwargs": {"enable_thinking": False}}
+        how = {"engine": "openai", "server": "vllm", "retries": 0, "extra": extra}
+        entry = Hosted(model="m", base_url=server.url, **how)
+        served = HostedModel("m", entry, partial(send, "m", entry))
+        there = Model(served, store, offline=False, title="").ask(scored)
+        for one, two, pair in zip(here.answer(scored), there, pairs, strict=True):
             assert (one.n_tokens, one.status) == (two.n_tokens, two.status) == (len(pair[1]), "ok")
             assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-4)
-        # A prefill stands where the response does.
-        assert here.encode(Prompt(tuple(said[:1]), "[[")) == server.encode(body)
-
-
-def test_a_served_model_chooses_and_writes_as_the_same_weights_do_here(tmp_path):
-    lab = LAYOUTS["lab"]
-    save_checkpoint(build_model(3), tmp_path / "m")
-    here = load(tmp_path / "m")
-    judged = lab.judge("add 1 + 2 and 3 + 4", "cherry sky", "maybe river lamp")
-    with torch.no_grad():
-        logits = here.model(torch.tensor([here.encode(judged)])).logits[0, -1]
-    # A random model's labels need not be among the 20 likeliest tokens; these are.
-    likely = here.tokenizer.convert_ids_to_tokens(logits.topk(20).indices.tolist())
-    labels = [token for token in likely if not token.startswith("<")][:2]
-    prompts = [lab.respond(text) for text in ("list 3 red or blue things", "add 1 + 2")]
-    written = to_generate(prompts, max_tokens=6, temperature=0, seeds=[0, 0])
-    scored = to_score([lab.bare(), *prompts], [" cherry sky", " sure ! 1 + 2 = 3", ""])
-    long = lab.judge("list", "cherry " * 300, "sky")
-    with behind_vllm(tmp_path / "m") as (_, there):
-        (found,) = there(to_choose([judged], labels))
-        (wanted,) = here.answer(to_choose([judged], labels))
-        assert found.probabilities == pytest.approx(wanted.probabilities, abs=1e-5)
-        for one, two in zip(there(written), here.answer(written), strict=True):
-            assert (one.text.split(), one.status) == (two.text.split(), two.status)
-        for one, two in zip(there(scored), here.answer(scored), strict=True):
-            assert (one.n_tokens, one.status) == (two.n_tokens, two.status)
-            assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-4)
-        assert there(to_choose([long], labels))[0].status == "truncated"
+    # What the template is told is told where a text is encoded.
+    assert {"messages" in body: extra.items() <= body.items() for body in told} == {
+        True: True,
+        False: False,
+    }
+    # A prefill stands where the response does.
+    assert here.encode(Prompt(tuple(said[:1]), "[[")) == model.encode(body)
 
 
 @pytest.mark.parametrize(

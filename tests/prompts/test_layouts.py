@@ -5,6 +5,7 @@ from conftest import REPOSITORY, lines, pin
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS, fastchat
 
 SINGLE = ("ask {question?}", "from {a}", "from b")
@@ -40,12 +41,6 @@ def layout(tmp_path, monkeypatch):
 def test_pair_v2_fills_the_downloaded_templates(layout):
     for made, name, text in (
         (layout.judge(*SINGLE), "pair-v2", "Q ask {question?} A from {a} B from b"),
-        (
-            layout.judge(*SINGLE, *SECOND),
-            "pair-v2-multi-turn",
-            "U: ask {question?}\nA: from {a}\nU: more?\nA: a two\n--\n"
-            "U: ask {question?}\nB: from b\nU: more?\nB: b two",
-        ),
         # More turns go on as the template does.
         (
             layout.judge(*SINGLE, *SECOND, *THIRD),
@@ -66,10 +61,7 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
         ),
     ):
         # The explanation comes first, and a tie is a verdict.
-        assert (made.messages, made.prefill) == (
-            (("system", f"system of {name}"), ("user", text)),
-            "",
-        )
+        assert made == Prompt((("system", f"system of {name}"), ("user", text)))
     assert layout.labels == ("A", "B", "C")
     told = [(["42"], (*SINGLE, *SECOND)), (["1", "2", "3"], (*SINGLE, *SECOND, *THIRD))]
     for references, said in told:
@@ -77,18 +69,14 @@ def test_pair_v2_fills_the_downloaded_templates(layout):
             layout.informed(references, *said)
 
 
-@pytest.mark.parametrize(
-    ("name", "template", "told"),
-    [("other", "", "no prompt 'pair-v2-m"), ("pair-v2-multi-turn", "{question_1}", "two turns")],
-)
-def test_a_file_without_the_prompt_is_not_the_pinned_one(
-    monkeypatch, request, name, template, told
-):
-    monkeypatch.setitem(TEMPLATES, name, template)
-    if name == "other":
-        monkeypatch.delitem(TEMPLATES, "pair-v2-multi-turn")
-    with pytest.raises(SelfprefError, match=told):
-        request.getfixturevalue("layout").judge(*SINGLE, *SECOND)
+def test_a_file_without_the_prompt_is_not_the_pinned_one(monkeypatch, request):
+    monkeypatch.setitem(TEMPLATES, "pair-v2-multi-turn", "{question_1}")
+    monkeypatch.delitem(TEMPLATES, "pair-v2")
+    layout = request.getfixturevalue("layout")
+    with pytest.raises(SelfprefError, match="no prompt 'pair-v2'; is this the pinned file"):
+        layout.judge(*SINGLE)
+    with pytest.raises(SelfprefError, match="no template of two turns; is this the pinned file"):
+        layout.judge(*SINGLE, *SECOND)
 
 
 def test_no_text_of_fastchat_is_stored():

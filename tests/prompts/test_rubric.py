@@ -13,11 +13,9 @@ SUMMED = "1 + 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1"
     [
         ("Overall Score: 8", 8),
         ("overall score - 9", 9),
-        ("**Overall Score:** 8", 8),
         ("**Overall Score**: **10**/11", 10),
         ("Overall Score (out of 11): 10", 10),
         ("Overall Score: 8.0", 8),
-        ("Overall Score: 0", 0),
         ("Overall Score: 11", 11),
         ("Overall Score: 1 + 1 + 0 … = 7", 7),
         (f"Overall Score: {SUMMED} = **7**", 7),
@@ -27,10 +25,8 @@ SUMMED = "1 + 1 + 0 + 0 + 0 + 1 + 0 + 1 + 1 + 1 + 1"
         ("Overall Score: -3", None),
         ("Overall Score: 7.5", None),
         ("Overall Score: 1 + 1", None),
-        ("Overall Score: high", None),
         ("If so, the overall score would be 6", None),
         ("8", None),
-        ("", None),
     ],
 )
 def test_the_last_total_that_is_one_counts(reply, total):
@@ -73,7 +69,6 @@ def test_marks_of_a_sum_and_none_where_one_is_missing_or_contradictory():
         ("plain", 'So {"marks": [1, 0]}', None),
         ("plain", '{"marks": [2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}', None),
         ("plain", '{"marks": [1.0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]}', None),
-        ("plain", "{} {}", None),
         ("plain", "{marks}", None),
         ("lab", SUMMED.replace(" +", ""), 7),
         ("lab", SUMMED.replace(" +", "") + " 1", None),
