@@ -7,7 +7,7 @@ import pytest
 
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
-from selfpref.models import MARKER, Choice, Choose, Prompt, Text
+from selfpref.models import MARKER, Choice, Choose, Generate, Prompt, Text
 from selfpref.params import Judge
 from selfpref.prompts import Layout
 from selfpref.seeds import seed_of
@@ -54,77 +54,64 @@ def weighed(*shares):
     return [Choice(each, "ok") if isinstance(each, tuple) else Choice((), each) for each in shares]
 
 
-@pytest.mark.parametrize(
-    ("answers", "labels", "least", "rows"),
-    [
-        (weighed((0.6, 0.3), (0.2, 0.1)), "AB", 0.5,
-         [([0.6, 0.3], 0.9, "one", "ok"), ([0.2, 0.1], 0.3, None, "low-mass")]),
-        (weighed((0.1, 0.4), (0.25, 0.25)), "AB", 0.5,
-         [([0.1, 0.4], 0.5, "two", "ok"), ([0.25, 0.25], 0.5, TIE, "ok")]),
-        (weighed("truncated", "unparsable"), "AB", 0.5,
-         [(None, None, None, "truncated"), (None, None, None, "unparsable")]),
-        # A tie is called where its label is the likeliest; nothing else may be left to weigh.
-        (weighed((0.1, 0.2, 0.6), (0.0, 0.0, 0.9)), "ABC", 0.5,
-         [([0.1, 0.2], 0.9, TIE, "ok"), (None, 0.9, TIE, "ok")]),
-        (weighed((0.1, 0.5, 0.3), (0.4, 0.1, 0.4)), "ABC", 0.5,
-         [([0.1, 0.5], 0.9, "two", "ok"), ([0.4, 0.1], 0.9, TIE, "ok")]),
-        # Labels that hold nothing are no verdict whatever the threshold.
-        (weighed((0.0, 0.0), "failed"), "AB", 0.0,
-         [(None, 0.0, None, "low-mass"), (None, None, None, "failed")]),
-    ],
-)  # fmt: skip
-def test_the_next_token_is_the_verdict_where_the_prompt_ends_in_the_bracket(
-    answers, labels, least, rows
-):
-    found, asked = judge(answers, layout(MARKER, tuple(labels)), min_mass=least)
+def words(*said):
+    known = ("failed", "refused", "cut")
+    return [Text("" if text in known else text, text if text in known else "ok") for text in said]
+
+
+NEXT, THEN, THREE = layout(MARKER), layout(), layout(MARKER, ("A", "B", "C"))
+SAY, DRAW = {"score_mode": "text"}, {"score_mode": "sampled", "samples": 4, "temperature": 1.0}
+CASES = [
+    (NEXT, {}, weighed((0.6, 0.3), (0.2, 0.1)),
+     [([0.6, 0.3], 0.9, "one", "ok"), ([0.2, 0.1], 0.3, None, "low-mass")]),
+    (NEXT, {}, weighed((0.1, 0.4), (0.25, 0.25)),
+     [([0.1, 0.4], 0.5, "two", "ok"), ([0.25, 0.25], 0.5, TIE, "ok")]),
+    (NEXT, {}, weighed("truncated", "unparsable"),
+     [(None, None, None, "truncated"), (None, None, None, "unparsable")]),
+    # A tie is called where its label is the likeliest; nothing else may be left to weigh.
+    (THREE, {}, weighed((0.4, 0.1, 0.4), (0.0, 0.0, 0.9)),
+     [([0.4, 0.1], 0.9, TIE, "ok"), (None, 0.9, TIE, "ok")]),
+    (THREE, {}, weighed((0.1, 0.5, 0.3), (0.1, 0.2, 0.3)),
+     [([0.1, 0.5], 0.9, "two", "ok"), ([0.1, 0.2], 0.6, TIE, "ok")]),
+    # Labels that hold nothing are no verdict whatever the threshold.
+    (NEXT, {"min_mass": 0.0}, weighed((0.0, 0.0), "failed"),
+     [(None, 0.0, None, "low-mass"), (None, None, None, "failed")]),
+    # An explanation comes first where the prompt does not end in the bracket.
+    (THEN, {}, [Text("so [[A]]", "ok", Choice((0.7, 0.2), "ok")), Text("on and on", "cut")],
+     [([0.7, 0.2], 0.9, "one", "ok"), (None, None, None, "truncated")]),
+    # In words the last verdict counts, and the prefill belongs to it.
+    (THEN, SAY, words("[[A]]", "I thought [[A]]. No: [[ B ]]."), [(None, None, "one", "ok")] * 2),
+    (THEN, SAY, words("[[C]]", "[[a]] A [A] [[AB]]"), [(None, None, None, "unparsable")] * 2),
+    (THREE, SAY, words("C]]", ""), [(None, None, TIE, "ok"), (None, None, None, "unparsable")]),
+    (NEXT, SAY, words("B]]", "A]]"), [(None, None, "two", "ok")] * 2),
+    # Frequencies of samples are probabilities.
+    (THEN, DRAW, words("[[A]]", "[[A]]", "[[B]]", "no idea", "[[A]]", "hm", "hm", "hm"),
+     [([0.5, 0.25], 0.75, "one", "ok"), ([0.25, 0.0], 0.25, None, "low-mass")]),
+    # One that failed is asked again by the next run; until then the verdict is not whole.
+    (THEN, DRAW, words("[[A]]", "failed", "[[A]]", "hm", "refused", "hm", "cut", "hm"),
+     [(None, None, None, "failed"), (None, None, None, "refused")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("how", "use", "answers", "rows"), CASES)
+def test_a_verdict_is_the_likeliest_label_or_why_there_is_none(how, use, answers, rows):
+    found, asked = judge(answers, how, max_tokens=77, **use)
     assert found == rows
-    assert [type(call) for call in asked] == [Choose] * 2
+    names = [["one", "two"]] * (len(asked) // 2) + [["two", "one"]] * (len(asked) // 2)
+    for number, (call, pair) in enumerate(zip(asked, names, strict=True)):
+        if isinstance(answers[0], Choice):
+            assert call == Choose(how.judge("why?", *said(pair)), how.labels)
+            continue
+        # Weighed, the label comes after an explanation.
+        labels = () if use else how.labels
+        seed = seed_of(3, "j", "set/1", *pair, number % (len(asked) // 2))
+        temperature = use.get("temperature", 0.0)
+        prompt = how.judge("why?", *said(pair))
+        assert call == Generate(prompt, 77, temperature, seed, MARKER, labels)
 
 
-def test_an_explanation_comes_first_where_it_does_not():
-    answers = [Text("first [[A]]", "ok", Choice((0.7, 0.2), "ok")), Text("on and on", "cut")]
-    rows, asked = judge(answers, layout(), max_tokens=77, temperature=0.7)
-    assert rows == [([0.7, 0.2], 0.9, "one", "ok"), (None, None, None, "truncated")]
-    for call, names in zip(asked, (("one", "two"), ("two", "one")), strict=True):
-        assert (call.marker, call.labels) == (MARKER, ("A", "B"))
-        assert (call.max_tokens, call.temperature) == (77, 0.7)
-        assert call.seed == seed_of(3, "j", "set/1", *names, 0)
-
-
-@pytest.mark.parametrize(
-    ("texts", "how", "wanted"),
-    [
-        (["[[A]]", "I thought [[A]], but no: [[ B ]]."], layout(), [("one", "ok"), ("one", "ok")]),
-        (["[[C]]", "[[a]] A [A] [[AB]]"], layout(), [(None, "unparsable")] * 2),
-        (["[[C]]", ""], layout(labels=("A", "B", "C")), [(TIE, "ok"), (None, "unparsable")]),
-        # The prefill belongs to the verdict.
-        (["B]]", "A]]"], layout(MARKER), [("two", "ok"), ("two", "ok")]),
-    ],
-)
-def test_in_words_the_last_verdict_counts(texts, how, wanted):
-    rows, asked = judge([Text(text, "ok") for text in texts], how, score_mode="text")
-    assert rows == [(None, None, *found) for found in wanted]
-    assert asked[0].labels == ()
-
-
-@pytest.mark.parametrize(
-    ("drawn", "row"),
-    [
-        (["[[A]]", "[[A]]", "[[B]]", "no idea"], ([0.5, 0.25], 0.75, "one", "ok")),
-        (["[[A]]", "hm", "hm", "hm"], ([0.25, 0.0], 0.25, None, "low-mass")),
-        # One that failed is asked again by the next run; until then the verdict is not whole.
-        (["[[A]]", "failed", "[[A]]", "hm"], (None, None, None, "failed")),
-        (["refused", "hm", "cut", "hm"], (None, None, None, "refused")),
-        (["hm", "cut", "so", "hm"], (None, None, None, "truncated")),
-    ],
-)
-def test_frequencies_of_samples_are_probabilities(drawn, row):
-    made = [Text(said, said if said in ("failed", "refused", "cut") else "ok") for said in drawn]
-    how = {"score_mode": "sampled", "samples": 4, "temperature": 1.0}
-    rows, asked = judge(made * 2, layout(), **how)
-    assert rows[0] == row
-    assert len({call.seed for call in asked}) == 8
-    assert [call.prompt for call in asked[:4]] == [asked[0].prompt] * 4
+def said(names):
+    return [{"one": "because", "two": "so"}[name] for name in names]
 
 
 class Lengths:

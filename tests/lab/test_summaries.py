@@ -51,14 +51,6 @@ def test_marks_tell_right_facts_wrong_ones_and_other_words():
     assert lab.marks(ARTICLE.asked, words) == [None, None, True, False, False, None]
 
 
-def test_error_rates_are_drawn_apart_from_the_style():
-    drawn = [lab.draw_error_rates(seed) for seed in range(20)]
-    assert drawn[0] == lab.draw_error_rates(0)
-    for name in lab.MODELS:
-        assert {rates[name] for rates in drawn} == {0.1, 0.2, 0.3}
-    assert {rates[lab.HUMAN] for rates in drawn} == {0.1}
-
-
 def test_the_tables_are_valid_and_say_what_is_true():
     found = lab.tables("panickssery", "notes", lab.draw_articles("notes", 12, 0), 0)
     items, responses, truths = (found[name] for name in ("items", "responses", "truths"))

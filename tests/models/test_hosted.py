@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("openai", reason="the extra `models` is not installed")
 
-from asking import to_choose, to_generate
+from asking import to_choose
 from scripted import TRANSIENT, Scripted, by_rule, share_of_a
 
 from selfpref.errors import SelfprefError
@@ -74,15 +74,11 @@ def echoes(body):
 )
 def test_a_verdict_is_read_after_the_prefill_or_the_replys_own_bracket(store, kind, answer):
     with Scripted(answer) as server:
-        model, asked = hosted(server.url, server=kind), prompts(3)
-        assert [found.mass for found in ask(store, model, asked)] == pytest.approx([0.9] * 3)
-        calls = Model(model, store, offline=False, title="")
-        made = to_generate(asked[:1] * 2, max_tokens=9, temperature=0.7, seeds=[1, 2])
-        written = calls.ask(made)
-        assert sorted(body["seed"] for body in server.bodies[3:]) == [1, 2]
-    verdicts = [f"[[{label}]]" for label in LABELS] if kind == "openai" else LABELS
-    assert {text.text for text in written} <= {*verdicts}
-    assert {text.status for text in written} == {"ok" if kind == "openai" else "cut"}
+        asked = prompts(3)
+        found = ask(store, hosted(server.url, server=kind), asked)
+        if kind == "openai":
+            check(asked, found)
+        assert [choice.mass for choice in found] == pytest.approx([0.9] * 3)
 
 
 # --- faults -------------------------------------------------------------------------------------
@@ -96,24 +92,9 @@ def test_a_transient_fault_costs_a_retry_and_no_row(store, fault):
         assert len(server.bodies) == 5
 
 
-def test_retry_after_is_honoured(store):
-    """The server's 0.1 seconds, and not the SDK's own half a second."""
-    waited = []
-    # The shortest of several, as a busy machine adds to each.
-    for prompt in prompts(4):
-        with Scripted(script=["429"]) as server:
-            began = time.monotonic()
-            ask(store, hosted(server.url), [prompt])
-            waited.append(time.monotonic() - began)
-    assert 0.1 <= min(waited) < 0.35
-
-
 @pytest.mark.parametrize(
     ("fault", "told"),
-    [
-        ("401", r"401: Incorrect API key provided: \*\*\*"),
-        ("no logprobs", "gives no token probabilities.*`score_mode: sampled` or `text`"),
-    ],
+    [("401", r"401: Incorrect API key provided: \*\*\*"), ("no logprobs", "`score_mode: sampled`")],
 )
 def test_what_the_endpoint_does_not_give_is_told_after_one_call(store, monkeypatch, fault, told):
     monkeypatch.setenv("PLANTED", KEY)
@@ -199,15 +180,6 @@ def test_requests_are_spread_over_time(store):
             began = time.monotonic()
             ask(store, hosted(server.url, **limit), prompts(9))
             assert 0.53 <= time.monotonic() - began < 2
-
-
-def test_a_proxy_of_the_environment_is_used(store, monkeypatch):
-    with Scripted() as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url.removesuffix("/v1"))
-        monkeypatch.setenv("no_proxy", "")
-        asked = prompts(3)
-        check(asked, ask(store, hosted("http://judge.invalid/v1"), asked))
-        assert len(proxy.bodies) == 3
 
 
 def test_offline_replays_without_key_or_endpoint(store, monkeypatch):

@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from asking import to_choose, to_generate
-from small_models import CHATML, INST, byte_level, load, save, save_chain, sentencepiece
+from asking import to_choose
+from small_models import INST, byte_level, load, save, save_chain, sentencepiece
 from tokenizers import pre_tokenizers
 
 from selfpref.errors import SelfprefError
@@ -35,7 +35,6 @@ def encoder(tmp_path):
     [
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
         ("{{ messages.append(messages[0]) }}", "is not safely callable|unsafe"),
-        ("{{ messages[0]['content'] + 1 }}", "can only concatenate"),
         ("{% for message in messages %}", "Unexpected end of template"),
         ("{{ messages[0]['nothing'].x }}", "has no attribute"),
         ("{% for n in range(1000000) %}{% endfor %}", "Range too big"),
@@ -47,19 +46,6 @@ def test_a_file_runs_in_a_sandbox_and_is_named_in_one_line(encoder, text, told):
     message = str(failure.value)
     assert message.startswith(f"{FILE}: the chat template refuses messages of user")
     assert len(message.splitlines()) == 1
-
-
-def test_an_answer_ends_where_the_file_ends_it(encoder, tmp_path):
-    """The model's own end of text is another one."""
-    tokenizer = byte_level(("<|im_start|>", "<|im_end|>", "<|endoftext|>"))
-    (stop,) = tokenizer.convert_tokens_to_ids(["<|im_end|>"])
-    assert encoder(CHATML, tokenizer).stops == {stop}
-    # A model that writes `x` and then ends its turn.
-    x, newline = (tokenizer(text)["input_ids"][0] for text in "x\n")
-    save_chain(tmp_path / "m", tokenizer, {newline: {x: 90.0}, x: {stop: 90.0}, stop: {x: 90.0}})
-    asked = to_generate([HI], max_tokens=8, temperature=0.0, seeds=[0])
-    (made,) = load(tmp_path / "m", template=FILE).answer(asked)
-    assert (made.text, made.status) == ("x", "ok")
 
 
 def test_a_base_model_reads_paragraphs(tmp_path):

@@ -6,21 +6,19 @@ import sys
 import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
-gguf = pytest.importorskip("gguf", reason="the extra `models` is not installed")
+pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
-import numpy as np  # noqa: E402
-from asking import to_choose, to_score  # noqa: E402
-from conftest import REPOSITORY  # noqa: E402
-from safetensors.numpy import load_file  # noqa: E402
-from small_models import CORPUS, InOrder, byte_level, load, save  # noqa: E402
+from asking import to_choose, to_score
+from conftest import REPOSITORY
+from small_models import CORPUS, InOrder, byte_level, load, save
 
-from selfpref.errors import SelfprefError  # noqa: E402
-from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import LocalModel  # noqa: E402
-from selfpref.params import Transformers  # noqa: E402
+from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
+from selfpref.models.local import LocalModel
+from selfpref.params import Transformers
 
 sys.path.insert(0, str(REPOSITORY / "tests/servers"))
-import convert  # noqa: E402
+import convert
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "add 1 + 2\n\n3", "")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂\n\n12", " A"]
@@ -69,19 +67,6 @@ def test_a_gguf_is_the_model_that_it_was_made_of(folder, file, capfd):
     found.model.save_pretrained(file.parent / "m")
     found.tokenizer.save_pretrained(file.parent / "m")
     assert load(file.parent / "m").answer(scored) == found.answer(scored)
-
-
-@pytest.mark.parametrize("kind", ["Q4_1", "Q8_0"])
-def test_weights_are_what_the_blocks_stand_for(folder, tmp_path, kind):
-    stored = gguf.GGMLQuantizationType[kind]
-    convert.write(folder, tmp_path / "m.gguf", kind=stored)
-    made = {name: one.numpy() for name, one in opened(tmp_path).model.state_dict().items()}
-    assert {weight.dtype for weight in made.values()} == {np.dtype("float32")}
-    for name, weight in load_file(folder / "model.safetensors").items():
-        wanted = weight
-        if weight.ndim > 1:
-            wanted = gguf.quants.dequantize(gguf.quants.quantize(weight, stored), stored)
-        np.testing.assert_array_equal(made[name], wanted, err_msg=name)
 
 
 def test_texts_are_split_as_the_file_says(tmp_path):
