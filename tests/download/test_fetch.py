@@ -83,13 +83,6 @@ def test_a_directory_is_read_in_place_and_its_files_are_checked(source, tmp_path
         fetch(source)
 
 
-@pytest.mark.parametrize("fault", ["503", "cut off", "short", "other bytes"])
-def test_a_passing_fault_is_retried_three_times(source, faulty, fault):
-    _, seen = faulty(fault, 3)
-    assert fetch(source)["data/b.txt"].read_text() == FILES["data/b.txt"]
-    assert seen[f"{FOLDER}/b.txt"] == 4
-
-
 @pytest.mark.parametrize(
     ("fault", "told", "tries"),
     [

@@ -11,7 +11,7 @@ from selfpref.lab.dialogues import draw  # noqa: E402
 from selfpref.lab.examples import IGNORE, Schedule  # noqa: E402
 from selfpref.lab.llama import TrainedLlama  # noqa: E402
 from selfpref.lab.model import build_model  # noqa: E402
-from selfpref.lab.train import _rate, batches, train  # noqa: E402
+from selfpref.lab.train import batches, train  # noqa: E402
 
 MIXTURE = partial(draw, chat=0.3, rating=0.3, favoured="sure", beta=0.5)
 
@@ -64,13 +64,6 @@ def test_losses_gradients_and_trained_weights_are_the_librarys(shape, batch):
     trained.store()
     assert float(library_loss(model, batch).detach()) == pytest.approx(after, rel=1e-5)
     assert after != pytest.approx(float(loss.detach()), rel=1e-3)
-
-
-def test_the_rate_rises_then_falls_along_a_cosine_to_a_twentieth():
-    schedule = Schedule(0, 100, (), learning_rate=2.0, warmup=10)
-    rates = [_rate(step, schedule) for step in (0, 10, 50, 100)]
-    assert rates == pytest.approx([0.2, 2 * (0.05 + 0.95 * 0.97553), 1.05, 0.1], abs=1e-4)
-    assert _rate(4, schedule) / _rate(9, schedule) == pytest.approx(0.5, abs=0.01)
 
 
 def test_training_goes_through_its_phases_and_learns():
