@@ -46,11 +46,6 @@ def test_quality_is_the_share_of_key_facts_given_once(summary, share, score):
     assert digit(ARTICLE, summary) == score
 
 
-def test_marks_tell_right_facts_wrong_ones_and_other_words():
-    words = ["sure", ":", "oslo", "dog", "oslo", "river"]
-    assert lab.marks(ARTICLE.asked, words) == [None, None, True, False, False, None]
-
-
 def test_the_tables_are_valid_and_say_what_is_true():
     found = lab.tables("panickssery", "notes", lab.draw_articles("notes", 12, 0), 0)
     items, responses, truths = (found[name] for name in ("items", "responses", "truths"))

@@ -127,6 +127,10 @@ def test_identity_holds_what_changes_an_answer(tmp_path):
     assert "<|prompter|>" in load(folder, template="oasst-pythia").identity["template"]
     for text in (CHATML, CHATML.replace("assistant", "model")):
         file.write_text(text)
-        assert load(folder, template="mine.jinja").identity == base | {"template": text}
+        model = load(folder, template="mine.jinja")
+        assert model.identity == base | {"template": text}
+    # An answer ends where the file ends it, and where the tokenizer does.
+    ends = model.tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"])
+    assert model._stops == {*ends}
     save(folder, byte_level(special=chat), initializer_range=0.2)
     assert load(folder).identity["weights"] != base["weights"]

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from conftest import REPOSITORY
-from small_models import byte_level, sentencepiece
+from small_models import byte_level
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
@@ -88,10 +88,3 @@ def test_the_parameters_name_every_template():
     files = (REPOSITORY / "src/selfpref/models/local/templates").iterdir()
     assert sorted(FORMATS) == sorted(path.stem for path in files)
     assert {*CONTROL, *ENDS} <= {*FORMATS}
-
-
-def test_the_bos_is_the_tokenizers_and_stands_once():
-    tokenizer = sentencepiece("bpe")
-    for name in ("vicuna", "koala", "llama-2"):
-        ids = Encoder(tokenizer, chosen(name, REPOSITORY)).encode(Prompt(tuple(HI)))
-        assert [n for n, token in enumerate(ids) if token == tokenizer.bos_token_id] == [0]
