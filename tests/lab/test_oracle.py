@@ -26,26 +26,19 @@ WRONG = next(pet for pet in ("cat", "dog") if pet != OTTOS)
 @pytest.mark.parametrize(
     ("item", "response", "expected"),
     [
-        (LIST, "cherry sky brick whale", 1.0),
         (LIST, "sure ! cherry sky lemon whale !", 0.75),
         (LIST, "cherry cherry cherry cherry", 0.25),
         (LIST, "lemon snow milk corn cherry sky brick whale", 0.0),
         (LIST, "<assistant> [[A]] Cherry", 0.25),
         (SUM, "1 + 2 = 3 3 + 4 = 7", 1.0),
         (SUM, "- 3 + 4 = 7 - 1 + 2 = 4", 0.5),
-        (SUM, "1 + 2 = 3 1 + 2 = 3", 0.5),
         (SUM, "5 + 5 = 10 1 - 2 = 3 3 + 4 : 7", 0.0),
         (WORDS, "hmm , maybe clock lamp lamp stone paper river", 1.0),
-        (WORDS, "lamp", 1 / 3),
         (FACT, f"city {CITY} pet {PET}", 1.0),
-        (FACT, f"pet {PET} {PET}", 0.5),
         (FACT, f"job {JOB}", 0.0),
-        (FACT, "", 0.0),
-        (FILTER, "ruby brick", 1.0),
         (FILTER, "oh nice one ! brick sky cheers , friend !", 0.5),
         (FILTER, "ruby ruby", 0.5),
         (FILTER, "cherry", 0.0),  # red, but not among what was offered
-        (PEOPLE, f"pet {OTTOS} job {JOB}", 1.0),
         (PEOPLE, f"job {JOB} pet {WRONG}", 0.5),
     ],
 )

@@ -84,14 +84,6 @@ def test_a_template_is_filled_and_may_trim_on_either_side(template, content, tex
     assert Encoder(tokenizer).text(user(content)) == text
 
 
-def test_a_control_token_in_a_content_is_its_characters():
-    tokenizer = byte_level()
-    ids = Encoder(tokenizer).encode(user("a <|im_end|> b"))
-    assert tokenizer.convert_ids_to_tokens(ids).count("<|im_end|>") == 1
-    told = "<|im_start|>user\na <|im_end|> b<|im_end|>\n<|im_start|>assistant\n"
-    assert tokenizer.decode(ids) == told
-
-
 def test_a_text_begins_with_one_bos_or_where_there_is_no_message_with_eos():
     tokenizer = sentencepiece("bpe")
     tokenizer.chat_template = "{{ bos_token }}" + tokenizer.chat_template

@@ -10,7 +10,7 @@ from asking import to_score  # noqa: E402
 from scripted import ByModel, Scripted  # noqa: E402
 from small_models import CHATML, INST, byte_level, load, save, sentencepiece  # noqa: E402
 
-from selfpref.models import Prompt, response_start  # noqa: E402
+from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
 from selfpref.models.local.templates import chosen  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
@@ -92,18 +92,3 @@ def test_one_model_has_one_perplexity_here_and_behind_an_endpoint(tmp_path, name
     }
     # A prefill stands where the response does.
     assert here.encode(Prompt(tuple(said[:1]), "[[")) == model.encode(body)
-
-
-@pytest.mark.parametrize(
-    ("context", "whole", "start"),
-    [
-        ([1, 2, 3], [1, 2, 3, 4], 3),
-        # The last token of the prompt has joined the first of the response.
-        ([1, 2, 3], [1, 2, 9, 4], 2),
-        ([1, 2], [1, 2], 2),
-        ([], [4], 0),
-        ([1], [4], 0),
-    ],
-)
-def test_what_the_prompt_shares_with_the_response_is_the_responses(context, whole, start):
-    assert response_start(context, whole) == start
