@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import pytest
 from conftest import REPOSITORY, lines, pin
+from jinja2 import UndefinedError
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -157,5 +158,8 @@ def test_a_file_of_texts_gives_messages_by_role(tmp_path):
     (tmp_path / "few.yaml").write_text(
         "ask:\n  system: Be {{ how }}.\n  user: |-\n    Q\n    {{ q }}\n  prefill: '[['\n"
     )
-    made = Texts(tmp_path / "few.yaml").prompt("ask", how="<b>", q="{{ q }}\n")
+    texts = Texts(tmp_path / "few.yaml")
+    made = texts.prompt("ask", how="<b>", q="{{ q }}\n")
+    with pytest.raises(UndefinedError, match="'q' is undefined"):
+        texts.prompt("ask", how="brief")
     assert made == Prompt((("system", "Be <b>."), ("user", "Q\n{{ q }}\n")), "[[")
