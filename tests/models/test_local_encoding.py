@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from small_models import byte_level, sentencepiece
+from tokenizers import normalizers
 
 from selfpref.errors import SelfprefError
 from selfpref.lab.tokenizer import WORLD
@@ -112,6 +113,10 @@ def test_what_a_tokenizer_cannot_do_is_told():
             label_forms(encoder, labels, [])
     with pytest.raises(SelfprefError, match="label 'Q' is no single token"):
         label_forms(Encoder(WORLD.build_tokenizer()), ["Q"], [])
+    # A token that spells something else is no label.
+    tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
+    assert encoder.forms("A")
+    assert Encoder(tokenizer).forms("A") == []
     tokenizer.chat_template = "{{ messages[-1]['content'] }}"
     with pytest.raises(SelfprefError, match="leaves out the message of role 'system'"):
         Encoder(tokenizer).text(Prompt((("system", "x"), ("user", "y"))))
