@@ -91,6 +91,11 @@ def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut
     room = model.context - len(model.encode(PROMPTS[0])) + 1
     one, more, none = model.answer(to_score([PROMPTS[0]] * 3, [" A" * room, " A" * (room + 1), ""]))
     assert (one.status, one.n_tokens) == ("ok", room)
+    # Long enough to be attended to in several blocks.
+    ((context, own),) = model.pairs(PROMPTS[:1], [" A" * room])
+    p = log_p(model.model, (context + own)[:-1])
+    nll = -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
+    assert one.sum_nll == pytest.approx(nll, abs=1e-5 * room)
     assert (more.status, more.n_tokens, math.isnan(more.sum_nll)) == ("truncated", room + 1, True)
     assert none == Likelihood(0.0, 0, "ok")
     # Prompts of 159, 160 and 161 tokens, where 160 are seen.

@@ -19,7 +19,7 @@ from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local import memory  # noqa: E402
 from selfpref.models.local.fast import products  # noqa: E402
 from selfpref.models.local.fast.packing import packed  # noqa: E402
-from selfpref.models.local.fast.products import linear  # noqa: E402
+from selfpref.models.local.fast.products import linear, take_over  # noqa: E402
 from selfpref.models.local.states import Head  # noqa: E402
 
 
@@ -118,6 +118,13 @@ def test_a_product_is_compiled_for_whole_steps_and_long_products_alone(fast, mon
     monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", counting)
     for count in (1, 31, 32, 33, 64, 95, 96, long - 1, long + 1):
         assert linear(torch.ones(count, 8), ones).shape == (count, 96)
+    assert compiled == ([32, 64, 96, long + 1] if fast else [])
+    # With a gradient the product is torch's.
+    layer = torch.nn.Linear(8, 96)
+    take_over(layer)
+    assert isinstance(layer, products.Linear) == fast
+    layer(torch.ones(32, 8)).sum().backward()
+    assert layer.weight.grad is not None
     assert compiled == ([32, 64, 96, long + 1] if fast else [])
 
 

@@ -8,8 +8,10 @@ import pytest
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
+import gguf
 from asking import to_choose, to_score
 from conftest import REPOSITORY
+from safetensors.numpy import load_file
 from small_models import CORPUS, InOrder, byte_level, load, save
 
 from selfpref.errors import SelfprefError
@@ -63,6 +65,13 @@ def test_a_gguf_is_the_model_that_it_was_made_of(folder, file, capfd):
         assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-5 * one.n_tokens)
     for one, two in zip(found.answer(chosen), wanted.answer(chosen), strict=True):
         assert one.probabilities == pytest.approx(two.probabilities, abs=1e-6)
+    # Blocks are dequantised as they are read.
+    stored = gguf.GGMLQuantizationType.Q8_0
+    convert.write(folder, file.parent / "q.gguf", kind=stored)
+    made = opened(file.parent, "q.gguf").model.lm_head.weight.detach()
+    original = load_file(folder / "model.safetensors")["lm_head.weight"]
+    blocks = gguf.quants.quantize(original, stored)
+    assert made.numpy().tolist() == gguf.quants.dequantize(blocks, stored).tolist()
     # It is saved as a folder, as one that was tuned.
     found.model.save_pretrained(file.parent / "m")
     found.tokenizer.save_pretrained(file.parent / "m")
