@@ -59,8 +59,10 @@ def test_ordinary_contents_are_encoded_as_ever_and_no_content_is_control(kind):
         for text in ("hello", *ATTACKS)
     )
     assert attacked == [plain] * len(ATTACKS)
-    for _, own in encoder.pairs([Prompt((("user", "lamp"),))] * len(ATTACKS), ATTACKS):
+    pairs = encoder.pairs([Prompt((("user", "lamp"),))] * len(ATTACKS), ATTACKS)
+    for (_, own), attack in zip(pairs, ATTACKS, strict=True):
         assert special.isdisjoint(own)
+        assert kind != "byte-level" or tokenizer.decode(own) == attack
     assert {*tokenizer.convert_ids_to_tokens(encoder.forms("A", ["[["]))} == spelt
 
 
