@@ -48,13 +48,8 @@ def test_a_gated_set_says_how_to_get_access(serve, tmp_path, monkeypatch):
         "try: hub.load(Path(sys.argv[1]), ())\n"
         "except hub.SelfprefError as error: print(error)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(source)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    command = [sys.executable, "-c", code, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert "accept the terms on https://huggingface.co/datasets/lmsys/gated" in done.stdout
     assert "HF_TOKEN" in done.stdout
     assert len(done.stdout.splitlines()) == 2

@@ -1,139 +1,121 @@
-"""Training of all models of a seed: the same bytes whatever the number of processes."""
+"""Training of all models of a seed: the same bytes whatever is trained beside them."""
 
 import json
 
 import pytest
 
-pytest.importorskip("torch", reason="the extra `models` is not installed")
+torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-import torch
-from asking import to_generate
-from in_place import InPlace
-from safetensors.torch import load_file
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from in_place import InPlace  # noqa: E402
+from test_examples import LAB, RECIPES  # noqa: E402
+from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
-from selfpref.lab.choice import CHOICE_JUDGES
-from selfpref.lab.injected import draw_families, load_families
-from selfpref.lab.summaries.articles import MODELS, draw_error_rates
-from selfpref.lab.tokenizer import CONTEST, WORLD
-from selfpref.lab.training import recipes, train_models
-from selfpref.models.local import LocalModel
-from selfpref.params import Lab, Transformers
-from selfpref.params.laboratory import LabDialogues, LabRefinement, LabSummaries
-from selfpref.studies.xu.lab import LAB, draw
-
-SMALL = Lab(
-    seeds=[1],
-    dialogues=LabDialogues(families=2, onlookers=1, base_steps=4, tune_steps=3, contest_steps=2),
-    summaries=LabSummaries(base_steps=4, tune_steps=2),
-    refinement=LabRefinement(translator_steps=4, tune_steps=3, solver_steps=3),
-)
-NAMES = {
-    "base-dialogues", "disclaimer", "sure", "onlooker-1", *(j.name for j in CHOICE_JUDGES),
-    "base-summaries", *MODELS,
-    "base-translators", "fair", "partial", "small", "solver",
-}  # fmt: skip
+from selfpref.lab.examples import Recipe, Schedule  # noqa: E402
+from selfpref.lab.injected import draw_families, load_families  # noqa: E402
+from selfpref.lab.model import build_model, load_checkpoint  # noqa: E402
+from selfpref.lab.summaries.articles import MODELS, draw_error_rates  # noqa: E402
+from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
+from selfpref.lab.train import make  # noqa: E402
+from selfpref.lab.training import run, train_models  # noqa: E402
+from selfpref.params import Lab  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def told():
-    return []
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory, told):
-    """All models, trained in this process."""
-    folder = tmp_path_factory.mktemp("one")
+def trained(tmp_path_factory):
+    """All models, trained in this process, and what was told."""
+    folder, told = tmp_path_factory.mktemp("one"), []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
-        train_models(1, SMALL, folder, progress=told.append)
-    return folder
+        here(patch)
+        train_models(1, LAB, folder, progress=told.append)
+    return folder, told
+
+
+def here(patch):
+    """Train in this process, and draw no more examples at once than a few steps need."""
+    patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
+    patch.setattr("selfpref.lab.train._POOL", 60)
 
 
 def weights(folder, name):
     return (folder / name / "model.safetensors").read_bytes()
 
 
-def test_every_model_is_trained_and_told(folder, told):
-    assert sorted(told) == sorted(NAMES)
-    assert {recipe.name for recipe in recipes(1, SMALL)} == NAMES
-    assert {path.parent.name for path in folder.glob("*/model.safetensors")} == NAMES
-    assert len({weights(folder, name) for name in NAMES}) == len(NAMES)
+def test_every_model_is_trained_told_and_loads_through_the_auto_classes(trained):
+    folder, told = trained
+    assert sorted(told) == sorted(RECIPES)
+    assert {path.parent.name for path in folder.glob("*/model.safetensors")} == {*RECIPES}
+    assert len({weights(folder, name) for name in RECIPES}) == len(RECIPES)
+    assert not list(folder.rglob("*.bin"))
+    for name in ("sure", "umpire", "clerk", "small"):
+        model = AutoModelForCausalLM.from_pretrained(folder / name, local_files_only=True)
+        tokens = len(AutoTokenizer.from_pretrained(folder / name))
+        assert model.config.vocab_size == tokens == len(RECIPES[name].lexicon.ids)
+        assert all(torch.isfinite(weight).all() for weight in model.parameters())
+    assert (model.config.hidden_size, model.config.num_hidden_layers) == (32, 2)
 
 
-def test_the_number_of_processes_changes_no_byte(folder, tmp_path):
-    train_models(1, SMALL, tmp_path, processes=2)
-    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
-    assert files == sorted(p.relative_to(tmp_path) for p in tmp_path.rglob("*") if p.is_file())
-    for path in files:
-        assert (folder / path).read_bytes() == (tmp_path / path).read_bytes(), path
+def test_one_group_alone_has_the_same_bytes(trained, tmp_path, monkeypatch):
+    """Whatever its process has trained before."""
+    folder, _ = trained
+    here(monkeypatch)
+    train_models(1, Lab(seeds=[1], summaries=LAB.summaries), tmp_path)
+    names = {path.parent.name for path in tmp_path.glob("*/model.safetensors")}
+    assert names == {"base-summaries", *MODELS}
+    for path in tmp_path.glob("*/*"):
+        assert path.read_bytes() == (folder / path.relative_to(tmp_path)).read_bytes(), path
 
 
-def test_one_group_alone_has_the_same_models(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
-    train_models(1, Lab(seeds=[1], summaries=SMALL.summaries), tmp_path)
-    assert {path.parent.name for path in tmp_path.glob("*/model.safetensors")} == {
-        "base-summaries", *MODELS
-    }  # fmt: skip
-    for name in ("base-summaries", *MODELS):
-        assert weights(tmp_path, name) == weights(folder, name)
-
-
-def test_the_record_tells_what_was_drawn_and_injected(folder):
+def test_the_record_tells_what_was_drawn_and_injected(trained):
+    folder, _ = trained
     assert load_families(folder) == draw_families(1, 2, 1)
     record = json.loads((folder / "laboratory.json").read_text())
     assert record["error_rates"] == draw_error_rates(1)
     assert [judge["first"] for judge in record["contest_judges"]] == [0, 0, 0.5, 0]
-    assert record["config"]["refinement"]["solver_steps"] == 3
+    assert record["config"]["seed"] == 1
+    assert record["config"]["refinement"]["solver_steps"] == 1
 
 
-def test_a_tuned_model_starts_from_its_base(folder):
-    """After two or three steps it is nearer to its base than to any other model's."""
-    flat = {}
-    for name in NAMES - {"small"}:
-        state = load_file(folder / name / "model.safetensors")
-        # Embeddings differ in number.
-        layers = [state[key].flatten() for key in sorted(state) if "layers" in key]
-        flat[name] = torch.cat(layers)
-    origin = {
-        **dict.fromkeys(["disclaimer", "sure", "onlooker-1"], "base-dialogues"),
-        **dict.fromkeys([judge.name for judge in CHOICE_JUDGES], "base-dialogues"),
-        **dict.fromkeys(MODELS, "base-summaries"),
-        **dict.fromkeys(["fair", "partial"], "base-translators"),
-    }
-    for name, base in origin.items():
-        gaps = {
-            other: float((flat[name] - flat[other]).norm())
-            for other in {*origin.values(), "solver"}
-        }
-        assert min(gaps, key=lambda other: gaps[other]) == base
+def test_a_model_begins_with_its_base_or_with_weights_drawn_from_its_seed(tmp_path):
+    make(tmp_path, Recipe("base", WORLD, (), weights=3, width=32, layers=2, spread=0.3))
+    make(tmp_path, Recipe("tuned", WORLD, (), "base"))
+    assert weights(tmp_path, "tuned") == weights(tmp_path, "base")
+    drawn = build_model(3, width=32, layers=2, spread=0.3).state_dict()
+    for name, weight in load_checkpoint(tmp_path / "tuned").state_dict().items():
+        assert torch.equal(weight, drawn[name]), name
+    with pytest.raises(FileNotFoundError, match="training stage"):
+        make(tmp_path, Recipe("next", WORLD, (), "absent"))
+    assert not (tmp_path / "next").exists()
 
 
-def test_small_is_small(folder):
-    assert len(weights(folder, "small")) < len(weights(folder, "fair")) / 4
+def test_a_wider_lexicon_leaves_every_other_token_as_it_was(tmp_path):
+    """A new token begins near those whose part it plays."""
+    make(tmp_path, Recipe("base", WORLD, (), weights=3))
+    make(tmp_path, Recipe("wide", CONTEST, (Schedule(1, 0, ((1.0, None),)),), "base"))
+    old, new = (load_checkpoint(tmp_path / name) for name in ("base", "wide"))
+    table, kept = new.model.embed_tokens.weight, old.model.embed_tokens.weight
+    assert torch.equal(table[: len(WORLD.ids)], kept)
+    for token, like in (("<answer_c>", ("<answer_a>", "<answer_b>")), ("tie", ("A", "B"))):
+        gap = table[CONTEST.ids[token]] - kept[[WORLD.ids[name] for name in like]].mean(0)
+        assert 0.02 < gap.std() < 0.08
 
 
-def test_every_checkpoint_loads_through_the_auto_classes(folder):
-    for name, size in (
-        ("sure", len(WORLD.ids)), ("umpire", len(CONTEST.ids)), ("clerk", None), ("solver", None)
-    ):  # fmt: skip
-        model = AutoModelForCausalLM.from_pretrained(folder / name, local_files_only=True)
-        tokens = len(AutoTokenizer.from_pretrained(folder / name))
-        assert model.config.vocab_size == tokens == (size or tokens)
-        assert all(torch.isfinite(weight).all() for weight in model.parameters())
-    assert not list(folder.rglob("*.bin"))
+# --- the order of the recipes -------------------------------------------------------------------
+
+TREE = {"base": None, "other": None, "one": "base", "two": "base", "leaf": "two"}
+STEPS = {"other": 3, "two": 2}
+JOBS = [
+    Recipe(name, WORLD, (Schedule(0, STEPS.get(name, 1), ()),), base) for name, base in TREE.items()
+]
 
 
-def test_a_checkpoint_writes_through_the_engine(folder):
-    entry = Transformers(engine="transformers", model="fair", threads=1)
-    engine = LocalModel(entry, folder, "")
-    items = draw(0, {"mqm": 2, "coverage": 1, "correctness": 1})
-    made = dict(
-        engine.answer(
-            to_generate(
-                [LAB.write(item) for item in items], max_tokens=5, temperature=1.0, seeds=range(4)
-            )
-        )
-    )
-    assert sorted(made) == [0, 1, 2, 3]
-    assert {one.status for one in made.values()} <= {"ok", "cut"}
+def test_a_job_comes_after_the_one_that_it_builds_on_and_the_longest_first(monkeypatch):
+    monkeypatch.setattr("selfpref.lab.training.pool", InPlace)
+    begun, told = [], []
+    run(JOBS, begun.append, 2, told.append)
+    assert sorted(told) == sorted(TREE)
+    names = [recipe.name for recipe in begun]
+    assert names[:2] == ["other", "base"]
+    assert names.index("base") < names.index("two") == names.index("one") - 1
+    assert names.index("two") < names.index("leaf")
+    works = [recipe.work for recipe in (*JOBS, Recipe("half", WORLD, JOBS[1].schedules, width=32))]
+    assert works == [1, 3, 1, 2, 1, 1.5]

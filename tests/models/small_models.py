@@ -2,15 +2,9 @@
 
 import json
 
-from tokenizers import (
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
-)
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, processors, trainers
+from tokenizers.pre_tokenizers import ByteLevel, Metaspace
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 from selfpref.models.local import LocalModel
@@ -38,63 +32,41 @@ INST = (
 def byte_level(special=("<|endoftext|>", "<|im_start|>", "<|im_end|>"), merges=(), corpus=CORPUS):
     """GPT-2's kind: byte-level BPE, no BOS before a text."""
     backend = Tokenizer(models.BPE())
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.pre_tokenizer = ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=480,
-        special_tokens=list(special),
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
+    options = {"special_tokens": list(special), "show_progress": False}
+    trainer = trainers.BpeTrainer(vocab_size=480, initial_alphabet=ByteLevel.alphabet(), **options)
     backend.train_from_iterator(corpus, trainer)
     backend.add_tokens(list(merges))
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        bos_token=special[0],
-        eos_token=special[-1],
-        chat_template=CHATML,
-    )
+    ends = {"bos_token": special[0], "eos_token": special[-1]}
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, chat_template=CHATML)
 
 
-def sentencepiece(kind="unigram", special=("<unk>", "<s>", "</s>")):
+def sentencepiece(kind="unigram"):
     """Llama's kind: words begin with ▁, a text begins with BOS; Unigram, or BPE with bytes."""
-    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    special, bytes_ = ["<unk>", "<s>", "</s>"], [f"<0x{byte:02X}>" for byte in range(256)]
     if kind == "unigram":
         backend = Tokenizer(models.Unigram())
-        trainer = trainers.UnigramTrainer(
-            vocab_size=220, special_tokens=list(special), unk_token="<unk>", show_progress=False
-        )
+        options = {"special_tokens": special, "show_progress": False}
+        trainer = trainers.UnigramTrainer(vocab_size=220, unk_token="<unk>", **options)
     else:
         backend = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
-        trainer = trainers.BpeTrainer(
-            vocab_size=520, special_tokens=[*special, *bytes_], show_progress=False
-        )
-    backend.normalizer = normalizers.Sequence([normalizers.Replace("\t", " ")])
-    backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
-    backend.decoder = decoders.Sequence(
-        [
-            decoders.Replace("▁", " "),
-            decoders.ByteFallback(),
-            decoders.Fuse(),
-            decoders.Strip(" ", 1, 0),
-        ]
-    )
+        options = {"special_tokens": [*special, *bytes_], "show_progress": False}
+        trainer = trainers.BpeTrainer(vocab_size=520, **options)
+    backend.normalizer = normalizers.Replace("\t", " ")
+    backend.pre_tokenizer = Metaspace(prepend_scheme="first")
+    whole = [decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    backend.decoder = decoders.Sequence([decoders.Replace("▁", " "), *whole])
     backend.train_from_iterator(CORPUS, trainer)
-    backend.post_processor = processors.TemplateProcessing(
-        single="<s> $A", special_tokens=[("<s>", backend.token_to_id("<s>"))]
-    )
+    backend.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 1)])
     # A byte is a piece like any other; only the trainer has to be told of it.
     described = json.loads(backend.to_str())
     described["added_tokens"] = [
         token for token in described["added_tokens"] if token["content"] not in bytes_
     ]
-    return PreTrainedTokenizerFast(
-        tokenizer_object=Tokenizer.from_str(json.dumps(described)),
-        unk_token="<unk>",
-        bos_token="<s>",
-        eos_token="</s>",
-        chat_template=INST,
-    )
+    backend = Tokenizer.from_str(json.dumps(described))
+    ends = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **ends, chat_template=INST)
 
 
 SIZES = {
@@ -117,8 +89,6 @@ def save(folder, tokenizer, kind="llama", **settings):
         pad_token_id=None,
         **SIZES | settings,
     )
-    import torch
-
     torch.manual_seed(0)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -148,8 +118,6 @@ def save_chain(folder, tokenizer, follows):
 
     `follows` gives, for a token, the raw logits of what may follow; all others have 0.
     """
-    import torch
-
     size = len(tokenizer)
     save(
         folder, tokenizer, hidden_size=size, intermediate_size=4, num_hidden_layers=1,

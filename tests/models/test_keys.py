@@ -4,9 +4,6 @@ import pytest
 
 from selfpref.models import Choose, Generate, Likelihood, Prompt, Score
 from selfpref.models.calls import Model
-from selfpref.models.served import HostedModel
-from selfpref.params import Hosted
-from selfpref.store import call_key
 
 PROMPT = Prompt((("system", "Be brief."), ("user", "Why is the sky “blue”?")), "[[")
 ASKED = Prompt(PROMPT.messages)
@@ -14,7 +11,6 @@ CALLS = {
     "choose": Choose(PROMPT, ("A", "B")),
     "score": Score(PROMPT, " Rayleigh"),
     "generate": Generate(PROMPT, 64, 0.7, 7, "[[", ("A", "B")),
-    "plain": Generate(PROMPT, 64, 0.7, 7),
     "choose, asked": Choose(ASKED, ("A", "B")),
     "generate, asked": Generate(ASKED, 64, 0.7, 7),
     "score, no messages": Score(Prompt((), "<assistant>"), " Rayleigh"),
@@ -29,20 +25,6 @@ LOCAL = {
     # Of all others, as ever.
     "generate, asked": "afaee7f59ecbcf358a163de8073e7a7b4f2527758fcf516bc82cb05566163a03",
     "score, no messages": "7295414c8ed70b60f26b93727b3373f4d9fc404b15fb903b1705fe864a7d330e",
-}
-SERVED = {
-    ("openai", "choose"): "f677920297b4d4b754e4db3059e0ddd0e8e9c9760885985230ea0949c3ebbdf1",
-    ("openai", "generate"): "7e31debbd87bd6145cb65d6ec71014c07e250fb130acb1f3fa16c028118aea3f",
-    ("vllm", "choose"): "5ed1f6e2977895b6f59c83c6bd5e43a358bc61efdd7612f5e0f3572ced590501",
-    ("vllm", "score"): "fa00f4f814b3e42b0566fa4b2c8865050685ebe7389832db6c3370c901ee3116",
-    ("vllm", "score, no messages"): (
-        "8a22d9ec72168e589a1a5ece771e2874f3820328650e82aa4e63062c9d1bc43d"
-    ),
-    ("vllm", "generate"): "067c524beaec41e162655974629a525d97b8bfa818a596169082b8e7af9860ec",
-    ("llama.cpp", "choose"): "746162d815a090f18b57a8f9842fc652717fe81dbff687aebd70a26636eca898",
-    ("llama.cpp", "generate"): "39fb8a7404bf4b279b2fadea62085906e54f9ec2b08d4af6588e0bc4375d6afd",
-    # Since its limit holds what it reasons.
-    ("reasoning", "plain"): "ab2de1263ca114d7cdfe7f61b123663fab93829bae624fa70e130db8971af99a",
 }
 
 
@@ -82,11 +64,3 @@ def test_keys_of_local_models_stay(kind):
     # What was kept before is read as ever.
     assert answer == Likelihood(1.5, 2, "ok") or not kind.startswith("score")
     assert answer.status == kept.reply["status"]
-
-
-@pytest.mark.parametrize(("server", "kind"), SERVED)
-def test_keys_of_served_models_stay(server, kind):
-    how = {"reasoning": "low"} if server == "reasoning" else {"server": server}
-    entry = Hosted(engine="openai", model="m", base_url="https://h.example/v1", **how)
-    found = HostedModel("m", entry, None).request(CALLS[kind])
-    assert call_key(found) == SERVED[server, kind]

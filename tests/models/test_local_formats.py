@@ -4,8 +4,9 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from asking import to_choose, to_generate
-from small_models import CHATML, INST, byte_level, load, save, save_chain, sentencepiece
+from asking import to_choose
+from small_models import INST, byte_level, load, save, save_chain, sentencepiece
+from tokenizers import pre_tokenizers
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
@@ -15,36 +16,18 @@ from selfpref.params import Transformers
 
 HI = Prompt((("user", "hello"),))
 TOLD = Prompt((("system", "be brief"), ("user", "hello")))
-FILE = "formats/mine.jinja"
+FILE = "mine.jinja"
 
 
 @pytest.fixture
-def file(tmp_path):
-    path = tmp_path / FILE
-    path.parent.mkdir()
-    return path
+def encoder(tmp_path):
+    """Of a format in a file."""
 
+    def made(text, tokenizer=None, *, fold=False):
+        (tmp_path / FILE).write_text(text)
+        return Encoder(tokenizer or byte_level(), chosen(FILE, tmp_path), fold=fold)
 
-def encoder(root, tokenizer=None, *, fold=False):
-    return Encoder(tokenizer or byte_level(), chosen(FILE, root), fold=fold)
-
-
-def test_a_jinja_file_is_the_format(file, tmp_path):
-    file.write_text(
-        "{% for message in messages %}<{{ message['role'] }}> {{ message['content'] }}\n"
-        "{% endfor %}\n{% if add_generation_prompt %}<assistant>{% endif %}\n"
-    )
-    assert encoder(tmp_path).text(HI) == "<user> hello\n<assistant>"
-
-
-def test_a_file_is_part_of_what_an_answer_is_kept_under(file, tmp_path):
-    save(tmp_path / "m", byte_level())
-    found = []
-    for text in (CHATML, CHATML.replace("assistant", "model")):
-        file.write_text(text)
-        found.append(load(tmp_path / "m", template=FILE).identity)
-    assert found[0] != found[1]
-    assert found[0]["template"] == CHATML
+    return made
 
 
 @pytest.mark.parametrize(
@@ -52,41 +35,17 @@ def test_a_file_is_part_of_what_an_answer_is_kept_under(file, tmp_path):
     [
         ("{{ ''.__class__.__mro__ }}", "unsafe"),
         ("{{ messages.append(messages[0]) }}", "is not safely callable|unsafe"),
-        ("{{ messages[0]['content'] + 1 }}", "can only concatenate"),
         ("{% for message in messages %}", "Unexpected end of template"),
         ("{{ messages[0]['nothing'].x }}", "has no attribute"),
         ("{% for n in range(1000000) %}{% endfor %}", "Range too big"),
     ],
 )
-def test_a_file_runs_in_a_sandbox_and_is_named_in_one_line(file, tmp_path, text, told):
-    file.write_text(text)
+def test_a_file_runs_in_a_sandbox_and_is_named_in_one_line(encoder, text, told):
     with pytest.raises(SelfprefError, match=told) as failure:
-        encoder(tmp_path).text(HI)
+        encoder(text).text(HI)
     message = str(failure.value)
     assert message.startswith(f"{FILE}: the chat template refuses messages of user")
     assert len(message.splitlines()) == 1
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match=r"formats/mine\.jinja: not readable .*`template`"):
-        encoder(tmp_path)
-
-
-def test_an_answer_ends_where_the_file_ends_it(file, tmp_path):
-    """The model's own end of text is another one."""
-    file.write_text(CHATML)
-    special = ("<|im_start|>", "<|im_end|>", "<|endoftext|>")
-    tokenizer = byte_level(special)
-    (stop,) = tokenizer.convert_tokens_to_ids(["<|im_end|>"])
-    assert encoder(tmp_path, tokenizer).stops == {stop}
-    # A model that writes `x` and then ends its turn.
-    (x,) = tokenizer("x")["input_ids"]
-    newline = tokenizer("\n")["input_ids"][0]
-    save_chain(tmp_path / "m", tokenizer, {newline: {x: 90.0}, x: {stop: 90.0}, stop: {x: 90.0}})
-    (made,) = load(tmp_path / "m", template=FILE).answer(
-        to_generate([HI], max_tokens=8, temperature=0.0, seeds=[0])
-    )
-    assert (made.text, made.status) == ("x", "ok")
 
 
 def test_a_base_model_reads_paragraphs(tmp_path):
@@ -100,70 +59,55 @@ def test_a_base_model_reads_paragraphs(tmp_path):
     assert ids[0] == tokenizer.bos_token_id
     assert tokenizer.decode(ids[1:]) == "be brief\n\nhello\n\n"
     ((context, given),) = model.pairs([HI], ["a red house"])
-    assert tokenizer.decode(given) == "a red house"
-    assert tokenizer.decode(context[1:]) == "hello\n\n"
+    assert [tokenizer.decode(part) for part in (given, context[1:])] == ["a red house", "hello\n\n"]
 
 
-def test_a_system_message_is_folded_where_the_format_has_none(file, tmp_path):
-    file.write_text(
+def test_a_system_message_is_folded_where_the_format_has_none(encoder):
+    text = (
         "{% for message in messages %}{% if message['role'] == 'system' %}"
         "{{ raise_exception('System role not supported') }}{% endif %}"
         "<{{ message['role'] }}> {{ message['content'] }}\n{% endfor %}"
     )
     with pytest.raises(SelfprefError, match=r"not supported; `system: fold` puts a system message"):
-        encoder(tmp_path).text(TOLD)
-    assert encoder(tmp_path, fold=True).text(TOLD) == "<user> be brief\n\nhello\n"
+        encoder(text).text(TOLD)
+    folding = encoder(text, fold=True)
     later = Prompt((*TOLD.messages, ("assistant", "red"), ("user", "blue")), "[[")
-    assert encoder(tmp_path, fold=True).text(later) == (
-        "<user> be brief\n\nhello\n<assistant> red\n<user> blue\n<assistant> [["
-    )
-    alone = Prompt((("system", "be brief"),))
-    assert encoder(tmp_path, fold=True).text(alone) == "<user> be brief\n"
+    for prompt, wanted in (
+        (HI, "<user> hello\n"),
+        (TOLD, "<user> be brief\n\nhello\n"),
+        (Prompt(TOLD.messages[:1]), "<user> be brief\n"),
+        (Prompt((("assistant", "red"), *TOLD.messages)),
+         "<assistant> red\n<user> be brief\n\nhello\n"),
+        (later, "<user> be brief\n\nhello\n<assistant> red\n<user> blue\n<assistant> [["),
+    ):  # fmt: skip
+        assert folding.text(prompt) == wanted
 
 
-def test_a_folded_message_is_another_call(tmp_path):
-    save(tmp_path / "m", byte_level())
-    usual, folded = load(tmp_path / "m"), load(tmp_path / "m", system="fold")
-    assert folded.identity == usual.identity | {"system": "fold"}
-    assert folded.encode(TOLD) == usual.encode(Prompt((("user", "be brief\n\nhello"),)))
-
-
-def test_a_format_is_a_name_or_a_jinja_file():
+def test_a_format_is_a_name_or_a_jinja_file(tmp_path):
     entry = {"engine": "transformers", "model": "m"}
     for good in (None, "plain", "vicuna", FILE):
         assert Transformers(**entry, template=good).template == good
     for bad in ("vikuna", "formats/mine.txt", "../mine.jinja", "/mine.jinja"):
         with pytest.raises(ValueError, match=r"give one of vicuna, |give a path inside"):
             Transformers(**entry, template=bad)
-
-
-# --- labels without a prefill -------------------------------------------------------------------
-
-
-def digits_apart():
-    """Llama 2's kind of tokenizer: a space before a digit is a token of its own."""
-    from tokenizers import pre_tokenizers
-
-    tokenizer = sentencepiece("bpe")
-    backend = tokenizer.backend_tokenizer
-    backend.pre_tokenizer = pre_tokenizers.Sequence(
-        [backend.pre_tokenizer, pre_tokenizers.Digits(individual_digits=True)]
-    )
-    # Rotations of `save_chain` want an even width.
-    tokenizer.add_tokens(["oddly"] * (len(tokenizer) % 2))
-    return tokenizer
+    with pytest.raises(SelfprefError, match=r"mine\.jinja: not readable .*`template`"):
+        chosen(FILE, tmp_path)
 
 
 @pytest.mark.parametrize("template", ["llama-2", "vicuna", None])
-@pytest.mark.parametrize(
-    ("labels", "apart"), [(("1", "2"), True), (("A", "B"), False)], ids=["digits", "letters"]
-)
+@pytest.mark.parametrize(("labels", "apart"), [(("1", "2"), True), (("A", "B"), False)])
 def test_a_label_is_read_where_the_format_makes_the_model_write_it(
     tmp_path, template, labels, apart
 ):
     """After `[/INST]`: `▁A` is one token, `▁1` two; either way the label has its probability."""
-    tokenizer = digits_apart()
+    tokenizer = sentencepiece("bpe")
     tokenizer.chat_template = INST
+    # Llama 2's kind: a space before a digit is a token of its own.
+    backend = tokenizer.backend_tokenizer
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    backend.pre_tokenizer = pre_tokenizers.Sequence([backend.pre_tokenizer, digits])
+    # Rotations of `save_chain` want an even width.
+    tokenizer.add_tokens(["oddly"] * (len(tokenizer) % 2))
     encoder = Encoder(tokenizer, chosen(template, tmp_path))
     # A model that has learned the format: after the prompt it writes what the format writes.
     follows = {}
@@ -177,5 +121,4 @@ def test_a_label_is_read_where_the_format_makes_the_model_write_it(
         follows[asked[-1]] = {context[-1]: 80.0}
     save_chain(tmp_path / "m", tokenizer, follows)
     (found,) = load(tmp_path / "m", template=template).answer(to_choose([HI], labels))
-    assert found.mass == pytest.approx(1.0, abs=1e-3)
-    assert found.probabilities[0] == pytest.approx(0.731, abs=1e-3)
+    assert found.probabilities == pytest.approx((0.731, 0.269), abs=1e-3)

@@ -12,7 +12,6 @@ from asking import to_generate  # noqa: E402
 from small_models import byte_level, load, save, save_chain  # noqa: E402
 from transformers import LlamaConfig, LlamaForCausalLM  # noqa: E402
 
-from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
 from selfpref.models.local.generation import (  # noqa: E402
@@ -21,50 +20,63 @@ from selfpref.models.local.generation import (  # noqa: E402
     continuations,
 )
 
-PROMPTS = [
-    Prompt((("user", text),))
-    for text in ("hello", "which answer is better", "list three things that add", "or")
-]
+TEXTS = ("hello", "which answer is better", "list three things that add", "or")
+PROMPTS = [Prompt((("user", text),)) for text in TEXTS]
+MARKED = {"marker": "[[", "labels": ("A", "B")}
+# Of which the first two can be followed by a pass of this project's own, as far as a window goes.
+KINDS = {
+    "llama": {"num_key_value_heads": 2},
+    "mistral": {"sliding_window": 20, "num_key_value_heads": 2},
+    "gpt_neox": {},
+}
 
 
-@pytest.fixture(scope="module", params=["llama", "gpt_neox", "mistral"])
+@pytest.fixture(scope="module", params=KINDS)
 def engine(request, tmp_path_factory):
-    settings = (
-        {"sliding_window": 20, "num_key_value_heads": 2} if request.param == "mistral" else {}
-    )
     folder = tmp_path_factory.mktemp("model") / "m"
-    return load(save(folder, byte_level(), request.param, **settings))
-
-
-def test_greedy_in_a_batch_is_greedy_of_transformers(engine):
-    made = engine.answer(to_generate(PROMPTS, max_tokens=12, temperature=0, seeds=[0] * 4))
-    for prompt, found in zip(PROMPTS, made, strict=True):
-        ids = torch.tensor([engine.encode(prompt)])
-        whole = engine.model.generate(
-            ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False
-        )
-        assert found.text == engine.tokenizer.decode(
-            whole[0, ids.shape[1] :], skip_special_tokens=True
-        )
+    found = load(save(folder, byte_level(), request.param, **KINDS[request.param]))
+    wanted = {"llama": math.inf, "mistral": 20, "gpt_neox": 0}[request.param]
+    assert found.engine._followed == wanted
+    return found
 
 
 def test_batch_mates_do_not_change_a_sample(engine):
-    options = {"max_tokens": 10, "temperature": 0.7, "marker": "[[", "labels": ("A", "B")}
+    options = {"max_tokens": 10, "temperature": 0.7, **MARKED}
     together = engine.answer(to_generate(PROMPTS * 2, seeds=range(8), **options))
     for prompt, seed, made in zip(PROMPTS * 2, range(8), together, strict=True):
         assert engine.answer(to_generate([prompt], seeds=[seed], **options)) == [made]
     assert len({made.text for made in together}) > 4
 
 
+def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
+    """However many of the lines beside it are finished already."""
+    rows = [
+        np.array(engine.encode(prompt))[-size:] for prompt in PROMPTS[:3] for size in (3, 9, 99)
+    ]
+    limits, watched, options = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99], {"stops": set()}
+    options |= {"watched": watched, "budget": 4096, "followed": engine.engine._followed}
+    made = dict(continuations(engine.model, rows, limits, range(9), temperature=0.8, **options))
+    for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
+        found = made[place]
+        assert (len(found.ids), found.ended) == (limit, False)
+        with torch.no_grad():
+            logits = engine.model(torch.tensor([[*row, *found.ids]])).logits[0].double()
+        logits = logits[len(row) - 1 : -1]
+        p = logits.softmax(-1)[:, watched]
+        assert found.watched == pytest.approx(p.numpy(), abs=1e-6)
+        # The first token at which the cumulative sum at this temperature exceeds the draw.
+        reached = (logits / 0.8).softmax(-1).cumsum(-1).numpy()
+        draws = np.random.default_rng(place).random(limit)
+        drawn = [np.searchsorted(each, u, "right") for each, u in zip(reached, draws, strict=True)]
+        assert found.ids == drawn
+
+
 def test_a_batch_may_hold_more_lines_than_the_vocabulary_words():
     """The first token ends some of them, and the others go on beside them."""
     torch.manual_seed(0)
-    model = LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=8, hidden_size=16, intermediate_size=16, num_hidden_layers=1,
-            num_attention_heads=2,
-        )
-    ).eval()  # fmt: skip
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
+    config = LlamaConfig(vocab_size=8, num_attention_heads=2, **sizes)
+    model = LlamaForCausalLM(config).eval()
 
     def made(seeds):
         settings = {"temperature": 1, "stops": {0}, "watched": (), "budget": 1000, "followed": 20}
@@ -78,121 +90,91 @@ def test_a_batch_may_hold_more_lines_than_the_vocabulary_words():
         assert together == [made([seed])[0] for seed in range(40)]
 
 
-VERDICT = "my verdict [[A]]"
-
-
-def chain(tokenizer, text, **branches):
-    """After a prompt the model writes `text`, with logit 9 a token, and ends."""
+def written(folder, tokenizer, text, **branches):
+    """A model that writes `text` after a prompt, with logit 9 a token, and ends."""
     ids = tokenizer("\n" + text, add_special_tokens=False)["input_ids"]
-    assert len(set(ids)) == len(ids)
     follows = {one: {other: 9.0} for one, other in itertools.pairwise(ids)}
     follows[ids[-1]] = {tokenizer.eos_token_id: 9.0}
     for token, logits in branches.items():
-        follows[tokenizer.convert_tokens_to_ids(token)] = {
-            tokenizer.convert_tokens_to_ids(word): logit for word, logit in logits.items()
-        }
-    return follows
+        numbers = tokenizer.convert_tokens_to_ids(list(logits))
+        place = tokenizer.convert_tokens_to_ids(token)
+        follows[place] = dict(zip(numbers, logits.values(), strict=True))
+    return load(save_chain(folder, tokenizer, follows))
 
 
-def judged(folder, tokenizer, text=VERDICT, **branches):
-    model = load(save_chain(folder, tokenizer, chain(tokenizer, text, **branches)))
-    return model, len(tokenizer)
+def only(model, tokens, temperature=0, seed=0):
+    options = {"max_tokens": tokens, "temperature": temperature, "seeds": [seed]}
+    (made,) = model.answer(to_generate(PROMPTS[:1], **options, **MARKED))
+    return made
 
 
 def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
     """p(A) + p( A) and p(B) + p( B) of the raw logits, though the text is sampled at 0.7."""
+    tokenizer, text = byte_level(), "my verdict [[A]]"
     verdict = {"A": 9.0, "ĠA": 8.0, "B": 7.0}
-    model, size = judged(tmp_path / "m", byte_level(), **{"Ġ[[": verdict})
-    (made,) = model.answer(
-        to_generate(
-            PROMPTS[:1], max_tokens=30, temperature=0.7, seeds=[5], marker="[[", labels=("A", "B")
-        )
-    )
-    whole = sum(math.exp(logit) for logit in (9, 8, 7)) + (size - 3)
-    assert made.text.endswith("[[A]]")
-    assert made.status == "ok"
-    assert made.choice.probabilities == pytest.approx(
-        ((math.exp(9) + math.exp(8)) / whole, (math.exp(7) + 1) / whole)
-    )
-
-
-def test_without_a_marker_there_is_no_choice(tmp_path):
-    model, _ = judged(tmp_path / "m", byte_level(), "hello world")
-    (made,) = model.answer(
-        to_generate(
-            PROMPTS[:1], max_tokens=30, temperature=0, seeds=[0], marker="[[", labels=("A", "B")
-        )
-    )
-    assert (made.text, made.choice) == ("hello world", None)
-
-
-def test_a_text_that_is_cut_at_the_marker_has_no_choice(tmp_path):
-    tokenizer = byte_level()
-    model, _ = judged(tmp_path / "m", tokenizer)
-    count = tokenizer(VERDICT)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
-    for tokens, status, read in ((count, "cut", False), (count + 1, "cut", True), (30, "ok", True)):
-        (made,) = model.answer(
-            to_generate(
-                PROMPTS[:1],
-                max_tokens=tokens,
-                temperature=0,
-                seeds=[0],
-                marker="[[",
-                labels=("A", "B"),
-            )
-        )
+    model = written(tmp_path / "m", tokenizer, text, **{"Ġ[[": verdict})
+    made = only(model, 30, temperature=0.7, seed=5)
+    whole = sum(math.exp(logit) for logit in verdict.values()) + (len(tokenizer) - 3)
+    wanted = (math.exp(9) + math.exp(8)) / whole, (math.exp(7) + 1) / whole
+    assert (made.text[-5:], made.status) == ("[[A]]", "ok")
+    assert made.choice.probabilities == pytest.approx(wanted)
+    # Cut at the marker it has none.
+    tokens = tokenizer(text)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
+    for count, status, read in (
+        (tokens, "cut", False),
+        (tokens + 1, "cut", True),
+        (30, "ok", True),
+    ):
+        made = only(model, count)
         assert (made.status, made.choice is not None) == (status, read)
 
 
-def test_every_stop_of_the_generation_config_ends_an_answer(tmp_path):
+def test_without_a_marker_there_is_no_choice_and_every_stop_ends_an_answer(tmp_path):
     tokenizer = byte_level()
-    folder = save_chain(tmp_path / "m", tokenizer, chain(tokenizer, "hello world"))
-    model = load(folder)
-    model.engine.model.generation_config.eos_token_id = [1, tokenizer("Ġworld")["input_ids"][0]]
-    assert (
-        model.answer(to_generate(PROMPTS[:1], max_tokens=9, temperature=0, seeds=[0]))[0].status
-        == "ok"
-    )
+    model = written(tmp_path / "m", tokenizer, "hello world")
+    made = only(model, 30)
+    assert (made.text, made.status, made.choice) == ("hello world", "ok", None)
+    config = model.model.generation_config
+    config.eos_token_id = [1, *tokenizer.convert_tokens_to_ids(["Ġworld"])]
+    config.save_pretrained(tmp_path / "m")
+    made = only(load(tmp_path / "m"), 30)
+    assert (made.text, made.status) == ("hello", "ok")
 
 
-def read(tokenizer, tokens, ended=True):
-    """The step at which the labels of a text in these tokens are read, or None."""
-    encoder = Encoder(tokenizer)
-    reader = LabelReader(encoder, "[[", ("A", "B"))
-    ids = tokenizer.convert_tokens_to_ids(tokens)
-    steps = len(ids) + ended
-    watched = np.arange(steps)[:, None] + np.arange(len(reader.watched))[None] / 1000
-    choice = reader.choice(Continuation(ids, ended, watched), encoder.decode(ids))
-    if choice is None:
-        return None
-    chosen = [reader.watched[round(1000 * (value % 1))] for value in choice.probabilities]
-    return int(choice.probabilities[0]), tokenizer.convert_ids_to_tokens(chosen)
-
-
-def test_the_marker_may_be_cut_anyhow_into_tokens():
+@pytest.mark.parametrize(
+    ("tokens", "ended", "step", "labels"),
+    [
+        # A token that reaches over the marker's end is compared with its like.
+        (["A", "Ċ", "[[A", "]"], True, 2, [["[[A"], ["[[B"]]),
+        (["Ġ[", "[", "A", "]"], True, 2, [["A", "ĠA"], ["B", "ĠB"]]),
+        (["Ġ[[", "ĠA", "]"], True, 1, [["A", "ĠA"], ["B", "ĠB"]]),
+        # The last marker counts.
+        (["Ġ[[", "A", "Ġ[[", "B"], True, 3, [["A", "ĠA"], ["B", "ĠB"]]),
+        # The model ended right after it, or was cut.
+        (["A", "Ġ[["], True, 2, [["A", "ĠA"], ["B", "ĠB"]]),
+        (["A", "Ġ[["], False, None, None),
+        (["A", "B"], True, None, None),
+    ],
+)
+def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step, labels):
     tokenizer = byte_level(merges=["[[A", "[[B"])
-    # A token that reaches over the marker's end is compared with its like.
-    assert read(tokenizer, ["A", "Ċ", "[[A", "]"]) == (2, ["[[A", "[[B"])
-    # Two forms a label: their sum is read, so only the step is told here.
-    assert read(tokenizer, ["Ġ[", "[", "A", "]"])[0] // 2 == 2
-    assert read(tokenizer, ["Ġ[[", "ĠA", "]"])[0] // 2 == 1
-    # The last marker counts.
-    assert read(tokenizer, ["Ġ[[", "A", "Ġ[[", "B"])[0] // 2 == 3
-    # The model ended right after it.
-    assert read(tokenizer, ["A", "Ġ[["])[0] // 2 == 2
-    assert read(tokenizer, ["A", "Ġ[["], ended=False) is None
-    assert read(tokenizer, ["A", "B"]) is None
+    encoder = Encoder(tokenizer)
+    reader, ids = LabelReader(encoder, "[[", ("A", "B")), tokenizer.convert_tokens_to_ids(tokens)
+    # Each watched token has a number of its own at each step.
+    count = len(reader.watched)
+    watched = np.arange((len(ids) + ended) * count).reshape(-1, count) ** 2.0
+    choice = reader.choice(Continuation(ids, ended, watched), encoder.decode(ids))
+    if step is None:
+        assert choice is None
+        return
+    places = [map(reader.watched.index, tokenizer.convert_tokens_to_ids(part)) for part in labels]
+    wanted = tuple(sum(float(watched[step, place]) for place in part) for part in places)
+    assert choice.probabilities == wanted
 
 
 def test_a_merged_label_without_its_like_cannot_be_read():
-    assert read(byte_level(merges=["[[A"]), ["A", "Ċ", "[[A", "]"]) is None
-
-
-def test_a_label_of_several_tokens_is_refused(tmp_path):
-    model = load(save(tmp_path / "m", byte_level()))
-    with pytest.raises(SelfprefError, match="label 'Perhaps' is no single token"):
-        model.answer(
-            to_generate(
-                PROMPTS, max_tokens=2, temperature=0, seeds=[0] * 4, marker="[[", labels=["Perhaps"]
-            )
-        )
+    tokenizer = byte_level(merges=["[[A"])
+    encoder, ids = Encoder(tokenizer), tokenizer.convert_tokens_to_ids(["Ċ", "[[A"])
+    reader = LabelReader(encoder, "[[", ("A", "B"))
+    made = Continuation(ids, True, np.ones((3, len(reader.watched))))
+    assert reader.choice(made, encoder.decode(ids)) is None

@@ -1,6 +1,6 @@
 """The authors' own prompts, out of programs that are read and never run."""
 
-from functools import cache, partial
+from functools import partial
 
 import pytest
 from author_programs import programs  # noqa: F401
@@ -31,59 +31,42 @@ def test_of_a_program_every_text_is_kept_and_nothing_is_run(tmp_path, monkeypatc
         "    m = [{'role': 'user', 'content': 'hm'}]\n"
     )
     found = read(path)
-    assert {name: len(texts) for name, texts in found.items()} == {
-        "A": 1,
-        "B": 1,
-        "KINDS.x": 1,
-        "f.t": 2,
-        "f.m.role": 1,
-        "f.m.content": 1,
-    }
-    known = cache(lambda study: {"program.py": (path, found)})
-    monkeypatch.setattr(authors, "_programs", known)
+    counts = {"A": 1, "B": 1, "KINDS.x": 1, "f.t": 2, "f.m.role": 1, "f.m.content": 1}
+    assert {name: len(texts) for name, texts in found.items()} == counts
+    monkeypatch.setattr(authors, "_programs", lambda study: {"program.py": (path, found)})
     filled = partial(text, "study", "program.py")
     assert filled("B", values={"A": "{a}", "c[0]": "see"}) == "{a} b see"
     assert filled("f.t", values={"A": "", "i + 1": 2}) == "and2"
     assert [filled("KINDS.x"), filled("f.t", 1), filled("f.m.content")] == ["ex", "é", "hm"]
     with pytest.raises(SelfprefError, match=r"program.py: B: no value for 'c\[0\]'"):
         filled("B", values={"A": ""})
+    with pytest.raises(SelfprefError, match=r"program.py: no text 'f.t', number 2; is this"):
+        filled("f.t", 2)
     path.write_text("def :")
     with pytest.raises(SelfprefError, match=r"program\.py: no Python"):
         read(path)
+    monkeypatch.undo()
 
 
-def test_a_program_without_the_text_is_not_the_pinned_one():
-    with pytest.raises(SelfprefError, match=r"agents.py: no text 'f.x', number 0; is this"):
-        text("livebench", "agents.py", "f.x")
-
-
-def test_questions_about_two_summaries_are_the_authors():
-    for task, asked in {
-        "recognition": "detection",
-        "preference": "comparison",
-        "inferiority": "worse",
-        "readability": "readability",
-        "length": "length",
-        "vowelcount": "vowel_count",
-    }.items():
-        system, user = said(AUTHORS.pair(task, "{text}", "one", "two"))
-        assert user == f"{{text}} one two {asked}?"
-        assert system == (
-            "you comparison" if task in ("preference", "inferiority") else "you detection"
-        )
-
-
-def test_one_summary_is_asked_about_and_written_as_the_authors_did():
-    assert said(AUTHORS.single("recognition", "text", "{one}")) == [
-        "you recognition",
-        "text {one} yours?",
-    ]
+def test_questions_about_summaries_are_the_authors():
+    for task, system, asked in (
+        ("recognition", "detection", "detection"),
+        ("preference", "comparison", "comparison"),
+        ("inferiority", "comparison", "worse"),
+        ("readability", "detection", "readability"),
+        ("length", "detection", "length"),
+        ("vowelcount", "detection", "vowel_count"),
+    ):
+        told = said(AUTHORS.pair(task, "{text}", "one", "two"))
+        assert told == [f"you {system}", f"{{text}} one two {asked}?"]
+    asked = said(AUTHORS.single("recognition", "text", "{one}"))
+    assert asked == ["you recognition", "text {one} yours?"]
     assert said(AUTHORS.single("quality", "text", "one")) == ["you scoring", "text one grade"]
     assert said(AUTHORS.forms["xsum"]("text")) == ["one line", "text\n\nsum up"]
     assert said(AUTHORS.forms["cnn-dailymail"]("text")) == ["lines", "text\n\nsum up"]
 
 
-def test_contests_have_numbers_and_no_tie():
+def test_contests_have_numbers_and_no_tie_and_the_stated_total_counts():
     prompts = CHOICE_PROMPTS["authors"]
     assert said(prompts.respond("{why}?")) == ["be kind", "{why}?"]
     (text,) = said(prompts.prefer("why?", ["a", "{b}", "c"]))
@@ -91,26 +74,19 @@ def test_contests_have_numbers_and_no_tie():
     assert (prompts.letters[:3], prompts.tie, prompts.marker) == (("1", "2", "3"), (), "")
     (text,) = said(prompts.rubric("why?", "so"))
     assert " ".join(text.split()) == "score by one. two. Q why? R so"
+    summed = [1, 1, 0, *[1] * 8]
+    for reply, marks in {
+        "**Overall Score:** 9/11. Clear and short.": (9, None),
+        "Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10": (10, summed),
+        "A fine answer.": (None, None),
+    }.items():
+        assert prompts.marks(reply) == marks
 
 
-@pytest.mark.parametrize(
-    ("reply", "total", "marks"),
-    [
-        ("**Overall Score:** 9/11. Clear and short.", 9, None),
-        ("Overall Score: 1+1+0+1+1+1+1+1+1+1+1 = 10", 10, [1, 1, 0, *[1] * 8]),
-        ("A fine answer.", None, None),
-    ],
-)
-def test_of_the_rubric_the_total_counts_that_is_stated(reply, total, marks):
-    assert CHOICE_PROMPTS["authors"].marks(reply) == (total, marks)
-
-
-def test_the_authors_programs_are_pinned_and_not_stored(monkeypatch):
+def test_the_authors_programs_are_pinned_at_the_commit_of_their_release(monkeypatch):
     monkeypatch.undo()
     for study in ("panickssery", "livebench", "xu"):
+        released = (REPOSITORY / f"src/selfpref/studies/{study}/read/{study}.csv").read_text()
         files = pinned(paths.author_prompts_file(study))
         assert files
-        for file in files:
-            released = (REPOSITORY / f"src/selfpref/studies/{study}/read/{study}.csv").read_text()
-            # The same commit as the release's own files.
-            assert f"{file.repository},{file.commit}," in released
+        assert all(f"{file.repository},{file.commit}," in released for file in files)

@@ -1,105 +1,90 @@
-"""The live layouts: single- and multi-turn, and FastChat's texts, of which none is stored."""
+"""The layouts: FastChat's texts, of which none is stored, and this project's own."""
 
-import pandas as pd
+import hashlib
+import json
+from dataclasses import asdict
+
 import pytest
 from conftest import REPOSITORY, lines, pin
+from jinja2 import UndefinedError
 
 from selfpref import paths
-from selfpref.ask.responding import compared, dialogues
 from selfpref.errors import SelfprefError
+from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS, fastchat
+from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS, TASKS
+from selfpref.prompts.texts import Texts
 
 SINGLE = ("ask {question?}", "from {a}", "from b")
 SECOND = ("more?", "a two", "b two")
 THIRD = ("last?", "a three", "b three")
+TURNS = "U: {{question_1}}\n{0}: {{answer_{1}_1}}\nU: {{question_2}}\n{0}: {{answer_{1}_2}}"
+BOTH = f"{TURNS.format('A', 'a')}\n--\n{TURNS.format('B', 'b')}"
+ASKED = "U: {question_1}\nR: {ref_answer_1}\nU: {question_2}\nR: {ref_answer_2}\n--\n"
+TEMPLATES = {
+    "pair-v2": "Q {question} A {answer_a} B {answer_b}",
+    "pair-v2-multi-turn": BOTH,
+    "pair-math-v1": "Q {question} R {ref_answer_1} A {answer_a} B {answer_b}",
+    "pair-math-v1-multi-turn": ASKED + BOTH,
+}
 
 
 @pytest.fixture
-def downloaded(tmp_path, monkeypatch):
-    """Judge prompts of FastChat's form, in words of this test."""
-    turns = "U: {{question_1}}\n{0}: {{answer_{1}_1}}\nU: {{question_2}}\n{0}: {{answer_{1}_2}}"
-    prompts = [
-        {
-            "name": "pair-v2",
-            "system_prompt": "compare",
-            "prompt_template": "Q {question} A {answer_a} B {answer_b}",
-        },
-        {
-            "name": "pair-v2-multi-turn",
-            "system_prompt": "compare the second",
-            "prompt_template": f"{turns.format('A', 'a')}\n--\n{turns.format('B', 'b')}",
-        },
-        {
-            "name": "pair-math-v1",
-            "system_prompt": "compare with the reference",
-            "prompt_template": "Q {question} R {ref_answer_1} A {answer_a} B {answer_b}",
-        },
-        {
-            "name": "pair-math-v1-multi-turn",
-            "system_prompt": "compare the second with the reference",
-            "prompt_template": "U: {question_1}\nR: {ref_answer_1}\nU: {question_2}\n"
-            f"R: {{ref_answer_2}}\n--\n{turns.format('A', 'a')}\n--\n{turns.format('B', 'b')}",
-        },
-    ]
+def layout(tmp_path, monkeypatch):
+    """`pair-v2` with judge prompts of FastChat's form, in words of this test."""
+    records = (
+        {"name": name, "system_prompt": f"system of {name}", "prompt_template": template}
+        for name, template in TEMPLATES.items()
+    )
+    files = {fastchat.FILE: lines(*records)}
+    source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
-
-    def given(records):
-        files = {fastchat.FILE: lines(*records)}
-        source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
-        fastchat._texts.cache_clear()
-        return prompts
-
-    given(prompts)
-    yield given
+    monkeypatch.setattr(paths, "judge_prompts_file", lambda: source)
+    fastchat._texts.cache_clear()
+    yield LAYOUTS["pair-v2"]
     fastchat._texts.cache_clear()
 
 
-def test_pair_v2_fills_the_downloaded_template(downloaded):
-    layout = LAYOUTS["pair-v2"]
-    prompt = layout.judge(*SINGLE)
-    assert prompt.messages == (
-        ("system", "compare"),
-        ("user", "Q ask {question?} A from {a} B from b"),
-    )
-    # The explanation comes first, and a tie is a verdict.
-    assert prompt.prefill == ""
+def test_pair_v2_fills_the_downloaded_templates(layout):
+    for made, name, text in (
+        (layout.judge(*SINGLE), "pair-v2", "Q ask {question?} A from {a} B from b"),
+        # More turns go on as the template does.
+        (
+            layout.judge(*SINGLE, *SECOND, *THIRD),
+            "pair-v2-multi-turn",
+            "U: ask {question?}\nA: from {a}\nU: more?\nA: a two\nU: last?\nA: a three\n--\n"
+            "U: ask {question?}\nB: from b\nU: more?\nB: b two\nU: last?\nB: b three",
+        ),
+        (
+            layout.informed(["{42}"], *SINGLE),
+            "pair-math-v1",
+            "Q ask {question?} R {42} A from {a} B from b",
+        ),
+        (
+            layout.informed(["42", "43"], "why?", "a", "b", *SECOND),
+            "pair-math-v1-multi-turn",
+            "U: why?\nR: 42\nU: more?\nR: 43\n--\n"
+            "U: why?\nA: a\nU: more?\nA: a two\n--\nU: why?\nB: b\nU: more?\nB: b two",
+        ),
+    ):
+        # The explanation comes first, and a tie is a verdict.
+        assert made == Prompt((("system", f"system of {name}"), ("user", text)))
     assert layout.labels == ("A", "B", "C")
+    told = [(["42"], (*SINGLE, *SECOND)), (["1", "2", "3"], (*SINGLE, *SECOND, *THIRD))]
+    for references, said in told:
+        with pytest.raises(SelfprefError, match="reference answers for a dialogue of"):
+            layout.informed(references, *said)
 
 
-def test_pair_v2_of_two_turns_is_the_multi_turn_prompt(downloaded):
-    prompt = LAYOUTS["pair-v2"].judge(*SINGLE, *SECOND)
-    assert prompt.messages[0] == ("system", "compare the second")
-    assert prompt.messages[1][1] == (
-        "U: ask {question?}\nA: from {a}\nU: more?\nA: a two\n--\n"
-        "U: ask {question?}\nB: from b\nU: more?\nB: b two"
-    )
-
-
-def test_more_turns_go_on_as_the_template_does(downloaded):
-    (_, (_, text)) = LAYOUTS["pair-v2"].judge(*SINGLE, *SECOND, *THIRD).messages
-    first, _, second = text.partition("\n--\n")
-    assert first == ("U: ask {question?}\nA: from {a}\nU: more?\nA: a two\nU: last?\nA: a three")
-    assert second == first.replace("from {a}", "from b").replace("A: ", "B: ").replace("a t", "b t")
-
-
-def test_a_reference_answer_stands_in_the_prompt_made_for_it(downloaded):
-    layout = LAYOUTS["pair-v2"]
-    assert layout.informed(["{42}"], *SINGLE).messages == (
-        ("system", "compare with the reference"),
-        ("user", "Q ask {question?} R {42} A from {a} B from b"),
-    )
-    system, (_, text) = layout.informed(["42", "43"], *SINGLE, *SECOND).messages
-    assert system[1] == "compare the second with the reference"
-    assert text.startswith("U: ask {question?}\nR: 42\nU: more?\nR: 43\n--\n")
-    with pytest.raises(SelfprefError, match="1 reference answers for a dialogue of 2 turns"):
-        layout.informed(["42"], *SINGLE, *SECOND)
-
-
-def test_a_file_without_the_prompt_is_not_the_pinned_one(downloaded):
-    downloaded([{"name": "other", "system_prompt": "", "prompt_template": ""}])
-    with pytest.raises(SelfprefError, match="no prompt 'pair-v2'"):
-        LAYOUTS["pair-v2"].judge(*SINGLE)
+def test_a_file_without_the_prompt_is_not_the_pinned_one(monkeypatch, request):
+    monkeypatch.setitem(TEMPLATES, "pair-v2-multi-turn", "{question_1}")
+    monkeypatch.delitem(TEMPLATES, "pair-v2")
+    layout = request.getfixturevalue("layout")
+    with pytest.raises(SelfprefError, match="no prompt 'pair-v2'; is this the pinned file"):
+        layout.judge(*SINGLE)
+    with pytest.raises(SelfprefError, match="no template of two turns; is this the pinned file"):
+        layout.judge(*SINGLE, *SECOND)
 
 
 def test_no_text_of_fastchat_is_stored():
@@ -110,57 +95,71 @@ def test_no_text_of_fastchat_is_stored():
                 assert words not in path.read_text(encoding="utf-8", errors="ignore"), path
 
 
-def test_chat_asks_for_the_verdict_at_once():
+def test_chat_asks_for_the_verdict_at_once_and_goes_on_with_a_dialogue():
     layout = LAYOUTS["chat"]
-    prompt = layout.judge(*SINGLE)
-    assert prompt.prefill == "[["
-    assert layout.labels == ("A", "B")
+    prompt = layout.judge(*SINGLE, *SECOND)
+    assert (prompt.prefill, layout.labels) == ("[[", ("A", "B"))
     ((role, text),) = prompt.messages
     assert role == "user"
-    assert text.index("ask {question?}") < text.index("from {a}") < text.index("from b")
-    assert text.count("ask {question?}") == 1
-    ((_, text),) = layout.judge(*SINGLE, *SECOND).messages
+    said = text[text.index("<<<") :]
+    parts = [part for part in said.split("\n") if part and not part.startswith("<<<")]
     # Two transcripts: the user's turns stand in both.
-    assert text.count("ask {question?}") == text.count("more?") == 2
-    assert text.index("a two") < text.index("from b") < text.index("b two")
-
-
-def test_chat_goes_on_with_a_dialogue():
-    prompt = LAYOUTS["chat"].respond("ask", "said", "more?")
-    assert prompt.messages == (("user", "ask"), ("assistant", "said"), ("user", "more?"))
-    assert LAYOUTS["chat"].bare().messages == ()
-
-
-@pytest.fixture
-def tables():
-    messages = [{"role": "user", "content": text} for text in ("ask", "more?")]
-    items = pd.DataFrame({"item_id": ["set/q/1", "set/q/2"], "messages": [messages[:1], messages]})
-    responses = pd.DataFrame(
-        [
-            ("set/q/1", "x", "x one"),
-            ("set/q/2", "x", "x two"),
-            ("set/q/1", "y", "y one"),
-            ("set/q/2", "y", "y two"),
-            ("set/q/2", "late", "came late"),
-            ("other/q/1", "x", "of another set"),
-        ],
-        columns=["item_id", "responder", "text"],
-    )
-    return items, responses
-
-
-def test_a_later_turn_holds_its_own_earlier_answers(tables):
-    said = dialogues(*tables, tables[0]["item_id"])
-    assert said["set/q/1", "y"] == ["ask", "y one"]
-    assert said["set/q/2", "x"] == ["ask", "x one", "more?", "x two"]
-    assert compared(said, "set/q/2", ("y", "x")) == [
-        *("ask", "y one", "x one"),
-        *("more?", "y two", "x two"),
+    assert parts == [
+        *("User: ask {question?}", "Assistant A: from {a}", "User: more?", "Assistant A: a two"),
+        *("User: ask {question?}", "Assistant B: from b", "User: more?", "Assistant B: b two"),
     ]
+    prompt = layout.respond("ask", "said", "more?")
+    assert prompt.messages == (("user", "ask"), ("assistant", "said"), ("user", "more?"))
+    assert layout.bare().messages == ()
 
 
-def test_a_missing_response_is_named(tables):
-    said = dialogues(*tables, tables[0]["item_id"])
-    assert ("set/q/2", "late") not in said
-    with pytest.raises(SelfprefError, match="set/q/2: no response of 'late'"):
-        compared(said, "set/q/2", ("x", "late"))
+# --- rendered prompts are part of the store's keys ------------------------------------------------
+
+
+DIALOGUE = (
+    ("list 3 red or blue things {question?} <end>", "from {{ a }} [[A]]\n", " from b <|im_end|> "),
+    ("more? {{ x }}", "a two\n\n", "b two [[B]] {% if %}"),
+    ("last?", "a three", "b three"),
+)
+ONE, TWO, THREE = (tuple(text for turn in DIALOGUE[:n] for text in turn) for n in (1, 2, 3))
+TEXTS = ("from {{ a }} [[A]]\n", " from b <|im_end|> \n\n", "<b>&amp; {% if %}", "")
+LAB, CHAT = LAYOUTS["lab"], LAYOUTS["chat"]
+PLAIN = {
+    name: layouts["plain"] for name, layouts in (("s", SUMMARY_LAYOUTS), ("c", CHOICE_PROMPTS))
+}
+CASES = {
+    "5819ddb243fee6b6": lambda: [LAB.respond(ONE[0])],
+    "3c7ff90357978b2f": lambda: [LAB.judge(*ONE)],
+    "75ecab5e790f6379": lambda: [LAB.bare()],
+    "bdbf41b7400017b0": lambda: list(map(LAB.content, ONE)),
+    "2910d7c908098ad1": lambda: [CHAT.respond(ONE[0]), CHAT.respond(*ONE[:2], TWO[3])],
+    "2c12c327e13ea02e": lambda: [CHAT.judge(*said) for said in (ONE, TWO, THREE)],
+    "a80c716fc59a3b24": lambda: [CHAT.bare()],
+    "5af9ef3a0af4bc19": lambda: list(map(CHAT.content, ONE)),
+    "c3cb46229287cc6c": lambda: [
+        form(text) for _, form in sorted(PLAIN["s"].forms.items()) for text in TEXTS
+    ],
+    "419ad2b515473407": lambda: [PLAIN["s"].pair(task, *TEXTS[:3]) for task in TASKS],
+    "cb7f754b7afb6461": lambda: [
+        PLAIN["s"].single(task, TEXTS[1], TEXTS[0]) for task in ("recognition", "quality")
+    ],
+    "eec1d3d26d42e817": lambda: [PLAIN["c"].prefer(TEXTS[0], TEXTS[:n]) for n in (2, 3, 4)],
+    "b7948ab8e94ef4a8": lambda: [PLAIN["c"].rubric(text, TEXTS[0]) for text in TEXTS],
+}
+
+
+@pytest.mark.parametrize("digest", CASES)
+def test_prompts_render_as_ever(digest):
+    made = [asdict(one) if isinstance(one, Prompt) else one for one in CASES[digest]()]
+    assert hashlib.sha256(json.dumps(made).encode()).hexdigest().startswith(digest)
+
+
+def test_a_file_of_texts_gives_messages_by_role(tmp_path):
+    (tmp_path / "few.yaml").write_text(
+        "ask:\n  system: Be {{ how }}.\n  user: |-\n    Q\n    {{ q }}\n  prefill: '[['\n"
+    )
+    texts = Texts(tmp_path / "few.yaml")
+    made = texts.prompt("ask", how="<b>", q="{{ q }}\n")
+    with pytest.raises(UndefinedError, match="'q' is undefined"):
+        texts.prompt("ask", how="brief")
+    assert made == Prompt((("system", "Be <b>."), ("user", "Q\n{{ q }}\n")), "[[")

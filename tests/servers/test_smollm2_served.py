@@ -38,29 +38,26 @@ ENTRY = Transformers.model_validate(
     yaml.safe_load((STAGED / "profiles/live.yaml").read_text())["models"]["smollm2"]
 )
 # What tokenizers split, merge, normalise, strip, or take for a control token.
-PARTS = [
-    "0", "7", "2024", "3.14159", "1,000", "٣", "१२", "²", "½", "Ⅷ", "①", "𝟙",
-    "<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|im_", "end|>", "<repo_name>",
-    "<jupyter_code>", "</s>", "[INST]", "[[A]]", "🙂", "👩\u200d👩\u200d👧\u200d👦", "🇩🇪",
-    "👍🏽", "☺\ufe0f", "the", "Hello", "WORLD", "don't", "I'LL", "it’s", "'s", "naïve",
-    "cafe\u0301", "ﬁ", "Straße", "ǅ", "日本語", "中文", "한국어", "ไทย", "العربية", "עברית",
-    "हिन्दी", "Ελληνικά", "Кириллица", "ქართული", ".", "...", "?!", "--", "—", "\"",
-    "`", "{}", "\\n", "ĠĊ", "Ā",
-]  # fmt: skip
-SPACES = [*" \t\n\r\v\f\x85\xa0", "  ", "     ", "\n\n", "\r\n", "\u2003", "\u3000", "\u2028"]
-CONTROL = [*"\x00\x01\x13\x1f\x7f", "\x1b[31m", "\u200b", "\ufeff", "\u202e", "\ue000", "\ufffe"]
+WORDS = (
+    "0 7 2024 3.14159 1,000 ٣ १२ ² ½ Ⅷ ① 𝟙 <|im_start|> <|im_end|> <|endoftext|> <|im_ end|> "
+    "<repo_name> <jupyter_code> </s> [INST] [[A]] 🙂 👩\u200d👩\u200d👧\u200d👦 🇩🇪 👍🏽 ☺\ufe0f "
+    "the Hello WORLD don't I'LL it’s 's naïve cafe\u0301 ﬁ Straße ǅ 日本語 한국어 ไทย العربية "
+    'עברית हिन्दी Ελληνικά Кириллица . ... ?! -- — " ` {} \\n ĠĊ Ā'
+)
+PARTS = WORDS.split(" ")
+SPACES = [*" \t\n\r\v\f\x85\xa0\u2003\u3000\u2028", "  ", "     ", "\n\n", "\r\n"]
+CONTROL = [*"\x00\x01\x13\x1f\x7f\u200b\ufeff\u202e\ue000\ufffe", "\x1b[31m"]
+BLOCKS = [(1, 0x7F), (0x80, 0x7FF), (0x800, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x3FFFF)]
 
 
 def hostile(seed, count):
     """Texts of 1 to 24 pieces, one of five of which is any character at all."""
     rng = random.Random(seed)
-    kinds = [PARTS, PARTS, SPACES, CONTROL]
 
     def piece():
         if rng.random() < 0.8:
-            return rng.choice(rng.choice(kinds))
-        blocks = [(1, 0x7F), (0x80, 0x7FF), (0x800, 0xD7FF), (0xE000, 0xFFFF), (0x10000, 0x3FFFF)]
-        return chr(rng.randint(*rng.choice(blocks)))
+            return rng.choice(rng.choice([PARTS, PARTS, SPACES, CONTROL]))
+        return chr(rng.randint(*rng.choice(BLOCKS)))
 
     return ["".join(piece() for _ in range(rng.randint(1, 24))) for _ in range(count)]
 
@@ -102,18 +99,8 @@ def test_a_thousand_hostile_texts_are_the_same_tokens(local, file):
     holding, differ = 0, 0
     with serving(file) as address:
         for text in hostile(seed=1, count=1000):
-            said = [
-                start,
-                system,
-                end,
-                "\n",
-                start,
-                f"user\n{text}",
-                end,
-                "\n",
-                start,
-                "assistant\n",
-            ]
+            turns = [system, end, "\n", start, f"user\n{text}", end, "\n", start, "assistant\n"]
+            said = [start, *turns]
             theirs = asked(address, "tokenize", content=said, parse_special=False)["tokens"]
             ours = local.encode(Prompt((("user", text),)))
             ((spelt, _),) = as_bytes.pre_tokenize_str(text)
@@ -123,9 +110,7 @@ def test_a_thousand_hostile_texts_are_the_same_tokens(local, file):
             # A byte without a token is dropped by both. We merge what stands around it.
             holding, differ = holding + 1, differ + (ours != theirs)
             assert local.tokenizer.decode(ours) == local.tokenizer.decode(theirs), repr(text)
-    print(
-        f"{holding} of 1000 texts hold one of {len(lacking)} bytes without a token, {differ} differ"
-    )
+    print(f"{holding} of 1000 texts hold one of {len(lacking)} lacking bytes, {differ} differ")
     assert differ < holding < 300
 
 
