@@ -32,14 +32,8 @@ PERPLEXITIES = pd.DataFrame(
         for judge, nats in zip("abc", row, strict=True)
     ],
     columns=[
-        "item_id",
-        "responder",
-        "step",
-        "judge",
-        "conditional",
-        "sum_nll",
-        "n_tokens",
-        "status",
+        *("item_id", "responder", "step", "judge"),
+        *("conditional", "sum_nll", "n_tokens", "status"),
     ],
 )
 GIVEN = text_perplexities(PERPLEXITIES)
