@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import SETTINGS
+from judged_sets import data_set
 
 from selfpref.statistics.judged import Judged
 from selfpref.studies.beyond.mitigations import (
@@ -94,27 +95,12 @@ def test_bias_its_size_and_agreement_from_cells():
 
 def judged(choices, labels):
     """Pairs of a, b and c: by item and pair, the choice of each judge, and the human's."""
-    pairs = list(choices)
     verdicts = [
-        {"item_id": item, "judge": judge, "task": "preference", "candidates": [one, two]}
-        | {"order_known": False, "repeat": 0, "probabilities": None, "mass": None, "choice": choice}
-        | {"status": "ok" if choice else "failed"}
-        for item, one, two in pairs
-        for judge, choice in zip("abcd", choices[item, one, two], strict=False)
+        (item, judge, one, two, choice)
+        for (item, one, two), chosen in choices.items()
+        for judge, choice in zip("abcd", chosen, strict=False)
     ]
-    voted = [
-        {"item_id": item, "responder_a": one, "responder_b": two, "annotator": "human"}
-        | {"label": {one: "a", two: "b", "tie": "tie"}[labels[item, one, two]]}
-        for item, one, two in pairs
-    ]
-    items = sorted({item for item, *_ in pairs})
-    found = {
-        "items": pd.DataFrame({"item_id": items, "cluster": items, "metadata": "{}"}),
-        "verdicts": pd.DataFrame(verdicts),
-        "labels": pd.DataFrame(voted),
-        "perplexities": PERPLEXITIES.iloc[:0],
-    }
-    return Judged("d", found, SETTINGS)
+    return data_set("d", [(*pair, label) for pair, label in labels.items()], verdicts)
 
 
 # a always picks itself; b, c and d follow the human.

@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import SETTINGS, counted
+from conftest import SETTINGS
+from judged_sets import data_set
 
 from selfpref import tables
 from selfpref.params.studies import Xu
 from selfpref.statistics import choices, effects, power, scaled, turned
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.judged import Judged, bias
+from selfpref.statistics.judged import bias
 from selfpref.statistics.turned import LONG
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
@@ -35,60 +36,32 @@ PAIRS = [
 BOOTSTRAP = ClusterBootstrap(200, seed=1)
 
 
-def table(name, rows):
-    return pd.DataFrame(rows, columns=list(tables.TABLES[name].columns))
-
-
-def truths(metric, scores):
+def truths(metric, scores, key="item_id"):
     return [
-        {"item_id": item, "responder": name, "step": 0, "metric": metric, "score": float(score)}
+        {key: item, "responder": name, "metric": metric, "score": float(score)}
         for item, of_item in scores.items()
         for name, score in of_item.items()
     ]
 
 
-def texts(lengths):
-    return [
-        {"item_id": item, "responder": name, "step": 0, "sample": 0, "text": text}
-        for item, of_item in lengths.items()
-        for name, text in of_item.items()
-    ]
-
-
-def verdicts(votes, known, **columns):
-    """Rows of (item, judge, choice) among all judges."""
-    return [
-        {"item_id": item, "judge": judge, "task": "preference", "variant": "plain", "repeat": 0}
-        | {"order_known": known, "choice": choice, "status": "ok" if choice else "failed"}
-        | columns
-        for item, judge, choice in votes
-    ]
-
-
 def judged(pairs=PAIRS, truths=()):
-    votes = [
-        (f"d/{key}", judge, choice)
+    sides = {"a": "me", "b": "you", "tie": "tie"}
+    votes = [(key, "me", "you", sides[label]) for key, _, label, *_ in pairs if label]
+    verdicts = [
+        (key, judge, "me", "you", choice)
         for key, made, *_ in pairs
         for judge, choice in zip(("me", "you"), made, strict=False)
     ]
-    items = [{"item_id": f"d/{key}", "cluster": f"c{key}", "metadata": "{}"} for key, *_ in pairs]
-    labels = [
-        {"item_id": f"d/{key}", "responder_a": "me", "responder_b": "you"}
-        | {"annotator": "human", "repeat": 0, "label": label}
-        for key, _, label, *_ in pairs
-        if label
+    texts = [
+        {"item": key, "responder": name, "text": text}
+        for key, _, _, *both in pairs
+        for name, text in zip(("me", "you"), both, strict=True)
     ]
-    responses = texts({f"d/{key}": {"me": mine, "you": other} for key, *_, mine, other in pairs})
-    chosen = table("verdicts", verdicts(votes, False, candidates=["me", "you"]))
-    found = {
-        "items": table("items", items),
-        "verdicts": chosen.assign(probabilities=None),
-        "labels": table("labels", labels),
-        "responses": counted(table("responses", responses)),
-        "truths": table("truths", list(truths)),
-        "perplexities": tables.empty("perplexities"),
-    }
-    return Judged("d", found, SETTINGS)
+    return data_set("d", votes, verdicts, responses=texts, truths=list(truths))
+
+
+def filled(**rows):
+    return {name: tables.fill(part, name, study="beyond") for name, part in rows.items()}
 
 
 def of_pairs(data):
@@ -219,8 +192,8 @@ def test_a_failed_verdict_is_dropped_and_counted_and_a_pair_without_texts_has_no
 
 def test_the_oracle_is_a_gold_label_of_its_own(hand):
     # It prefers `you` in item 1 and nothing in the others.
-    scores = {f"d/{key}": {"me": 0, "you": key == "1"} for key, *_ in PAIRS}
-    found = indexed(of_pairs(judged(truths=truths("quality", scores))))
+    scores = {key: {"me": 0, "you": key == "1"} for key, *_ in PAIRS}
+    found = indexed(of_pairs(judged(truths=truths("quality", scores, "item"))))
     wanted = {"harmful": (1, 1), "equal_quality": (4.5 / 6 - 1 / 2, 6)}
     same(found.loc[("me", "oracle")], wanted)
     under_human = found.xs("human", level="gold")["value"]
@@ -236,33 +209,28 @@ CHOICES = {
     "4": (("a", "a", "tie"), (1, 1, 0)),  # neutral
     "5": (("a", "c", "a"), (1, 1, 1)),  # all alike
 }
+LENGTHS = {"a": 10, "b": 4, "c": 2}
 
 
 def contest():
-    votes = [
-        (key, *vote)
+    verdicts = [
+        {"item_id": key, "judge": judge, "choice": choice, "status": "ok"}
+        | {"candidates": list("abc"), "order_known": True}
         for key, (chosen, _) in CHOICES.items()
-        for vote in zip("abc", chosen, strict=True)
+        for judge, choice in zip("abc", chosen, strict=True)
     ]
     # Judge a gives itself 3 points, the others give it 2 and 1; the true rubric says 1 or 0.
     points = {("a", "a"): 3, ("b", "a"): 2, ("c", "a"): 1}
     ratings = [
-        {"item_id": key, "responder": name, "step": 0, "sample": 0, "judge": judge}
-        | {"task": "rubric", "variant": "plain", "repeat": 0}
-        | {"score": float(points.get((judge, name), 2)), "status": "ok"}
+        {"item_id": key, "responder": name, "judge": judge, "task": "rubric", "status": "ok"}
+        | {"score": float(points.get((judge, name), 2))}
         for key, judge, name in product(CHOICES, "abc", "abc")
     ]
     scores = {key: dict(zip("abc", of_key, strict=True)) for key, (_, of_key) in CHOICES.items()}
     items = [{"item_id": k, "cluster": k, "category": "sums", "metadata": "{}"} for k in CHOICES]
     keys = [row for name in ("strict", "tolerant", "rubric") for row in truths(name, scores)]
-    lengths = texts({"1": {"a": "x" * 10, "b": "x" * 4, "c": "x" * 2}})
-    found = {
-        "items": table("items", items),
-        "verdicts": table("verdicts", verdicts(votes, True, candidates=list("abc"))),
-        "truths": table("truths", keys),
-        "ratings": table("ratings", ratings),
-        "responses": table("responses", lengths).assign(status="ok"),
-    }
+    texts = [{"item_id": "1", "responder": name, "text": "x" * n} for name, n in LENGTHS.items()]
+    found = filled(items=items, verdicts=verdicts, truths=keys, ratings=ratings, responses=texts)
     return Panel(found, 0.0, BOOTSTRAP)
 
 
@@ -300,7 +268,7 @@ def test_choices_among_three_and_points_counted_by_hand():
     )
     rows = sets.from_choices(panel, SETTINGS)[0].rows
     length = rows[rows["item_id"].eq("1")].groupby("responder")["length"].first()
-    a, b, c = np.log1p([10, 4, 2])
+    a, b, c = np.log1p([*LENGTHS.values()])
     beyond_others = {"a": a - (b + c) / 2, "b": b - (a + c) / 2, "c": c - (a + b) / 2}
     assert length.to_dict() == pytest.approx(beyond_others)
 
@@ -322,23 +290,19 @@ def test_refinement_has_a_gap_at_step_zero_alone():
     message = [{"role": "user", "content": "x"}]
     items = [{"item_id": f"yor-en/{n}", "cluster": n, "messages": message} for n in "012"]
     rows = [
-        {"item_id": f"yor-en/{n}", "responder": "me", "step": step, "sample": 0, "text": f"t{step}"}
+        {"item_id": f"yor-en/{n}", "responder": "me", "step": step}
         for n, step in product("012", (0, 1))
     ]
     score = {0: -1.0, 1: 0.0}
-    ratings = [
-        {key: row[key] for key in ("item_id", "responder", "step", "sample")}
-        | {"judge": "me", "task": "mqm", "variant": "plain", "repeat": 0}
-        | {"score": score[row["step"]], "status": "ok"}
-        for row in rows
-    ]
-    gold = [row | {"metric": "mqm", "score": -5.0} for row in rows]
-    found = {
-        "items": table("items", items),
-        "responses": table("responses", rows),
-        "ratings": table("ratings", ratings),
-        "truths": table("truths", gold),
-    }
+    found = filled(
+        items=items,
+        responses=[row | {"text": f"t{row['step']}"} for row in rows],
+        ratings=[
+            row | {"judge": "me", "task": "mqm", "score": score[row["step"]], "status": "ok"}
+            for row in rows
+        ],
+        truths=[row | {"metric": "mqm", "score": -5.0} for row in rows],
+    )
     settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), BOOTSTRAP)
     frame = long(sets.of_refinement(found, settings))
     assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
@@ -363,7 +327,7 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
         f"xsum/{key}": dict(zip(("gpt4", "human"), pair, strict=True))
         for key, pair in scores.items()
     }
-    found = preferences([0.9, 0.6, 0.8, 0.1, 0.9], truths=table("truths", truths("quality", known)))
+    found = preferences([0.9, 0.6, 0.8, 0.1, 0.9], **filled(truths=truths("quality", known)))
     wanted = {
         ("oracle", "gold_gap"): (1 - 0.5, 3),
         ("oracle", "harmful"): (1, 1),
