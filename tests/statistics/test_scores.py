@@ -100,41 +100,32 @@ def test_other_tasks_and_more_candidates_are_not_pairs():
     assert judge_scores(frame).empty
 
 
-def decisions(frame):
-    """The decision on the one pair, by reading of a judge's tie."""
-    made = (judged_pairs(ITEMS, labels(("a", "b", "a")), frame, judge_tie=name) for name in TIED)
-    return {name: pairs["decision"].item() for name, pairs in zip(TIED, made, strict=True)}
+WHOLE = {"mass": 1.0}
 
 
 @pytest.mark.parametrize(
-    ("rows", "wanted"),
+    ("rows", "exact", "label_c", "orders_disagree"),
     [
         # C has .4 of each verdict, more than A's .35: only its residue decides today.
-        (
-            [("ab", [0.35, 0.25], {"mass": 1.0}), ("ba", [0.25, 0.35], {"mass": 1.0})],
-            {"exact": 1, "label-c": 0.5, "orders-disagree": 1},
-        ),
+        ([("ab", [0.35, 0.25], WHOLE), ("ba", [0.25, 0.35], WHOLE)], 1, 0.5, 1),
         # C leads in one order, and A does in the mean.
-        (
-            [("ab", [0.35, 0.25], {"mass": 1.0}), ("ba", [0.05, 0.9], {"mass": 1.0})],
-            {"exact": 1, "label-c": 1, "orders-disagree": 1},
-        ),
+        ([("ab", [0.35, 0.25], WHOLE), ("ba", [0.05, 0.9], WHOLE)], 1, 1, 1),
         # The order decides, once more firmly.
-        (
-            [("ab", [0.9, 0.1], {"mass": 1.0}), ("ba", [0.6, 0.4], {"mass": 1.0})],
-            {"exact": 1, "label-c": 1, "orders-disagree": 0.5},
-        ),
+        ([("ab", [0.9, 0.1], WHOLE), ("ba", [0.6, 0.4], WHOLE)], 1, 1, 0.5),
         # Without a label for a tie nothing is left over.
-        ([("ab", [0.4, 0.2], {"mass": 0.6})], {"exact": 1, "label-c": 1, "orders-disagree": 1}),
-        ([("ab", "tie"), ("ba", "a")], {"exact": 1, "label-c": 0.5, "orders-disagree": 1}),
-        ([("ab", "a"), ("ba", "b")], {"exact": 0.5, "label-c": 0.5, "orders-disagree": 0.5}),
-        ([("ab", "a"), ("ba", "a")], {"exact": 1, "label-c": 1, "orders-disagree": 1}),
+        ([("ab", [0.4, 0.2], {"mass": 0.6})], 1, 1, 1),
+        ([("ab", "tie"), ("ba", "a")], 1, 0.5, 1),
+        ([("ab", "a"), ("ba", "b")], 0.5, 0.5, 0.5),
+        ([("ab", "a"), ("ba", "a")], 1, 1, 1),
         # A pair without a verdict is no tie.
-        ([("ab", "tie"), ("ba", None)], dict.fromkeys(TIED, np.nan)),
+        ([("ab", "tie"), ("ba", None)], np.nan, np.nan, np.nan),
     ],
 )
-def test_a_judges_tie_has_three_readings(rows, wanted):
-    assert decisions(verdicts(*rows)) == pytest.approx(wanted, nan_ok=True)
+def test_a_judges_tie_has_three_readings(rows, exact, label_c, orders_disagree):
+    asked = (ITEMS, labels(("a", "b", "a")), verdicts(*rows))
+    found = {name: judged_pairs(*asked, judge_tie=name)["decision"].item() for name in TIED}
+    wanted = {"exact": exact, "label-c": label_c, "orders-disagree": orders_disagree}
+    assert found == pytest.approx(wanted, nan_ok=True)
 
 
 def test_where_nobody_voted_votes_are_numbers_still():

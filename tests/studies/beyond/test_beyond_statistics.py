@@ -311,12 +311,16 @@ def test_refinement_has_a_gap_at_step_zero_alone():
 
 
 def preferences(values, **given):
-    count = range(len(values))
-    asked = {"dataset": "xsum", "evaluator": "gpt4", "own": "gpt4", "other": "human"}
-    asked |= {"item_id": [f"xsum/{n}" for n in count], "cluster": [str(n) for n in count]}
-    asked |= {"task": "preference", "variant": "plain", "held_out": True, "corrected": values}
+    # Rows of other tasks, of other prompts and of training take no part.
+    rows = [("preference", "plain", True, value) for value in values]
+    rows += [("recognition", "plain", True, 0.1), ("preference", "other", True, 0.1)]
+    rows.append(("preference", "plain", False, 0.1))
+    asked = pd.DataFrame(rows, columns=["task", "variant", "held_out", "corrected"])
+    names = {"dataset": "xsum", "evaluator": "gpt4", "own": "gpt4", "other": "human"}
+    number = asked.index.astype(str)
+    asked = asked.assign(**names, item_id="xsum/" + number, cluster=number)
     known = {name: tables.empty(name) for name in ("responses", "truths")} | given
-    made = sets.from_confidences(pd.DataFrame(asked), known, SETTINGS)
+    made = sets.from_confidences(asked, known, SETTINGS)
     return [row for one in made for row in choices.of_judges(one)]
 
 
@@ -327,13 +331,14 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
         f"xsum/{key}": dict(zip(("gpt4", "human"), pair, strict=True))
         for key, pair in scores.items()
     }
-    found = preferences([0.9, 0.6, 0.8, 0.1, 0.9], **filled(truths=truths("quality", known)))
+    found = preferences([0.9, 0.1, 0.8, 0.1, 0.9], **filled(truths=truths("quality", known)))
     wanted = {
-        ("oracle", "gold_gap"): (1 - 0.5, 3),
-        ("oracle", "harmful"): (1, 1),
+        ("oracle", "gold_gap"): ((2 - 1.5) / 3, 3),
+        ("oracle", "harmful"): (0, 1),
+        ("oracle", "legitimate"): (1, 1),
         ("oracle", "equal_quality"): (0.5, 1),
         # All five enter where no gold label is needed.
-        ("none", "demographic_parity"): (2 * 4 / 5 - 1, 5, 0),
+        ("none", "demographic_parity"): (2 * 3 / 5 - 1, 5, 0),
     }
     same(indexed(found).loc["gpt4"], wanted)
     found = indexed(preferences([0.9, 0.6, 0.5, 0.1, np.nan]))

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -66,18 +67,13 @@ def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
 
 
 @pytest.mark.parametrize(("binning", "edges"), [("width", [0, 5, 10]), ("count", [0, 1, 10])])
-def test_bins_of_equal_width_or_count(binning, edges):
+def test_bins_of_equal_width_or_count_and_one_where_all_is_equal(binning, edges):
     assert bin_edges(pd.Series([0.0, 0.5, 1.0, 4.0, 10.0]), 2, binning).tolist() == edges
-
-
-@pytest.mark.parametrize("binning", ["width", "count"])
-def test_with_one_edge_there_is_one_bin(binning):
     assert bin_edges(pd.Series([2.0, 2.0]), 4, binning).tolist() == [2, 2]
-    rows = [read(1, "a", who, nats) for who, nats in (("a", 1.0), ("b", 3.0))]
     data = data_set(
         votes=[(1, "a", "b", "a")],
         verdicts=[(1, "a", "a", "b", "a")],
-        perplexities=rows,
+        perplexities=[read(1, "a", who, nats) for who, nats in (("a", 1.0), ("b", 3.0))],
         changed={"binning": binning},
     )
     found = perplexity.win_rates_by_bin([data]).query("pairs == 'own'")
@@ -148,17 +144,15 @@ def test_a_text_without_perplexity_is_counted_and_never_zero():
 
 
 def test_the_bins_of_fig_3_are_those_of_the_readers():
-    rates = perplexity.win_rates_by_bin([judged(-0.5)], OUTSIDE)
+    data = judged(-0.5)
+    rates = perplexity.win_rates_by_bin([data], OUTSIDE)
     every = rates.query("pairs == 'all' and who == 'judge'")
     assert every["x"].is_monotonic_increasing
     assert every["win_rate"].iloc[0] > 0.6
     assert every["win_rate"].iloc[-1] < 0.4
     counts = rates.query("who == 'judge'").groupby("pairs")["n"].sum()
     assert counts.to_dict() == {"all": 900, "own": 600, "other": 300}
-
-
-def test_perplexity_itself_is_binned_where_the_settings_say_so():
-    data = judged(-0.5, questions=30)
+    # Perplexity itself is binned where the settings say so.
     raw = Judged("set", data.tables, replace(SETTINGS, scale="perplexity"))
     (one,), (other,) = (list(parts(each)) for each in (data, raw))
     assert (one[1]["all"]["x"].abs() < other[1]["all"]["x"].abs()).mean() > 0.9
@@ -224,14 +218,14 @@ def test_own_texts_are_told_from_others_by_row_and_by_column():
 def test_without_perplexities_there_are_columns_alone():
     data = judged(0.0, questions=3)
     bare = Judged("set", {**data.tables, "perplexities": tables.empty("perplexities")}, SETTINGS)
-    for sets in ([], [bare]):
-        for measure, columns in (
-            (perplexity.win_rates_by_bin, perplexity.RATES),
-            (perplexity.slopes, perplexity.SLOPES),
-            (perplexity.log_perplexity, perplexity.TEXTS),
-            (perplexity.outside_reader, perplexity.READERS),
-        ):
-            assert measure(sets).empty
-            assert list(measure(sets)) == columns
+    measures = {
+        perplexity.win_rates_by_bin: perplexity.RATES,
+        perplexity.slopes: perplexity.SLOPES,
+        perplexity.log_perplexity: perplexity.TEXTS,
+        perplexity.outside_reader: perplexity.READERS,
+    }
+    for (measure, columns), sets in product(measures.items(), ([], [bare])):
+        found = measure(sets)
+        assert (found.empty, list(found)) == (True, columns)
     alone = judged(-0.5, readers=("fair",), questions=3)
     assert perplexity.win_rates_by_bin([alone], OUTSIDE).empty
