@@ -98,6 +98,8 @@ def judged(follows, readers=("smollm2", "fair"), questions=300):
             text = "x" * int(draw.integers(20, 200))
             responses.append({"item": item, "responder": name, "text": text})
             scores += [read(item, who, name, 3 - 0.5 * place + own[name]) for who in readers]
+            # What a text costs without its prompt is not asked for.
+            scores += [read(item, who, name, 1.0, conditional=False) for who in readers]
         for one, other in (("broken", "fair"), ("broken", "strong"), ("fair", "strong")):
             gap = 0.12 * (NAMES.index(one) - NAMES.index(other)) + follows * (own[one] - own[other])
             chosen, better = draw.random(2) < 0.5 + np.clip(gap, -0.5, 0.5)
@@ -134,7 +136,9 @@ def test_its_own_reader_is_the_judge_and_everyone_else_is_outside():
 
 def test_a_text_without_perplexity_is_counted_and_never_zero():
     data = judged(0.0, readers=("smollm2",))
-    scored = data.tables["perplexities"]
+    # Votes on texts that are not there say nothing about texts.
+    labels, scored = data.tables["labels"], data.tables["perplexities"]
+    data.tables["labels"] = pd.concat([labels, labels.head(1).assign(responder_b="ghost")])
     scored.loc[scored["item_id"].eq("set/0"), ["sum_nll", "status"]] = [np.nan, "truncated"]
     row = slopes(data).loc["human", "outside", "raw"]
     assert (row["n"], row["n_dropped"]) == (897, 3)
