@@ -102,3 +102,7 @@ def test_names_that_nearly_match_are_suggested_before_any_number(tmp_path, capsy
         "judges with own responses: none",
         "judges without own responses: GPT4 (nearest name: gpt-4; join them with --alias)",
     ]
+    assert main(["measure", str(path), "--alias", "x"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("error: --alias x")
+    assert told.count("\n") == 1
