@@ -60,11 +60,8 @@ def flat(card, at=()):
 
 def test_the_set_is_no_easy_one(wanted):
     for card in wanted.values():
-        assert card["judge_ties"]
-        assert card["human_ties"]
-        assert card["no_verdict"]
-        assert card["excess"]["n"]
-        assert card["regression"]["n"]
+        assert card["judge_ties"] * card["human_ties"] * card["no_verdict"]
+        assert card["excess"]["n"] * card["regression"]["n"]
         assert card["flips"]["value"] > 0
 
 

@@ -9,15 +9,8 @@ from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets
 
-ROW = {
-    "item": 1,
-    "responder_a": "x",
-    "responder_b": "y",
-    "label": "a",
-    "judge": "x",
-    "order": "ab",
-    "verdict": "b",
-}
+ROW = {"item": 1, "responder_a": "x", "responder_b": "y", "label": "a"}
+ROW |= {"judge": "x", "order": "ab", "verdict": "b"}
 
 
 def read(tmp_path, *rows, judges=("x",), text=None, suffix=".jsonl"):
@@ -30,13 +23,9 @@ def read(tmp_path, *rows, judges=("x",), text=None, suffix=".jsonl"):
 def test_the_order_puts_candidates_and_probabilities_as_presented(tmp_path):
     row = ROW | {"order": "ba", "verdict": "", "probability_a": 0.6, "probability_b": 0.3}
     verdict = read(tmp_path, row)["verdicts"].iloc[0]
-    assert verdict["candidates"] == ["y", "x"]
-    assert verdict["probabilities"] == [0.3, 0.6]
-    assert verdict["mass"] == pytest.approx(0.9)
-    assert verdict["choice"] == "x"
-
-
-def test_labels_and_verdicts_may_name_responders(tmp_path):
+    columns = ["candidates", "probabilities", "mass", "choice"]
+    assert verdict[columns].tolist() == [["y", "x"], [0.3, 0.6], pytest.approx(0.9), "x"]
+    # Labels and verdicts may name responders.
     found = read(tmp_path, ROW | {"label": "y", "verdict": "x"})
     assert found["labels"]["label"].tolist() == ["b"]
     assert found["verdicts"]["choice"].tolist() == ["x"]
@@ -51,26 +40,23 @@ def test_csv_and_jsonl_give_the_same_tables(tmp_path):
         assert frame.equals(two[name]), name
 
 
-def test_a_vote_repeated_with_every_verdict_counts_once(tmp_path):
-    swapped = {"responder_a": "y", "responder_b": "x", "label": "b", "order": "ab"}
-    assert len(read(tmp_path, ROW, ROW | swapped)["labels"]) == 1
-
-
-def test_an_empty_verdict_is_missing_and_no_tie(tmp_path):
-    verdict = read(tmp_path, ROW | {"verdict": ""})["verdicts"].iloc[0]
-    assert verdict["status"] == "unparsable"
-    assert verdict.isna()["choice"]
-
-
-def test_no_mass_on_either_label_is_missing_and_no_tie(tmp_path):
-    for verdict in ("", "a"):
-        row = ROW | {"verdict": verdict, "probability_a": 0, "probability_b": 0}
-        assert read(tmp_path, row)["verdicts"]["status"].tolist() == ["low-mass"]
+def test_no_verdict_is_missing_and_no_tie(tmp_path):
+    mass = {"probability_a": 0, "probability_b": 0}
+    for change, status in (
+        ({"verdict": ""}, "unparsable"),
+        ({"verdict": ""} | mass, "low-mass"),
+        ({"verdict": "a"} | mass, "low-mass"),
+    ):
+        verdict = read(tmp_path, ROW | change)["verdicts"].iloc[0]
+        assert verdict["status"] == status
+        assert verdict.isna()["choice"]
 
 
 def test_only_the_judges_wanted_are_read(tmp_path):
     found = read(tmp_path, ROW, ROW | {"judge": "z"}, judges=["z"])
     assert found["verdicts"]["judge"].tolist() == ["z"]
+    with pytest.raises(SelfprefError, match=r"datasets\.mine\.judges: 'z' is unknown; choose of x"):
+        read(tmp_path, ROW, judges=["z"])
 
 
 @pytest.mark.parametrize(
@@ -102,12 +88,6 @@ def test_a_bad_value_is_named_with_its_line(tmp_path, change, told):
     assert len(str(failure.value).splitlines()) <= 2
 
 
-def test_a_missing_column_is_named(tmp_path):
-    row = {key: value for key, value in ROW.items() if key != "label"}
-    with pytest.raises(SelfprefError, match="no column 'label'"):
-        read(tmp_path, row)
-
-
 def test_the_same_reading_twice_is_refused_unless_numbered(tmp_path):
     with pytest.raises(SelfprefError, match="line 2: the same item, pair, judge and order as"):
         read(tmp_path, ROW, ROW)
@@ -120,21 +100,22 @@ def test_contradicting_votes_need_annotators(tmp_path):
         read(tmp_path, ROW, other)
     two = read(tmp_path, ROW | {"annotator": "p"}, other | {"annotator": "q"})
     assert len(two["labels"]) == 2
+    # A vote repeated with every verdict counts once.
+    swapped = {"responder_a": "y", "responder_b": "x", "label": "b", "order": "ab"}
+    assert len(read(tmp_path, ROW, ROW | swapped)["labels"]) == 1
 
 
-def test_a_judge_that_is_not_in_the_file_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match=r"datasets\.mine\.judges: 'z' is unknown; choose of x"):
-        read(tmp_path, ROW, judges=["z"])
-
-
-def test_a_truncated_jsonl_is_named_with_its_line(tmp_path):
-    with pytest.raises(SelfprefError, match=r"mine\.jsonl, line 2: not JSON"):
-        read(tmp_path, text=lines(ROW) + json.dumps(ROW)[:30])
-
-
-def test_a_csv_row_with_too_few_cells_is_named(tmp_path):
-    with pytest.raises(SelfprefError, match="line 2: not as many cells as columns"):
-        read(tmp_path, text=",".join(ROW) + "\n1,x,y\n", suffix=".csv")
+@pytest.mark.parametrize(
+    ("suffix", "text", "told"),
+    [
+        (".jsonl", lines({"item": 1, "judge": "x"}), "no column 'responder_a'"),
+        (".jsonl", lines(ROW) + json.dumps(ROW)[:30], r"mine\.jsonl, line 2: not JSON"),
+        (".csv", ",".join(ROW) + "\n1,x,y\n", "line 2: not as many cells as columns"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(tmp_path, suffix, text, told):
+    with pytest.raises(SelfprefError, match=told):
+        read(tmp_path, text=text, suffix=suffix)
 
 
 def test_half_a_character_is_told_from_a_whole_one(tmp_path):

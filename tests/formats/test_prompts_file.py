@@ -58,20 +58,24 @@ def test_a_sample_is_drawn_by_id_and_grows(tmp_path):
         ({"id": "", "prompt": "x"}, "line 2: id is empty"),
         ({"id": 2, "messages": DIALOGUE[:2]}, "line 2: messages is no list of turns that ends"),
         ({"id": 2, "messages": "x"}, "line 2: messages is no list of turns"),
-        ({"id": 2, "messages": [{"role": "user"}]}, r"line 2: messages\[0\]: give a `role`"),
-        (
-            {"id": 2, "messages": [{"role": "system", "content": "x"}]},
-            r"line 2: messages\[0\].role 'system' where 'user' is due",
-        ),
-        (
-            {"id": 2, "messages": [{"role": "user", "content": None}]},
-            r"line 2: messages\[0\].content None; give a text",
-        ),
     ],
 )
 def test_an_error_names_file_line_and_field(tmp_path, record, wanted):
     with pytest.raises(SelfprefError, match=rf"mine\.jsonl, {wanted}"):
         items(tmp_path, {"id": 1, "prompt": "a"}, record)
+
+
+@pytest.mark.parametrize(
+    ("turn", "wanted"),
+    [
+        ({"role": "user"}, ": give a `role`"),
+        ({"role": "system", "content": "x"}, ".role 'system' where 'user' is due"),
+        ({"role": "user", "content": None}, ".content None; give a text"),
+    ],
+)
+def test_a_turn_that_is_none_is_named(tmp_path, turn, wanted):
+    with pytest.raises(SelfprefError, match=rf"line 1: messages\[0\]{wanted}"):
+        items(tmp_path, {"id": 2, "messages": [turn]})
 
 
 def test_a_file_without_prompts_is_refused(tmp_path):

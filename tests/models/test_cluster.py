@@ -14,7 +14,7 @@ from selfpref.models import Choice, Choose, Likelihood, Prompt, Score, cluster
 from selfpref.models.cluster import Worker
 from selfpref.models.open import open_engine
 from selfpref.params import Ray, Transformers
-from selfpref.settings import SETTINGS
+from selfpref.processes import SETTINGS
 
 
 def scores(calls):

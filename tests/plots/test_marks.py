@@ -5,7 +5,6 @@ import doctest
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgba
 
 from selfpref.plots import captions, frame, heatmap, lines
@@ -13,7 +12,6 @@ from selfpref.plots import forest as rows_with_marks
 from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.names import LONGEST, readable
-from selfpref.plots.save import drawing
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
 ROWS = pd.DataFrame(
@@ -50,30 +48,12 @@ def test_examples_of_docstrings(module):
     assert not found.failed
 
 
-def test_marks_of_a_row_stand_side_by_side_and_a_lone_one_in_the_middle():
-    figure = forest(ROWS, row="judge", label="bias", looks=LOOKS)
-    (axes,) = figure.axes
-    (first, lone), (second,) = (marks(axes, look.color) for look in LOOKS.values())
-    assert first[1] == -second[1] < 0
-    assert lone[1] == 1
-    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["j", "k"]
-
-
 def test_hollow_marks_are_white_inside_and_the_legend_says_why():
     figure = forest(ROWS, row="judge", label="bias", looks=LOOKS, hollow="fewer than ten")
     assert [face for *_, face in marks(figure.axes[0], LOOKS["b"].color)] == ["white"]
     assert legend_of(figure) == ["a", "b", "fewer than ten"]
     firm = forest(ROWS.assign(hollow=False), row="judge", label="", looks=LOOKS, hollow="few")
     assert legend_of(firm) == ["a", "b"]
-
-
-def test_groups_have_a_line_of_their_own_unless_there_is_one_alone():
-    both = pd.concat([ROWS.assign(set="one"), ROWS.assign(set="two")])
-    figure = forest(both, row="judge", group="set", label="bias", looks=LOOKS)
-    assert list(figure.axes[0].get_yticks()) == [1, 2, 4, 5]
-    assert [text.get_text() for text in figure.axes[0].texts] == ["one", "two"]
-    alone = forest(ROWS.assign(set="one"), row="judge", group="set", label="bias", looks=LOOKS)
-    assert list(alone.axes[0].get_yticks()) == [0, 1]
 
 
 def test_a_line_leaves_hollow_steps_out():
@@ -93,40 +73,6 @@ def test_sizes_not_to_scale_stand_at_even_distances():
     figure = lines.lines(rows, x="size", label=("examples", "confidence"), looks=LOOKS)
     assert figure.axes[0].lines[0].get_xydata().tolist() == [[0, 0.1], [1, 0.3], [2, 0.2]]
     assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
-
-
-def test_long_labels_stay_in_the_picture_at_every_resolution():
-    name = "gpt-3.5-turbo, against the reference metric, of the texts that were refined ten times"
-    rows = pd.DataFrame({"row": [name], "value": [0.1], "lo": [0.0], "hi": [0.3]})
-    with drawing():
-        figure = forest(rows, row="row", label="bias", looks={"bias": Look("#0072B2")})
-        canvas = FigureCanvasAgg(figure)
-        canvas.draw()
-        figure.set_layout_engine("none")
-        for dpi in (72, 150):
-            figure.set_dpi(dpi)
-            canvas.draw()
-            (label,) = figure.axes[0].get_yticklabels()
-            assert label.get_window_extent(canvas.get_renderer()).x0 > 0
-
-
-def test_a_message_stands_above_the_legend_in_a_narrow_figure_and_apart_from_its_marks():
-    told = "The judge that wrote the responses prefers them, and so do the others that did not"
-    for looks in (LOOKS, {"a": LOOKS["a"]}):
-        figure = forest(
-            ROWS, row="judge", label="bias", looks=looks, width=frame.COLUMN, message=told
-        )
-        frame.legend(figure)
-        with drawing():
-            FigureCanvasAgg(figure).draw()
-        texts = [one.get_title() for one in figure.legends] or [figure._suptitle]
-        (message,) = texts
-        assert message.get_text().replace("\n", " ") == told
-        box = message.get_window_extent()
-        assert box.x0 >= 0
-        assert box.x1 <= figure.bbox.width
-        below = [text for one in figure.legends for text in one.get_texts()] or figure.axes
-        assert all(box.y0 >= one.get_window_extent().y1 for one in below)
 
 
 def test_a_name_of_sixty_characters_is_cut_and_leaves_room_for_the_marks():

@@ -71,14 +71,9 @@ def simulated(rng, bonus, items=150):
                     share = float(np.clip(0.5 + 0.05 * gap + own + 0.05 * rng.normal(), 0, 1))
                     rows.append((f"d/{item}", judge, [first, second], [share, 1 - share]))
     verdicts = pd.DataFrame(rows, columns=["item_id", "judge", "candidates", "probabilities"])
+    items = pd.DataFrame({"cluster": [str(n) for n in range(items)]})
     found = {
-        "items": pd.DataFrame(
-            {
-                "item_id": [f"d/{n}" for n in range(items)],
-                "cluster": [str(n) for n in range(items)],
-                "metadata": "{}",
-            }
-        ),
+        "items": items.assign(item_id="d/" + items["cluster"], metadata="{}"),
         "verdicts": verdicts.assign(
             task="preference", order_known=True, repeat=0, choice="first", status="ok", mass=1.0
         ),
@@ -122,27 +117,17 @@ def test_a_taste_for_length_passes_for_self_preference_unless_it_is_held(rng):
     lengths = {name: rng.integers(20, 200, len(items)) for name in QUALITY}
     # The weak writer is long, and as a judge likes what is long; the others do not care.
     lengths["weak"] = lengths["weak"] * 5
-    texts = pd.concat(
-        [
-            pd.DataFrame({"item_id": items, "responder": name, "step": 0, "sample": 0}).assign(
-                length=lengths[name]
-            )
-            for name in QUALITY
-        ]
-    )
-    data.tables["responses"] = texts
-    size = {
-        (item, name): np.log1p(n)
-        for name in QUALITY
-        for item, n in zip(items, lengths[name], strict=True)
-    }
-    pairs = data.pairs
-    taste = [
-        0.08 * (size[row.item_id, row.first] - size[row.item_id, row.second])
-        if row.judge == "weak"
-        else 0.0
-        for row in pairs.itertuples()
+    texts = [
+        (item, name, 0, 0, lengths[name][n]) for name in QUALITY for n, item in enumerate(items)
     ]
+    columns = ["item_id", "responder", "step", "sample", "length"]
+    data.tables["responses"] = pd.DataFrame(texts, columns=columns)
+    size = {(item, name): np.log1p(length) for item, name, *_, length in texts}
+    pairs = data.pairs
+    longer = [
+        size[row.item_id, row.first] - size[row.item_id, row.second] for row in pairs.itertuples()
+    ]
+    taste = 0.08 * pd.Series(longer, pairs.index).where(pairs["judge"].eq("weak"), 0.0)
     pairs = pairs.assign(score=pairs["score"] + taste)
     rows = pd.DataFrame(effects.of_pairs(data, pairs, "human")).set_index(["judge", "statistic"])
     assert rows.loc[("weak", "regression"), "lo"] > 0.05

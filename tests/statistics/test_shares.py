@@ -36,13 +36,6 @@ def test_clusters_that_are_all_alike_are_one_observation_each():
     assert (found.lo, found.hi) == pytest.approx((theirs.low, theirs.high))
 
 
-def test_rows_that_repeat_their_prompt_are_worth_one(rng):
-    once = (rng.random(60) < 0.8).astype(float)
-    one = share_interval(once, np.arange(60))
-    five = share_interval(once.repeat(5), np.arange(60).repeat(5))
-    assert (five.value, five.lo, five.hi) == pytest.approx((one.value, one.lo, one.hi))
-
-
 def test_missing_values_are_left_out_and_parts_are_counts():
     values, prompts = np.array([1.0, np.nan, 0.0, 1.0]), np.array([0, 1, 1, 2])
     counts = np.array([[1, 1], [0, 0], [0, 1], [1, 1]])

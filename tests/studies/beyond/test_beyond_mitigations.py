@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import SETTINGS
+from judged_sets import data_set
 
 from selfpref.statistics.judged import Judged
 from selfpref.studies.beyond.mitigations import (
     AVERAGING,
     CHANGED,
     MEAN,
-    MEASURES,
     OTHERS,
     OWN_VOTE,
     RULED,
@@ -23,27 +23,19 @@ from selfpref.studies.beyond.mitigations import (
     weights,
 )
 
-
-def perplexity(item, responder, judge, nats, tokens=10):
-    return {
-        "item_id": item,
-        "responder": responder,
-        "step": 0,
-        "judge": judge,
-        "conditional": True,
-        "sum_nll": nats * tokens,
-        "n_tokens": tokens,
-        "status": "ok",
-    }
-
-
 # Two pairs of a and b; nats a token of each text to each judge.
 NATS = {("1", "a"): (1.0, 2.0, 3.0), ("1", "b"): (3.0, 1.0, 2.0), ("2", "a"): (2.0, 2.0, 2.0)}
 NATS |= {("2", "b"): (2.0, 2.0, 2.0)}
 PERPLEXITIES = pd.DataFrame(
-    perplexity(item, responder, judge, nats)
-    for (item, responder), row in NATS.items()
-    for judge, nats in zip("abc", row, strict=True)
+    [
+        (item, responder, 0, judge, True, nats * 10, 10, "ok")
+        for (item, responder), row in NATS.items()
+        for judge, nats in zip("abc", row, strict=True)
+    ],
+    columns=[
+        *("item_id", "responder", "step", "judge"),
+        *("conditional", "sum_nll", "n_tokens", "status"),
+    ],
 )
 GIVEN = text_perplexities(PERPLEXITIES)
 SCORES = pd.DataFrame(
@@ -55,43 +47,39 @@ SCORES = pd.DataFrame(
 )
 
 
-def test_a_judge_weighs_less_where_a_text_is_more_probable_to_it_than_to_the_panel():
+def test_each_rule_by_hand():
     found = weights(SCORES, GIVEN)
     # Mean nats of both texts of pair 1 are 2: a finds a's text 1 below it, b finds b's.
-    assert found.loc[("1", "a", "b")].tolist() == pytest.approx([np.exp(-1), np.exp(-1), 1.0])
-    assert found.loc[("2", "a", "b")].tolist() == [1.0, 1.0, 1.0]
-
-
-def test_each_rule_by_hand():
-    found = rule_scores(SCORES, GIVEN, "a")
-    first = found.loc[("1", "a", "b")]
-    assert tuple(first.index) == RULES
-    assert first["single"] == 0.9
-    assert first["ensemble"] == pytest.approx((0.9 + 0.2 + 0.4) / 3)
-    assert first["ensemble without the judge"] == pytest.approx((0.2 + 0.4) / 2)
-    # Only c wrote neither response.
-    assert first["leave-self-out"] == 0.4
     small = np.exp(-1)
-    assert first["perplexity-weighted"] == pytest.approx(
-        (small * 0.9 + small * 0.2 + 0.4) / (2 * small + 1)
-    )
+    assert found.loc[("1", "a", "b")].tolist() == pytest.approx([small, small, 1.0])
+    assert found.loc[("2", "a", "b")].tolist() == [1.0, 1.0, 1.0]
     # Without a the mean nats are 2.5 and 1.5: b is half below in both, c half above.
     of_b, of_c = np.exp(-0.5), np.exp(0.5)
-    assert first["perplexity-weighted without the judge"] == pytest.approx(
-        (of_b * 0.2 + of_c * 0.4) / (of_b + of_c)
-    )
+    wanted = {
+        "single": 0.9,
+        "ensemble": (0.9 + 0.2 + 0.4) / 3,
+        "ensemble without the judge": (0.2 + 0.4) / 2,
+        # Only c wrote neither response.
+        "leave-self-out": 0.4,
+        "perplexity-weighted": (small * 0.9 + small * 0.2 + 0.4) / (2 * small + 1),
+        "perplexity-weighted without the judge": (of_b * 0.2 + of_c * 0.4) / (of_b + of_c),
+    }
+    found = rule_scores(SCORES, GIVEN, "a")
+    assert tuple(found) == RULES
+    assert found.loc[("1", "a", "b")].to_dict() == pytest.approx(wanted)
     # Equal perplexities: the plain mean.
-    second = found.loc[("2", "a", "b")]
-    assert second["perplexity-weighted"] == pytest.approx(second["ensemble"])
+    assert found.loc[("2", "a", "b"), "perplexity-weighted"] == pytest.approx(1.8 / 3)
 
 
 def test_a_rule_without_all_its_scores_has_none():
-    gap = SCORES.astype(float).copy()
+    gap = SCORES.copy()
     gap.loc[("1", "a", "b"), "a"] = np.nan
     found = rule_scores(gap, GIVEN, "a").loc[("1", "a", "b")]
     assert found[["single", "ensemble", "perplexity-weighted"]].isna().all()
-    assert found["ensemble without the judge"] == pytest.approx(0.3)
-    assert found["leave-self-out"] == 0.4
+    assert found[["ensemble without the judge", "leave-self-out"]].tolist() == [
+        pytest.approx(0.3),
+        0.4,
+    ]
     unknown = text_perplexities(PERPLEXITIES[PERPLEXITIES["judge"].ne("b")])
     assert weights(SCORES, unknown).isna().all(axis=None)
 
@@ -107,27 +95,12 @@ def test_bias_its_size_and_agreement_from_cells():
 
 def judged(choices, labels):
     """Pairs of a, b and c: by item and pair, the choice of each judge, and the human's."""
-    pairs = list(choices)
     verdicts = [
-        {"item_id": item, "judge": judge, "task": "preference", "candidates": [one, two]}
-        | {"order_known": False, "repeat": 0, "probabilities": None, "mass": None, "choice": choice}
-        | {"status": "ok" if choice else "failed"}
-        for item, one, two in pairs
-        for judge, choice in zip("abcd", choices[item, one, two], strict=False)
+        (item, judge, one, two, choice)
+        for (item, one, two), chosen in choices.items()
+        for judge, choice in zip("abcd", chosen, strict=False)
     ]
-    voted = [
-        {"item_id": item, "responder_a": one, "responder_b": two, "annotator": "human"}
-        | {"label": {one: "a", two: "b", "tie": "tie"}[labels[item, one, two]]}
-        for item, one, two in pairs
-    ]
-    items = sorted({item for item, *_ in pairs})
-    found = {
-        "items": pd.DataFrame({"item_id": items, "cluster": items, "metadata": "{}"}),
-        "verdicts": pd.DataFrame(verdicts),
-        "labels": pd.DataFrame(voted),
-        "perplexities": PERPLEXITIES.iloc[:0],
-    }
-    return Judged("d", found, SETTINGS)
+    return data_set("d", [(*pair, label) for pair, label in labels.items()], verdicts)
 
 
 # a always picks itself; b, c and d follow the human.
@@ -149,17 +122,12 @@ def effects(choices, labels=LABELS):
 def test_a_panel_of_fair_judges_outvotes_a_partial_one():
     rules, _ = by_rule(judged(CHOICES, LABELS))
     own = rules[rules["judge"].eq("a")].set_index(["measure", "rule"])
-    assert own.loc[("eo", "single"), "value"] == 1
-    assert own.loc[("agreement", "single"), "value"] == 1 / 2
-    for rule in ("ensemble", "ensemble without the judge", "leave-self-out", OTHERS):
-        assert own.loc[("eo", rule), "value"] == 0
-        assert own.loc[("agreement", rule), "value"] == 1
+    told = ("ensemble", "ensemble without the judge", "leave-self-out", OTHERS)
+    wanted = {("eo", rule): 0 for rule in told} | {("agreement", rule): 1 for rule in told}
+    wanted |= {("eo", "single"): 1, ("agreement", "single"): 1 / 2, ("size", "single"): 1}
+    assert own["value"].to_dict() == wanted | {("size", rule): 0 for rule in told}
     # The pair that the human tied is not decided.
     assert set(zip(own["n"], own["n_human_own"], own["n_human_other"], strict=True)) == {(4, 2, 2)}
-    assert set(own.index.get_level_values("rule")) == {
-        *(rule for rule in RULES if not rule.startswith("perplexity")),
-        OTHERS,
-    }
     found = effects(CHOICES)["a"]
     assert found["eo", OWN_VOTE, "single"] == 1
     assert found["agreement", OWN_VOTE, "single"] == -1 / 2
@@ -181,33 +149,13 @@ def test_the_own_vote_counts_where_the_others_differ():
 def test_averaging_alone_makes_a_bias_larger():
     """Three judges that err in turn on what is better, and all on what is worse; a never votes."""
     labels = {(str(n), "a", "x"): "x" if n == 4 else "a" for n in range(1, 5)}
-    choices = {
-        ("1", "a", "x"): "axaa",
-        ("2", "a", "x"): "aaxa",
-        ("3", "a", "x"): "aaax",
-        ("4", "a", "x"): "aaaa",
-    }
-    found = effects(choices, labels)["a"]
-    assert found["eo", AVERAGING, "ensemble without the judge"] == pytest.approx(1 - 2 / 3)
-    assert found["size", AVERAGING, "ensemble without the judge"] == pytest.approx(1 - 2 / 3)
-    assert found["agreement", AVERAGING, "ensemble without the judge"] == pytest.approx(
-        3 / 4 - 1 / 2
-    )
+    votes = ("axaa", "aaxa", "aaax", "aaaa")
+    found = effects(dict(zip(labels, votes, strict=True)), labels)["a"]
+    change = {"eo": 1 - 2 / 3, "size": 1 - 2 / 3, "agreement": 3 / 4 - 1 / 2}
+    for measure, wanted in change.items():
+        key = (measure, AVERAGING, "ensemble without the judge")
+        assert found[key] == pytest.approx(wanted), measure
     assert found["eo", OWN_VOTE, "ensemble"] == 0
-
-
-def test_own_vote_and_averaging_add_up():
-    rules, changes = by_rule(judged(CHOICES, LABELS))
-    value = rules.set_index(["judge", "measure", "rule"])["value"]
-    change = changes.set_index(["judge", "measure", "effect", "rule"])["change"]
-    for judge in "abc":
-        for measure in MEASURES:
-            both = (
-                change[judge, measure, OWN_VOTE, "ensemble"]
-                + change[judge, measure, AVERAGING, "ensemble without the judge"]
-            )
-            whole = value[judge, measure, "ensemble"] - value[judge, measure, OTHERS]
-            assert both == pytest.approx(whole, nan_ok=True)
 
 
 def test_the_mean_is_of_sizes_but_for_the_own_vote():
@@ -225,20 +173,17 @@ def test_the_mean_is_of_sizes_but_for_the_own_vote():
     assert not rules["judge"].eq(MEAN)[rules["measure"].eq("eo")].any()
 
 
-def test_a_pair_without_all_verdicts_is_dropped_and_counted():
-    key = ("1", "a", "b")
-    broken = CHOICES | {key: ("a", None, "a", "a")}
-    for found in by_rule(judged(broken, LABELS)):
+def test_incomplete_pairs_are_counted_and_two_judges_are_no_panel():
+    broken = CHOICES | {("1", "a", "b"): ("a", None, "a", "a")}
+    data = judged(broken, LABELS)
+    for found in by_rule(data):
         own = found[found["judge"].eq("a")]
         assert set(zip(own["n"], own["dropped"], strict=True)) == {(3, 1)}
-
-
-def test_two_judges_are_no_panel():
-    data = judged(CHOICES, LABELS)
     verdicts = data.tables["verdicts"]
     data.tables["verdicts"] = verdicts[verdicts["judge"].isin(["a", "b"])]
-    rules, changes = by_rule(data)
+    two = Judged("d", data.tables, SETTINGS)
+    rules, changes = by_rule(two)
     assert (list(rules), list(changes)) == (RULED, CHANGED)
     assert rules.empty
     assert changes.empty
-    assert panel_scores(data.pairs).shape == (5, 2)
+    assert panel_scores(two.pairs).shape == (5, 2)

@@ -13,12 +13,8 @@ from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
     [
         ("2 x", 1.4),
         ("2x^2 - 3", 2 * 0.49 - 3),
-        ("-x^2", -0.49),
-        (r"\frac{1}{2} x", 0.35),
         (r"\frac12", 0.5),
-        (r"\sqrt{4}", 2),
         (r"\sqrt[3]{8}", 2),
-        (r"2 \left(x+\frac{5}{2}\right)^2-\frac{25}{2}", 2 * 3.2**2 - 12.5),
         ("2(x + 5/2)² – 25/2", 2 * 3.2**2 - 12.5),
         ("(23√2)/2", 23 * 2**0.5 / 2),
         ("√3x", 3**0.5 * 0.7),
@@ -26,7 +22,6 @@ from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
         (r"9\cdot2^{\frac{2}{5}}", 9 * 2**0.4),
         ("2^{2}3^211", 4 * 9 * 11),
         (r"\sin ^2(x)", cmath.sin(0.7) ** 2),
-        (r"\cos 2x + 1", cmath.cos(1.4) + 1),
         (r"\cos(x)\sin(x)", cmath.cos(0.7) * cmath.sin(0.7)),
         ("e^{2 x}", cmath.exp(1.4)),
         (r"\log (x)", cmath.log(0.7)),
@@ -34,7 +29,6 @@ from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
         (r"\sqrt[3]{-8}", 2 * cmath.exp(1j * cmath.pi / 3)),
         ("x/2x", 0.7 / 2 * 0.7),
         ("tan(x) + C", cmath.tan(0.7)),
-        ("[x]", 0.7),
     ],
 )
 def test_values(text, value):
@@ -57,26 +51,26 @@ def right(key, text, question="Simplify.", *, tolerant=False):
     return amps_hard(question, key, text, tolerant=tolerant)
 
 
-def test_the_last_box_decides():
-    assert right("5 (x-8)", r"$\boxed{x}$ no: $\boxed{5x - 40}$") == 1
-    assert right("5 (x-8)", r"$\boxed{5x - 40}$ no: $\boxed{x}$") == 0
-
-
-def test_the_right_side_of_an_equation_before_its_approximation():
-    assert right(r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$") == 1
-
-
-def test_a_box_without_its_backslash_counts_only_tolerantly():
-    for text in ("boxed{5(x-8)}.", "boxed(5(x-8))", "boxed: 5(x-8)", "so boxed as boxed{5(x-8)}"):
-        assert right("5 (x-8)", text) == 0
-        assert right("5 (x-8)", text, tolerant=True) == 1, text
-
-
-def test_a_decimal_that_the_key_rounds_to_counts_only_tolerantly():
-    key = r"\frac{\sqrt{917}}{2}"
-    assert right(key, r"$\boxed{15.14}$") == 0
-    assert right(key, r"$\boxed{15.14}$", tolerant=True) == 1
-    assert right(key, r"$\boxed{15.15}$", tolerant=True) == 0
+@pytest.mark.parametrize(
+    ("key", "text", "strict", "tolerant"),
+    [
+        # The last box decides.
+        ("5 (x-8)", r"$\boxed{x}$ no: $\boxed{5x - 40}$", 1, 1),
+        ("5 (x-8)", r"$\boxed{5x - 40}$ no: $\boxed{x}$", 0, 0),
+        # The right side of an equation before its approximation.
+        (r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$", 1, 1),
+        # A box without its backslash counts only tolerantly.
+        ("5 (x-8)", "boxed{5(x-8)}.", 0, 1),
+        ("5 (x-8)", "boxed(5(x-8))", 0, 1),
+        ("5 (x-8)", "boxed: 5(x-8)", 0, 1),
+        ("5 (x-8)", "so boxed as boxed{5(x-8)}", 0, 1),
+        # As does a decimal to which the key is rounded.
+        (r"\frac{\sqrt{917}}{2}", r"$\boxed{15.14}$", 0, 1),
+        (r"\frac{\sqrt{917}}{2}", r"$\boxed{15.15}$", 0, 0),
+    ],
+)
+def test_boxes(key, text, strict, tolerant):
+    assert (right(key, text), right(key, text, tolerant=True)) == (strict, tolerant)
 
 
 def test_an_indefinite_integral_may_differ_by_a_constant():

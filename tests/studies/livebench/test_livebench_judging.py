@@ -19,7 +19,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.studies.livebench import stages
 from selfpref.studies.livebench.excess import EVERY, ONE, by_orders
 from selfpref.studies.livebench.panel import Panel
-from selfpref.tables import empty, validate
+from selfpref.tables import empty, fill, validate
 
 PLAIN = CHOICE_PROMPTS["plain"]
 USE = Assess(prompts="plain", orders="cyclic", min_mass=0.5)
@@ -27,35 +27,21 @@ WRITERS = ("anna", "bert", "carl")
 
 
 def items(number):
-    return pd.DataFrame(
-        {
-            "study": "livebench",
-            "item_id": [f"own/{n}" for n in range(number)],
-            "category": "list",
-            "cluster": [f"own/{n}" for n in range(number)],
-            "messages": [[{"role": "user", "content": f"question {n}"}] for n in range(number)],
-            "reference": None,
-            "metadata": "{}",
-        }
-    )
+    rows = [
+        {"item_id": f"own/{n}", "category": "list", "cluster": f"own/{n}", "metadata": "{}"}
+        | {"messages": [{"role": "user", "content": f"question {n}"}]}
+        for n in range(number)
+    ]
+    return fill(rows, "items", study="livebench", reference=None)
 
 
 def responses(number, writers=WRITERS):
-    return pd.DataFrame(
-        [
-            {
-                "study": "livebench",
-                "item_id": f"own/{n}",
-                "responder": name,
-                "step": 0,
-                "sample": 0,
-                "text": f"{name} says {n}",
-                "status": "ok",
-            }
-            for n in range(number)
-            for name in writers
-        ]
-    )
+    rows = [
+        {"item_id": f"own/{n}", "responder": name, "text": f"{name} says {n}", "status": "ok"}
+        for n in range(number)
+        for name in writers
+    ]
+    return fill(rows, "responses", study="livebench")
 
 
 class Scripted:
@@ -93,22 +79,16 @@ def fan_of(name):
     return rule
 
 
-def votes(judge, rule, number, orders="cyclic"):
-    return stages.prefer(
-        items(number), responses(number), judge, Scripted(rule), PLAIN, USE, orders=orders, seed=1
-    )
+def votes(judge, rule, number, orders="cyclic", writers=WRITERS):
+    asked = (items(number), responses(number, writers), judge, Scripted(rule), PLAIN, USE)
+    return validate(stages.prefer(*asked, orders=orders, seed=1), "verdicts", "test")
 
 
-def test_cyclic_orders_put_everyone_in_every_place_once():
+def test_cyclic_orders_put_everyone_in_every_place_once_and_hang_on_content_alone():
     orders = stages.presented("own/1", "anna", WRITERS, "cyclic", 1)
+    assert [{*place} for place in zip(*orders, strict=True)] == [{*WRITERS}] * 3
     assert len(orders) == 3
-    for place in range(3):
-        assert {order[place] for order in orders} == set(WRITERS)
-
-
-def test_the_seeded_order_is_the_first_of_the_cyclic_and_hangs_on_content_alone():
-    seeded = stages.presented("own/1", "anna", WRITERS, "seeded", 1)
-    assert seeded == stages.presented("own/1", "anna", WRITERS[::-1], "cyclic", 1)[:1]
+    assert stages.presented("own/1", "anna", WRITERS[::-1], "seeded", 1) == orders[:1]
     drawn = Counter(
         stages.presented(f"own/{n}", "anna", WRITERS, "seeded", 1)[0] for n in range(600)
     )
@@ -116,12 +96,15 @@ def test_the_seeded_order_is_the_first_of_the_cyclic_and_hangs_on_content_alone(
     assert min(drawn.values()) > 60
 
 
-def test_a_verdict_names_the_candidate_behind_the_letter():
-    table = validate(votes("anna", fan_of("bert"), 8), "verdicts", "test")
+def test_a_verdict_names_the_candidate_behind_the_letter_among_any_number():
+    table = votes("anna", fan_of("bert"), 8)
     assert len(table) == 24
     assert set(table["choice"]) == {"bert"}
     for names, p in zip(table["candidates"], table["probabilities"], strict=True):
         assert max(p) == p[names.index("bert")]
+    five = votes("w0", first_picker, 2, writers=[f"w{n}" for n in range(5)])
+    assert len(five) == 10
+    assert [names[0] for names in five["candidates"]] == five["choice"].tolist()
 
 
 def test_a_tie_is_an_answer_and_low_mass_is_none():
@@ -132,48 +115,18 @@ def test_a_tie_is_an_answer_and_low_mass_is_none():
     assert faint["choice"].isna().all()
 
 
-@pytest.mark.parametrize("number", [2, 3, 5])
-def test_any_number_of_candidates(number):
-    writers = [f"w{n}" for n in range(number)]
-    table = stages.prefer(
-        items(2),
-        responses(2, writers),
-        "w0",
-        Scripted(first_picker),
-        PLAIN,
-        USE,
-        orders="cyclic",
-        seed=1,
-    )
-    assert len(table) == 2 * number
-    assert [names[0] for names in table["candidates"]] == table["choice"].tolist()
-
-
 def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
-    number = 60
-    verdicts = pd.concat(
-        [
-            votes("anna", first_picker, number),
-            votes("bert", fan_of("bert"), number),
-            votes("carl", fan_of("anna"), number),
-        ]
-    )
-    tables = {
-        "items": items(number),
-        "responses": responses(number),
-        "verdicts": validate(verdicts, "verdicts", "test"),
-        "truths": empty("truths"),
-        "ratings": empty("ratings"),
-        "audit": empty("audit"),
-    }
+    judges = {"anna": first_picker, "bert": fan_of("bert"), "carl": fan_of("anna")}
+    verdicts = pd.concat([votes(name, rule, 60) for name, rule in judges.items()])
+    tables = {name: empty(name) for name in ("truths", "ratings", "audit")}
+    tables |= {"items": items(60), "responses": responses(60), "verdicts": verdicts}
     panel = Panel(tables, 0.0, ClusterBootstrap(200, seed=1))
     found = by_orders(panel).set_index(["judge", "orders"])
     # By one drawn order the first-picker's own share is that of a chance in three ...
     assert 0.2 < found.loc[("anna", ONE), "own"] < 0.5
     assert found.loc[("anna", ONE), "first"] == 1
     # ... and no choice of it survives all orders, while a preference for oneself does.
-    assert found.loc[("anna", EVERY), "own"] == 0
-    assert found.loc[("bert", EVERY), "own"] == 1
+    assert found["own"].xs(EVERY, level=1).to_dict() == {"anna": 0, "bert": 1, "carl": 0}
     assert found.loc[("bert", EVERY), "excess_lo"] > 0.9
     assert found.loc[("anna", EVERY), "excess_hi"] < 0
 
@@ -181,25 +134,27 @@ def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
 GOOD = '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]}'
 
 
-def marked(replies, tries=1, number=1):
+def marked(replies, tries=1, prompts=PLAIN):
     calls = Scripted(replies=replies)
-    table = stages.mark(
-        items(number),
-        responses(number, ("anna",)),
-        "judge",
-        calls,
-        PLAIN,
-        tries=tries,
-        temperature=0.7,
-        seed=1,
-    )
-    return validate(table, "ratings", "test"), calls
+    asked = (items(1), responses(1, ("anna",)), "judge", calls, prompts)
+    table = stages.mark(*asked, tries=tries, temperature=0.7, seed=1)
+    (row,) = validate(table, "ratings", "test").itertuples()
+    return row, calls.asked
 
 
-def test_the_program_adds_up_the_marks_and_not_the_judge():
-    (row,) = marked([f"Total: 11. {GOOD}"])[0].itertuples()
+def test_the_program_adds_up_the_marks_and_stops_at_the_first_answer():
+    row, _ = marked([f"Total: 11. {GOOD}"])
     assert (row.score, row.status, len(row.marks)) == (9, "ok", TOP)
     assert row.reply.startswith("Total")
+    for replies, asked, status in (
+        (["no", GOOD, "unused"], 2, "ok"),
+        (["no", "no", "no", GOOD], 3, "unparsable"),
+    ):
+        row, count = marked(replies, tries=3)
+        assert (count, row.status) == (asked, status)
+    # A total stands without marks that can be read.
+    row, _ = marked(["7"], prompts=replace(PLAIN, marks=lambda reply: (int(reply), None)))
+    assert (row.score, row.marks, row.status) == (7, None, "ok")
 
 
 @pytest.mark.parametrize(
@@ -215,35 +170,34 @@ def test_the_program_adds_up_the_marks_and_not_the_judge():
     ],
 )
 def test_marks_that_cannot_be_read_are_missing_and_never_zero(reply):
-    (row,) = marked([reply])[0].itertuples()
-    assert row.status == "unparsable"
+    row, _ = marked([reply])
+    assert (row.status, row.marks) == ("unparsable", None)
     assert pd.isna(row.score)
-    assert row.marks is None
 
 
-def test_tries_are_bounded_and_stop_at_the_first_answer():
-    table, calls = marked(["no", GOOD, "unused"], tries=3)
-    assert (calls.asked, table["status"].tolist()) == (2, ["ok"])
-    table, calls = marked(["no", "no", "no", GOOD], tries=3)
-    assert (calls.asked, table["status"].tolist()) == (3, ["unparsable"])
-
-
-def test_a_verdict_in_words_is_the_last_one_among_the_letters():
+@pytest.mark.parametrize(
+    ("labels", "replies"),
+    [
+        # The last one among the letters.
+        (
+            [("A", "B", "C", "tie")],
+            {"A]] no, [[C]]": "carl", "tie]]": "tie", "D]]": None},
+        ),
+        # The authors took the first digit of whatever was said, and 0 for the last response.
+        (
+            [("1", "2", "3"), CHOICE_PROMPTS["authors"].marker],
+            {"2": "bert", "**3**": "carl", "of the 3, 1": None, "0": None, "tie": None},
+        ),
+    ],
+)
+def test_a_verdict_in_words(labels, replies):
     use = SimpleNamespace(score_mode="text", samples=None, max_tokens=5, temperature=0, min_mass=0)
-    asked = Judging(use, ("A", "B", "C", "tie")).verdict(PLAIN.prefer("q", "xyz"), WRITERS, 1)
-    made = [asked.read(Text(reply, "ok")) for reply in ("A]] no, [[C]]", "tie]]", "D]]")]
-    assert [row["choice"] for row in made] == ["carl", "tie", None]
-    assert made[2]["status"] == "unparsable"
-
-
-def test_without_a_label_for_a_tie_a_number_alone_is_the_verdict():
-    use = SimpleNamespace(score_mode="text", samples=None, max_tokens=5, temperature=0, min_mass=0)
-    numbered = Judging(use, ("1", "2", "3"), CHOICE_PROMPTS["authors"].marker)
-    asked = numbered.verdict(PLAIN.prefer("q", "xyz"), WRITERS, 1)
-    # The authors took the first digit of whatever was said, and 0 for the last response.
-    replies = ("2", "**3**", "of the 3 responses, 1", "0", "tie")
+    asked = Judging(use, *labels).verdict(PLAIN.prefer("q", "xyz"), WRITERS, 1)
     made = [asked.read(Text(reply, "ok")) for reply in replies]
-    assert [row["choice"] for row in made] == [WRITERS[1], WRITERS[2], None, None, None]
+    assert [row["choice"] for row in made] == [*replies.values()]
+    assert [row["status"] == "ok" for row in made] == [
+        name is not None for name in replies.values()
+    ]
 
 
 def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
@@ -254,70 +208,51 @@ def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
     assert set(made["choice"]) == {"bert"}
 
 
-def test_a_total_stands_without_marks_that_can_be_read():
-    stated = replace(PLAIN, marks=lambda reply: (int(reply), None))
-    calls = Scripted(replies=["7"])
-    answers = (items(1), responses(1, ("anna",)), "judge", calls, stated)
-    made = stages.mark(*answers, tries=1, temperature=0.7, seed=1)
-    (row,) = validate(made, "ratings", "test").itertuples()
-    assert (row.score, row.marks, row.status) == (7, None, "ok")
-
-
 @pytest.fixture
 def stage(tmp_path, monkeypatch):
     """Run a stage of the study on three items that three models have answered."""
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     stages.STUDY.write("lab", "own", items=items(3), responses=responses(3))
-    model = Scripted(first_picker, [GOOD] * 9)
 
-    def run(task, category, verdicts=None):
+    def run(task, verdicts=None, **changed):
         if verdicts is not None:
             stages.STUDY.write("lab", "judges", verdicts=verdicts)
-        use = {"judge": {"anna": USE}, "tie_break": {"umpire": USE}}
-        contests = SimpleNamespace(categories={"list": category}, **use)
+        category = Contest(responders=list(WRITERS), judges=["anna", "bert"], tie_breaker="umpire")
+        contests = SimpleNamespace(
+            categories={"list": category.model_copy(update=changed)},
+            judge={"anna": USE},
+            tie_break={"umpire": USE},
+        )
         named = SimpleNamespace(responder=None)
         params = SimpleNamespace(profile="lab", seed=1, livebench=contests)
         params.models = {"anna": named, "umpire": named}
-        opened = lambda *_: nullcontext(model)  # noqa: E731
-        return stages.STAGES[task](params, "anna" if task == "judge" else "umpire", opened)
+        opened = lambda *_: nullcontext(Scripted(first_picker, [GOOD] * 9))  # noqa: E731
+        made = stages.STAGES[task](params, "anna" if task == "judge" else "umpire", opened)
+        if task == "judge":
+            return {name: len(validate(table, name, "test")) for name, table in made.items()}
+        calls = validate(made["tie-breaks"], "verdicts", "test")
+        assert set(calls["variant"]) <= {"tie-break"}
+        ends = made["dropped"]
+        return calls["item_id"].tolist(), {} if ends.empty else ends.loc["list"].to_dict()
 
     return run
 
 
-CATEGORY = Contest(responders=list(WRITERS), judges=["anna", "bert"], tie_breaker="umpire")
-
-
-@pytest.mark.parametrize("off", [{"score": False}, {"prefer": False}, {"judges": ["bert"]}])
-def test_a_judge_that_has_nothing_to_do_ends_with_empty_tables(stage, off):
-    made = stage("judge", CATEGORY.model_copy(update=off))
-    assert len(made["ratings"]) == (9 if "prefer" in off else 0)
-    assert len(made["verdicts"]) == (9 if "score" in off else 0)
-    for name, table in made.items():
-        validate(table, name, "test")
-
-
-def votes_of(*rules):
-    names = ["anna", "bert"][: len(rules)]
-    return pd.concat(
-        [votes(name, rule, 3, "seeded") for name, rule in zip(names, rules, strict=True)]
-    )
+@pytest.mark.parametrize(
+    ("off", "ratings", "verdicts"),
+    [({"score": False}, 0, 9), ({"prefer": False}, 9, 0), ({"judges": ["bert"]}, 0, 0)],
+)
+def test_a_judge_that_has_nothing_to_do_ends_with_empty_tables(stage, off, ratings, verdicts):
+    assert stage("judge", **off) == {"ratings": ratings, "verdicts": verdicts}
 
 
 def test_a_tie_breaker_is_asked_where_the_judges_reach_no_majority(stage):
-    made = stage("tie_break", CATEGORY, votes_of(fan_of("anna"), fan_of("bert")))
-    assert made["tie-breaks"]["item_id"].tolist() == ["own/0", "own/1", "own/2"]
-    assert set(made["tie-breaks"]["variant"]) == {"tie-break"}
-    assert made["dropped"].loc["list"].to_dict() == {"no majority": 3}
-
-
-def test_a_tie_breaker_without_a_tie_ends_with_an_empty_table(stage):
-    made = stage("tie_break", CATEGORY, votes_of(fan_of("bert"), fan_of("bert")))
-    assert validate(made["tie-breaks"], "verdicts", "test").empty
-    assert made["dropped"].loc["list"].to_dict() == {"majority": 3}
-
-
-def test_a_tie_breaker_of_what_nobody_judged_ends_with_an_empty_table(stage):
-    made = stage("tie_break", CATEGORY)
-    assert validate(made["tie-breaks"], "verdicts", "test").empty
-    assert made["dropped"].empty
+    assert stage("tie_break") == ([], {})
+    for first, wanted in (
+        ("anna", (["own/0", "own/1", "own/2"], {"no majority": 3})),
+        ("bert", ([], {"majority": 3})),
+    ):
+        rules = {"anna": fan_of(first), "bert": fan_of("bert")}
+        cast = pd.concat([votes(name, rule, 3, "seeded") for name, rule in rules.items()])
+        assert stage("tie_break", cast) == wanted

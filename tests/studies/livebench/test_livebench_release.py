@@ -55,8 +55,8 @@ def test_every_table_is_filled(read):
     assert json.loads(one["metadata"])["task"] == "LCB_generation"
 
 
-def test_the_thinking_variant_keeps_the_name_and_its_id_is_told(read):
-    found = read(livebench_files(1))
+def test_the_thinking_variant_keeps_the_name_and_its_id_is_told_and_judges_can_be_left_out(read):
+    found = read(livebench_files(2), ["o3-mini"])
     models = {
         row.category: json.loads(row.metadata)["models"]["gemini-2.0-flash"]
         for row in found["items"].itertuples()
@@ -64,6 +64,9 @@ def test_the_thinking_variant_keeps_the_name_and_its_id_is_told(read):
     assert models["language"] == "gemini/gemini-2.0-flash"
     assert models["math"] == "gemini/gemini-2.0-flash-thinking-exp"
     assert set(found["responses"]["responder"]) == set(NAMES)
+    assert {*found["verdicts"]["judge"], *found["ratings"]["judge"]} == {"o3-mini"}
+    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
+        read(livebench_files(1), ["nobody"])
 
 
 def test_totals_are_read_again_where_the_release_cut_a_sum(read):
@@ -123,20 +126,16 @@ def test_the_tie_breakers_number_is_read_in_the_order_shown(read):
     assert audit["language: call shows another order than is decoded"] == 1
 
 
-def test_a_call_without_a_decision_has_failed(read):
-    found = read(with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], None))
-    calls = found["verdicts"].query("judge == 'o1-preview'")
+def test_a_call_without_a_decision_and_a_blank_choice_have_failed(read):
+    files = with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], None)
+    calls = read(files)["verdicts"].query("judge == 'o1-preview'")
     assert calls["status"].tolist() == ["failed", "failed"]
 
-
-def test_a_blank_choice_has_failed(read):
     def blank(frame):
         frame.loc[0, f"{O3}_PREFERENCE"] = ""
 
-    files = with_votes(livebench_files(1), [CLAUDE, PLAIN, O3], O3)
     files = changed(files, LANGUAGE, blank) | {"results.ipynb": log_cell(["category: language"])}
-    found = read(files)
-    lost = found["verdicts"].query("status == 'failed'")
+    lost = read(files)["verdicts"].query("status == 'failed'")
     assert lost[["judge", "choice"]].isna().values.tolist() == [[False, True]]
 
 
@@ -150,15 +149,6 @@ def test_questions_that_differ_in_form_share_a_cluster():
     code = "### Instructions: be brief\n### Question:\nSort it.\n### Format: starter"
     assert stem(code) == stem("### Instructions: go on\n### Question:\nSort it.\n### Format: x")
     assert stem("One thing.") != stem("Another thing.")
-
-
-def test_judges_can_be_left_out(read):
-    found = read(livebench_files(2), ["o3-mini"])
-    assert set(found["verdicts"]["judge"]) == {"o3-mini"}
-    assert set(found["ratings"]["judge"]) == {"o3-mini"}
-    assert set(found["responses"]["responder"]) == set(NAMES)
-    with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
-        read(livebench_files(1), ["nobody"])
 
 
 def test_the_log_keeps_its_calls_in_order(tmp_path):

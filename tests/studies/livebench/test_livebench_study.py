@@ -64,27 +64,23 @@ def test_the_promised_columns(frames):
 
 
 @pytest.mark.parametrize("category", PATHS)
-def test_shares_are_the_counts_of_the_file(frames, category):
+def test_shares_and_the_released_vote_are_those_of_the_file(frames, category):
     file = pd.read_csv(io.StringIO(FILES[FOLDER + PATHS[category][0]]))
-    shares = (
-        frames["preference_shares"]
-        .query("category == @category")
-        .set_index(["task", "judge", "responder"])["share"]
-    )
+
+    def counted(column):
+        counts = file[column].value_counts(normalize=True)
+        return {name: sum(counts[m] for m in counts.index if name[:4] in m) for name in NAMES}
+
+    of_file = frames["preference_shares"].query("category == @category and task == 'all'")
+    shares = of_file.pivot(index="judge", columns="responder", values="share")
     for column in (name for name in file if name.endswith("_PREFERENCE")):
-        for model, count in file[column].value_counts().items():
-            names = [next(n for n in NAMES if n.split("-")[0] in text) for text in (column, model)]
-            assert shares["all", *names] == count / len(file)
-
-
-@pytest.mark.parametrize("category", [name for name in PATHS if name != "math"])
-def test_the_released_vote_is_that_of_the_file(frames, category):
-    file = pd.read_csv(io.StringIO(FILES[FOLDER + PATHS[category][0]]))
-    votes = frames["majority_vote"].query("category == @category and rule == 'released'")
-    stored = file["majority_vote"].value_counts(normalize=True)
-    for row in votes.itertuples():
-        model = next((name for name in stored.index if row.responder.split("-")[0] in name), None)
-        assert row.share == (stored[model] if model else 0)
+        judge = next(name for name in NAMES if name[:4] in column)
+        assert shares.loc[judge].to_dict() == pytest.approx(counted(column))
+    # The release prints no vote on mathematics.
+    if category != "math":
+        votes = frames["majority_vote"].query("category == @category and rule == 'released'")
+        stored = votes.set_index("responder")["share"].to_dict()
+        assert stored == pytest.approx(counted("majority_vote"))
 
 
 def test_laws_of_the_tables(frames):
@@ -97,14 +93,10 @@ def test_laws_of_the_tables(frames):
     )
     assert (total["share"] + total["undecided"] / total["n"] - 1).abs().max() < 1e-9
     assert frames["excess"]["p_holm"].between(0, 1).all()
-
-
-def test_truth_is_there_where_the_release_has_keys(frames):
-    assert set(frames["objective"]["category"]) == {
-        *("all", "language", "data_analysis", "reasoning", "math")
-    }
-    kinds = frames["objective"][["n_harmful", "n_neutral", "n_legitimate"]].sum(axis=1)
-    assert (kinds == frames["objective"]["n"]).all()
+    # Truth is there where the release has keys.
+    keyed = frames["objective"]
+    assert set(keyed["category"]) == {"all", "language", "data_analysis", "reasoning", "math"}
+    assert (keyed[["n_harmful", "n_neutral", "n_legitimate"]].sum(axis=1) == keyed["n"]).all()
 
 
 def test_every_printed_percentage_is_compared_and_says_where_it_was_read(frames):
@@ -127,27 +119,6 @@ def test_the_order_of_the_rows_changes_no_number(found, frames):
         pd.testing.assert_frame_equal(frame, again[name], obj=name)
 
 
-def test_renaming_everyone_changes_no_number(found, frames):
-    """What the testbed's names will be; the claims are about the release's models alone."""
-    new = dict(zip(NAMES, ["cee", "aye", "bee"], strict=True))
-
-    def renamed(frame):
-        columns = [c for c in ("responder", "judge", "choice") if c in frame]
-        frame = frame.replace(dict.fromkeys(columns, new))
-        if "candidates" in frame:
-            lists = frame["candidates"].map(lambda names: [new.get(n, n) for n in names])
-            frame = frame.assign(candidates=lists)
-        return frame
-
-    again = compute({name: renamed(frame) for name, frame in found.items()})
-    key = ["category", "task", "judge", "responder"]
-    one = frames["preference_shares"].replace({"judge": new, "responder": new})
-    merged = one.merge(again["preference_shares"], on=key, suffixes=("", "_again"))
-    assert len(merged) == len(one)
-    assert (merged["share"] == merged["share_again"]).all()
-    assert again["checks"].empty
-
-
 def test_two_candidates_and_no_ratings_or_truths(found):
     few = found["verdicts"].query("variant == 'plain' and judge != 'o3-mini'")
     pairs = few[few["choice"].ne("o3-mini")]
@@ -163,5 +134,4 @@ def test_two_candidates_and_no_ratings_or_truths(found):
 
 def test_no_rows_at_all(found):
     frames = compute({name: tables.empty(name) for name in found})
-    assert frames
     assert all(frame.empty for frame in frames.values())

@@ -24,11 +24,9 @@ def check(task, key, text, question="?"):
         ("connections", GROUPS, "**bee, ant, wasp, fly, Elm, oak, fir, ash**", 1, 1),
         ("connections", GROUPS, "**ant, bee, fly, wasp, oak, elm, ash, bee**", 0.5, 0.5),
         ("connections", GROUPS, "One: ant, bee, fly, wasp\nTwo: oak, elm, ash, fir", 0, 1),
-        ("connections", GROUPS, "nothing", 0, 0),
         ("plot_unscrambling", "A ran. B sat. C fell.", "<PLOT_SUMMARY>A ran. B sat. C fell.", 1, 1),
         # One sentence moved to the front: two edits of three.
         ("plot_unscrambling", "A ran. B sat. C fell.", "C fell. A ran. B sat.", 1 / 3, 1 / 3),
-        ("plot_unscrambling", "A ran. B sat.", "", 0, 0),
         ("web_of_lies_v2", "yes, no, yes", "**yes** or **no**: **Yes, no, yes**.", 1, 1),
         ("web_of_lies_v2", "yes, no, yes", "Thus: yes, no, yes.", 0, 1),
         ("web_of_lies_v2", "yes, no, yes", r"$\boxed{yes, no, yes}$ it is.", 0, 1),
@@ -37,7 +35,6 @@ def check(task, key, text, question="?"):
         ("zebra_puzzle", "spy movies", "***spy***", 1, 1),
         ("zebra_puzzle", "4", "***four***", 1, 1),
         ("zebra_puzzle", "tea", "The answer is **tea**.", 0, 1),
-        ("zebra_puzzle", "4", r"Final answer: $\boxed{4}$", 0, 1),
         ("zebra_puzzle", "tea", "***coffee***", 0, 0),
         ("spatial", "4", "**4** since **two** cuts **cross**", 1, 1),
         ("spatial", "4", "**4** a **b** c **d** e **f**", 0, 0),
@@ -54,7 +51,6 @@ def check(task, key, text, question="?"):
         # Two hits, one pair without a target: 2 * 2 / (2 + 3).
         ("tablejoin", '{"a": "x", "b": "y"}', "{'a': 'x', 'b': 'y', 'c': None}", 0.8, 1),
         ("tablejoin", '{"a": "x"}', "{'b': 'x'}", 0, 0),
-        ("tablejoin", '{"a": "x"}', "{}", 0, 0),
         ("tablejoin", '{"a": "x"}', "I cannot.", 0, 0),
     ],
 )
@@ -90,7 +86,6 @@ CSV = "a,b\n1,x\n2,\n"
         ("CSV", CSV, "a,b\n2,\n1,x", 0, 0),
         ("CSV", CSV, "id,A,B\n7,1,x\n8,2,", 0, 1),
         ("CSV", CSV, "a,b\n1,x", 0, 0),
-        ("CSV", CSV, "no table", 0, 0),
         ("JSON", '{"7": {"a": 1, "b": "x&y"}}', '[{"a": "1", "b": "x&amp;y"}]', 0, 1),
         ("JSON", '{"7": {"a": 1, "b": null}}', '[{"a": 1.0, "b": ""}]', 1, 1),
         ("JSONL", '{"a": 1}\n{"a": 2}', '{"a": 1}\n{"a": 2}\n', 1, 1),

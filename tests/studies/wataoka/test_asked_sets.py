@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 from conftest import STAGED
 
@@ -16,9 +15,8 @@ SETS = {"small": 4, "large": 9}
 
 
 def write(name, part, rows):
-    frame = pd.DataFrame([{"study": "wataoka", **row} for row in rows])
     file = paths.table_dir("live", name, "wataoka") / f"{part}.parquet"
-    tables.write(tables.fill(frame, name), name, file)
+    tables.write(tables.fill(rows, name, study="wataoka"), name, file)
 
 
 @pytest.fixture
@@ -30,14 +28,8 @@ def asked(tmp_path, monkeypatch):
     for dataset, size in SETS.items():
         items = [f"{dataset}/{number}/{turn}" for number in range(size) for turn in (1, 2)]
         message = [{"role": "user", "content": "list 3 red things"}]
-        write(
-            "items",
-            dataset,
-            [
-                {"item_id": item, "cluster": item.rpartition("/")[0], "messages": message}
-                for item in items
-            ],
-        )
+        rows = [{"item_id": item, "cluster": item[:-2], "messages": message} for item in items]
+        write("items", dataset, rows)
         # Nobody answered the last question.
         answered = items if dataset == "small" else items[:-2]
         texts = [{"item_id": item, "responder": "gpt", "text": item} for item in answered]
@@ -84,12 +76,9 @@ def test_a_question_that_nobody_answered_is_not_drawn(asked):
     assert large.sum() == 16
 
 
-def test_everything_is_read_twice_where_nothing_is_said(asked):
+def test_everything_is_read_twice_where_nothing_is_said_and_answered_where_it_is(asked):
     calls, made = asked("perplexity")
     assert len(made["perplexities"]) == len(calls) == 2 * 2 * (sum(SETS.values()) - 1)
-
-
-def test_a_model_responds_to_the_data_sets_that_it_is_given(asked):
     _, made = asked("respond", max_tokens=5, temperature=0.0, datasets=["small"])
     assert set(made["responses"]["item_id"].str.partition("/")[0]) == {"small"}
 

@@ -77,18 +77,13 @@ def test_a_question_that_is_asked_again_is_one_cluster_and_counted(read, release
     assert audit["question of an earlier battle"] == 1
 
 
-def test_verdicts_whose_models_are_not_those_of_the_battle_are_counted(read, release):
+def test_what_is_odd_in_a_release_is_counted(read, release):
     human, judged = release
     judged[1500]["model_a"] = "gpt-3.5-turbo"
-    audit = read(human, judged)["audit"].set_index("finding")["affected"]
-    assert audit["both models are those of the battle"] == 2007
-
-
-def test_a_response_that_stands_in_several_battles_is_counted(read, release):
-    human, judged = release
     for row in (2, 7):
         judged[row] |= {"question": "the same", "model_a": "koala-13b", "model_b": f"other {row}"}
     audit = read(human, judged)["audit"].set_index("finding")["affected"]
+    assert audit["both models are those of the battle"] == 2005
     told = "a response of this question and model stands in several battles"
     assert audit[told] == 2
 

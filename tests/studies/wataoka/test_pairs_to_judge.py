@@ -7,23 +7,17 @@ from selfpref.studies.wataoka.stages import _to_judge
 RESPONDERS = ["gpt", "me", "vicuna"]
 ITEMS = [f"set/{number}" for number in range(6)]
 WRITTEN = pd.DataFrame(
-    [
-        {"study": "wataoka", "item_id": item, "responder": name, "text": ""}
-        for item in ITEMS
-        for name in RESPONDERS
-    ]
+    [("wataoka", item, name, "") for item in ITEMS for name in RESPONDERS],
+    columns=["study", "item_id", "responder", "text"],
 )
 
 
 def labelled(*pairs):
     """Votes on pairs, each by two people, who read them in different orders."""
+    sides = [side for pair in pairs for side in (pair, pair[::-1])]
     return pd.DataFrame(
-        [
-            {"study": "wataoka", "item_id": item, "responder_a": one, "responder_b": other}
-            for item in ITEMS
-            for pair in pairs
-            for one, other in (pair, pair[::-1])
-        ]
+        [("wataoka", item, *side) for item in ITEMS for side in sides],
+        columns=["study", "item_id", "responder_a", "responder_b"],
     )
 
 

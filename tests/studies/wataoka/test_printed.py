@@ -48,17 +48,13 @@ def rates(*verdicts):
     return printed.win_rates(data.pairs).set_index(["judge", "quantity"])["win_rate"]
 
 
-def test_win_rates_of_both_sides_of_a_pair_add_to_one():
-    found = rates((1, "j", "a", "b", "a"), (2, "j", "a", "b", "b"))
-    assert found["j"].to_dict() == {"a": 0.5, "b": 0.5}
-    assert found["human"].to_dict() == {"a": 0.75, "b": 0.25}
-
-
-def test_peoples_win_rate_is_of_all_judged_pairs_whichever_judge_sorts_first():
+def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
     verdicts = [(1, "first", "a", "b", "a"), (2, "first", "a", "b", None)]
-    verdicts += [(n, "second", "a", "b", "b") for n in (1, 2, 3)]
+    verdicts += [(n, "second", "a", "b", "b") for n in (1, 2)] + [(3, "second", "a", "b", "a")]
     # Nobody judged the fourth pair; the first judge scored one of three.
-    assert rates(*verdicts)["human"].to_dict() == {"a": 0.5, "b": 0.5}
+    found = rates(*verdicts)
+    assert found["human"].to_dict() == {"a": 0.5, "b": 0.5}
+    assert found["second"].to_dict() == pytest.approx({"a": 1 / 3, "b": 2 / 3})
 
 
 def test_checks_are_of_the_data_sets_and_judges_at_hand():

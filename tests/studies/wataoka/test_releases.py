@@ -31,53 +31,34 @@ def test_mt_bench_turns_are_items_of_one_cluster(read):
     assert [m["content"] for m in items.loc["set/81/2", "messages"]] == ["first?", "then?"]
 
 
-def test_mt_bench_merged_orders_are_unknown_and_an_inconsistent_tie_is_a_tie(read):
-    files = mt_bench_files(1)
-    verdict = {"question_id": 81, "turn": 1, "judge": "gpt4_pair"}
-    files["data/snapshots/mtbench/gpt4_pair.jsonl"] = lines(
-        verdict | {"model_a": "gpt-4", "model_b": "claude-v1", "winner": "tie (inconsistent)"},
-        verdict | {"model_a": "gpt-3.5-turbo", "model_b": "gpt-4", "winner": "model_b"},
+def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unknown(read):
+    files, folder = mt_bench_files(1), "data/snapshots/mtbench"
+    row = {"question_id": 81, "turn": 1}
+    vote = row | {"judge": "expert_0", "model_a": "gpt-4", "model_b": "x"}
+    files[f"{folder}/human.jsonl"] = lines(vote | {"winner": "model_b"}, vote | {"winner": "tie"})
+    verdict = row | {"judge": "gpt4_pair", "model_b": "gpt-4"}
+    files[f"{folder}/gpt4_pair.jsonl"] = lines(
+        verdict | {"model_a": "x", "winner": "model_b"},
+        verdict | {"model_a": "y", "winner": "tie (inconsistent)"},
     )
-    verdicts = read(mt_bench, files, ["gpt-4"])["verdicts"]
-    assert list(verdicts["choice"]) == ["gpt-4", "tie"]
+    found = read(mt_bench, files, ["gpt-4"])
+    # A second vote of one annotator is kept, and an inconsistent tie is a tie.
+    labels = found["labels"][["responder_a", "responder_b", "label", "repeat"]]
+    assert labels.values.tolist() == [["gpt-4", "x", "b", 0], ["gpt-4", "x", "tie", 1]]
+    verdicts = found["verdicts"]
+    assert verdicts["candidates"].tolist() == [["x", "gpt-4"], ["y", "gpt-4"]]
+    assert verdicts["choice"].tolist() == ["gpt-4", "tie"]
     assert not verdicts["order_known"].any()
     assert verdicts["probabilities"].isna().all()
-
-
-def test_mt_bench_a_second_vote_of_one_annotator_is_kept(read):
-    files = mt_bench_files(1)
-    vote = {"judge": "expert_0", "model_a": "gpt-4", "model_b": "claude-v1", "turn": 1}
-    files["data/snapshots/mtbench/human.jsonl"] = lines(
-        vote | {"question_id": 81, "winner": "model_a"}, vote | {"question_id": 81, "winner": "tie"}
-    )
-    labels = read(mt_bench, files, ["gpt-4"])["labels"]
-    assert list(labels["label"]) == ["a", "tie"]
-    assert list(labels["repeat"]) == [0, 1]
-
-
-def test_mt_bench_each_file_orients_a_pair_its_own_way(read):
-    files = mt_bench_files(1)
-    row = {"question_id": 81, "turn": 1, "judge": "expert_0", "winner": "model_b"}
-    for name, one, other in (("human", "gpt-4", "x"), ("gpt4_pair", "x", "gpt-4")):
-        pair = {"model_a": one, "model_b": other}
-        files[f"data/snapshots/mtbench/{name}.jsonl"] = lines(row | pair)
-    found = read(mt_bench, files, ["gpt-4"])
-    label, verdict = found["labels"].iloc[0], found["verdicts"].iloc[0]
-    assert (label["responder_a"], label["responder_b"], label["label"]) == ("gpt-4", "x", "b")
-    assert (verdict["candidates"], verdict["choice"]) == (["x", "gpt-4"], "gpt-4")
 
 
 def test_vicuna80_takes_the_order_from_the_file_name(read):
     files = {k: v for k, v in vicuna80_files(1).items() if "ratings-" not in k}
     folder = "data/vicuna80/ratings-gpt4/"
-    files |= {
-        f"{folder}answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass.jsonl": lines(
-            {"question_id": 1, "score": 1}
-        ),
-        f"{folder}answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass.jsonl": lines(
-            {"question_id": 1, "score": 3}
-        ),
-    }
+    score = {"question_id": 1, "score": 1}
+    one = f"{folder}answer_bard-vs-answer_gpt4-gpt4-reviewer_threeclass.jsonl"
+    two = f"{folder}answer_gpt4-vs-answer_bard-gpt4-reviewer-threeclass.jsonl"
+    files |= {one: lines(score), two: lines(score | {"score": 3})}
     verdicts = read(vicuna80, files, ["gpt-4"])["verdicts"]
     assert list(verdicts["candidates"]) == [["bard", "gpt-4"], ["gpt-4", "bard"]]
     assert list(verdicts["choice"]) == ["bard", "tie"]

@@ -54,16 +54,13 @@ def test_judges_that_follow_their_rule_measure_what_was_planted(world):
     away = (found["measured"] - found["oracle_rule"]).round(9)
     assert away["plain"] == 0 > away["humble"]
     assert away["proud"] > 0
-
-
-def test_the_figures_table_has_the_testbeds_columns(world):
+    # They stand in the figure's table.
     sets = [world]
-    known = testbed.planted(sets)
-    found = pairs.with_controls(
-        judged.bias(sets), pairs.excess_table(sets), judged.position(sets), known
+    table = pairs.with_controls(
+        judged.bias(sets), pairs.excess_table(sets), judged.position(sets), testbed.planted(sets)
     )
-    assert list(found.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
-    assert found["planted"].tolist() == known["planted"].tolist()
+    assert list(table.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
+    assert table["planted"].tolist() == found["planted"].tolist()
 
 
 def test_the_recovery_is_perfect_here(world):
@@ -106,7 +103,3 @@ def test_where_nothing_was_injected_there_are_columns_alone(world):
         ):
             found = measure(sets)
             assert (found.empty, list(found)) == (True, columns)
-    table = pairs.with_controls(
-        judged.bias([bare]), pairs.excess_table([bare]), judged.position([]), testbed.planted([])
-    )
-    assert "beta" not in table

@@ -1,6 +1,5 @@
 """A user's votes on responses made here."""
 
-import pandas as pd
 import pytest
 from conftest import REPOSITORY, lines
 from ruamel.yaml import YAML
@@ -25,13 +24,10 @@ def voted(tmp_path, monkeypatch):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
     items = [{"item_id": f"mine/{name}", "cluster": name, "messages": []} for name in ("1", "two")]
-    texts = [
-        {"item_id": item["item_id"], "responder": name, "text": "x"}
-        for item in items
-        for name in ("me", "you")
-    ]
+    names = [{"item_id": item["item_id"], "text": "x"} for item in items]
+    texts = [row | {"responder": name} for row in names for name in ("me", "you")]
     for name, rows in (("items", items), ("responses", texts), ("verdicts", [])):
-        table = tables.fill(pd.DataFrame(rows), name, study="wataoka")
+        table = tables.fill(rows, name, study="wataoka")
         tables.write(table, name, paths.table_dir("live", name, "wataoka") / "mine.parquet")
 
     def read(*rows):

@@ -1,7 +1,6 @@
 """Bias, its controls, Table 2, ties and failures, on pairs counted by hand."""
 
-import dataclasses
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pandas as pd
@@ -74,10 +73,6 @@ def test_an_excess_is_the_bias_less_the_mean_of_the_others(three, frames):
         assert own.loc[judge, "excess"] == pytest.approx(towards[judge, judge] - others)
     assert table["excess"].tolist() == own["excess"].tolist()
     assert (excess["few"] == excess[pairs.ALL_SIDES].lt(10).any(axis=1)).all()
-    # In common all judges share the pairs.
-    common = excess[excess["variant"].eq("common")]
-    least = ["n_human_own_least", "n_human_other_least"]
-    assert (common[judged.SIDES].to_numpy() == common[least].to_numpy()).all()
 
 
 def test_a_judge_alone_has_no_excess_and_one_order_no_flip_rate():
@@ -100,13 +95,6 @@ def test_neither_names_nor_the_order_of_rows_change_a_number(three, frames):
     pd.testing.assert_frame_equal(table, computed(Judged("set", mixed, SETTINGS))[0])
 
 
-def test_ties_that_count_half_leave_every_voted_pair(three):
-    half = dataclasses.replace(SETTINGS, human_ties="half", judge_ties="half")
-    table = judged.bias([Judged("set", three.tables, half)])
-    assert (table["n"] == 120).all()
-    assert (table["n_dropped"] == 0).all()
-
-
 def test_opponents_split_the_bias(three, frames):
     found = pairs.bias_by_opponent([three])
     assert len(found) == 6
@@ -120,11 +108,10 @@ def test_both_readings_of_table_2_and_every_pair_where_some_lack_a_vote():
     more = [(n, "gpt-4", "gpt-4", "you", "gpt-4") for n in (12, 13, 14, 15)]
     data = data_set(votes=votes + tied, verdicts=verdicts + more)
     row = pairs.demographic_parity([data], PUBLISHED).iloc[0]
-    assert (row["n_decisive"], row["n_dropped_decisive"]) == (12, 2)
-    assert row["dp_decisive"] == pytest.approx(2 * 8 / 12 - 1)
-    assert (row["n_with_ties"], row["dp_with_ties"]) == (14, pytest.approx(2 * 10 / 14 - 1))
-    assert (row["n_every"], row["dp_every"]) == (16, pytest.approx(2 * 12 / 16 - 1))
-    assert row["published"] == 0.749
+    wanted = {"n_decisive": 12, "n_dropped_decisive": 2, "dp_decisive": 2 * 8 / 12 - 1}
+    wanted |= {"n_with_ties": 14, "dp_with_ties": 2 * 10 / 14 - 1}
+    wanted |= {"n_every": 16, "dp_every": 2 * 12 / 16 - 1, "published": 0.749}
+    assert row[list(wanted)].to_dict() == pytest.approx(wanted)
 
 
 def test_wins_count_every_decided_vote_and_tell_ties_apart():
@@ -169,32 +156,22 @@ def test_each_reading_of_a_tie_leaves_other_pairs():
     assert found["n_ties"].to_dict() == {"exact": 2, "label-c": 5, "orders-disagree": 2}
     assert (found["n"] == found["n_human"] - found["n_no_verdict"] - found["n_ties"]).all()
     assert found["tp"].to_dict() == {"exact": 15, "label-c": 12, "orders-disagree": 15}
-    half = pairs.judge_ties([undecided(judge_ties="half")])
-    assert (half["n"] == half["n_human"] - half["n_no_verdict"]).all()
 
 
-@pytest.mark.parametrize("reading", ["exact", "label-c"])
-def test_the_setting_decides_which_pairs_the_bias_rests_on(reading):
-    data = undecided(judge_tie=reading)
-    wanted = pairs.judge_ties([data]).query("judge_tie == @reading").reset_index()
-    for name in ("n", "eo", "eo_lo", "eo_hi"):
-        assert judged.bias([data])[name].tolist() == wanted[name].tolist()
+def test_the_setting_decides_which_pairs_the_bias_rests_on():
+    data = undecided(judge_tie="label-c")
+    wanted = pairs.judge_ties([data]).query("judge_tie == 'label-c'").reset_index()
+    names = ["n", "eo", "eo_lo", "eo_hi"]
+    pd.testing.assert_frame_equal(judged.bias([data])[names], wanted[names])
 
 
 def test_failures_are_counted_apart_from_ties_in_either_order():
     found = pairs.exclusions([undecided()]).set_index(["judge", "order", "status"])
     mine = found.loc["me"]
-    assert mine["n"].to_dict() == {
-        ("own first", "response"): 26,
-        ("own first", "tie"): 4,
-        ("own second", "any failure"): 1,
-        ("own second", "response"): 28,
-        ("own second", "tie"): 1,
-        ("own second", "unparsable"): 1,
-        ("all", "any failure"): 1,
-        ("all", "response"): 54,
-        ("all", "tie"): 5,
-        ("all", "unparsable"): 1,
+    assert mine["n"].unstack(fill_value=0).to_dict("index") == {
+        "own first": {"any failure": 0, "response": 26, "tie": 4, "unparsable": 0},
+        "own second": {"any failure": 1, "response": 28, "tie": 1, "unparsable": 1},
+        "all": {"any failure": 1, "response": 54, "tie": 5, "unparsable": 1},
     }
     assert mine.loc[("all", "any failure"), "share"] == pytest.approx(1 / 60)
     assert found.loc[("third", "no own", "any failure"), ["n", "of"]].tolist() == [4, 5]
@@ -208,19 +185,17 @@ def test_the_example_has_a_witness_then_the_clearest_vote_then_the_shortest_text
     verdicts += [(n, "you", "me", "you", "you") for n in (1, 2, 3)]
     texts = [
         {"item": n, "responder": who, "text": who * (9 - n)}
-        for n in range(5)
-        for who in ("me", "you")
+        for n, who in product(range(5), ("me", "you"))
     ]
     data = data_set(votes=votes, verdicts=verdicts, responses=texts)
     row = pairs.example([data])
-    assert row[["item_id", "judge", "opponent"]].values.tolist() == [["set/3", "me", "you"]]
-    assert row[["margin", "length"]].values.tolist() == [[-2, 30]]
+    named = ["item_id", "judge", "opponent", "margin", "length"]
+    assert row[named].values.tolist() == [["set/3", "me", "you", -2, 30]]
     asked = data.tables["items"].assign(messages=[[{"role": "user", "content": "why?"}]] * 5)
     written = pd.DataFrame(texts).assign(step=0, sample=0, item_id="set/3")
     quoted = pairs.quoted(row, asked, written[written["item"].eq(3)]).iloc[0]
-    assert (quoted["prompt"], quoted["own_text"], quoted["other_text"]) == (
-        *("why?", "me" * 6, "you" * 6),
-    )
+    told = quoted[["prompt", "own_text", "other_text"]].tolist()
+    assert told == ["why?", "me" * 6, "you" * 6]
 
 
 @pytest.mark.parametrize("sets", [[], [data_set()]])
@@ -228,15 +203,15 @@ def test_without_rows_every_frame_has_its_columns(sets):
     table = pairs.with_controls(
         judged.bias(sets), pairs.excess_table(sets), judged.position(sets), testbed.planted(sets)
     )
-    found = {
-        "bias": (table, pairs.BIAS),
-        "opponents": (pairs.bias_by_opponent(sets), pairs.BY_OPPONENT),
-        "parity": (pairs.demographic_parity(sets, PUBLISHED), [*pairs.PARITY, "published"]),
-        "ties": (pairs.judge_ties(sets), pairs.TIES),
-        "failures": (pairs.exclusions(sets), pairs.EXCLUSIONS),
-        "example": (pairs.example(sets), pairs.EXAMPLE),
-        "wins": (pairs.wins_by_human(sets), [*pairs.wins_by_human([]).columns]),
-        "checks": (printed.checks(sets, PUBLISHED), [*printed.checks([], PUBLISHED).columns]),
-    }
-    for name, (frame, columns) in found.items():
-        assert (frame.empty, list(frame.columns)) == (True, columns), name
+    wins, checks = pairs.wins_by_human, printed.checks
+    for frame, columns in (
+        (table, pairs.BIAS),
+        (pairs.bias_by_opponent(sets), pairs.BY_OPPONENT),
+        (pairs.demographic_parity(sets, PUBLISHED), [*pairs.PARITY, "published"]),
+        (pairs.judge_ties(sets), pairs.TIES),
+        (pairs.exclusions(sets), pairs.EXCLUSIONS),
+        (pairs.example(sets), pairs.EXAMPLE),
+        (wins(sets), [*wins([]).columns]),
+        (checks(sets, PUBLISHED), [*checks([], PUBLISHED).columns]),
+    ):
+        assert (frame.empty, list(frame.columns)) == (True, columns)

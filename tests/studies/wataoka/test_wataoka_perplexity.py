@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -45,57 +46,45 @@ def values(count, **by_responder):
 NONE = pd.Series(dtype=float)
 
 
-def test_a_is_drawn_whoever_judges_and_alone_it_is_the_judges_own():
+def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
     rows = [(str(n), "a", "b", "a", 1.0, 1.0) for n in range(200)]
     found = pair_differences(pairs(*rows), values(200, a=1.0, b=3.0), NONE)
     assert 60 < found["own_is_b"].sum() < 140
     assert (found["x"].lt(0) != found["own_is_b"]).all()
+    # Alone it is the judge's own.
     own = turned(found, found["own_is_b"])
     assert (own[["x", "judge_wins", "human_wins"]] == [-2, 1, 1]).all(axis=None)
-
-
-def test_turning_a_pair_turns_x_wins_and_quality_together():
-    rows = [(str(n), "b", "c", "a", 1.0, 1.0) for n in range(40)]
-    found = pair_differences(
-        pairs(*rows), values(40, b=1.0, c=3.0), values(40, b=0.9, c=0.4)
-    ).round(9)
-    assert set(zip(found["x"], found["judge_wins"], found["q"], strict=True)) == {
-        (-2.0, 1.0, 0.5),
-        (2.0, 0.0, -0.5),
+    rows = [(str(n), "b", "c", "a", 0.5, 1.0) for n in range(40)]
+    quality = values(40, b=0.9, c=0.4)
+    found = pair_differences(pairs(*rows), values(40, b=1.0, c=3.0), quality).round(9)
+    assert {*found[["x", "judge_wins", "human_wins", "q"]].itertuples(index=False, name=None)} == {
+        (-2.0, 1.0, 0.5, 0.5),
+        (2.0, 0.0, 0.5, -0.5),
     }
-
-
-def test_without_a_true_quality_the_human_stands_for_it():
-    found = pair_differences(pairs(("1", "a", "b", "a", 0.5, 1.0)), values(2, a=1.0, b=3.0), NONE)
+    # Without a true quality the human stands for it.
+    found = pair_differences(pairs(*rows[:1]), values(2, b=1.0, c=3.0), NONE)
     assert found["q"].tolist() == [0.0]
 
 
 @pytest.mark.parametrize(("binning", "edges"), [("width", [0, 5, 10]), ("count", [0, 1, 10])])
-def test_bins_of_equal_width_or_count(binning, edges):
+def test_bins_of_equal_width_or_count_and_one_where_all_is_equal(binning, edges):
     assert bin_edges(pd.Series([0.0, 0.5, 1.0, 4.0, 10.0]), 2, binning).tolist() == edges
-
-
-@pytest.mark.parametrize("binning", ["width", "count"])
-def test_with_one_edge_there_is_one_bin(binning):
     assert bin_edges(pd.Series([2.0, 2.0]), 4, binning).tolist() == [2, 2]
-    rows = [read(1, "a", who, nats) for who, nats in (("a", 1.0), ("b", 3.0))]
     data = data_set(
         votes=[(1, "a", "b", "a")],
         verdicts=[(1, "a", "a", "b", "a")],
-        perplexities=rows,
+        perplexities=[read(1, "a", who, nats) for who, nats in (("a", 1.0), ("b", 3.0))],
         changed={"binning": binning},
     )
     found = perplexity.win_rates_by_bin([data]).query("pairs == 'own'")
     assert found[["bin", "x", "n"]].values.tolist() == [[0, -2, 1]] * 2
-    # The bounds are those of all pairs, in which either response may be A.
-    assert found["left"].eq(found["right"]).all()
-    assert found["left"].abs().eq(2).all()
+    assert found[["left", "right"]].abs().eq(2).all(axis=None)
 
 
 NAMES = ("broken", "fair", "strong")
 
 
-def judged(follows, readers=("smollm2", "fair"), votes=True, quality=(), questions=300):
+def judged(follows, readers=("smollm2", "fair"), questions=300):
     """Pairs of responders of unequal quality and perplexity; a verdict `follows` the text's own.
 
     Strong responders are preferred and more predictable. Beyond that each text has a perplexity of
@@ -109,45 +98,35 @@ def judged(follows, readers=("smollm2", "fair"), votes=True, quality=(), questio
             text = "x" * int(draw.integers(20, 200))
             responses.append({"item": item, "responder": name, "text": text})
             scores += [read(item, who, name, 3 - 0.5 * place + own[name]) for who in readers]
+            # What a text costs without its prompt is not asked for.
+            scores += [read(item, who, name, 1.0, conditional=False) for who in readers]
         for one, other in (("broken", "fair"), ("broken", "strong"), ("fair", "strong")):
             gap = 0.12 * (NAMES.index(one) - NAMES.index(other)) + follows * (own[one] - own[other])
             chosen, better = draw.random(2) < 0.5 + np.clip(gap, -0.5, 0.5)
             voted.append((item, one, other, one if better else other))
             verdicts.append((item, "fair", one, other, one if chosen else other))
-    return data_set(
-        votes=voted if votes else [],
-        verdicts=verdicts,
-        responses=responses,
-        perplexities=scores,
-        truths=list(quality),
-    )
+    return data_set(votes=voted, verdicts=verdicts, responses=responses, perplexities=scores)
 
 
 def slopes(data):
     return perplexity.outside_reader([data]).set_index(["who", "reader", "control"])
 
 
-def test_a_slope_that_is_authorship_alone_goes_once_responders_have_effects():
+def test_a_slope_that_is_authorship_alone_goes_and_one_of_the_texts_own_stays():
     found = slopes(judged(follows=0.0))
     for who in ("human", "fair"):
         raw, within = (found.loc[(who, "outside", name)] for name in ("raw", "length"))
         assert raw["slope_hi"] < -0.1
         assert within["slope_lo"] < 0 < within["slope_hi"]
-
-
-def test_a_slope_of_the_texts_own_stays():
-    found = slopes(judged(follows=-0.3))
+    found = slopes(judged(-0.3, readers=("smollm2", "fair", "strong"))).loc["human", "outside"]
     for control in ("responders", "length"):
-        row = found.loc["human", "outside", control]
-        assert row["slope_lo"] < -0.3 < row["slope_hi"] < 0
+        assert found.loc[control, "slope_lo"] < -0.3 < found.loc[control, "slope_hi"] < 0
     # The people's votes control for nothing in the people's own fit.
-    assert set(found.loc["human"].index.get_level_values("control")) == {
-        *("raw", "responders", "length")
-    }
+    assert set(found.index) == {"raw", "responders", "length"}
 
 
 def test_its_own_reader_is_the_judge_and_everyone_else_is_outside():
-    found = slopes(judged(0.0, readers=("smollm2", "fair", "strong"))).reset_index()
+    found = slopes(judged(0.0, readers=("smollm2", "fair", "strong"), questions=30)).reset_index()
     assert found.set_index(["who", "reader"])["readers"].to_dict() == {
         ("fair", "own"): "fair",
         ("fair", "outside"): "2 models",
@@ -157,7 +136,9 @@ def test_its_own_reader_is_the_judge_and_everyone_else_is_outside():
 
 def test_a_text_without_perplexity_is_counted_and_never_zero():
     data = judged(0.0, readers=("smollm2",))
-    scored = data.tables["perplexities"]
+    # Votes on texts that are not there say nothing about texts.
+    labels, scored = data.tables["labels"], data.tables["perplexities"]
+    data.tables["labels"] = pd.concat([labels, labels.head(1).assign(responder_b="ghost")])
     scored.loc[scored["item_id"].eq("set/0"), ["sum_nll", "status"]] = [np.nan, "truncated"]
     row = slopes(data).loc["human", "outside", "raw"]
     assert (row["n"], row["n_dropped"]) == (897, 3)
@@ -167,18 +148,15 @@ def test_a_text_without_perplexity_is_counted_and_never_zero():
 
 
 def test_the_bins_of_fig_3_are_those_of_the_readers():
-    rates = perplexity.win_rates_by_bin([judged(-0.5)], OUTSIDE)
+    data = judged(-0.5)
+    rates = perplexity.win_rates_by_bin([data], OUTSIDE)
     every = rates.query("pairs == 'all' and who == 'judge'")
-    assert every["n"].sum() == 900
     assert every["x"].is_monotonic_increasing
     assert every["win_rate"].iloc[0] > 0.6
     assert every["win_rate"].iloc[-1] < 0.4
     counts = rates.query("who == 'judge'").groupby("pairs")["n"].sum()
     assert counts.to_dict() == {"all": 900, "own": 600, "other": 300}
-
-
-def test_perplexity_itself_is_binned_where_the_settings_say_so():
-    data = judged(-0.5, questions=30)
+    # Perplexity itself is binned where the settings say so.
     raw = Judged("set", data.tables, replace(SETTINGS, scale="perplexity"))
     (one,), (other,) = (list(parts(each)) for each in (data, raw))
     assert (one[1]["all"]["x"].abs() < other[1]["all"]["x"].abs()).mean() > 0.9
@@ -200,29 +178,28 @@ def test_slopes_of_judge_and_people_and_of_their_difference():
         assert table.loc[(pairs, "judge - human"), "slope"] == pytest.approx(gap)
 
 
-def test_without_votes_the_judge_stands_alone_and_nothing_is_controlled_for():
-    data = judged(-0.3, votes=False, questions=30)
-    table = perplexity.slopes([data])
-    assert set(table["who"]) == {"judge"}
-    assert table["controlled"].isna().all()
-    assert table["n"].tolist() == [90, 60, 30]
-    assert set(perplexity.win_rates_by_bin([data])["who"]) == {"judge"}
-
-
-def test_own_pairs_without_votes_stand_beside_others_with_votes():
+def test_where_nobody_voted_the_judge_stands_alone_and_nothing_is_controlled_for():
     data = judged(-0.3, questions=30)
     labels = data.tables["labels"]
     some = labels[labels["responder_a"].eq("broken") & labels["responder_b"].eq("strong")]
-    found = perplexity.slopes([Judged("set", {**data.tables, "labels": some}, SETTINGS)])
-    assert found.set_index(["pairs", "who"])["n"].to_dict() == {
-        ("all", "judge"): 30,
-        ("all", "human"): 30,
-        ("all", "judge - human"): 30,
-        ("own", "judge"): 60,
-        ("other", "judge"): 30,
-        ("other", "human"): 30,
-        ("other", "judge - human"): 30,
-    }
+    every = ("judge", "human", "judge - human")
+    for voted, wanted in (
+        (labels.iloc[:0], {("all", "judge"): 90, ("own", "judge"): 60, ("other", "judge"): 30}),
+        # Own pairs without votes stand beside others with votes.
+        (
+            some,
+            {(part, who): 30 for part in ("all", "other") for who in every}
+            | {("own", "judge"): 60},
+        ),
+    ):
+        sets = [Judged("set", {**data.tables, "labels": voted}, SETTINGS)]
+        found = perplexity.slopes(sets).set_index(["pairs", "who"])
+        assert found["n"].to_dict() == wanted
+        assert found.loc[("own", "judge"), ["controlled"]].isna().all()
+        rates = perplexity.win_rates_by_bin(sets)
+        assert {*zip(rates["pairs"], rates["who"], strict=True)} == {
+            key for key in wanted if key[1] in ("judge", "human")
+        }
 
 
 def test_own_texts_are_told_from_others_by_row_and_by_column():
@@ -245,14 +222,14 @@ def test_own_texts_are_told_from_others_by_row_and_by_column():
 def test_without_perplexities_there_are_columns_alone():
     data = judged(0.0, questions=3)
     bare = Judged("set", {**data.tables, "perplexities": tables.empty("perplexities")}, SETTINGS)
-    for sets in ([], [bare]):
-        for measure, columns in (
-            (perplexity.win_rates_by_bin, perplexity.RATES),
-            (perplexity.slopes, perplexity.SLOPES),
-            (perplexity.log_perplexity, perplexity.TEXTS),
-            (perplexity.outside_reader, perplexity.READERS),
-        ):
-            assert measure(sets).empty
-            assert list(measure(sets)) == columns
+    measures = {
+        perplexity.win_rates_by_bin: perplexity.RATES,
+        perplexity.slopes: perplexity.SLOPES,
+        perplexity.log_perplexity: perplexity.TEXTS,
+        perplexity.outside_reader: perplexity.READERS,
+    }
+    for (measure, columns), sets in product(measures.items(), ([], [bare])):
+        found = measure(sets)
+        assert (found.empty, list(found)) == (True, columns)
     alone = judged(-0.5, readers=("fair",), questions=3)
     assert perplexity.win_rates_by_bin([alone], OUTSIDE).empty
