@@ -14,7 +14,7 @@ from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, to_table
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
-from selfpref.studies.xu.refine.judges import NoiseJudge, Question, rounds
+from selfpref.studies.xu.refine.judges import Draft, NoiseJudge, rounds
 from selfpref.studies.xu.refine.loop import accepts
 from selfpref.studies.xu.translation import expected
 
@@ -244,17 +244,17 @@ def test_a_noise_judge_knows_nothing_of_the_text():
     items = [Item(f"x/{n}", "mqm", "", "") for n in range(40)]
 
     def scores(text, occasion):
-        return [one.score for one in judge.rate([Question(item, text, occasion) for item in items])]
+        return [one.score for one in judge.rate([Draft(item, text, occasion) for item in items])]
 
     assert scores("a perfect text", "0") == scores("an awful thing", "0") != scores("a", "1")
     assert 10 < scores("a", "0").count(0.0) < 30
     assert set(scores("a", "0")) == {0.0, -10.0}
     # The words that it calls wrong are the text's.
-    named = [judge.rate([Question(one, "an awful thing", "0")])[0].reply for one in items]
+    named = [judge.rate([Draft(one, "an awful thing", "0")])[0].reply for one in items]
     assert set(re.findall("'(.*)' is", "\n".join(named))) == {"an", "awful", "thing"}
-    found = judge.rate([Question(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
+    found = judge.rate([Draft(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
     assert [one.standing for one in found] == [-2, -1]
-    assert NoiseJudge(pool[2:], 1).rate([Question(TRANSLATION, "t", "0")])[0].status == "unparsable"
+    assert NoiseJudge(pool[2:], 1).rate([Draft(TRANSLATION, "t", "0")])[0].status == "unparsable"
     # Words that are missing are those that were asked for.
     assert set(re.findall(r"\w+", found[0].reply)) == set(CONCEPTS.concepts)
 
