@@ -65,7 +65,9 @@ def test_the_numbers_are_those_of_the_studies():
     frame = judgments(judges=FOUR, responders=FOUR)
     found = selfpref.measure(frame, name="set")
     rows = formats.of_frame(frame, "f")
-    data = measured._judged(measured.tables_of(rows, "set", "wataoka"), "set")
+    data = measured._judged(measured.tables_of(rows, measured.STREAM, "wataoka"))
+    renamed = selfpref.measure(frame, name="other").to_dict()
+    assert renamed == found.to_dict() | {"name": "other"}
     assert data.settings.bootstrap == ClusterBootstrap(300, seed=20241030)
     pd.testing.assert_frame_equal(found.judges, bias([data]))
     table = found.to_dict()["judges"]

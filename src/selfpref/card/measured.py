@@ -33,6 +33,8 @@ from selfpref.statistics.threads import at_once
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
+# Of the random numbers, whatever the file is called.
+STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
 SHOWN_BIAS = 0.1
@@ -64,7 +66,7 @@ def measure(
         judge: The only judge to have a card; the others still serve for comparison. Left out: all.
         votes: More votes: `item, responder_a, responder_b, label` and, if known, `annotator`.
         alias: Other names of judges and responders.
-        name: Of the set; random streams depend on it.
+        name: Of the set; no number depends on it.
 
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
@@ -113,11 +115,11 @@ def of_rows(
     there = names_of(*(whole[column] for column in pair), whole["judge"].dropna())
     unmatched = {given: _nearly(given, there) for given in alias if given not in there}
     whole = renamed(whole, alias)
-    made = tables_of(whole, name, STUDY)
+    made = tables_of(whole, STREAM, STUDY)
     if made["verdicts"].empty:
         reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
         refuse(whole, whole["item"].notna(), reason)
-    data = _judged(made, name)
+    data = _judged(made)
     judges = names_of(data.pairs["judge"])
     wanted = judges if judge is None else [alias.get(judge, judge)]
     if wanted[0] not in judges:
@@ -131,10 +133,10 @@ def of_rows(
         unmatched[stranger] = _nearly(stranger, responders)
     own = [one for one in data.judges if one in wanted]
     alone = {one: _nearly(one, responders) for one in wanted if one not in data.judges}
-    return _measured(data, Names(own, alone, responders, unmatched, _unjudged(data)))
+    return _measured(data, name, Names(own, alone, responders, unmatched, _unjudged(data)))
 
 
-def _judged(made: Frames, name: str) -> Judged:
+def _judged(made: Frames) -> Judged:
     settings = Settings(
         threshold=0.5,
         human_ties="drop",
@@ -150,7 +152,7 @@ def _judged(made: Frames, name: str) -> Judged:
     )
     # The texts, and with them their lengths, are left in the file.
     given = {**made, "responses": made["responses"].assign(length=0)}
-    return Judged(name, given, settings)
+    return Judged(STREAM, given, settings)
 
 
 def _unjudged(data: Judged) -> int:
@@ -201,7 +203,7 @@ def _planned(needed: pd.DataFrame, statistics: pd.DataFrame, level: float) -> pd
     return pd.DataFrame(rows, columns=PLANNED)
 
 
-def _measured(data: Judged, names: Names) -> Measured:
+def _measured(data: Judged, name: str, names: Names) -> Measured:
     judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
     several = data.pairs["judge"].nunique() > 1
     voted = bool(data.pairs["human"].notna().any())
@@ -235,7 +237,7 @@ def _measured(data: Judged, names: Names) -> Measured:
         for judge in names.own
     }
     return Measured(
-        name=data.name,
+        name=name,
         names=names,
         answers=answers,
         judges=judges,

@@ -425,13 +425,20 @@ def equal_opportunity_interval(
         names: Of the stream.
     """
     found = bootstrap.estimate(cells, clusters, equal_opportunity, *names)
+    return found if enough(cells.sum(axis=0)) else _newcombe(cells, clusters, bootstrap.level)
+
+
+def enough(totals: Floats) -> bool:
+    """Whether each cell has `SMALL` pairs, or there is no EO: `[4]`."""
+    return bool(np.isnan(equal_opportunity(totals)) or totals.min() >= SMALL)
+
+
+def _newcombe(cells: Floats, clusters: Clusters, level: float) -> Interval:
     agreed, against = (
         # Agreement, and pairs, on one human side.
-        share_interval(np.stack([part, part + rest], axis=-1), clusters, bootstrap.level)
+        share_interval(np.stack([part, part + rest], axis=-1), clusters, level)
         for part, rest in ((cells[:, 0], cells[:, 1]), (cells[:, 3], cells[:, 2]))
     )
-    if np.isnan(found.value) or cells.sum(axis=0).min() >= SMALL:
-        return found
     return difference(agreed, against)
 
 
@@ -528,6 +535,43 @@ def excess(cells: Floats) -> Floats:
     bias = equal_opportunity(cells)
     result: Floats = bias[..., 0] - others_mean(bias)
     return result
+
+
+def few_decide(totals: Floats) -> bool:
+    """Whether the judge, or the only other one, has too small a cell for a bootstrap.
+
+    Args:
+        totals: `[judges, 4]`, as summed from `stacked_cells`.
+    """
+    return not all(map(enough, totals if len(totals) == 2 else totals[:1]))
+
+
+def excess_intervals(
+    cells: Floats, clusters: Clusters, bootstrap: ClusterBootstrap, *names: str
+) -> tuple[Interval, Interval]:
+    """The excess and the mean EO of the other judges, with their intervals.
+
+    Where `few_decide`, the excess has the interval of a difference of two estimates (Zou & Donner
+    2008), from Newcombe's of the judge's EO and the mean of those of the others. That takes the
+    others to err alike, and unlike the judge: too wide where they do not, and never too narrow.
+
+    Args:
+        cells: What each pair adds, `[pairs, judges, 4]`, the judge that wrote the responses first.
+        clusters: The cluster of each pair.
+        bootstrap: Resamples and level.
+        names: Of the stream.
+    """
+    over, others = bootstrap.estimates(cells, clusters, _excess_and_others, *names)
+    if np.isnan(over.value) or not few_decide(cells.sum(axis=0)):
+        return over, others
+    each = [_newcombe(part, clusters, bootstrap.level) for part in np.moveaxis(cells, 1, 0)]
+    lo, hi = (np.nanmean([getattr(one, end) for one in each[1:]]) for end in ("lo", "hi"))
+    return difference(each[0], Interval(others.value, float(lo), float(hi), 0.0)), others
+
+
+def _excess_and_others(totals: Floats) -> Floats:
+    """`[..., judges, 4]` to `[..., 2]`."""
+    return np.stack([excess(totals), others_mean(equal_opportunity(totals))], axis=-1)
 
 
 def _others(rows: pd.DataFrame, judge: str, human_ties: Ties, judge_ties: Ties) -> list[str]:

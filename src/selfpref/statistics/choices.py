@@ -43,12 +43,13 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import (
-    SMALL,
     VARIANTS,
     cell_weights,
     demographic_parity_interval,
+    enough,
     equal_opportunity_interval,
-    excess,
+    excess_intervals,
+    few_decide,
     human_sides,
     stacked_cells,
     value_of,
@@ -141,7 +142,7 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
     cells = cell_weights(own, use.human_ties, use.judge_ties)
     if data.gold != NONE:
         found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-        kind = NEWCOMBE if cells.sum(axis=0).min() < SMALL else BOOTSTRAP
+        kind = BOOTSTRAP if enough(cells.sum(axis=0)) else NEWCOMBE
         yield _on_sides(data, judge, "equal_opportunity", found, cells[:, None], kind)
     row, n, labelled = data.row(judge, "demographic_parity"), float(cells.sum()), own["human"]
     c = chance(own, cells.sum(axis=1) > 0)
@@ -150,19 +151,20 @@ def _decided(data: Judgments, judge: str) -> Iterator[Row]:
 
 
 def _excess(data: Judgments, judge: str) -> Iterator[Row]:
-    pairs, use = data.pairs_with(judge), data.settings
+    pairs, use = data.compared(judge), data.settings
     for variant, name in EXCESS.items():
         if pairs["judge"].nunique() < 2:
             labelled = int(data.own(judge)["human"].notna().sum())
             yield told(data.row(judge, name), ALONE, 0, labelled)
             continue
         cells, clusters = stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
-        found = data.bootstrap.estimate(cells, clusters, excess, judge, variant)
-        yield _on_sides(data, judge, name, found, cells)
+        found, _ = excess_intervals(cells, clusters, data.bootstrap, judge, variant)
+        kind = NEWCOMBE if few_decide(cells.sum(axis=0)) else BOOTSTRAP
+        yield _on_sides(data, judge, name, found, cells, kind)
 
 
 def _paired_excess(data: Judgments, judge: str) -> Row:
-    pairs, own, name = data.pairs_with(judge), data.own(judge), "paired_excess"
+    pairs, own, name = data.compared(judge), data.own(judge), "paired_excess"
     others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
         return told(data.row(judge, name), ALONE, 0, len(own))

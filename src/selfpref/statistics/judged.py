@@ -95,6 +95,8 @@ BIAS = [
 ]
 MAJORITY = "majority of people"
 TWO_VOTES = f"fewer than {FEW} pairs on one side have two votes"
+# The reversal rate above which the order alone decides.
+REVERSES = 0.9
 NOTHING = Interval(np.nan, np.nan, np.nan, np.nan)
 IN_PLACE = [
     *("dataset", "judge", "responder", "own", "n", "status"),
@@ -184,6 +186,39 @@ class Judged:
     def own(self, judge: str) -> pd.DataFrame:
         """The verdicts of one of `judges` on pairs with its own response, turned to it."""
         return self._own[judge]
+
+    @cached_property
+    def live(self) -> list[str]:
+        """The judges that were asked here; a file of one's own does not say, and has none."""
+        verdicts = self.tables["verdicts"]
+        if "released" not in verdicts:
+            return []
+        return names_of(verdicts.loc[~verdicts["released"], "judge"])
+
+    @cached_property
+    def reversing(self) -> dict[str, Interval]:
+        """The live judges whose verdict the order decides, with their reversal rate on all pairs.
+
+        The lower bound of the rate is above `REVERSES`.
+        """
+        verdicts = self.tables["verdicts"]
+        known, rates = self.pairs[[*PAIR, "judge", "cluster"]], {}
+        for judge in self.live:
+            asked = verdicts[verdicts["judge"].eq(judge)]
+            counts = position_counts(asked, self.settings.threshold).merge(known)
+            columns, level = RATES["reversal_rate"], self.settings.bootstrap.level
+            rates[judge] = share_interval(counts[columns], counts["cluster"], level)
+        return {judge: rate for judge, rate in rates.items() if rate.lo > REVERSES}
+
+    def left_out(self, judge: str) -> list[str]:
+        """The other judges that the mean leaves out which a judge is held against."""
+        out = self.reversing if judge in self.live else self.live
+        return [name for name in out if name != judge]
+
+    def compared(self, judge: str) -> pd.DataFrame:
+        """The pairs with a judge's own responses, turned to it, without whom `left_out` names."""
+        rows = self.pairs[~self.pairs["judge"].isin(self.left_out(judge))]
+        return pairs_with(rows, judge)
 
     @cached_property
     def no_preference(self) -> dict[str, tuple[int, str, list[Interval]]]:

@@ -145,7 +145,7 @@ def needed(data: Judgments) -> pd.DataFrame:
         cells = cell_weights(own, *ties)
         used = cells.sum(axis=1) > 0
         kept, clusters = cells[used], own["cluster"][used]
-        stacked, prompts = stacked_cells(data.pairs_with(judge), judge, "own", *ties)
+        stacked, prompts = stacked_cells(data.compared(judge), judge, "own", *ties)
         decided = stacked[:, 0].sum(axis=1) > 0
         by_chance = partial(parity, chance=chance(own, used))
         both_sides = on_sides(human_sides(kept.sum(axis=0))[None])

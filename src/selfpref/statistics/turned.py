@@ -17,8 +17,8 @@ is NaN with n 0 and the reason. EO and excess, which compare two human sides
 (`selfpref.statistics.bias`), have the pairs of both in `SIDES`.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -96,6 +96,7 @@ class Judgments:
         gold: Where the gold label comes from; `none` where there is none.
         rows: The columns `COLUMNS`.
         settings: Ties, intervals and seed.
+        left_out: By judge, the other judges that the mean leaves out which it is held against.
     """
 
     study: str
@@ -103,6 +104,7 @@ class Judgments:
     gold: str
     rows: pd.DataFrame
     settings: Settings
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
     def judges(self) -> list[str]:
@@ -117,6 +119,11 @@ class Judgments:
     def pairs_with(self, responder: str) -> pd.DataFrame:
         """All judges' rows turned to one responder."""
         return self._facing[responder]
+
+    def compared(self, judge: str) -> pd.DataFrame:
+        """The rows turned to a judge, of it and of the other judges that it is held against."""
+        rows = self.pairs_with(judge)
+        return rows[~rows["judge"].isin(self.left_out.get(judge, ()))]
 
     def own(self, judge: str) -> pd.DataFrame:
         """A judge's own rows."""
@@ -151,4 +158,5 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
         rows = rows.assign(length=length, win=rows["decision"], gold=rows["human"])
         sides.append(rows.assign(alike=rows["human"].eq(0.5))[COLUMNS])
     rows = pd.concat(sides[1:] or sides, ignore_index=True)
-    return Judgments(STUDY, data.name, gold, rows, data.settings)
+    left_out = {judge: data.left_out(judge) for judge in data.judges}
+    return Judgments(STUDY, data.name, gold, rows, data.settings, left_out)

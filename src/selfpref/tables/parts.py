@@ -69,7 +69,7 @@ class StudyTables:
 
         Returns:
             By data set, sorted, then by table. Of a `text` no more than its `length` is kept, in
-            characters.
+            characters; verdicts are `released` with their data set, or were asked for here.
         """
         datasets = [
             name
@@ -86,6 +86,8 @@ class StudyTables:
                 if "text" in table:
                     table["length"] = table.pop("text").str.len()
                     tables.release()
+                if name == "verdicts":
+                    table["released"] = {*some} <= {*found}
                 # Everything before the first slash of an item_id is its data set.
                 owner = table["item_id"].str.replace(r"/.*", "", regex=True)
                 for dataset, kept in pieces.items():

@@ -49,10 +49,10 @@ def test_fig1b_has_the_promised_columns_and_counts_every_voted_pair(frames):
     table, _ = frames
     # As every reader of the figure's table was promised them.
     promised = """dataset judge n tp fn fp tn eo eo_lo eo_hi dp dp_lo dp_hi excess excess_lo
-        excess_hi excess_common excess_half_ties flip_rate n_dropped n_human_own n_human_other few
-        eo_others eo_others_lo eo_others_hi excess_few excess_common_few excess_half_ties_few
-        eo_no_preference eo_no_preference_lo eo_no_preference_hi eo_one_vote eo_one_vote_lo
-        eo_one_vote_hi beyond_no_preference beyond_no_preference_lo beyond_no_preference_hi
+        excess_hi excess_common excess_half_ties flip_rate reversal_rate n_dropped n_human_own
+        n_human_other few eo_others eo_others_lo eo_others_hi excess_few excess_common_few
+        excess_half_ties_few eo_no_preference eo_no_preference_lo eo_no_preference_hi eo_one_vote
+        eo_one_vote_lo eo_one_vote_hi beyond_no_preference beyond_no_preference_lo beyond_no_preference_hi
         n_two_votes no_preference_status"""
     assert list(table) == promised.split()
     assert table["judge"].tolist() == list(NAMES)
@@ -82,6 +82,34 @@ def test_a_judge_alone_has_no_excess_and_one_order_no_flip_rate():
     assert excess.empty
     assert table[["excess", "excess_lo", "excess_common", "flip_rate"]].isna().all(axis=None)
     assert table["eo"].tolist() == pytest.approx([11 / 13 - 12 / 15])
+
+
+def asked_here(data, **first):
+    """The same, some judges asked here; the one named chooses what it reads first."""
+    verdicts = data.tables["verdicts"]
+    read_first = verdicts["candidates"].map(lambda names: names[0])
+    always = verdicts["judge"].map(first).fillna(False).astype(bool)
+    choice = verdicts["choice"].mask(always, read_first)
+    changed = verdicts.assign(choice=choice, released=~verdicts["judge"].isin(list(first)))
+    return Judged("set", {**data.tables, "verdicts": changed}, SETTINGS)
+
+
+def test_a_live_judge_moves_no_released_judges_excess(three):
+    without = three.tables["verdicts"].query("judge != 'l'")
+    two = Judged("set", {**three.tables, "verdicts": without}, SETTINGS)
+    found = pairs.excess_table([asked_here(three, l=False)]).set_index(["judge", "variant"])
+    assert found["left_out"].groupby("judge").first().to_dict() == {"j": "l", "k": "l", "l": ""}
+    same = ["excess", "excess_lo", "excess_hi", "others", "n"]
+    wanted = pairs.excess_table([two]).set_index(["judge", "variant"])[same]
+    pd.testing.assert_frame_equal(found.loc[["j", "k"], same], wanted)
+
+
+def test_a_live_judge_that_follows_the_order_is_out_of_the_mean(three):
+    all_live = asked_here(three, j=False, k=False, l=True)
+    assert list(all_live.reversing) == ["l"]
+    found = pairs.excess_table([all_live]).query("variant == 'half-ties'").set_index("judge")
+    assert found["left_out"].to_dict() == {"j": "l", "k": "l", "l": ""}
+    assert found["others"].to_dict() == {"j": 1, "k": 1, "l": 2}
 
 
 def test_neither_names_nor_the_order_of_rows_change_a_number(three, frames):

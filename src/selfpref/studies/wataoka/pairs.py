@@ -32,25 +32,24 @@ from selfpref.statistics.bias import (
     cell_weights,
     demographic_parity_interval,
     equal_opportunity,
-    excess,
+    excess_intervals,
     human_sides,
     human_votes,
     judge_decisions,
-    others_mean,
     pairs_with,
     stacked_cells,
     too_few,
     value_of,
     verdict_scores,
 )
-from selfpref.statistics.bootstrap import Floats, bounded
+from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import share_interval
 
 KEY = ["dataset", "judge"]
 BIAS = [
     *(*KEY, "n", *CELLS, *bounded("eo", "dp", "excess"), "excess_common", "excess_half_ties"),
-    *("flip_rate", "n_dropped", *SIDES, "few", *bounded("eo_others")),
+    *("flip_rate", "reversal_rate", "n_dropped", *SIDES, "few", *bounded("eo_others")),
     *("excess_few", "excess_common_few", "excess_half_ties_few"),
     *(*bounded(*judged.AGAINST_VOTES), "n_two_votes", "no_preference_status"),
 ]
@@ -61,7 +60,7 @@ BY_OPPONENT = [
 ALL_SIDES = [*SIDES, *(f"{side}_least" for side in SIDES)]
 EXCESS = [
     *(*KEY, "variant", "eo", *bounded("excess", "eo_others"), *ALL_SIDES),
-    *("few", "others", "n", "undefined"),
+    *("few", "others", "left_out", "n", "undefined"),
 ]
 # What becomes of pairs that people tie, which the paper's text leaves open.
 READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half"}
@@ -100,8 +99,8 @@ def with_controls(
 
     Returns:
         The columns `BIAS`: those of `found`, the excess in three variants, the other judges' mean
-        EO (`eo_others`) and the flip rate. Where something was injected, also `seed, beta, planted,
-        oracle_rule`.
+        EO (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
+        planted, oracle_rule`.
     """
     own, common, half = (
         excesses[excesses["variant"].eq(variant)].set_index(KEY) for variant in VARIANTS
@@ -113,8 +112,8 @@ def with_controls(
         excess_half_ties=half["excess"],
         excess_half_ties_few=half["few"],
     )
-    flips = positions[positions["pairs"].eq("own")].set_index(KEY)["flip_rate"]
-    table = found.join(more, on=KEY).join(flips, on=KEY)[BIAS].infer_objects()
+    turns = positions[positions["pairs"].eq("own")].set_index(KEY)[["flip_rate", "reversal_rate"]]
+    table = found.join(more, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
     known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
     return table.join(known, on=KEY) if len(planted) else table
 
@@ -162,11 +161,6 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
     return found.assign(published=found["judge"].map(printed).astype(float))
 
 
-def _excess_and_others(totals: Floats) -> Floats:
-    """Excess, and the mean EO of the other judges: `[..., judges, 4]` to `[..., 2]`."""
-    return np.stack([excess(totals), others_mean(equal_opportunity(totals))], axis=-1)
-
-
 def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
     """The three variants of the excess; nothing where no second judge read the same responses.
 
@@ -174,19 +168,18 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
         The columns `EXCESS`: the judge's `eo`; `excess` and the mean `eo_others` of the other
         judges with bounds; `n_human_own` and `n_human_other`, the judge's pairs on either human
         side, with `_least` the fewest that another judge has; `few`, whether one of the four is
-        too few; `others`, how many other judges enter; `n`, and the share of resamples `undefined`.
+        too few; `others`, how many other judges enter, and who is `left_out`; `n`, and the share of
+        resamples `undefined`.
     """
     rows = []
     for data in sets:
         for judge in data.judges:
-            pairs, use = pairs_with(data.pairs, judge), data.settings
+            pairs, use = data.compared(judge), data.settings
             for variant in VARIANTS if pairs["judge"].nunique() > 1 else ():
                 cells, clusters = stacked_cells(
                     pairs, judge, variant, use.human_ties, use.judge_ties
                 )
-                over, others = data.bootstrap.estimates(
-                    cells, clusters, _excess_and_others, judge, variant
-                )
+                over, others = excess_intervals(cells, clusters, data.bootstrap, judge, variant)
                 totals = cells.sum(axis=0)
                 sides = human_sides(totals)
                 counts = dict(zip(ALL_SIDES, (*sides[0], *sides[1:].min(axis=0)), strict=True))
@@ -196,6 +189,7 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
                     | {**others.columns("eo_others"), "others": cells.shape[1] - 1}
                     | {"few": bool(too_few(totals).any()), "undefined": over.undefined}
                     | {"n": int((cells[:, 0].sum(axis=1) > 0).sum())}
+                    | {"left_out": "+".join(data.left_out(judge))}
                 )
     return pd.DataFrame(rows, columns=EXCESS)
 
