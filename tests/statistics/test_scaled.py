@@ -162,3 +162,31 @@ def test_judges_whose_scales_sum_to_zero_have_no_fit():
         scale, judged, _ = scaled.fitted(products.total[None], products.own, np.ones(2))
     assert np.isnan(scale).all()
     assert np.isnan(judged[0, :, :2]).all()
+
+
+def test_the_permutation_counts_assignments_whose_mean_is_no_smaller(rng):
+    effect = {"a": {"a": 0.2, "b": 0.0, "c": 0.1}, "b": {"a": 0.1, "b": 0.1, "c": -0.4}}
+    rows = [
+        {"dataset": "d", "model": scaled.EACH, "judge": judge, "responder": responder}
+        | {"own": judge == responder, "effect": value}
+        for judge, told in effect.items()
+        for responder, value in told.items()
+    ]
+    (found,) = scaled.permuted(pd.DataFrame(rows), rng).to_dict("records")
+    # Of the six ways only the true one has a mean of 0.15.
+    assert found["p"] == 1 / 6
+    assert (found["judges"], found["assignments"]) == (2, 6)
+    assert [found["own"], found["others"]] == pytest.approx([0.15, (0.0 + 0.1 + 0.1 - 0.4) / 4])
+    unknown = pd.DataFrame(rows).query("not (judge == 'b' and responder == 'c')")
+    (fewer,) = scaled.permuted(unknown, rng).to_dict("records")
+    assert (fewer["assignments"], fewer["p"]) == (4, 0.25)
+
+
+def test_of_many_assignments_some_are_drawn_and_the_true_one_counts(rng):
+    names = list("abcdefgh")
+    cells = pd.MultiIndex.from_product([names, names], names=["judge", "responder"])
+    table = cells.to_frame(index=False).assign(dataset="d", model=scaled.ONE)
+    table["own"] = table["judge"].eq(table["responder"])
+    found = scaled.permuted(table.assign(effect=table["own"].astype(float)), rng)
+    assert found["assignments"].tolist() == [scaled.MOST + 1]
+    assert 0 < found["p"].item() < 0.01

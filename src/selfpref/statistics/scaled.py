@@ -32,8 +32,10 @@ settle, and no coefficient of the model is given; nor where it does not in more 
 interval leaves out.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +55,9 @@ PLACEBO = [
     *("dataset", "judge", "responder", "own", "model"),
     *("effect", "effect_lo", "effect_hi", "n"),
 ]
+PERMUTED = ["dataset", "model", "judges", "own", "others", "p", "assignments"]
+# So many assignments are taken one by one; means this near are equal.
+MOST, ROUNDING = 20_000, 1e-12
 # The fit takes at most so many rounds of so many turns for r and lambda, and ends where a turn
 # moves no lambda, of mean 1, by more than this.
 ROUNDS, TURNS, SETTLED = 100, 3, 1e-6
@@ -413,3 +418,39 @@ def placebos(data: Judged) -> pd.DataFrame:
                 n = int(products.pairs[place, column])
                 rows.append({**who, "model": model, **found.columns("effect"), "n": n})
     return pd.DataFrame(rows, columns=PLACEBO).assign(dataset=data.name)
+
+
+def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Are own texts' coefficients, signs kept, above what other texts give the same judges?
+
+    If a judge's own text is to it as any other, each way to give every judge with own texts a
+    responder of its own is as likely as the true one. p is the share of these *assignments* whose
+    mean coefficient is no smaller than that of the own texts (one-sided; the true one counts).
+
+    Args:
+        placebo: As `placebos` returns it, of any number of data sets.
+        rng: Draws assignments where there are more than `MOST`.
+
+    Returns:
+        `dataset, model, judges` (with own texts), `own` and `others` (mean coefficients), `p`
+        (0..1) and `assignments`; without data sets of a single judge with own texts.
+    """
+    rows = []
+    for (dataset, model), part in placebo.groupby(["dataset", "model"]):
+        cells = part.pivot(index="judge", columns="responder", values="effect")
+        own = cells.index.intersection(cells.columns).intersection(part["judge"][part["own"]])
+        if len(own) < 2:
+            continue
+        values, k = cells.loc[own].to_numpy(dtype=float), len(own)
+        if math.perm(values.shape[1], k) <= MOST:
+            places = np.array(list(permutations(range(values.shape[1]), k)))
+        else:
+            columns = np.tile(np.arange(values.shape[1]), (MOST, 1))
+            true = cells.columns.get_indexer(own)
+            places = np.concatenate([true[None], rng.permuted(columns, axis=1)[:, :k]])
+        means = values[np.arange(k), places].mean(axis=1)
+        means, itself = means[~np.isnan(means)], part["effect"][part["own"]].mean()
+        p = float(np.mean(means >= itself - ROUNDING))
+        others = part["effect"][~part["own"].astype(bool)].mean()
+        rows.append((dataset, model, k, itself, others, p, len(means)))
+    return pd.DataFrame(rows, columns=PERMUTED)

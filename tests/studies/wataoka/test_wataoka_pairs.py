@@ -52,8 +52,8 @@ def test_fig1b_has_the_promised_columns_and_counts_every_voted_pair(frames):
         excess_hi excess_common excess_half_ties flip_rate reversal_rate n_dropped n_human_own
         n_human_other few eo_others eo_others_lo eo_others_hi excess_few excess_common_few
         excess_half_ties_few eo_no_preference eo_no_preference_lo eo_no_preference_hi eo_one_vote
-        eo_one_vote_lo eo_one_vote_hi beyond_no_preference beyond_no_preference_lo beyond_no_preference_hi
-        n_two_votes no_preference_status"""
+        eo_one_vote_lo eo_one_vote_hi beyond_no_preference beyond_no_preference_lo
+        beyond_no_preference_hi n_two_votes no_preference_status"""
     assert list(table) == promised.split()
     assert table["judge"].tolist() == list(NAMES)
     assert (table["n"] + table["n_dropped"] == 120).all()
