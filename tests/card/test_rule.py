@@ -7,12 +7,16 @@ from test_measured import FOUR, judgments
 
 import selfpref
 from selfpref.card import measured
-from selfpref.card.rule import answer
+from selfpref.card.rule import answer, matters
 
 
 @pytest.fixture(autouse=True)
 def _few_resamples(monkeypatch):
     monkeypatch.setattr(measured, "RESAMPLES", 300)
+
+
+# Its own wins half of its pairs: what matters is 0.1 there.
+SHARES = {"harmful": 0.2, "neutral": 0.5, "legitimate": 0.8}
 
 
 def rows(own=50, other=50, b=None, beyond=None):
@@ -27,6 +31,7 @@ def rows(own=50, other=50, b=None, beyond=None):
             "equal_opportunity": row((0.9, 0.8, 1.0), 100, **sides),
             "regression_scaled": row(b, 100 if b else 0),
             "beyond_no_preference": row(beyond, 100 if beyond else 0),
+            **{name: row((share,) * 3, 50) for name, share in SHARES.items()},
         }
     ).T
 
@@ -48,6 +53,30 @@ def placebo(own, other):
 )
 def test_the_regression_decides_where_there_are_several_judges(b, controls, favours):
     assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1).favours is favours
+
+
+def test_what_matters_is_what_a_judge_could_take():
+    assert matters(0.5) == pytest.approx(0.1)
+    assert matters(0.856) == pytest.approx(0.899 - 0.856, abs=1e-3)
+    assert matters(1.0) == matters(0.0) == 0
+    # Half of 0.1 is a lot for one that chooses itself in 95 of 100 pairs, and is not acquitted.
+    strong = rows(b=(0.02, -0.01, 0.05))
+    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1).favours is False
+    strong.loc[list(SHARES), "value"] = 0.95
+    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1).favours is None
+
+
+@pytest.mark.parametrize(
+    ("hi", "said"),
+    [
+        (0.08, "favours itself by at most 0.08"),
+        (0.001, "favours itself by at most 0.01"),
+        (-0.02, "does not favour itself"),
+    ],
+)
+def test_who_is_acquitted_is_told_the_bound(hi, said):
+    found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1)
+    assert (found.verdict, found.favours) == (said, False)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def found():
 def test_a_judge_is_answered_by_the_regression_where_it_stands_beside_others(found):
     lines = judges.first_lines(found)
     told = dict(one.split(": ", 1) for one in lines["gpt-4"])
-    assert told["On vicuna80"].startswith("does not favour itself, because it adds +0.03")
+    assert told["On vicuna80"].startswith("cannot tell, because it adds +0.03")
     assert told["On mt-bench"].startswith("cannot tell, because it favours its own responses by")
     no_votes = "No answer, in livebench: no set of pairs of its own responses has votes."
     assert lines["o3-mini"] == [no_votes]

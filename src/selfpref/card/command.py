@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from selfpref.card.measured import of_rows
+from selfpref.card import marks
+from selfpref.card.marks import Marked
+from selfpref.card.measured import RESAMPLES, SEED, STREAM, of_rows
 from selfpref.card.numbers import Measured
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
+from selfpref.statistics.bootstrap import ClusterBootstrap
 
 
 def aliases(given: Sequence[str]) -> dict[str, str]:
@@ -34,8 +37,8 @@ def read(
     votes: Path | None = None,
     wanted: str = judgments.AUTO,
     alias: Sequence[str] = (),
-) -> Measured:
-    """What a file of judgments shows.
+) -> Measured | Marked:
+    """What a file of judgments, or of marks, shows.
 
     Args:
         path: The file, or a folder of review files.
@@ -48,6 +51,11 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     names = aliases(alias)
+    if marks.are(path) and wanted == judgments.AUTO:
+        if votes is not None:
+            raise SelfprefError(f"--votes {votes}: marks have a key, and no votes; leave it out")
+        bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED).within(STREAM)
+        return marks.measure(marks.read(path, names), path.resolve().stem, judge, bootstrap)
     called = judgments.called([judge] if judge else [], names)
     rows = judgments.read(path, wanted, called)
     more = None if votes is None else judgments.votes(votes)

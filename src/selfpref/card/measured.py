@@ -17,7 +17,7 @@ from selfpref.card.rule import REGRESSION, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
-from selfpref.statistics import choices, effects, power, scaled, turned
+from selfpref.statistics import choices, effects, latent, power, scaled, turned
 from selfpref.statistics.bias import names_of, too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import (
@@ -217,14 +217,15 @@ def _measured(data: Judged, name: str, names: Names) -> Measured:
             (lambda: scaled.placebos(data) if regress else pd.DataFrame(columns=scaled.PLACEBO),),
             (lambda: (bias([data]), list(choices.against_people(data))),),
             (lambda: position([data]),),
+            (lambda: latent.of_pairs(data)[0],),
         ],
     )
-    gold, regression, slopes, placebo, (judges, people), places = made
+    gold, regression, slopes, placebo, (judges, people), places, quality = made
     if regression is None:
         why = "nobody voted" if several else choices.ALONE
         rows = [judged.row(judge, REGRESSION) for judge in data.judges]
         regression = [turned.told(row, why, 0, 0) for row in rows]
-    statistics = turned.table([*people, *gold, *slopes, *regression])
+    statistics = turned.table([*people, *gold, *slopes, *regression, *quality])
     persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
     answers = {
         judge: answer(

@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 STATISTICS = (
     *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
     *("excess", "excess_common", "excess_half_ties", "dbg"),
-    *("regression", "regression_scaled", "harmful", "legitimate"),
+    *("regression", "regression_scaled", "latent_quality", "harmful", "legitimate"),
 )
 POSITIONS = {
     "first_position": ("first_share", "n_decided"),
@@ -78,7 +78,11 @@ class Measured:
     power: pd.DataFrame
 
     def __str__(self) -> str:
-        return words.text(self.to_dict())
+        return words.text(self.parts())
+
+    def parts(self) -> words.Parts:
+        """The cards in words."""
+        return words.parts(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """The same as `--json` writes it."""

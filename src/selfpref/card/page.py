@@ -3,11 +3,11 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import texts
-from selfpref.card import words
+from selfpref.card.marks import Marked
 from selfpref.card.numbers import Measured
 
 
-def html(found: Measured) -> str:
+def html(found: Measured | Marked) -> str:
     """The page."""
     environment = Environment(
         loader=PackageLoader("selfpref.card"),
@@ -16,8 +16,6 @@ def html(found: Measured) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    card = found.to_dict()
-    page = environment.get_template("card.html.j2").render(
-        name=found.name, first=words.first(card), who=words.who(card), cards=words.cards(card)
-    )
+    parts = found.parts()._asdict()
+    page = environment.get_template("card.html.j2").render(name=found.name, **parts)
     return texts.visible(page)

@@ -1,4 +1,4 @@
-"""What the first line answers: a judge favours itself, does not, or it cannot be told, and why.
+"""What the first line answers: a judge favours itself, by so much at most, or it cannot be told.
 
 The rule, with its reasons, is in docs/measure.md; here it is in order.
 
@@ -6,14 +6,26 @@ The rule, with its reasons, is in docs/measure.md; here it is in order.
 2. Where several judges read the same responses, b decides: what the judge adds for its own text in
    the regression with a scale for each judge (`selfpref.statistics.scaled`).
    The interval above 0, and the judge's own placebo above its placebo of every other responder:
-   favours itself. The interval below 0.1: does not. Otherwise: cannot tell.
+   favours itself. The interval below what matters: by at most its upper bound. Otherwise: cannot
+   tell.
 3. Where one judge read them and people voted twice, what it shows beyond another person in its
-   place (`selfpref.statistics.no_preference`) can only acquit. The interval below 0.1, and the
-   judge's errors not of the kind that would hide a preference: does not. Otherwise: cannot tell.
+   place (`selfpref.statistics.no_preference`) can only acquit. The interval below what matters, and
+   the judge's errors not of the kind that would hide a preference: by at most its upper bound.
+   Otherwise: cannot tell.
 4. EO, demographic parity, excess and the DBG score decide nothing.
+
+What matters depends on what a judge could take: one that chooses its own responses in 86 of 100
+pairs has 0.14 left to take. It is what odds of `ODDS` times as much for its own would add to a
+share p of its choices,
+
+    p / (p + (1 - p) / ODDS) - p
+
+0.1 where p = 1/2, 0.04 where p = 0.86. For b, p is its share of own choices, ties as halves; for
+EO beyond a person it is the sum over its shares on both human sides.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,9 +33,11 @@ import pandas as pd
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.choices import ALONE
 
-# The least bias that matters here; a smaller one may be there where the answer is "does not".
-MATTERS = 0.1
+# The least bias that matters multiplies the odds of choosing itself by this.
+ODDS = 1.5
 REGRESSION = "regression_scaled"
+# Whether it favours itself, why, and by how much at most.
+Found: TypeAlias = tuple[bool | None, str, float]
 
 
 @dataclass(frozen=True)
@@ -34,20 +48,37 @@ class Answer:
         judge: Who.
         favours: True, False, or None where it cannot be told.
         because: Why, in words.
+        most: Where it does not, by how much it may do so at most.
     """
 
     judge: str
     favours: bool | None
     because: str
+    most: float = np.nan
 
     @property
     def verdict(self) -> str:
         """The answer in words."""
-        known = {True: "favours itself", False: "does not favour itself", None: "cannot tell"}
-        return known[self.favours]
+        if self.favours is None:
+            return "cannot tell"
+        if self.favours:
+            return "favours itself"
+        if self.most > 0:
+            return f"favours itself by at most {max(self.most, 0.01):.2f}"
+        return "does not favour itself"
 
     def __str__(self) -> str:
         return f"{self.judge}: {self.verdict}, because {self.because}"
+
+
+def matters(share: float) -> float:
+    """What odds of `ODDS` times as much add to a share of 0..1."""
+    return share / (share + (1 - share) / ODDS) - share
+
+
+def on_both_sides(statistics: pd.DataFrame) -> float:
+    """What matters of a difference of EOs, from the shares on both human sides."""
+    return sum(matters(float(statistics.loc[side, "value"])) for side in ("harmful", "legitimate"))
 
 
 def bounded(row: pd.Series) -> str:
@@ -68,35 +99,37 @@ def answer(
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.
     """
-    return Answer(judge, *_found(statistics, placebo, person, sharper))
+    favours, because, most = _found(statistics, placebo, person, sharper)
+    return Answer(judge, favours, because, most)
 
 
-def _found(
-    statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float
-) -> tuple[bool | None, str]:
-    """Whether it favours itself, and why."""
+def _found(statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float) -> Found:
+    """Whether it favours itself, why, and by how much at most."""
     eo = statistics.loc["equal_opportunity"]
     sides = {"its own": float(eo["n_human_own"]), "the other": float(eo["n_human_other"])}
     if not np.nansum(list(sides.values())):
         reason = "no pair with its own response has both a vote and a verdict"
-        return None, f"{reason}; give people's votes, beside them or with --votes"
+        return None, f"{reason}; give people's votes, beside them or with --votes", np.nan
     for side, count in sides.items():
         if count < FEW:
             few = f"people prefer {side} response on only {count:g} of its pairs"
-            return None, f"{few}; {FEW} are needed"
+            return None, f"{few}; {FEW} are needed", np.nan
     regression, beyond = (statistics.loc[name] for name in (REGRESSION, "beyond_no_preference"))
     if regression["n"] and np.isfinite(regression["lo"]):
-        return _by_regression(regression, placebo)
+        wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
+        share = (wins["value"] * wins["n"]).sum() / wins["n"].sum()
+        return _by_regression(regression, placebo, matters(share))
     if beyond["n"] and np.isfinite(beyond["lo"]):
-        found = _by_people(beyond, person, sharper)
+        found = _by_people(beyond, person, sharper, on_both_sides(statistics))
         alone = "three more judges, who also respond to"
         more = alone if regression["reason"] == ALONE else "more judges, or responders, of"
         told = f"; {more} the same items, would tell" if found[0] is None else ""
-        return found[0], found[1] + told
-    return None, f"{regression['reason']}, and {beyond['reason']}; give one or the other"
+        return found[0], found[1] + told, found[2]
+    told = f"{regression['reason']}, and {beyond['reason']}; give one or the other"
+    return None, told, np.nan
 
 
-def _by_regression(row: pd.Series, placebo: pd.DataFrame) -> tuple[bool | None, str]:
+def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found:
     shown = f"it adds {bounded(row)} to its own responses' probability of being chosen"
     if row["lo"] > 0:
         own = placebo.loc[placebo["own"].astype(bool), "effect"]
@@ -104,19 +137,21 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame) -> tuple[bool | None, 
         if len(own) and len(others) and others["effect"].max() >= own.iloc[0]:
             other = others.loc[others["effect"].idxmax()]
             much = f"{other['responder']}'s ({other['effect']:+.2f})"
-            return None, f"{shown}, but as much to {much}, which it did not write"
-        return True, f"{shown}, and less to everyone else's"
-    if row["hi"] < MATTERS:
-        return False, f"{shown}, less than {MATTERS:g}"
-    return None, f"{shown}: neither 0 nor {MATTERS:g} is ruled out"
+            return None, f"{shown}, but as much to {much}, which it did not write", np.nan
+        return True, f"{shown}, and less to everyone else's", np.nan
+    if row["hi"] < least:
+        return False, f"{shown}, less than the {least:.2f} that would matter", row["hi"]
+    return None, f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out", np.nan
 
 
-def _by_people(beyond: pd.Series, person: float, sharper: float) -> tuple[bool | None, str]:
+def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Found:
     shown = f"it favours its own responses by {bounded(beyond)} more than a person in its place"
-    if beyond["hi"] >= MATTERS:
-        return None, f"{shown}, but a judge that only errs in other ways than people shows that too"
+    if beyond["hi"] >= least:
+        told = f"{shown}, but a judge that only errs in other ways than people shows that too"
+        return None, told, np.nan
     # Errors draw a bias towards 0, and the lack of them away from it.
     if sharper < 0 if person >= 0 else sharper > 0:
         kind = "more" if sharper < 0 else "less"
-        return None, f"{shown}, but it errs {kind} than people do, which can hide a preference"
-    return False, f"{shown}, less than {MATTERS:g}"
+        told = f"{shown}, but it errs {kind} than people do, which can hide a preference"
+        return None, told, np.nan
+    return False, f"{shown}, less than the {least:.2f} that would matter", beyond["hi"]

@@ -46,6 +46,7 @@ NAMES = SHARES | {
     "excess_half_ties": "excess, judges' ties as halves",
     "regression_scaled": "its own responses, a scale for each judge",
     "regression": "its own responses, one scale for all",
+    "latent_quality": "its own responses, latent quality",
 }
 NEEDED = {
     "equal_opportunity": "equal opportunity",
@@ -87,8 +88,9 @@ VOTED = (
         "What it adds to the probability of its own response being chosen, controlling for who "
         "wrote the responses, for people's votes and, with a scale for each judge, for the "
         "judge's noise: that number decides the first line. A placebo is the same for responses "
-        "that are not its own.",
-        ("regression_scaled", "regression"),
+        "that are not its own. With latent quality judges and people are all readers of what each "
+        "pair is worth.",
+        ("regression_scaled", "latent_quality", "regression"),
     ),
 )
 UNVOTED = Block(
@@ -211,12 +213,31 @@ def cards(found: Row) -> dict[str, list[Block]]:
     return made
 
 
-def text(found: Row) -> str:
+class Parts(NamedTuple):
+    """A card as it is shown.
+
+    Attributes:
+        first: What the first lines answer, in two parts, a judge each.
+        who: Who is who, a line each.
+        cards: The blocks of each judge; one that wrote nothing has a block without title.
+    """
+
+    first: list[tuple[str, str]]
+    who: list[str]
+    cards: dict[str, list[Block]]
+
+
+def parts(found: Row) -> Parts:
+    """The cards of a set of judgments."""
+    return Parts(first(found), who(found), cards(found))
+
+
+def text(shown: Parts) -> str:
     """Answers, who is who, and the cards."""
-    lines = [f"{said}, because {why}" for said, why in first(found)]
-    lines += ["", *who(found)]
-    for judge, made in cards(found).items():
-        own = judge in found["judges"]
+    lines = [f"{said}, because {why}" for said, why in shown.first]
+    lines += ["", *shown.who]
+    for judge, made in shown.cards.items():
+        own = all(block.title for block in made)
         lines += [
             "",
             *([judge, "=" * len(judge)] if own else [f"{judge} (wrote none of the responses)"]),

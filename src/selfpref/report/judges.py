@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from selfpref.card.rule import MATTERS, answer
+from selfpref.card.rule import answer, on_both_sides
 from selfpref.plots import show
 from selfpref.plots.names import called
 from selfpref.statistics.scaled import EACH
@@ -23,7 +23,7 @@ ROLES = ("judge", "evaluator", "model")
 # No judges: a null judge, and people.
 NOBODY = ("noise", "human")
 # What the rule of `selfpref measure` reads; without votes some of it is not there.
-NEEDED = {"equal_opportunity", "regression_scaled", "beyond_no_preference"}
+NEEDED = {"equal_opportunity", "regression_scaled", "beyond_no_preference", "harmful"}
 CORRECTED = "convention == 'corrected'"
 # Of several languages what holds over all of them.
 AVERAGE = f"{CORRECTED} and language == 'average'"
@@ -193,7 +193,7 @@ def answers(judge: str, found: Frames) -> list[str]:
         if NEEDED - {*rows.index}:
             continue
         votes, regression = rows.loc["beyond_no_preference"], rows.loc["regression_scaled"]
-        if not regression["n"] and votes["n"] and votes["hi"] < MATTERS:
+        if not regression["n"] and votes["n"] and votes["hi"] < on_both_sides(rows):
             continue
         of_set = placebo[placebo["dataset"].eq(dataset)]
         said = answer(judge, rows, of_set, math.nan, math.nan)

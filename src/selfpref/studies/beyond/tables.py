@@ -36,6 +36,7 @@ STATISTICS = (
     "regression",
     "regression_length",
     "regression_scaled",
+    "latent_quality",
     "equal_quality",
     "harmful",
     "neutral",

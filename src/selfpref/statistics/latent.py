@@ -1,0 +1,327 @@
+"""A judge's taste for its own texts where judges and people read one latent quality.
+
+Each pair i of texts A and B has a difference of quality that nobody sees, and that all readers see
+through their own noise: every judge in every order, and every person who voted. With r the effect
+of a responder and u what is particular to the pair,
+
+    q_i = r_A - r_B + u_i,      u_i ~ N(0, 1)
+
+reader m answers B, a tie or A by an ordered logit, F the logistic function,
+
+    P(A) = F(x - t_m),   P(B) = F(-x - t_m),   P(tie) the rest,
+    x = lambda_m q_i + pi_m place + b_m own
+
+with a scale lambda, a tie width t >= 0 and, for judges, a pull pi of the first place (place = 1
+where A was read first, -1 where B was, 0 where nobody knows) and the *own term* b (own = 1 where A
+is the judge's own text, -1 where B is). Unlike in `selfpref.statistics.scaled`, quality is of each
+pair of texts and not of the responder alone, people are readers among others whose single votes may
+be as noisy as they are, and no score is bounded away from a straight line.
+
+u is integrated out on a grid; the likelihood is maximised by BFGS. With H its second derivatives
+and s_g the first ones of cluster g, the errors of the G clusters are robust (Huber 1967),
+
+    var = G / (G - 1) H^-1 (sum_g s_g s_g') H^-1,      interval b -+ t(G - 1) se
+
+A *placebo* is the same term for one judge and another responder's texts, beside all own terms, by
+one Newton step from the fit in which it is 0.
+
+An `effect` is what the term adds to the probability that the judge chooses this text, a tie being
+half, in the mean over its verdicts, given all that was read. It rises with b, so that its bounds
+are those of b.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import expit, stdtrit
+
+from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
+from selfpref.statistics.bootstrap import Floats, Interval
+from selfpref.statistics.effects import NOT_TOLD
+from selfpref.statistics.judged import STUDY, Judged
+from selfpref.statistics.regression import MISSING, SPANNED
+from selfpref.statistics.scaled import PLACEBO
+from selfpref.statistics.turned import HUMAN, ROBUST, Row, told
+
+Places: TypeAlias = npt.NDArray[np.int64]
+LATENT, STATISTIC = "latent quality", "latent_quality"
+# Of u, in standard deviations; a step is narrow beside what a dozen readings leave of it.
+GRID = np.linspace(-5, 5, 41)
+WEIGHTS = -(GRID**2) / 2 - np.log(np.exp(-(GRID**2) / 2).sum())
+# By whether A was read first: it was, B was, nobody knows.
+PLACES = np.array([1.0, -1.0, 0.0])
+# Answers B, tie, A.
+ANSWERS = 3
+# A tie width starts here, in logits. Second derivatives are differences at this step.
+WIDTH, STEP = 0.5, 1e-4
+# Beyond so many pairs, or judges times responders, the fit takes minutes.
+MOST_PAIRS, MOST_CELLS = 20_000, 150
+UNVOTED, ONE_CLUSTER = "nobody voted", "all pairs are of one prompt"
+TOO_MANY = f"more than {MOST_PAIRS} pairs, or {MOST_CELLS} judges times responders"
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What was answered about each pair, as counts.
+
+    Attributes:
+        judges: Their names; people are the reader after the last.
+        responders: Their names.
+        texts: Of each *kind* of pair the places of A's and B's responder, `[kinds, 2]`.
+        kind: Of each pair, `[pairs]`.
+        cluster: Of each pair, `[pairs]`.
+        counts: Answers of each reader and place, `[pairs, judges + 1, places, answers]`.
+    """
+
+    judges: list[str]
+    responders: list[str]
+    texts: Places
+    kind: Places
+    cluster: Places
+    counts: Floats
+
+    @classmethod
+    def of(cls, data: Judged) -> "Readings":
+        """All verdicts and votes on the pairs of a data set that its judges read."""
+        single = verdict_scores(data.tables["verdicts"])
+        answers = decide(single["score"].to_numpy(dtype=float), data.settings.threshold)
+        read_first = single["presented"].map({"first": 0, "second": 1}).fillna(2)
+        verdicts = single[PAIR].assign(reader=single["judge"], place=read_first, answer=answers)
+        votes = oriented_votes(data.tables["labels"]).rename(columns={"vote": "answer"})
+        votes = votes[[*PAIR, "answer"]].assign(reader="", place=2)
+        known = data.pairs.drop_duplicates(PAIR)[[*PAIR, "cluster"]]
+        rows = pd.concat([verdicts, votes]).dropna(subset="answer").merge(known, on=PAIR)
+        judges = names_of(verdicts["reader"])
+        responders = names_of(rows["first"], rows["second"])
+        pairs = rows.drop_duplicates(PAIR)
+        kinds = pairs.groupby(PAIR[1:], sort=True).ngroup().to_numpy()
+        sides = pairs.iloc[np.unique(kinds, return_index=True)[1]][PAIR[1:]]
+        texts = np.stack([pd.Index(responders).get_indexer(sides[side]) for side in sides], -1)
+        number = rows.groupby(PAIR, sort=False).ngroup().to_numpy()
+        counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
+        reader = pd.Index([*judges, ""]).get_indexer(rows["reader"])
+        answer = (2 * rows["answer"]).astype(int)
+        np.add.at(counts, (number, reader, rows["place"].astype(int), answer), 1.0)
+        return cls(judges, responders, texts, kinds, pd.factorize(pairs["cluster"])[0], counts)
+
+    @cached_property
+    def ends(self) -> Places:
+        """Where a cluster ends and the next one begins, of pairs sorted by cluster."""
+        return np.flatnonzero(np.diff(np.sort(self.cluster))) + 1
+
+    @cached_property
+    def sides(self) -> Floats:
+        """1 where A is of a responder, -1 where B is: `[kinds, responders]`."""
+        place = np.eye(len(self.responders))
+        found: Floats = place[self.texts[:, 0]] - place[self.texts[:, 1]]
+        return found
+
+    @property
+    def reason(self) -> str:
+        """Why there is no fit, or nothing."""
+        if not self.counts[:, -1].any():
+            return UNVOTED
+        cells = len(self.judges) * len(self.responders)
+        if len(self.kind) > MOST_PAIRS or cells > MOST_CELLS:
+            return TOO_MANY
+        return "" if len(self.ends) else ONE_CLUSTER
+
+    def of_text(self, responder: int) -> Places:
+        """The pairs that hold a text of a responder."""
+        return np.flatnonzero((self.texts == responder).any(axis=1)[self.kind])
+
+    @cached_property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """Which parameters are fitted: those that some answer speaks of, of all terms the own."""
+        j, r = len(self.judges), len(self.responders)
+        answered = self.counts.sum(axis=0)
+        placed = np.abs(PLACES) @ answered[:j].sum(axis=-1).T > 0
+        own = np.array([[judge == name for name in self.responders] for judge in self.judges])
+        ties, some = answered[..., 1].sum(axis=1) > 0, answered.sum(axis=(1, 2)) > 0
+        read = [np.ones(r - 1, dtype=bool), some, placed, ties, own.reshape(j * r)]
+        return np.concatenate(read)
+
+    def split(self, theta: Floats) -> list[Floats]:
+        """The parameters r, lambda, pi, log t and b `[judges, responders]` of a vector of all."""
+        j, r = len(self.judges), len(self.responders)
+        parts = np.split(theta, np.cumsum([r - 1, j + 1, j, j + 1]))
+        return [*parts[:4], parts[4].reshape(j, r)]
+
+    def probabilities(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        """P of each answer with its derivatives by x and by log t, relative to P.
+
+        Returns:
+            `[kinds, readers, places, answers, grid]` each.
+        """
+        r, scale, pull, log_width, terms = self.split(theta)
+        quality = (self.sides[:, 1:] @ r)[:, None] + GRID
+        own = np.pad(self.sides @ terms.T, ((0, 0), (0, 1)))
+        x = scale[:, None, None] * quality[:, None, None]
+        x = x + np.pad(pull, (0, 1))[:, None, None] * PLACES[:, None] + own[..., None, None]
+        tied = self.counts[:, :, :, 1].sum(axis=(0, 2)) > 0
+        width = np.where(tied, np.exp(log_width), 0.0)[:, None, None]
+        a, b = expit(x - width), expit(-x - width)
+        da, db = a * (1 - a), b * (1 - b)
+        p = np.maximum(np.stack([b, 1 - a - b, a], axis=-2), np.finfo(float).tiny)
+        by_x = np.stack([-db, db - da, da], axis=-2) / p
+        by_width = np.stack([-db, da + db, -da], axis=-2) * width[..., None] / p
+        return p, by_x, by_width
+
+    def posterior(self, log_p: Floats) -> tuple[Floats, Floats]:
+        """The log-likelihood of each pair, `[pairs]`; the weights of its grid, `[pairs, grid]`."""
+        joint = np.empty((len(self.kind), len(GRID)))
+        for kind, table in enumerate(log_p):
+            mine = self.kind == kind
+            joint[mine] = self.counts[mine].reshape(mine.sum(), -1) @ table.reshape(-1, len(GRID))
+        joint += WEIGHTS
+        most = joint.max(axis=1, keepdims=True)
+        shares = np.exp(joint - most)
+        total = shares.sum(axis=1, keepdims=True)
+        return (np.log(total) + most)[:, 0], shares / total
+
+    def expected(self, weights: Floats, pairs: Places) -> Floats:
+        """Answers by point of the grid, of some pairs: shaped as the probabilities."""
+        found = np.zeros((len(self.texts), *self.counts.shape[1:], len(GRID)))
+        for kind in np.unique(self.kind[pairs]):
+            mine = pairs[self.kind[pairs] == kind]
+            counts = self.counts[mine].reshape(len(mine), -1)
+            found[kind] = (counts.T @ weights[mine]).reshape(found[kind].shape)
+        return found
+
+    def slope(self, theta: Floats, answers: Floats, by_x: Floats, by_width: Floats) -> Floats:
+        """The derivative of the log-likelihood by every parameter, from expected answers."""
+        r, scale, *_ = self.split(theta)
+        along = (answers * by_x).sum(axis=3)
+        quality = (self.sides[:, 1:] @ r)[:, None] + GRID
+        by_kind = along.sum(axis=(2, 3))
+        parts = [
+            (by_kind @ scale) @ self.sides[:, 1:],
+            np.einsum("dmpk,dk->m", along, quality),
+            np.einsum("dmpk,p->m", along, PLACES)[:-1],
+            (answers * by_width).sum(axis=(0, 2, 3, 4)),
+            (by_kind[:, :-1].T @ self.sides).ravel(),
+        ]
+        return np.concatenate(parts)
+
+    def value_and_slope(self, theta: Floats) -> tuple[float, Floats]:
+        """The log-likelihood, and its derivative by every parameter."""
+        p, *derivatives = self.probabilities(theta)
+        total, weights = self.posterior(np.log(p))
+        answers = self.expected(weights, np.arange(len(self.kind)))
+        return float(total.sum()), self.slope(theta, answers, *derivatives)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The parameters at the maximum, with what errors and placebos need.
+
+    Attributes:
+        readings: Of what.
+        theta: All parameters.
+        hessian: Second derivatives of the log-likelihood by all parameters.
+        scores: First ones of each cluster, `[clusters, parameters]`.
+    """
+
+    readings: Readings
+    theta: Floats
+    hessian: Floats
+    scores: Floats
+
+    def term(self, place: int, level: float) -> tuple[float, float, float]:
+        """A parameter with its interval; of a placebo by one step from 0. NaN where not told."""
+        free = np.union1d(np.flatnonzero(self.readings.free), [place])
+        square = -self.hessian[np.ix_(free, free)]
+        spread = np.sqrt(np.diag(square))
+        if not (spread > 0).all():
+            return np.nan, np.nan, np.nan
+        if np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
+            return np.nan, np.nan, np.nan
+        row = np.linalg.inv(square)[np.searchsorted(free, place)]
+        value = self.theta[place] + float(row @ self.scores[:, free].sum(axis=0))
+        each, clusters = self.scores[:, free] @ row, len(self.scores)
+        error = np.sqrt(clusters / (clusters - 1) * float(each @ each))
+        half = float(error * stdtrit(clusters - 1, (1 + level) / 2))
+        return value, value - half, value + half
+
+    def effect(self, judge: int, responder: int, level: float) -> Interval:
+        """What a judge's term for a responder's texts adds to the probability of choosing them."""
+        of, theta = self.readings, self.theta.copy()
+        place = len(theta) - (len(of.judges) - judge) * len(of.responders) + responder
+        _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
+        answers = of.expected(weights, of.of_text(responder))[:, judge].sum(axis=2)
+        first, means = of.sides[:, responder, None, None] > 0, []
+        for value in (0.0, *self.term(place, level)):
+            theta[place] = value
+            p = of.probabilities(theta)[0][:, judge]
+            score = p[:, :, 2] + p[:, :, 1] / 2
+            means.append(float((answers * np.where(first, score, 1 - score)).sum() / answers.sum()))
+        value, lo, hi = (mean - means[0] for mean in means[1:])
+        return Interval(value, lo, hi, 0.0)
+
+
+def fit(readings: Readings) -> Fitted | None:
+    """The most likely parameters; None where the search does not settle."""
+    j, r = len(readings.judges), len(readings.responders)
+    widths = np.full(j + 1, np.log(WIDTH))
+    theta = np.concatenate([np.zeros(r - 1), np.ones(j + 1), np.zeros(j), widths, np.zeros(j * r)])
+    free = readings.free
+
+    def full(values: Floats) -> Floats:
+        made = theta.copy()
+        made[free] = values
+        return made
+
+    def minus(values: Floats) -> tuple[float, Floats]:
+        value, slope = readings.value_and_slope(full(values))
+        return -value / len(readings.kind), -slope[free] / len(readings.kind)
+
+    found = minimize(minus, theta[free], jac=True, method="BFGS", options={"gtol": 1e-6})
+    if np.abs(found.jac).max() > 1e-4:
+        return None
+    theta = full(found.x)
+    ahead, behind = (
+        [readings.value_and_slope(theta + sign * STEP * one)[1] for one in np.eye(len(theta))]
+        for sign in (1, -1)
+    )
+    hessian = (np.array(ahead) - np.array(behind)) / (2 * STEP)
+    p, *derivatives = readings.probabilities(theta)
+    _, weights = readings.posterior(np.log(p))
+    scores = [
+        readings.slope(theta, readings.expected(weights, one), *derivatives)
+        for one in np.split(np.argsort(readings.cluster, kind="stable"), readings.ends)
+    ]
+    return Fitted(readings, theta, (hessian + hessian.T) / 2, np.array(scores))
+
+
+def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
+    """Own terms and placebos of one data set that judges read and people voted on.
+
+    Args:
+        data: The data set.
+
+    Returns:
+        The rows `latent_quality`, of judges with own texts; and the columns `PLACEBO`, without the
+        terms that the answers do not tell.
+    """
+    readings, level = Readings.of(data), data.settings.bootstrap.level
+    fitted = fit(readings) if readings.reason == "" else None
+    read = readings.counts[:, :-1].sum(axis=(2, 3)) > 0
+    rows, cells = [], []
+    for place in np.ndindex(len(readings.judges), len(readings.responders)):
+        judge, responder = readings.judges[place[0]], readings.responders[place[1]]
+        own, n = judge == responder, int(read[readings.of_text(place[1]), place[0]].sum())
+        found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
+        if own:
+            row: Row = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": HUMAN}
+            row |= {"statistic": STATISTIC, "unit": "probability"}
+            said = (readings.reason or NOT_TOLD) if np.isnan(found.value) else found
+            rows.append(told(row, said, n, n, ROBUST))
+        if not np.isnan(found.value):
+            who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
+            cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})
+    return rows, pd.DataFrame(cells, columns=PLACEBO)

@@ -1,0 +1,105 @@
+"""The latent-quality model finds what was planted, and nothing where nothing was."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from judged_sets import data_set
+from scipy.optimize import approx_fprime
+from scipy.special import expit
+
+from selfpref.statistics import latent
+
+NAMES = ("j", "k", "l", "m")
+# Scale, pull of the first place, and tie width of each judge; people read three times.
+READERS = {"j": (2.0, 0.8, 0.3), "k": (1.0, -0.5, 0.2), "l": (0.6, 0.0, 0.5), "m": (1.2, 0.2, 0.0)}
+
+
+def simulated(rng, term=None, items=60):
+    """Four judges read all pairs of their own texts in both orders; three people vote.
+
+    Args:
+        rng: Draws.
+        term: What each judge adds for each responder, in logits, by (judge, responder).
+        items: How many prompts.
+    """
+    votes, verdicts, worth = [], [], dict(zip(NAMES, (0.6, 0.2, 0.0, -0.5), strict=True))
+
+    def answer(a, b, x, width):
+        draw = rng.random()
+        return a if draw < expit(x - width) else "tie" if draw < expit(x + width) else b
+
+    for item, (a, b) in ((n, pair) for n in range(items) for pair in combinations(NAMES, 2)):
+        quality = worth[a] - worth[b] + rng.normal()
+        votes += [(item, a, b, answer(a, b, 0.9 * quality, 0.2), who) for who in "pqr"]
+        for judge, (scale, pull, width) in READERS.items():
+            own = (term or {}).get((judge, a), 0.0) - (term or {}).get((judge, b), 0.0)
+            for first, second, sign in ((a, b, 1), (b, a, -1)):
+                choice = answer(a, b, scale * quality + sign * pull + own, width)
+                verdicts.append((item, judge, first, second, choice))
+    return data_set(votes=votes, verdicts=verdicts)
+
+
+def shown(data):
+    rows, cells = latent.of_pairs(data)
+    assert set(cells["model"]) == {latent.LATENT}
+    return pd.DataFrame(rows).set_index("judge"), cells.set_index(["judge", "responder"])
+
+
+def test_a_planted_taste_is_recovered_and_no_other_judge_gets_one(rng):
+    data = simulated(rng, {("j", "j"): 1.0})
+    rows, cells = shown(data)
+    found = latent.fit(latent.Readings.of(data))
+    terms = found.readings.split(found.theta)[-1]
+    assert terms[0, 0] == pytest.approx(1.0, abs=0.35)
+    assert rows.loc["j", "lo"] > 0
+    assert (rows.loc[["k", "l", "m"], "lo"] < 0).all()
+    assert (rows.loc[["k", "l", "m"], "hi"] > 0).all()
+    assert rows["n"].tolist() == [180] * 4
+    assert rows.loc["j", "value"] == cells.loc[("j", "j"), "effect"]
+    # The judges' own cells are fitted; all others are placebos, beside them.
+    assert cells["own"].sum() == 4
+    assert len(cells) == 16
+
+
+def test_the_readers_are_told_from_each_other(rng):
+    found = latent.fit(latent.Readings.of(simulated(rng, items=150)))
+    worth, scale, pull, log_width, terms = found.readings.split(found.theta)
+    assert worth == pytest.approx([-0.4, -0.6, -1.1], abs=0.3)
+    assert scale == pytest.approx([2.0, 1.0, 0.6, 1.2, 0.9], rel=0.3)
+    assert pull == pytest.approx([0.8, -0.5, 0.0, 0.2], abs=0.25)
+    # One judge never ties.
+    assert np.exp(log_width[[0, 1, 2, 4]]) == pytest.approx([0.3, 0.2, 0.5, 0.2], abs=0.1)
+    assert np.abs(np.diag(terms)).max() < 0.5
+
+
+def test_the_slope_is_that_of_the_likelihood(rng):
+    readings = latent.Readings.of(simulated(rng, items=12))
+    theta = rng.normal(scale=0.4, size=len(readings.free))
+    _, slope = readings.value_and_slope(theta)
+    near = approx_fprime(theta, lambda point: readings.value_and_slope(point)[0], 1e-7)
+    assert slope == pytest.approx(near, abs=0.01)
+
+
+def test_a_placebo_by_one_step_is_near_the_fitted_one(rng):
+    data = simulated(rng, {("k", "l"): 0.4})
+    found = latent.fit(latent.Readings.of(data))
+    place = len(found.theta) - 16 + 4 * NAMES.index("k") + NAMES.index("l")
+    value, lo, hi = found.term(place, 0.95)
+    assert lo < 0.4 < hi
+    free = found.readings.free.copy()
+    free[place] = True
+    object.__setattr__(found.readings, "free", free)
+    assert latent.fit(found.readings).theta[place] == pytest.approx(value, abs=0.1)
+
+
+def test_what_cannot_be_fitted_says_why(rng, monkeypatch):
+    data = simulated(rng, items=4)
+    monkeypatch.setattr(latent, "MOST_PAIRS", 10)
+    rows, cells = latent.of_pairs(data)
+    assert {row["reason"] for row in rows} == {latent.TOO_MANY}
+    assert cells.empty
+    nobody = data_set(verdicts=[(n, "j", "j", "k", "j") for n in range(12)])
+    (row,), _ = latent.of_pairs(nobody)
+    assert (row["n"], row["reason"]) == (0, latent.UNVOTED)
