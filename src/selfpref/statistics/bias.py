@@ -66,7 +66,15 @@ import pandas as pd
 import pyarrow
 from pyarrow import compute
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Clusters, Floats, Interval, ratio
+from selfpref.statistics.bootstrap import (
+    ClusterBootstrap,
+    Clusters,
+    Floats,
+    Interval,
+    cluster_sums,
+    ratio,
+)
+from selfpref.statistics.regression import pearson
 from selfpref.statistics.shares import difference, share_interval
 from selfpref.tables import release
 from selfpref.tables.schemas import TIE
@@ -551,9 +559,9 @@ def excess_intervals(
 ) -> tuple[Interval, Interval]:
     """The excess and the mean EO of the other judges, with their intervals.
 
-    Where `few_decide`, the excess has the interval of a difference of two estimates (Zou & Donner
-    2008), from Newcombe's of the judge's EO and the mean of those of the others. That takes the
-    others to err alike, and unlike the judge: too wide where they do not, and never too narrow.
+    Where `few_decide`, the excess has the interval of a difference of two dependent estimates
+    (`selfpref.statistics.shares`) from those of the judge's EO and of the others' mean. Their
+    correlation is that over the data with one cluster left out at a time.
 
     Args:
         cells: What each pair adds, `[pairs, judges, 4]`, the judge that wrote the responses first.
@@ -564,9 +572,16 @@ def excess_intervals(
     over, others = bootstrap.estimates(cells, clusters, _excess_and_others, *names)
     if np.isnan(over.value) or not few_decide(cells.sum(axis=0)):
         return over, others
-    each = [_newcombe(part, clusters, bootstrap.level) for part in np.moveaxis(cells, 1, 0)]
-    lo, hi = (np.nanmean([getattr(one, end) for one in each[1:]]) for end in ("lo", "hi"))
-    return difference(each[0], Interval(others.value, float(lo), float(hi), 0.0)), others
+    mine, *theirs = (
+        equal_opportunity_interval(part, clusters, bootstrap, *names)
+        for part in np.moveaxis(cells[:, :2], 1, 0)
+    )
+    if cells.shape[1] == 2:
+        (others,) = theirs
+    sums = cluster_sums(cells, clusters)
+    left = equal_opportunity(sums.sum(axis=0) - sums)
+    alike = float(np.nan_to_num(pearson(left[:, 0], others_mean(left))))
+    return difference(mine, others, max(alike, 0.0)), others
 
 
 def _excess_and_others(totals: Floats) -> Floats:

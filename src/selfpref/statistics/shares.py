@@ -21,6 +21,8 @@ or 1, so that no resample varies it, or rests on a handful of events, the interv
 (1998, method 10), from the two Wilson intervals (l, u):
 
     p - q - sqrt((p - l_p)^2 + (u_q - q)^2),      p - q + sqrt((u_p - p)^2 + (q - l_q)^2)
+
+and of estimates with correlation r, 2 r times the product is taken off each square (Zou 2007).
 """
 
 import numpy as np
@@ -132,9 +134,13 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
     return found
 
 
-def difference(one: Interval, other: Interval) -> Interval:
-    """Newcombe's interval of the first share minus the second."""
+def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
+    """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
     value = one.value - other.value
-    below = np.hypot(one.value - one.lo, other.hi - other.value)
-    above = np.hypot(one.hi - one.value, other.value - other.lo)
-    return Interval(value, value - float(below), value + float(above), 0.0)
+    sides = (
+        np.array([one.value - one.lo, other.hi - other.value]),
+        np.array([one.hi - one.value, other.value - other.lo]),
+    )
+    covariance = np.array([[1.0, -correlation], [-correlation, 1.0]])
+    below, above = (float(np.sqrt(side @ covariance @ side)) for side in sides)
+    return Interval(value, value - below, value + above, 0.0)
