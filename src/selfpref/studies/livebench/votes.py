@@ -36,6 +36,7 @@ RULES = [*CALLS, ALONE, WITHOUT]
 VOTES = ["category", "rule", "responder", "share", "n", "undecided", "lo", "hi"]
 ENDS = ["category", "rule", "outcome", "n"]
 AGREEMENT = [*PLACE, "judges", *bounded("kappa", "unanimous"), "n", "n_dropped"]
+AGAINST = ["judge", "share", "lo", "hi", "n", "alone", "asked", "elsewhere"]
 # How a vote ended.
 MAJORITY, BROKEN = "majority", "tie-break"
 NO_MAJORITY, NO_DECISION = "no majority", "tie-breaker failed"
@@ -139,6 +140,32 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
     credited = credited.rename(columns={"choice": "credited"})[[*key, "credited"]]
     table = table[[*key, "shown", "chosen"]].merge(credited, on=key, how="left")
     return table.sort_values(key, ignore_index=True)
+
+
+def against_all(panel: Panel, calls: pd.DataFrame) -> pd.DataFrame:
+    """How often each judge chooses its own response where no other judge does.
+
+    Args:
+        panel: The study.
+        calls: As `tie_breaks` returns them.
+
+    Returns:
+        `judge, share, lo, hi, n` (questions that it and another judge decided), `alone` (where no
+        other chose its response), and of these `asked` (a tie-breaker was, and chose a response)
+        and `elsewhere` (it chose another one too).
+    """
+    votes = panel.choices.pivot(index="item_id", columns="judge", values="choice")
+    cluster = panel.choices.groupby("item_id")["cluster"].first()
+    chosen, found = calls.set_index("item_id")["chosen"].dropna().reindex(votes.index), []
+    for judge in panel.judges:
+        others = votes.drop(columns=judge)
+        known = votes[judge].notna() & others.notna().any(axis=1)
+        alone = votes[judge].eq(judge) & ~others.eq(judge).any(axis=1)
+        one = share_interval(alone[known], cluster[known], panel.bootstrap.level)
+        asked = known & alone & chosen.notna()
+        counts = (known.sum(), (known & alone).sum(), asked.sum(), (asked & chosen.ne(judge)).sum())
+        found.append((judge, one.value, one.lo, one.hi, *counts))
+    return pd.DataFrame(found, columns=AGAINST)
 
 
 def fleiss(totals: Floats) -> Floats:
