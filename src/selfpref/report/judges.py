@@ -81,7 +81,10 @@ SHOWN = {
         ),
         Excerpt(
             *("wataoka", "position", "pairs == 'all'"),
-            {"first_share": "verdicts for what is read first (0.5)"},
+            {
+                "first_share": "verdicts for what is read first (0.5)",
+                "reversal_rate": "pairs that the order decides",
+            },
         ),
     ],
     "panickssery": [

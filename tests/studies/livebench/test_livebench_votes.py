@@ -1,10 +1,12 @@
 """The rules of the vote, and how several orders become one choice."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
 from selfpref.studies.livebench.panel import settled
-from selfpref.studies.livebench.votes import NOBODY, ended
+from selfpref.studies.livebench.votes import NOBODY, against_all, ended
 
 
 def vote(votes, calls=NOBODY):
@@ -66,3 +68,24 @@ def test_several_orders_become_one_choice(read, wanted):
     (row,) = settled(votes.assign(**place)).itertuples()
     assert row.candidates == ["x", "y"]
     assert (None if pd.isna(row.choice) else row.choice, row.outcome, row.orders) == wanted
+
+
+def test_a_judge_against_all_others_is_counted_with_the_tie_breaker():
+    names = ("x", "y", "z")
+    votes = [("x", "y", "z"), ("x", "x", "y"), ("y", "y", "z"), ("x", "z", "z"), ("x", None, None)]
+    rows = [
+        {"item_id": f"i{n}", "cluster": f"i{n}", "judge": judge, "choice": choice}
+        for n, said in enumerate(votes)
+        for judge, choice in zip(names, said, strict=True)
+    ]
+    panel = SimpleNamespace(
+        choices=pd.DataFrame(rows), judges=names, bootstrap=SimpleNamespace(level=0.95)
+    )
+    calls = pd.DataFrame({"item_id": ["i0", "i3"], "chosen": ["y", "x"]})
+    found = against_all(panel, calls).set_index("judge")
+    # Nobody else decided the last question.
+    assert found["n"].tolist() == [4, 4, 4]
+    assert found["alone"].to_dict() == {"x": 2, "y": 1, "z": 2}
+    assert found.loc["x", ["asked", "elsewhere"]].tolist() == [2, 1]
+    assert found.loc["x", "share"] == 0.5
+    assert found.loc["x", "lo"] < 0.5 < found.loc["x", "hi"]
