@@ -57,7 +57,8 @@ def of(**changed):
             "looked for pairs: item, responder_a, responder_b, label, judge, order; fastchat: "
             "question_id, model_1, model_2, g1_winner, g2_winner, judge; arena: question_id, "
             "model_a, model_b, winner; alpaca-eval: instruction, generator_1, generator_2, "
-            "annotator, preference; reviews: question_id or message_id, score",
+            "annotator, preference; reviews: question_id or message_id, score; "
+            "marks: item, judge, responder, score, key",
         ),
         (
             "f.jsonl",

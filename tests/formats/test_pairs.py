@@ -66,6 +66,7 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"verdict": "neither"}, "verdict names the unknown responder 'neither'"),
         ({"order": "first"}, "order 'first'; give ab, ba or leave it empty"),
         ({"responder_b": "x"}, "are both 'x'"),
+        ({"responder_a": "b"}, "responder_a 'b' is what a label calls a side; rename it"),
         ({"judge": ""}, "judge is empty"),
         ({"probability_a": 1.2, "probability_b": 0}, "not in 0..1"),
         ({"probability_a": -0.7, "probability_b": -1.2}, "not logarithms"),

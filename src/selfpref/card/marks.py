@@ -24,13 +24,13 @@ import pandas as pd
 from selfpref.card import words
 from selfpref.card.rule import Answer, bounded
 from selfpref.errors import SelfprefError
+from selfpref.formats.judgments import MARKS
 from selfpref.formats.records import records
 from selfpref.formats.rows import filled, numbers, refuse, refuse_again
 from selfpref.statistics.bias import FEW, names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.third import BEYOND, BOTH, SCALES, third_judge
 
-COLUMNS = ("item", "judge", "responder", "score", "key")
 NAMES = ["item", "judge", "responder", "task", "cluster"]
 SENTENCE = (
     "How much higher it marks its own answer than another one, beyond what a third judge, who "
@@ -101,7 +101,8 @@ def answer(judge: str, third: pd.DataFrame) -> Answer:
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
         return Answer(judge, None, f"{few}, and a third judge; {FEW} are needed")
     if wrong["lo"] > 0 and beyond["lo"] > 0:
-        return Answer(judge, True, f"{shown}, and {bounded(beyond)} above its right ones")
+        more = f"{shown}, and {bounded(beyond)} above its right ones"
+        return Answer(judge, True, f"{more}; it may like its own, or repeat its own mistakes")
     if wrong["hi"] < SMALL * wrong["spread"]:
         small = f"{shown}, under {SMALL:g} of a standard deviation"
         return Answer(judge, False, small, wrong["hi"])
@@ -113,7 +114,7 @@ def are(path: Path) -> bool:
     if path.is_dir() or not path.exists():
         return False
     _, record = next(records(path), (0, {}))
-    return set(COLUMNS) <= set(record)
+    return set(MARKS) <= set(record)
 
 
 def read(path: Path, alias: Mapping[str, str]) -> pd.DataFrame:
@@ -125,9 +126,9 @@ def read(path: Path, alias: Mapping[str, str]) -> pd.DataFrame:
     numbered = list(records(path))
     raw = pd.DataFrame([row for _, row in numbered], dtype=object)
     raw = raw.assign(file=f"{path}, line", line=[number for number, _ in numbered])
-    for name in COLUMNS:
-        refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(COLUMNS)}")
-    unknown = sorted({*raw.columns} - {*COLUMNS, *NAMES, "file", "line"})
+    for name in MARKS:
+        refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(MARKS)}")
+    unknown = sorted({*raw.columns} - {*MARKS, *NAMES, "file", "line"})
     told = f"unknown column {unknown[:1]}; remove it or correct its spelling"
     refuse(raw, pd.Series(bool(unknown), index=raw.index), told)
     raw = raw.assign(task=raw.get("task", ""), cluster=raw.get("cluster", raw["item"]))

@@ -24,6 +24,8 @@ from selfpref.formats.records import Records, records
 from selfpref.formats.rows import Read, gather, refuse
 
 AUTO = "auto"
+# Of a file of marks, which holds no judgments (`selfpref.card.marks`).
+MARKS = ("item", "judge", "responder", "score", "key")
 # Fields that have to be there and may be empty; all others that have to be there hold names.
 EMPTY = {"label", "order", "g1_winner", "g2_winner", "winner", "preference", *reviews.FIELDS}
 
@@ -101,6 +103,8 @@ def _recognised(path: Path, wanted: str = AUTO, *, voted: bool = False) -> Forma
         if wanted == name or len(lacking) < min(least, len(needed) / 2):
             near = "" if wanted == name else f" for the format {name}, the nearest"
             told, least = f"no {form.field} {', '.join(map(repr, lacking))}{near}", len(lacking)
+    if wanted == AUTO and not voted:
+        looked.append(f"marks: {', '.join(MARKS)}")
     shown = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
         f"{path}: {told}; it has the fields {shown}\nlooked for {'; '.join(looked)}"

@@ -157,6 +157,9 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
         unprintable = [value for value in frame[name].dropna().unique() if not value.isprintable()]
         wrong = frame[name].isin(unprintable)
         refuse(frame, wrong, f"{name} {{{name}}} is not printable; rename it")
+    for name in WHO[1:]:
+        side = frame[name].isin(("a", "b", TIE))
+        refuse(frame, side, f"{name} {{{name}}} is what a label calls a side; rename it")
     same = frame["responder_a"].eq(frame["responder_b"])
     refuse(frame, same, "responder_a and responder_b are both {responder_a}; give two")
     unknown = frame["order"].notna() & ~frame["order"].isin(ORDERS)
