@@ -93,6 +93,13 @@ def _measure(arguments: argparse.Namespace) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _validate(arguments: argparse.Namespace) -> None:
+    from selfpref.card import validate
+
+    found = validate.like(arguments.like) if arguments.like else validate.table()
+    print(validate.markdown(found), end="")
+
+
 def _claims(arguments: argparse.Namespace) -> None:
     from selfpref.studies.claims import write
 
@@ -155,6 +162,14 @@ def _parser() -> argparse.ArgumentParser:
     measure.add_argument("--html", type=Path, help="write the cards to this file")
     measure.add_argument("--json", type=Path, help="write the numbers to this file")
     measure.set_defaults(call=_measure)
+
+    validate = commands.add_parser(
+        "validate", help="what each measure sees of simulated judges, one planted property each"
+    )
+    validate.add_argument(
+        "--like", type=Path, metavar="FILE", help="on the items, judges and votes of this file"
+    )
+    validate.set_defaults(call=_validate)
 
     claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
     claims.add_argument("out", type=Path, help="the table (.csv)")

@@ -100,7 +100,7 @@ def answer(judge: str, third: pd.DataFrame) -> Answer:
     if wrong["items"] < FEW or not np.isfinite(wrong["lo"]):
         few = f"only {wrong['items']} items have its own answer and another one wrong by the key"
         return Answer(judge, None, f"{few}, and a third judge; {FEW} are needed")
-    if wrong["lo"] > 0 and beyond["lo"] > 0:
+    if wrong["lo"] > 0:
         more = f"{shown}, and {bounded(beyond)} above its right ones"
         return Answer(judge, True, f"{more}; it may like its own, or repeat its own mistakes")
     if wrong["hi"] < SMALL * wrong["spread"]:

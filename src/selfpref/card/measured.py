@@ -96,8 +96,9 @@ def of_rows(
     judge: str | None,
     alias: Mapping[str, str],
     name: str,
+    resamples: int | None = None,
 ) -> Measured:
-    """As `measure`, of gathered rows.
+    """As `measure`, of gathered rows; `resamples` where not as many as for a user's file.
 
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
@@ -119,7 +120,7 @@ def of_rows(
     if made["verdicts"].empty:
         reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
         refuse(whole, whole["item"].notna(), reason)
-    data = _judged(made)
+    data = _judged(made, resamples)
     judges = names_of(data.pairs["judge"])
     wanted = judges if judge is None else [alias.get(judge, judge)]
     if wanted[0] not in judges:
@@ -136,7 +137,9 @@ def of_rows(
     return _measured(data, name, Names(own, alone, responders, unmatched, _unjudged(data)))
 
 
-def _judged(made: Frames) -> Judged:
+def _judged(made: Frames, resamples: int | None = None) -> Judged:
+    many = len(made["verdicts"]) >= MANY
+    count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
     settings = Settings(
         threshold=0.5,
         human_ties="drop",
@@ -146,9 +149,7 @@ def _judged(made: Frames) -> Judged:
         bins=8,
         binning="count",
         scale="log-perplexity",
-        bootstrap=ClusterBootstrap(
-            min(RESAMPLES, FEWER) if len(made["verdicts"]) >= MANY else RESAMPLES, seed=SEED
-        ),
+        bootstrap=ClusterBootstrap(count, seed=SEED),
     )
     # The texts, and with them their lengths, are left in the file.
     given = {**made, "responses": made["responses"].assign(length=0)}

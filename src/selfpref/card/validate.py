@@ -1,0 +1,114 @@
+"""`selfpref validate`: what each measure sees of judges of whom one thing is known.
+
+Each row of the table is a simulated judge with one property (`selfpref.card.worlds`), beside three
+that have none; each column a measure of it. A judge *favours itself* in two rows alone: what the
+rule says in another is a wrong alarm, and what it does not say in these is a miss.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from selfpref.card import marks
+from selfpref.card.measured import of_rows
+from selfpref.card.worlds import NAMES, PROPERTIES, WORTH, Property, World, design
+from selfpref.errors import SelfprefError
+from selfpref.formats import judgments
+from selfpref.statistics.bias import names_of
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.third import BOTH
+from selfpref.statistics.threads import at_once
+
+SEED, QUESTIONS, RESAMPLES = 7, 200, 500
+MEASURES = {
+    "equal_opportunity": "EO",
+    "demographic_parity": "DP",
+    "beyond_no_preference": "EO beyond a person",
+    "excess": "excess",
+    "regression_scaled": "own term, linear",
+    "latent_quality": "own term, latent",
+}
+THIRD = "third judge, both wrong"
+PAIRS, MARKS = "pairs: favours itself?", "marks: favours itself?"
+
+
+def cell(row: Mapping[str, float | None]) -> str:
+    """A value, with a star where its interval excludes 0."""
+    value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
+    if value is None or np.isnan(value):
+        return "–"
+    apart = lo is not None and hi is not None and (lo > 0 or hi < 0)
+    return f"{round(value, 2) + 0.0:+.2f}{'*' * apart}"
+
+
+def verdict(favours: bool | None, taste: float) -> str:
+    """What the rule says, and whether that is wrong."""
+    said = {True: "yes", False: "by little at most", None: "cannot tell"}[favours]
+    wrong = "wrong alarm" if favours and not taste else "miss" if taste and not favours else ""
+    return f"**{said}: {wrong}**" if wrong else said
+
+
+def row(
+    verdicts: pd.DataFrame, votes: pd.DataFrame, judges: Sequence[str], one: Property
+) -> dict[str, str]:
+    """One simulated judge, the first of these, by every measure.
+
+    Args:
+        verdicts: Who was asked, a row a verdict; what they said is simulated.
+        votes: Who voted, a row a vote.
+        judges: All judges, the one with the property first.
+        one: The property.
+    """
+    worth = dict(
+        zip(names_of(verdicts["responder_a"], verdicts["responder_b"]), WORTH, strict=False)
+    )
+    world = World(np.random.default_rng(SEED), list(judges), one, worth)
+    said, voted = world.filled(verdicts, votes)
+    frames = judgments.of_frame(said, "simulated"), judgments.of_frame(voted, "votes", voted=True)
+    boot = partial(of_rows, judge=judges[0], alias={}, name="simulated", resamples=RESAMPLES)
+    card = boot(*frames).to_dict()["judges"][judges[0]]
+    found = {"the judge's property": one.name}
+    found |= {name: cell(card[key]) for key, name in MEASURES.items()}
+    bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
+    marked = marks.measure(world.marks(QUESTIONS), "marks", judges[0], bootstrap)
+    third = marked.third[marked.third["kind"].eq(BOTH)].iloc[0]
+    found[THIRD] = cell(third.to_dict())
+    # A judge of marks that repeats its own mistakes is not told from one that likes its own.
+    found[PAIRS] = verdict(card["favours_itself"], one.taste)
+    return found | {MARKS: verdict(marked.answers[judges[0]].favours, one.taste)}
+
+
+def table() -> pd.DataFrame:
+    """A row a property, a column a measure, in words."""
+    verdicts, votes = design()
+    rows = at_once(lambda one: row(verdicts, votes, NAMES, one), [(one,) for one in PROPERTIES])
+    return pd.DataFrame(list(rows))
+
+
+def like(path: Path) -> pd.DataFrame:
+    """The same on the design of a user's file: its items, judges, orders and votes.
+
+    Raises:
+        SelfprefError: No judge of it wrote a response.
+    """
+    rows = judgments.read(path)
+    judged, voted = rows[rows["judge"].notna()], rows[rows["label"].notna()]
+    columns = ["item", "responder_a", "responder_b"]
+    judges = names_of(judged["judge"])
+    own = [name for name in judges if judged[columns[1:]].eq(name).any(axis=None)]
+    if not own:
+        raise SelfprefError(f"{path}: no judge wrote a response that it judged; see --alias")
+    ordered = [own[0], *(name for name in judges if name != own[0])]
+    verdicts = judged[[*columns, "judge", "order"]].drop_duplicates(ignore_index=True)
+    votes = voted[[*columns, "annotator"]].fillna({"annotator": "human"})
+    votes = votes.drop_duplicates(ignore_index=True)
+    return pd.DataFrame([row(verdicts, votes, ordered, one) for one in PROPERTIES])
+
+
+def markdown(found: pd.DataFrame) -> str:
+    """The table as Markdown."""
+    lines = [list(found), ["---"] * len(found.columns), *found.to_numpy().tolist()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

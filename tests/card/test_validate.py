@@ -1,0 +1,69 @@
+"""What each measure sees of a judge of whom one thing is known, as the README shows it."""
+
+import pytest
+from conftest import REPOSITORY
+
+from selfpref.__main__ import main
+from selfpref.card import validate
+from selfpref.card.worlds import NAMES, PROPERTIES, design
+
+SHOWN = {one.name: one for one in PROPERTIES}
+TAKEN = ["nothing", "a taste for itself", "repeats its own mistakes"]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return {name: validate.row(*design(), NAMES, SHOWN[name]) for name in TAKEN}
+
+
+def numbers(row):
+    return [float(cell.rstrip("*")) for cell in row if cell[:1] in "+-"]
+
+
+def test_the_readme_shows_what_the_command_prints(rows):
+    page = (REPOSITORY / "README.md").read_text()
+    lines = {line.split(" | ")[0].removeprefix("| "): line for line in page.splitlines()}
+    assert set(SHOWN) <= set(lines)
+    for name, row in rows.items():
+        shown = lines[name].strip("| ").split(" | ")
+        assert len(shown) == len(row)
+        # Words are the same; a number may differ by one hundredth by the kind of processor.
+        assert shown[-2:] == list(row.values())[-2:]
+        assert numbers(shown) == pytest.approx(numbers(row.values()), abs=0.011)
+
+
+def test_what_is_blind_sees_something_where_there_is_nothing(rows):
+    nothing, taste, mistakes = (rows[name] for name in TAKEN)
+    assert nothing["EO"].endswith("*")
+    assert nothing["DP"].endswith("*")
+    for name in ("own term, linear", "own term, latent", "third judge, both wrong"):
+        assert not nothing[name].endswith("*")
+        assert taste[name].endswith("*")
+    assert (taste[validate.PAIRS], taste[validate.MARKS]) == ("yes", "yes")
+    assert "wrong alarm" not in nothing[validate.PAIRS] + nothing[validate.MARKS]
+    # What no measure can tell from a taste is marked as the alarm that it is.
+    assert mistakes[validate.MARKS] == "**yes: wrong alarm**"
+
+
+def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(validate, "PROPERTIES", PROPERTIES[:1])
+    verdicts, votes = design(prompts=12)
+    made = {"label": "a", "verdict": "b"}
+    rows = verdicts.assign(**made).merge(votes, on=["item", "responder_a", "responder_b"])
+    for name in ("one", "other"):
+        rows.drop_duplicates(["item", "responder_a", "judge", "order", "responder_b"]).to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+        rows["verdict"] = "a"
+    tables = []
+    for name in ("one", "other"):
+        assert main(["validate", "--like", str(tmp_path / f"{name}.csv")]) == 0
+        tables.append(capsys.readouterr().out)
+    assert tables[0] == tables[1]
+    assert "| nothing |" in tables[0]
+    stranger = rows.assign(judge="nobody")
+    stranger.drop_duplicates(["item", "responder_a", "responder_b", "order"]).to_csv(
+        tmp_path / "alone.csv", index=False
+    )
+    assert main(["validate", "--like", str(tmp_path / "alone.csv")]) == 1
+    assert "no judge wrote a response that it judged" in capsys.readouterr().err
