@@ -167,6 +167,8 @@ def test_without_a_key_there_is_nothing_and_slopes_need_enough_judges():
     assert keyed.bias([]).empty
     assert keyed.by_case([]).empty
     assert keyed.sizes(keyed.bias([])).empty
+    # Nobody has read these texts.
+    assert keyed.by_perplexity([keyed_set()]).empty
     rows = pd.DataFrame({"family": list("aabb"), "size": [1, 2, 4, 8], "eo": [0.0, 0.1, 0.2, 0.3]})
     found = keyed.sizes(rows.assign(dataset="d", accuracy=[0.5, 0.7, 0.4, 0.9]))
     raw, given = found.to_dict("records")

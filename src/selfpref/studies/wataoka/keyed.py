@@ -30,6 +30,7 @@ from selfpref.statistics.bias import CELLS, demographic_parity_interval, value_o
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import share_interval
+from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
 BIAS = [
@@ -130,3 +131,13 @@ def sizes(found: pd.DataFrame) -> pd.DataFrame:
                 (dataset, control, _slope(part, columns), min(slopes), max(slopes), len(part))
             )
     return pd.DataFrame(rows, columns=SIZES)
+
+
+def by_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
+    """Fig. 3 against the key: `perplexity.win_rates_by_bin` of all pairs, with `reader`.
+
+    The reader is the judge itself (`own`) or another model (`outside`); no rows where nobody reads.
+    """
+    read = [data for data in sets if len(data.tables["perplexities"])]
+    found = [win_rates_by_bin(read, reader).assign(reader=reader) for reader in (OWN, OUTSIDE)]
+    return pd.concat(found, ignore_index=True).query("pairs == 'all'")
