@@ -80,6 +80,8 @@ def test_what_misleads_is_counted(read):
     rows[3] |= {"game_1_output": "T"}
     assert audit(read({PLACE: lines(*rows)})) == {
         "both texts are the same": 1,
+        # Row 2: the label for a tie leads in both orders, and each response has as much.
+        "both orders cancel but for rounding": 1,
         "order 1: stored output is no label": 1,
         "order 1: next to nothing for either response": 1,
         "order 2: stored label is not the likeliest": 3,

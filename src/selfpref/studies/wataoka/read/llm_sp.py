@@ -14,7 +14,8 @@ matters in reading them:
   of MATH500. It can be none of the labels, or not the likeliest of the three: it is counted, and
   the probabilities are the verdict.
 - A tie can hold all of the probability; Eq. 3 is then a ratio of two numbers next to 0.
-- Two texts can be the same to the letter.
+- Two texts can be the same to the letter. More often, since the judges' logits are coarse, both
+  orders cancel, and rounding decides on which side of 1/2 the mean score lies.
 - Nobody voted. The annotator `key` prefers the right answer; two right or two wrong ones are a tie,
   which `truths` tells apart (`correct`, 1 or 0). No judge reads another's answers: no excess.
 """
@@ -37,6 +38,8 @@ FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 LABELS = ["A", "T", "B"]
 # Shares of both responses below which Eq. 3 weighs what a label for a tie has left.
 NOTHING = 1e-6
+# Single precision: sums of two scores that are no further from 1 differ from it by rounding.
+ROUNDED = 2e-7
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -129,6 +132,10 @@ def _verdicts(rows: pd.DataFrame) -> pd.DataFrame:
 def _audit(study: str, file: str, rows: pd.DataFrame) -> pd.DataFrame:
     """What misleads in the files of one judge; of rows with both orders, in either."""
     found = {"both texts are the same": rows["assistent_1_answer"].eq(rows["assistent_2_answer"])}
+    one, two = (_shares(rows, game)[:, [0, 2]] for game in (1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        total = one[:, 0] / one.sum(axis=1) + two[:, 1] / two.sum(axis=1)
+    found["both orders cancel but for rounding"] = np.abs(total - 1) < ROUNDED
     for game in (1, 2):
         shares, name = _shares(rows, game), f"order {game}"
         said = rows.get(f"game_{game}_output", pd.Series(np.nan, rows.index))
