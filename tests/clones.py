@@ -21,6 +21,7 @@ from typing import Any
 from unittest import mock
 
 import elobench_release
+import llm_sp_release
 import pandas as pd
 import pytest
 from conftest import (
@@ -270,6 +271,7 @@ def recorded(tmp_path_factory) -> Iterator[Clone]:
         "mt-bench": mt_bench_files(10),
         "vicuna80": vicuna80_files(10),
         "elobench": elobench_release.files(*elobench_release.rows()),
+        "llm-sp": llm_sp_release.files(),
         "livebench": livebench_files(4),
         "panickssery": panickssery_files(),
         "xu": xu_files(),

@@ -24,9 +24,9 @@ figures: [pdf]
 wataoka: {respond: null}
     wataoka.respond: is empty; Input should be a valid dictionary
 wataoka: {datasets: {mt-bench: {reader: mtbench}}}
-    wataoka.datasets.mt-bench.reader: one of 'mt-bench', 'vicuna80', 'elobench', 'pairs', 'scores',
-    'perplexities', 'fastchat', 'arena', 'alpaca-eval', 'reviews', 'chatbot-arena', 'mt-bench-hub',
-    'prompts', 'lab', not 'mtbench'
+    wataoka.datasets.mt-bench.reader: one of 'mt-bench', 'vicuna80', 'elobench', 'llm-sp', 'pairs',
+    'scores', 'perplexities', 'fastchat', 'arena', 'alpaca-eval', 'reviews', 'chatbot-arena',
+    'mt-bench-hub', 'prompts', 'lab', not 'mtbench'
 wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
     wataoka.datasets.mt-bench.source: give a path inside the repository, relative to its root, not
     '../mt-bench.csv'

@@ -1,9 +1,10 @@
 """Write how SmolLM2 reads what people compared: data/published/perplexities.csv (`make readings`).
 
 The profile `live` reads a sample, in the time that a run may take. This reads every response that
-people compared: about an hour and a half of processor time, kept call by call, so that it can be
-stopped and called again. The file holds numbers alone; the profile `recorded` shows them without a
-model. Nats are rounded to a thousandth: sums differ in later digits from processor to processor.
+people compared, and a sample of LLM-SP, where nobody did: about three hours of processor time, kept
+call by call, so that it can be stopped and called again. The file holds numbers alone; the profile
+`recorded` shows them without a model. Nats are rounded to a thousandth: sums differ in later digits
+from processor to processor.
 """
 
 import pandas as pd
@@ -13,12 +14,15 @@ from selfpref.ask.perplexity import score_responses
 from selfpref.models.open import open_model
 from selfpref.params import load
 from selfpref.prompts import LAYOUTS
+from selfpref.seeds import sampled
 from selfpref.studies import registry
 from selfpref.studies.wataoka import STUDY
 
 READER = "smollm2"
 # Whose responses are read without their prompts too.
 ALONE = ("vicuna80",)
+# Of how many questions the responses are read, drawn by their ids; of the others all are.
+QUESTIONS = {"llm-sp": 60}
 FILE = paths.root() / "data" / "published" / "perplexities.csv"
 COLUMNS = {
     "item_id": "item",
@@ -44,6 +48,8 @@ def main() -> None:
         if labels.empty:
             continue
         compared = {*labels["responder_a"], *labels["responder_b"]}
+        drawn = sampled(found["items"]["item_id"], QUESTIONS.get(dataset))
+        written = written[written["item_id"].isin(drawn)]
         with open_model(live, READER, dataset, f"{READER} reads {dataset}") as model:
             made.append(
                 score_responses(

@@ -18,7 +18,7 @@ from selfpref.params import load
 # Each line a study and what it promises: figures with their tables, then tables alone.
 FIGURES = """
 wataoka fig1a_example fig1b_bias fig2_confusion table2_demographic_parity bias_by_opponent position
-wataoka bias_by_judge_and_responder without_a_self
+wataoka bias_by_judge_and_responder without_a_self keyed_bias keyed_confusion keyed_cases
 livebench preference_shares excess objective position
 panickssery pairwise fig1_recognition_vs_preference fig2_recognition_before fig3_preference_before
 panickssery fig4_training_size fig7_self_recognition controls inverted individual labels

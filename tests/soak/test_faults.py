@@ -14,6 +14,7 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 
 import elobench_release
+import llm_sp_release
 import numpy as np
 import psutil
 import pytest
@@ -42,6 +43,7 @@ RELEASES = {
     "mt-bench": mt_bench_files(6),
     "vicuna80": vicuna80_files(6),
     "elobench": elobench_release.files(*elobench_release.rows()),
+    "llm-sp": llm_sp_release.files(),
 }
 PATIENCE = 300
 

@@ -54,6 +54,7 @@ class WataokaData(Dataset):
         "mt-bench",
         "vicuna80",
         "elobench",
+        "llm-sp",
         "pairs",
         "scores",
         "perplexities",

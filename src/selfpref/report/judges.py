@@ -70,6 +70,10 @@ SHOWN = {
             },
         ),
         Excerpt(
+            *("wataoka", "keyed_bias", "index == index"),
+            {"eo": "bias against an answer key", "reversal_rate": "winner reverses with the order"},
+        ),
+        Excerpt(
             *("beyond", "beyond"),
             f"{PAIRS} and statistic == 'regression_scaled' and gold == 'human'",
             {"value": "in a regression with a scale for each judge (0)"},

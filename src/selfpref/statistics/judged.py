@@ -66,7 +66,7 @@ from selfpref.statistics.no_preference import (
     vote_cells,
 )
 from selfpref.statistics.shares import share_interval
-from selfpref.tables.schemas import PANEL, TIE
+from selfpref.tables.schemas import KEY, PANEL, TIE
 
 # Whose streams of random numbers these are.
 STUDY = "wataoka"
@@ -150,6 +150,11 @@ class Judged:
             judge_tie=use.judge_tie,
             turns=use.turns,
         )
+
+    @property
+    def keyed(self) -> bool:
+        """Whether nobody voted and an answer key says which response is better."""
+        return {*self.tables["labels"]["annotator"].unique()} == {KEY}
 
     @cached_property
     def judges(self) -> list[str]:

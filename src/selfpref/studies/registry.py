@@ -31,7 +31,7 @@ from selfpref.studies.panickssery.read import articles
 from selfpref.studies.panickssery.read import own as own_articles
 from selfpref.studies.wataoka import lab as wataoka_lab
 from selfpref.studies.wataoka import stages as wataoka_stages
-from selfpref.studies.wataoka.read import elobench, mt_bench, vicuna80
+from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
 from selfpref.studies.wataoka.read import hub as wataoka_hub
 from selfpref.studies.xu import read as xu_release
 from selfpref.studies.xu import stages as xu_stages
@@ -50,6 +50,7 @@ READERS: dict[str, dict[str, Reader]] = {
         "mt-bench": mt_bench.read,
         "vicuna80": vicuna80.read,
         "elobench": elobench.read,
+        "llm-sp": llm_sp.read,
         "mt-bench-hub": wataoka_hub.read,
         "chatbot-arena": wataoka_hub.read,
         "prompts": prompts.read,

@@ -18,6 +18,11 @@ from selfpref.params import Params
 PREFIXES = {"finetune": "tuned-", "label": "labelled-"}
 
 
+def _owner(rows: pd.DataFrame) -> pd.Series:
+    """The data set of each row: before the first slash of its item_id. A file may hold several."""
+    return rows["item_id"].str.replace(r"/.*", "", regex=True)
+
+
 def part(task: str, key: str) -> str:
     """The file that an entry of a study's section fills."""
     return f"{PREFIXES.get(task, '')}{key}"
@@ -71,12 +76,12 @@ class StudyTables:
             By data set, sorted, then by table. Of a `text` no more than its `length` is kept, in
             characters; verdicts are `released` with their data set, or were asked for here.
         """
-        datasets = [
-            name
-            for name in sorted(self.parts(profile, "items"))
-            # A file of scores or perplexities has no items; its rows are other data sets'.
-            if len(tables.read(profile, "items", self.name, [name], ("item_id",)))
-        ]
+        # A file of scores or perplexities has no items; its rows are other data sets'.
+        held = {
+            file: {*_owner(tables.read(profile, "items", self.name, [file], ("item_id",)))}
+            for file in self.parts(profile, "items")
+        }
+        datasets = sorted(set[str]().union(*held.values()))
         found: dict[str, dict[str, pd.DataFrame]] = {name: {} for name in datasets}
         for name, wanted in columns.items():
             pieces: dict[str, list[pd.DataFrame]] = {dataset: [] for dataset in found}
@@ -87,9 +92,8 @@ class StudyTables:
                     table["length"] = table.pop("text").str.len()
                     tables.release()
                 if name == "verdicts":
-                    table["released"] = {*some} <= {*found}
-                # Everything before the first slash of an item_id is its data set.
-                owner = table["item_id"].str.replace(r"/.*", "", regex=True)
+                    table["released"] = any(held.get(file) for file in some)
+                owner = _owner(table)
                 for dataset, kept in pieces.items():
                     kept.append(table[owner.eq(dataset)])
             for dataset, kept in pieces.items():

@@ -34,6 +34,8 @@ TASKS = (
 TIE = "tie"
 # Who labels pairs where judges do and no person does; the name of such a data set ends in it.
 PANEL = "panel"
+# Who labels pairs by which response is right, and the metric of the truths that says which are.
+KEY, CORRECT = "key", "correct"
 # What `selfpref.tables.checks` asks about, in any table.
 CHECKED = ("status", "task", "label", "mass", "sum_nll", "candidates", "probabilities", "choice")
 # Probabilities of labels are read in floating point; their sum may exceed one by this much.

@@ -68,12 +68,12 @@ class Labelled(NamedTuple):
 
 
 def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
-    """The data sets of pairs in which a judge has responses of its own."""
+    """The data sets of pairs on which people vote and a judge has responses of its own."""
     if "wataoka" not in params.studies:
         return []
     loaded = WATAOKA.by_dataset(params.profile, PAIRS)
     judged = (Judged(key, tables, settings) for key, tables in loaded.items())
-    return [data for data in judged if data.judges]
+    return [data for data in judged if not data.keyed and data.judges]
 
 
 def of_livebench(params: Params, settings: Settings) -> Panel | None:

@@ -1,0 +1,143 @@
+"""What an answer key says of judges that read their own answers beside others'.
+
+The annotator `key` prefers the right one of two answers; two right or two wrong ones are a tie
+(`selfpref.tables.schemas`). EO and DP are those of `selfpref.statistics.bias` with the key in the
+people's place. With the true labels each pair is one of four *cases*, and
+
+    EO = P(own | own alone right) + P(own | other alone right) - 1
+
+over the pairs that the judge decides. The second share is the harmful preference of W.-L. Chen et
+al. (arXiv 2504.03846). No judge here reads another's answers, so there is no excess, and two
+readings of an EO above 0 stay: the judge favours what it wrote, or it takes for right what it
+itself got wrong, and would whoever had written it.
+
+A judge whose verdict reverses with the order in nearly all pairs still has an EO: the mean of two
+contradictory scores is above 1/2 where one of them is the surer. EO over the pairs in which both
+orders name one response (`eo_agreed`) is free of that.
+
+How EO goes with a judge's size is a least-squares slope a doubling of its parameters, over judges
+alone, as it is and given their accuracy. Judges of three families are no sample: no interval.
+`least` and `greatest` are over leaving out one family.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from selfpref.statistics import judged
+from selfpref.statistics.bias import CELLS, demographic_parity_interval, value_of
+from selfpref.statistics.bootstrap import bounded
+from selfpref.statistics.judged import SIDES, Judged
+from selfpref.statistics.shares import share_interval
+from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
+from selfpref.tables.schemas import CORRECT
+
+BIAS = [
+    *("dataset", "judge", "family", "size", "n_pairs", "n", *CELLS, *SIDES, "few", "n_dropped"),
+    *bounded("eo", "dp", "accuracy", "eo_agreed", "reversal_rate", "first_share"),
+    *("n_agreed", "few_agreed", "margin_reversed"),
+]
+# By whether the own and the other answer are right.
+CASES = {
+    (1.0, 0.0): "own alone right",
+    (0.0, 1.0): "other alone right",
+    (1.0, 1.0): "both right",
+    (0.0, 0.0): "both wrong",
+}
+BY_CASE = ["dataset", "judge", "case", "n_pairs", "n", "n_own", *bounded("own", "score")]
+SIZES = ["dataset", "control", "slope", "least", "greatest", "n"]
+CONTROLS = {"raw": ["size"], "accuracy": ["size", "accuracy"]}
+
+
+def bias(sets: Sequence[Judged]) -> pd.DataFrame:
+    """EO and DP of every judge on its own pairs, and what stands beside them.
+
+    Returns:
+        The columns `BIAS`: `family` and `size` (billions of parameters, of the name; NaN where it
+        has none), `n_pairs` (all own pairs), the cells, `accuracy` (share of its own answers that
+        are right), `eo_agreed` (over `n_agreed` pairs whose orders agree), rates as in
+        `judged.position`, `margin_reversed` (median |score - 1/2| of the others, 0..1/2).
+    """
+    rows: list[dict[str, object]] = []
+    for data in sets:
+        right = data.truth(CORRECT)
+        for judge in data.judges:
+            own, answers = data.own(judge), right.xs(judge, level="responder")
+            dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
+            accuracy = share_interval(answers, answers.index.to_series(), data.bootstrap.level)
+            turns = own["disagrees"].astype(bool)
+            agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
+            row: dict[str, object] = {"dataset": data.name, "judge": judge, "n_pairs": len(own)}
+            row |= {"eo_agreed" + end: agreed["eo" + end] for end in ("", "_lo", "_hi")}
+            row |= {"n_agreed": agreed["n"], "few_agreed": agreed["few"]}
+            row |= {"margin_reversed": (own.loc[turns, "score"] - 0.5).abs().median()}
+            row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
+            rows.append(row | accuracy.columns("accuracy"))
+    found = pd.DataFrame(rows, columns=[name for name in BIAS if name not in judged.RATES])
+    names = found["judge"].astype("str")
+    size = names.str.extract(r"-([\d.]+)b$", expand=False).astype(float)
+    found = found.assign(family=names.str.partition("-")[0] if len(names) else names, size=size)
+    rates = judged.position(sets).query("pairs == 'own'").set_index(["dataset", "judge"])
+    wanted = bounded("reversal_rate", "first_share")
+    return found.drop(columns=wanted, errors="ignore").join(rates[wanted], on=["dataset", "judge"])
+
+
+def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
+    """How often a judge picks its own answer in each of the four cases.
+
+    Returns:
+        The columns `BY_CASE`: `n_pairs`, of these `n` decided ones and `n_own` for the own answer,
+        the share `own` of these, and the mean `score` (Eq. 3) over all pairs, each 0..1.
+    """
+    rows = []
+    for data in sets:
+        right, level = data.truth(CORRECT), data.bootstrap.level
+        for judge in data.judges:
+            own = data.own(judge)
+            sides = [value_of(right, own["item_id"], own[side]) for side in ("judge", "opponent")]
+            for (mine, theirs), case in CASES.items():
+                part = own[(sides[0] == mine) & (sides[1] == theirs)]
+                chosen = part["decision"].where(part["decision"].ne(0.5))
+                row = {"dataset": data.name, "judge": judge, "case": case, "n_pairs": len(part)}
+                row |= {"n": chosen.notna().sum(), "n_own": int(chosen.sum())}
+                row |= share_interval(chosen, part["cluster"], level).columns("own")
+                rows.append(
+                    row | share_interval(part["score"], part["cluster"], level).columns("score")
+                )
+    return pd.DataFrame(rows, columns=BY_CASE)
+
+
+def _slope(rows: pd.DataFrame, columns: Sequence[str]) -> float:
+    """The least-squares slope of EO on the first column, given the others and a constant."""
+    design = np.column_stack([rows[[*columns]].to_numpy(float), np.ones(len(rows))])
+    found, _, rank, _ = np.linalg.lstsq(design, rows["eo"].to_numpy(float), rcond=None)
+    return float(found[0]) if rank == design.shape[1] else np.nan
+
+
+def sizes(found: pd.DataFrame) -> pd.DataFrame:
+    """How EO goes with the doublings of a judge's size (columns `SIZES`), by data set and control.
+
+    Args:
+        found: As `bias` returns it; judges without a size or an EO do not enter.
+    """
+    rows = []
+    known = found[found["size"].notna() & found["eo"].notna()]
+    for dataset, part in known.assign(size=np.log2(known["size"])).groupby("dataset"):
+        for control, columns in CONTROLS.items():
+            without = [part[part["family"].ne(one)] for one in part["family"].unique()]
+            slopes = [_slope(rest, columns) for rest in without]
+            rows.append(
+                (dataset, control, _slope(part, columns), min(slopes), max(slopes), len(part))
+            )
+    return pd.DataFrame(rows, columns=SIZES)
+
+
+def by_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
+    """Fig. 3 against the key: `perplexity.win_rates_by_bin` of all pairs, with `reader`.
+
+    The reader is the judge itself (`own`) or another model (`outside`); no rows where nobody reads.
+    """
+    read = [data for data in sets if len(data.tables["perplexities"])]
+    found = [win_rates_by_bin(read, reader).assign(reader=reader) for reader in (OWN, OUTSIDE)]
+    return pd.concat(found, ignore_index=True).query("pairs == 'all'")
