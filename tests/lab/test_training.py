@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from in_place import InPlace  # noqa: E402
-from test_examples import LAB, RECIPES  # noqa: E402
+from test_lab_learns_from import LAB, RECIPES  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from selfpref.lab.examples import Recipe, Schedule  # noqa: E402
