@@ -20,14 +20,14 @@ be as noisy as they are, and no score is bounded away from a straight line.
 u is integrated out on a grid; the likelihood is maximised by BFGS. With H its second derivatives
 and s_g the first ones of cluster g, the errors of the G clusters are robust (Huber 1967),
 
-    var = G / (G - 1) H^-1 (sum_g s_g s_g') H^-1,      interval b -+ t(G - 1) se
+    V = G / (G - 1) H^-1 (sum_g s_g s_g') H^-1
 
 A *placebo* is the same term for one judge and another responder's texts, beside all own terms, by
 one Newton step from the fit in which it is 0.
 
-An `effect` is what the term adds to the probability that the judge chooses this text, a tie being
-half, in the mean over its verdicts, given all that was read. It rises with b, so that its bounds
-are those of b.
+An `effect` E is what the term adds to the probability that the judge chooses this text, a tie being
+half, in the mean over its verdicts, given all that was read. With d its slope by all parameters its
+interval is E -+ t(G - 1) sqrt(d' V d) (delta method).
 """
 
 from dataclasses import dataclass
@@ -232,21 +232,24 @@ class Fitted:
     hessian: Floats
     scores: Floats
 
-    def term(self, place: int, level: float) -> tuple[float, float, float]:
-        """A parameter with its interval; of a placebo by one step from 0. NaN where not told."""
+    def term(self, place: int) -> tuple[float, Places, Floats]:
+        """A parameter, of a placebo by one step from 0; NaN where it is not told.
+
+        Returns:
+            Its value, the parameters that are fitted with it, and their covariance.
+        """
         free = np.union1d(np.flatnonzero(self.readings.free), [place])
         square = -self.hessian[np.ix_(free, free)]
-        spread = np.sqrt(np.diag(square))
+        spread, none = np.sqrt(np.maximum(np.diag(square), 0.0)), np.full(square.shape, np.nan)
         if not (spread > 0).all():
-            return np.nan, np.nan, np.nan
+            return np.nan, free, none
         if np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
-            return np.nan, np.nan, np.nan
-        row = np.linalg.inv(square)[np.searchsorted(free, place)]
-        value = self.theta[place] + float(row @ self.scores[:, free].sum(axis=0))
-        each, clusters = self.scores[:, free] @ row, len(self.scores)
-        error = np.sqrt(clusters / (clusters - 1) * float(each @ each))
-        half = float(error * stdtrit(clusters - 1, (1 + level) / 2))
-        return value, value - half, value + half
+            return np.nan, free, none
+        inverse, scores = np.linalg.inv(square), self.scores[:, free]
+        step = float(inverse[np.searchsorted(free, place)] @ scores.sum(axis=0))
+        clusters = len(scores)
+        moved = scores @ inverse
+        return self.theta[place] + step, free, clusters / (clusters - 1) * moved.T @ moved
 
     def effect(self, judge: int, responder: int, level: float) -> Interval:
         """What a judge's term for a responder's texts adds to the probability of choosing them."""
@@ -254,14 +257,26 @@ class Fitted:
         place = len(theta) - (len(of.judges) - judge) * len(of.responders) + responder
         _, weights = of.posterior(np.log(of.probabilities(theta)[0]))
         answers = of.expected(weights, of.of_text(responder))[:, judge].sum(axis=2)
-        first, means = of.sides[:, responder, None, None] > 0, []
-        for value in (0.0, *self.term(place, level)):
-            theta[place] = value
+        first = of.sides[:, responder, None, None] > 0
+
+        def chosen(theta: Floats) -> float:
             p = of.probabilities(theta)[0][:, judge]
             score = p[:, :, 2] + p[:, :, 1] / 2
-            means.append(float((answers * np.where(first, score, 1 - score)).sum() / answers.sum()))
-        value, lo, hi = (mean - means[0] for mean in means[1:])
-        return Interval(value, lo, hi, 0.0)
+            return float((answers * np.where(first, score, 1 - score)).sum() / answers.sum())
+
+        def added(theta: Floats) -> float:
+            without = theta.copy()
+            without[place] = 0.0
+            return chosen(theta) - chosen(without)
+
+        theta[place], free, covariance = self.term(place)
+        if np.isnan(theta[place]):
+            return MISSING
+        steps = STEP * np.eye(len(theta))[free]
+        slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
+        value, clusters = added(theta), len(self.scores)
+        half = np.sqrt(slope @ covariance @ slope) * stdtrit(clusters - 1, (1 + level) / 2)
+        return Interval(value, value - float(half), value + float(half), 0.0)
 
 
 def fit(readings: Readings) -> Fitted | None:
