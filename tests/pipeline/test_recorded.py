@@ -109,7 +109,7 @@ def test_the_book_leads_to_the_chapters_and_tells_of_each_judge(recorded):
     assert told == {
         *("gpt-4", "gpt-3.5-turbo", "claude-1", "vicuna-13b", "bard", "my-judge", "gemini"),
         *("claude-3-7-sonnet", "gemini-2.0-flash", "o3-mini", "o1-preview", "llama"),
-        *("gpt4", "gpt35"),
+        *("gpt4", "gpt35", "llama-3.1-8b", "gemma-2-9b"),
     }
     assert {name for name in (*GPT, *CONTROLS, *LLAMA) if "_ft_" in name} == folded
 

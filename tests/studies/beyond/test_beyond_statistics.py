@@ -12,7 +12,7 @@ from judged_sets import data_set
 
 from selfpref import tables
 from selfpref.params.studies import Xu
-from selfpref.statistics import choices, effects, power, scaled, turned
+from selfpref.statistics import choices, effects, latent, power, scaled, turned
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import bias
 from selfpref.statistics.turned import LONG
@@ -66,7 +66,7 @@ def filled(**rows):
 
 def of_pairs(data):
     """The rows of a data set of pairs, as the notebook makes them."""
-    rows = [*choices.against_people(data)]
+    rows = [*choices.against_people(data), *latent.of_pairs(data)[0]]
     for labelled in sets.by_gold(data):
         rows += choices.of_judges(turned.from_pairs(*labelled))
         if sets.regressed(labelled):
