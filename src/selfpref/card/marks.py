@@ -38,6 +38,9 @@ SENTENCE = (
     "is at 0. One that takes its own mistakes for right is above 0 where both are wrong, as one is "
     "that likes its own."
 )
+SENTENCES = dict(
+    zip(SCALES, (SENTENCE, "The same of marks without each judge's level and spread."), strict=True)
+)
 # What is small, in standard deviations of a judge's marks (Cohen 1988).
 SMALL = 0.2
 
@@ -84,7 +87,9 @@ class Marked:
                 for _, row in rows.iterrows()
             ]
             if judge in cards:
-                cards[judge].append(words.Block(f"The third judge, {scale}", SENTENCE, lines))
+                cards[judge].append(
+                    words.Block(f"The third judge, {scale}", SENTENCES[str(scale)], lines)
+                )
         return words.Parts(first, ["numbers below: D [95 % interval], items"], cards)
 
 
