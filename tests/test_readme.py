@@ -31,6 +31,13 @@ def test_sentences_and_claims_are_what_the_tables_say(monkeypatch):
         assert readme.filled(page) == page
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_no_text_stands_behind_a_comment_that_begins_its_line(page):
+    """GitHub takes such a line for HTML, and shows its Markdown raw."""
+    text = (REPOSITORY / page).read_text()
+    assert re.findall(r"^(?:[-*>] )?<!--[^>]*-->.+", text, re.MULTILINE) == []
+
+
 def test_the_readme_is_read_in_five_minutes():
     """About a thousand words beside its tables."""
     words = [line.split() for line in README.splitlines() if not line.startswith("|")]
