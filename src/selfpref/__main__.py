@@ -143,7 +143,10 @@ def _parser() -> argparse.ArgumentParser:
         "measure", help="whether the judges of a file of judgments favour themselves"
     )
     measure.add_argument(
-        "judgments", type=Path, help="the file (.jsonl, .csv or .json), or a folder of reviews"
+        "judgments",
+        type=Path,
+        help="the file (.jsonl, .json, .csv, .tsv, with .gz or not, or .parquet), or a folder of "
+        "reviews",
     )
     measure.add_argument("--judge", metavar="NAME", help="the only judge to have a card")
     measure.add_argument("--votes", type=Path, help="a file of people's votes on the same pairs")

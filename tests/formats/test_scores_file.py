@@ -49,5 +49,5 @@ def test_what_is_wrong_is_named(tmp_path, text, told):
 def test_a_truth_has_no_judge(tmp_path):
     with pytest.raises(SelfprefError, match=r"datasets.mine.judges"):
         read(tmp_path / "scores.csv", GOOD, ["gpt-4"])
-    with pytest.raises(SelfprefError, match=r"give a .jsonl or a .csv"):
+    with pytest.raises(SelfprefError, match=r"give a .jsonl, .csv, .tsv or .parquet"):
         read(tmp_path / "scores.txt", GOOD)

@@ -9,7 +9,7 @@ import pandas as pd
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import records
+from selfpref.formats.records import kind, records
 from selfpref.formats.rows import Frames, filled, numbers, refuse, renamed, tables_of
 from selfpref.params import Dataset, Dialogues
 
@@ -76,8 +76,8 @@ def whole(path: Path, columns: Iterable[str]) -> pd.DataFrame:
     Raises:
         SelfprefError: A column is missing, empty or unknown; names file, line and column.
     """
-    if path.suffix not in (".jsonl", ".csv"):
-        raise SelfprefError(f"{path}: give a .jsonl or a .csv file as `source`")
+    if kind(path) not in (".jsonl", ".csv", ".tsv", ".parquet"):
+        raise SelfprefError(f"{path}: give a .jsonl, .csv, .tsv or .parquet file as `source`")
     wanted, found = list(columns), list(records(path))
     raw = pd.DataFrame([row for _, row in found], dtype=object)
     unknown = raw.columns.difference(wanted)

@@ -1,10 +1,17 @@
-"""Records of files: JSON Lines, JSON lists and CSV, with errors that name file and line."""
+"""Records of files: JSON Lines, JSON lists, CSV, TSV and parquet, with errors that name the line.
+
+Texts may be compressed by gzip (`.jsonl.gz`).
+"""
 
 import csv
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pyarrow
+from pyarrow import parquet
 
 from selfpref import texts
 from selfpref.errors import SelfprefError
@@ -14,15 +21,24 @@ Records = Iterator[tuple[int, dict[str, Any]]]
 csv.field_size_limit(2**31 - 1)
 
 
+def kind(path: Path) -> str:
+    """The end of a file's name that tells its format, in small letters, without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with open(path, encoding="utf-8-sig", newline="") as handle:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as handle:
             yield from enumerate(handle, start=1)
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise SelfprefError(f"{path}: not gzip, or cut off ({error}); pack it again") from error
     except OSError as error:
         raise SelfprefError(f"{path}: {error.strerror}; correct the path or `source`") from error
     except UnicodeDecodeError as error:
         # What reads in blocks does not know the line.
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        with opened(path, "rt", encoding="utf-8", errors="surrogateescape") as handle:
+            lines = handle.read().split("\n")
         number = next(at for at, line in enumerate(lines, start=1) if texts.whole(line) != line)
         told = f"{path}, line {number}: not UTF-8; save the file as UTF-8"
         raise SelfprefError(told) from error
@@ -60,7 +76,8 @@ def json_lines(path: Path) -> Records:
 
 
 def _table(path: Path) -> Records:
-    reader = csv.DictReader((line for _, line in _lines(path)), strict=True)
+    tabs = {".tsv": "\t"}.get(kind(path), ",")
+    reader = csv.DictReader((line for _, line in _lines(path)), strict=True, delimiter=tabs)
     try:
         for row in reader:
             if None in row or None in row.values():
@@ -74,17 +91,29 @@ def _table(path: Path) -> Records:
         raise SelfprefError(f"{place}: not CSV ({error}); mend the quotes") from error
 
 
+def _parquet(path: Path) -> Records:
+    try:
+        batches = parquet.ParquetFile(path).iter_batches()
+        yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
+    except (OSError, pyarrow.ArrowException) as error:
+        told = str(error).partition("\n")[0]
+        raise SelfprefError(f"{path}: not parquet ({told}); is the file cut off?") from error
+
+
 def records(path: Path) -> Records:
-    """Number, from 1, and record of each line of CSV or JSON Lines, or entry of a JSON list.
+    """Number, from 1, and record of each line of a text, entry of a JSON list, or row of parquet.
 
     Raises:
         SelfprefError: It is none of them; names file and line or entry.
     """
-    if path.suffix == ".csv":
+    if kind(path) in (".csv", ".tsv"):
         yield from _table(path)
         return
+    if kind(path) == ".parquet":
+        yield from _parquet(path)
+        return
     first = next((text for _, line in _lines(path) if (text := line.strip())), "")
-    if path.suffix == ".jsonl" or not first.startswith("["):
+    if kind(path) == ".jsonl" or not first.startswith("["):
         yield from json_lines(path)
         return
     whole = "".join(line for _, line in _lines(path))
