@@ -1,15 +1,19 @@
 """Self-preference of LLM judges: four studies rerun, checked, corrected and carried on.
 
-`selfpref.measure` says of a frame of judgments whether its judges favour themselves; it is imported
-where it is first used, with pandas and all.
+`selfpref.measure` says of a frame of judgments whether its judges favour themselves, `selfpref.read`
+of a file; both raise `selfpref.SelfprefError`. What they need is imported where they are first
+used, with pandas and all.
 """
 
 from typing import TYPE_CHECKING, Any
 
+from selfpref.errors import SelfprefError
+
 if TYPE_CHECKING:
+    from selfpref.card.command import read
     from selfpref.card.measured import measure
 
-__all__ = ["__version__", "measure"]
+__all__ = ["SelfprefError", "__version__", "measure", "read"]
 __version__ = "0.1.0"
 
 
@@ -18,4 +22,8 @@ def __getattr__(name: str) -> Any:
         from selfpref.card.measured import measure  # noqa: PLC0415
 
         return measure
+    if name == "read":
+        from selfpref.card.command import read  # noqa: PLC0415
+
+        return read
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import selfpref
 from selfpref.__main__ import main
 from selfpref.card import marks
 from selfpref.errors import SelfprefError
@@ -99,3 +100,10 @@ def test_a_csv_with_tasks_and_clusters_is_read(tmp_path):
     found = marks.read(tmp_path / "marks.csv", {"ann": "eve"})
     assert set(found["judge"]) == {"eve", "bob", "cid"}
     assert set(found["cluster"]) == {"all"}
+
+
+def test_a_file_is_read_in_python_as_on_the_command_line(tmp_path):
+    found = selfpref.read(written(tmp_path, rows()), judge="ann")
+    assert found.answers["ann"].favours is True
+    with pytest.raises(selfpref.SelfprefError, match="no such file"):
+        selfpref.read(tmp_path / "none.jsonl")
