@@ -1,8 +1,8 @@
 """Self-preference of LLM judges: four studies rerun, checked, corrected and carried on.
 
-`selfpref.measure` says of a frame of judgments whether its judges favour themselves, `selfpref.read`
-of a file; both raise `selfpref.SelfprefError`. What they need is imported where they are first
-used, with pandas and all.
+`selfpref.measure` says of a frame of judgments whether its judges favour themselves, and
+`selfpref.read` of a file; both raise `selfpref.SelfprefError`. What they need is imported where
+they are first used, with pandas and all.
 """
 
 from typing import TYPE_CHECKING, Any
