@@ -32,7 +32,7 @@ repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; defaul
 	@selfpref use $(PROFILE)
 	@$(if $(filter $(ASKING),$(PROFILE)),selfpref check && dvc repro --ignore-errors && $(UP_TO_DATE),dvc repro)
 
-demo: $(VENV)/.pipeline $(VENV)/.models  ## Two models, twenty prompts and a figure, in about a minute
+demo: $(VENV)/.pipeline $(VENV)/.models  ## Two models, twenty prompts and a figure, in a minute or two
 	@selfpref use demo
 	@dvc repro chapter@wataoka-demo; status=$$?; selfpref use $(PROFILE); exit $$status
 	@echo "open figures/demo/wataoka/fig1b_bias.svg, or report/demo/wataoka.html"

@@ -13,7 +13,7 @@ interval is held against the truth: that of a set of twenty times as many prompt
 
 Each once with nobody who favours itself (*none*) and once with `ada` who does (*planted*). It
 prints a Markdown table: coverage of each statistic of `ada`, and how often the first line said
-that it favours itself. A million verdicts' worth of work: about a quarter of an hour.
+that it favours itself. A million verdicts' worth of work: three quarters of an hour on one core.
 """
 
 import sys

@@ -6,7 +6,6 @@ rule says in another is a wrong alarm, and what it does not say in these is a mi
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +31,7 @@ MEASURES = {
     "latent_quality": "own term, latent",
 }
 THIRD = "third judge, both wrong"
-PAIRS, MARKS = "pairs: favours itself?", "marks: favours itself?"
+SAID, MARKED = "pairs: favours itself?", "marks: favours itself?"
 
 
 def cell(row: Mapping[str, float | None]) -> str:
@@ -68,8 +67,9 @@ def row(
     world = World(np.random.default_rng(SEED), list(judges), one, worth)
     said, voted = world.filled(verdicts, votes)
     frames = judgments.of_frame(said, "simulated"), judgments.of_frame(voted, "votes", voted=True)
-    boot = partial(of_rows, judge=judges[0], alias={}, name="simulated", resamples=RESAMPLES)
-    card = boot(*frames).to_dict()["judges"][judges[0]]
+    card = of_rows(
+        *frames, judge=judges[0], alias={}, name="simulated", resamples=RESAMPLES
+    ).to_dict()["judges"][judges[0]]
     found = {"the judge's property": one.name}
     found |= {name: cell(card[key]) for key, name in MEASURES.items()}
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
@@ -77,8 +77,8 @@ def row(
     third = marked.third[marked.third["kind"].eq(BOTH)].iloc[0]
     found[THIRD] = cell(third.to_dict())
     # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-    found[PAIRS] = verdict(card["favours_itself"], one.taste)
-    return found | {MARKS: verdict(marked.answers[judges[0]].favours, one.taste)}
+    found[SAID] = verdict(card["favours_itself"], one.taste)
+    return found | {MARKED: verdict(marked.answers[judges[0]].favours, one.taste)}
 
 
 def table() -> pd.DataFrame:
