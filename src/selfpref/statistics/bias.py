@@ -121,13 +121,11 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
         `status`.
     """
-    pairs = _lists(verdicts["candidates"], pyarrow.string())
-    used = compute.equal(compute.list_value_length(pairs), 2).to_numpy(zero_copy_only=False)
-    used &= verdicts["task"].eq("preference").to_numpy()
+    used = of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()
     rows = verdicts if used.all() else verdicts[used]
     one, two = (
         pd.Series(pd.array(names, dtype="str"), index=rows.index)
-        for names in _two(_lists(rows["candidates"], pyarrow.string()))
+        for names in both(rows["candidates"], pyarrow.string())
     )
     swapped = (one > two).to_numpy()
     read_first = pyarrow.array(["first", "second"]).take(pyarrow.array(swapped.astype("int8")))
@@ -135,7 +133,7 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     p, q = (
         share.to_numpy(zero_copy_only=False)
-        for share in _two(_lists(rows["probabilities"], pyarrow.float64()))
+        for share in both(rows["probabilities"], pyarrow.float64())
     )
     total = p + q
     soft = np.divide(p, total, out=np.full(len(rows), np.nan), where=total > 0)
@@ -165,8 +163,16 @@ def _lists(column: pd.Series, kind: pyarrow.DataType) -> pyarrow.Array | pyarrow
     return pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
 
 
-def _two(lists: pyarrow.Array | pyarrow.ChunkedArray) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
-    """The first and the second values of lists of two; null where there is no list."""
+def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which verdicts have two candidates, `[rows]`."""
+    lengths = compute.list_value_length(_lists(verdicts["candidates"], pyarrow.string()))
+    found: npt.NDArray[np.bool_] = compute.equal(lengths, 2).to_numpy(zero_copy_only=False)
+    return found
+
+
+def both(column: pd.Series, kind: pyarrow.DataType) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
+    """The first and the second values of lists of two, `[rows]` each; null where no list is."""
+    lists = _lists(column, kind)
     return [compute.list_element(lists, place) for place in (0, 1)]
 
 

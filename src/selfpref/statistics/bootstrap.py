@@ -32,8 +32,8 @@ Statistic = Callable[[Floats], Floats]
 # What each row adds to the totals, [rows, ...], and what is resampled, [rows].
 Rows: TypeAlias = npt.ArrayLike | pd.DataFrame
 Clusters: TypeAlias = pd.Series | npt.NDArray[np.generic]
-# Bounds the memory of the weights, and of the totals, to about 100 MB each.
-CHUNK = 12_000_000
+# Bounds the memory of the weights, and of the totals, to about 32 MB each.
+CHUNK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -251,17 +251,17 @@ class ClusterBootstrap:
         values, *left_out = statistics(fixed.reshape(-1, *shape))
         if n < 2 or np.isnan(values).all():
             return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
-        rng, draws = self.rng(*names), []
+        rng, drawn = self.rng(*names), np.empty((len(values), self.resamples))
         step = max(1, CHUNK // max(len(counts), len(values), math.prod(shape)))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
             weights = rng.multinomial(n, counts / n, size=size).astype(float)
-            draws.append(statistics((weights @ tables).reshape(size, *shape)))
-        by_statistic = np.ascontiguousarray(np.concatenate(draws).T)
+            made = statistics((weights @ tables).reshape(size, *shape))
+            drawn[:, start : start + size] = made.T
         away = np.reshape(left_out, (-1, len(values))).T
         return [
-            self._bounds(float(value), drawn, left, counts)
-            for value, drawn, left in zip(values, by_statistic, away, strict=True)
+            self._bounds(float(value), some, left, counts)
+            for value, some, left in zip(values, drawn, away, strict=True)
         ]
 
     def _bounds(

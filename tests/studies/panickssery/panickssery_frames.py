@@ -28,8 +28,9 @@ WHO = evaluators.from_names(["me", "set_2_ft_me"])
 def frames_of(folder, found, params=PARAMS, **patched):
     """The frames of tables, in a folder that is taken for the repository."""
 
-    def read(study, profile, name):
-        return tables.validate(found.get(name, tables.empty(name)), name, "here")
+    def read(study, profile, name, columns):
+        whole = tables.validate(found.get(name, tables.empty(name)), name, "here")
+        return tables.lean(whole, name, "here")[columns]
 
     patched |= {"tables__asked__asked": lambda *_: ASKED, "tables__parts__StudyTables__read": read}
     with pytest.MonkeyPatch.context() as patch:

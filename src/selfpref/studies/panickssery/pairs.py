@@ -24,8 +24,11 @@ share their resamples.
 
 import numpy as np
 import pandas as pd
+import pyarrow
 
+from selfpref.statistics.bias import both, of_two
 from selfpref.statistics.bootstrap import ClusterBootstrap, Groups
+from selfpref.statistics.threads import at_once
 from selfpref.studies.panickssery.recognition import article_index
 from selfpref.tables.schemas import TIE
 
@@ -46,23 +49,23 @@ LABELS = "labels-"
 def _with_own_text(verdicts: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     """The verdicts on pairs with an own text of the judge: `own`, `other`, `own_first`."""
     family = evaluators.set_index("evaluator")["family"]
-    rows = verdicts[verdicts["judge"].isin(family.index)].rename(columns={"judge": "evaluator"})
-    number, found = pd.factorize(rows["candidates"].map(tuple))
-    pairs = np.array([p if len(p) == 2 else (None, None) for p in found], dtype=object)
-    first, second = pairs.reshape(-1, 2)[number].T
-    judge = rows["evaluator"].to_numpy(dtype=object)
-    its = rows["evaluator"].map(family).to_numpy(dtype=object)
-    own = np.where((first == judge) | (second == judge), judge, its)
-    rows = rows.assign(own=own, other=np.where(first == own, second, first), own_first=first == own)
-    return rows[(first == own) | (second == own)]
+    rows = verdicts[of_two(verdicts) & verdicts["judge"].isin(family.index).to_numpy()]
+    rows = rows.rename(columns={"judge": "evaluator"})
+    first, second = (
+        pd.Series(pd.array(names, dtype="str"), rows.index)
+        for names in both(rows["candidates"], pyarrow.string())
+    )
+    judge = rows["evaluator"]
+    own = judge.where(first.eq(judge) | second.eq(judge), judge.map(family))
+    of_first = first.eq(own)
+    rows = rows.assign(own=own, other=second.where(of_first, first), own_first=of_first)
+    return rows[of_first | second.eq(own)]
 
 
 def _answers(rows: pd.DataFrame, min_mass: float) -> pd.DataFrame:
     """One row an answer, turned to the judge's own text and to the question which is better."""
-    known = rows["probabilities"].notna().to_numpy()
-    pair = np.full((len(rows), 2), np.nan)
-    if known.any():
-        pair[known] = np.array(rows["probabilities"][known].tolist(), dtype=float)
+    shares = both(rows["probabilities"], pyarrow.float64())
+    pair = np.stack([share.to_numpy(zero_copy_only=False) for share in shares], axis=1)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,10 +226,12 @@ def means(
     Returns:
         `by`, then `mean, se, lo, hi, n`, then `also`.
     """
-    parts = []
-    for dataset, part in rows.groupby("dataset", observed=True):
-        found = bootstrap.group_means(part, by, name, str(dataset))
-        parts.append(found.assign(**{column: Groups.of(part, by, column).means for column in also}))
+
+    def of(dataset: str, part: pd.DataFrame) -> pd.DataFrame:
+        found = bootstrap.group_means(part, by, name, dataset)
+        return found.assign(**{column: Groups.of(part, by, column).means for column in also})
+
+    parts = at_once(of, rows.groupby("dataset", observed=True))
     if not parts:
         return pd.DataFrame(columns=[*by, *MEAN, *also])
     return pd.concat(parts, ignore_index=True)

@@ -25,13 +25,21 @@ def checks(frames: Mapping[str, pd.DataFrame], published: pd.DataFrame) -> pd.Da
         The columns of `CHECKS`; a number without a counterpart, of another profile or without its
         data set, is left out.
     """
-    rows = []
-    for row in published.rename(columns={"value": "published"}).to_dict("records"):
-        found = frames[row["item"]]
-        for part in row["where"].split():
-            name, _, value = part.partition("=")
-            found = found[found[name].astype("str").eq(value)]
-        if len(found) == 1:
-            rows.append(row | {"recomputed": float(found[row["quantity"]].iloc[0])})
-    table = pd.DataFrame(rows, columns=CHECKS).astype({"published": float, "recomputed": float})
-    return table.assign(difference=table["recomputed"] - table["published"])
+    parts = []
+    for item, asked in published.groupby("item"):
+        where = pd.DataFrame(
+            [dict(part.split("=") for part in place.split()) for place in asked["where"]],
+            asked.index,
+        )
+        keys = list(where)
+        # A row of the frame alone: where several fit, none is meant.
+        found = frames[str(item)].astype(dict.fromkeys(keys, "str"))
+        found = found.drop_duplicates(keys, keep=False).set_index(keys)
+        for quantity, rows in asked.groupby("quantity"):
+            values = found[quantity].rename("recomputed")
+            there = where.loc[rows.index].join(values, on=keys, how="inner")
+            parts.append(rows.join(there["recomputed"], how="inner"))
+    table = pd.concat(parts).sort_index().rename(columns={"value": "published"})
+    table = table.astype({"published": float, "recomputed": float})
+    difference = table["recomputed"] - table["published"]
+    return table.assign(difference=difference)[CHECKS].reset_index(drop=True)

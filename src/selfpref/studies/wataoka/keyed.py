@@ -30,6 +30,7 @@ from selfpref.statistics.bias import CELLS, demographic_parity_interval, value_o
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import share_interval
+from selfpref.statistics.threads import at_once
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
@@ -59,21 +60,27 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
         are right), `eo_agreed` (over `n_agreed` pairs whose orders agree), rates as in
         `judged.position`, `margin_reversed` (median |score - 1/2| of the others, 0..1/2).
     """
-    rows: list[dict[str, object]] = []
-    for data in sets:
-        right = data.truth(CORRECT)
-        for judge in data.judges:
-            own, answers = data.own(judge), right.xs(judge, level="responder")
-            dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
-            accuracy = share_interval(answers, answers.index.to_series(), data.bootstrap.level)
-            turns = own["disagrees"].astype(bool)
-            agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-            row: dict[str, object] = {"dataset": data.name, "judge": judge, "n_pairs": len(own)}
-            row |= {"eo_agreed" + end: agreed["eo" + end] for end in ("", "_lo", "_hi")}
-            row |= {"n_agreed": agreed["n"], "few_agreed": agreed["few"]}
-            row |= {"margin_reversed": (own.loc[turns, "score"] - 0.5).abs().median()}
-            row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
-            rows.append(row | accuracy.columns("accuracy"))
+
+    def of(data: Judged, judge: str, right: pd.Series) -> dict[str, object]:
+        own = data.own(judge)
+        dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
+        accuracy = share_interval(right, right.index.to_series(), data.bootstrap.level)
+        turns = own["disagrees"].astype(bool)
+        agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
+        row: dict[str, object] = {"dataset": data.name, "judge": judge, "n_pairs": len(own)}
+        row |= {"eo_agreed" + end: agreed["eo" + end] for end in ("", "_lo", "_hi")}
+        row |= {"n_agreed": agreed["n"], "few_agreed": agreed["few"]}
+        row |= {"margin_reversed": (own.loc[turns, "score"] - 0.5).abs().median()}
+        row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
+        return row | accuracy.columns("accuracy")
+
+    rights = [(data, data.truth(CORRECT)) for data in sets]
+    calls = [
+        (data, judge, right.xs(judge, level="responder"))
+        for data, right in rights
+        for judge in data.judges
+    ]
+    rows = at_once(of, calls)
     found = pd.DataFrame(rows, columns=[name for name in BIAS if name not in judged.RATES])
     names = found["judge"].astype("str")
     size = names.str.extract(r"-([\d.]+)b$", expand=False).astype(float)

@@ -241,7 +241,7 @@ def grids(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def statistics_of(
-    held: Mapping[str, pd.DataFrame], gamma: float, weights: Floats
+    held: Mapping[str, pd.DataFrame], gamma: float, weights: Floats, known: dict[bytes, Floats]
 ) -> dict[str, Floats]:
     """`LEVELS` of every cell.
 
@@ -249,13 +249,13 @@ def statistics_of(
         held: As `grids` returns it; NaN where missing.
         gamma: The centre of D.
         weights: How often each slot counts, `[slots, batch]`.
+        known: D of the gaps that were met under these weights, and are not computed again: chains
+            converge, and where nothing is missing a change is between two levels.
 
     Returns:
         By name `[cells, batch]`; NaN where a cell has nothing.
     """
     found = {level: _mean(held[name], weights) for level, name in MEANS.items()}
-    # Chains converge, and cells with the same gaps are computed once.
-    known: dict[bytes, Floats] = {}
     rows = held["gap"].to_numpy()
     for row in rows:
         if row.tobytes() not in known:
@@ -364,8 +364,9 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
     owner, clusters = pd.factorize(gap.columns.get_level_values("cluster"), sort=True)
 
     def statistics(weights: Floats) -> dict[str, Floats]:
+        slots, known = weights[owner], dict[bytes, Floats]()
         level, after, before = (
-            statistics_of(part, settings.use.gamma, weights[owner]) for part in parts
+            statistics_of(part, settings.use.gamma, slots, known) for part in parts
         )
         changes = {change: after[name] - before[name] for name, change in CHANGES.items()}
         return {name: extended(of) for name, of in (level | changes).items()}

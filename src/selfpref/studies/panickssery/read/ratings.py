@@ -23,7 +23,8 @@ def read_ratings(file: Released, frame: pd.DataFrame) -> pd.DataFrame:
     """
     rows = frame[["item_id", "known"]].assign(responder=frame["target_model"])
     made = (_quality if file.kind == "quality" else _recognition)(frame, rows)
-    foreign = ~made["item_id"].isin(rows["item_id"][rows["known"]])
+    known = rows.drop_duplicates("item_id").set_index("item_id")["known"]
+    foreign = ~made["item_id"].map(known)
     return made.drop(columns="known").assign(
         score=made["score"].mask(foreign),
         status=made["status"].mask(foreign, "failed"),
