@@ -1,11 +1,16 @@
 """Write how SmolLM2 reads what people compared: data/published/perplexities.csv (`make readings`).
 
+    python tools/readings.py [DATASET ...]       these anew, the others' rows as they are
+
 The profile `live` reads a sample, in the time that a run may take. This reads every response that
 people compared, and a sample of LLM-SP, where nobody did: about three hours of processor time, kept
 call by call, so that it can be stopped and called again. The file holds numbers alone; the profile
 `recorded` shows them without a model. Nats are rounded to a thousandth: sums differ in later digits
 from processor to processor.
 """
+
+import sys
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -35,19 +40,20 @@ COLUMNS = {
 }
 
 
-def main() -> None:
+def main(wanted: Sequence[str]) -> None:
     """Read what is not read yet, and write the file."""
     live, recorded = (
         load(paths.root() / "profiles" / f"{name}.yaml") for name in ("live", "recorded")
     )
     layout = LAYOUTS[live.wataoka.perplexity[READER].prompts]
-    made = []
-    for dataset in sorted(recorded.wataoka.datasets):
+    made, asked = [], set[str]()
+    for dataset in sorted(wanted or recorded.wataoka.datasets):
         found = registry.read(recorded, STUDY.name, dataset)
         labels, written = found["labels"], found["responses"]
         if labels.empty:
             continue
         compared = {*labels["responder_a"], *labels["responder_b"]}
+        asked |= {*found["items"]["item_id"]}
         drawn = sampled(found["items"]["item_id"], QUESTIONS.get(dataset))
         written = written[written["item_id"].isin(drawn)]
         with open_model(live, READER, dataset, f"{READER} reads {dataset}") as model:
@@ -66,10 +72,13 @@ def main() -> None:
     rows = rows[rows["status"].eq("ok") & rows["n_tokens"].gt(0)].rename(columns=COLUMNS)
     rows["nats"] = rows["nats"].round(3)
     rows["given_prompt"] = rows["given_prompt"].map({True: "true", False: "false"})
+    if wanted:
+        before = pd.read_csv(FILE, dtype={"given_prompt": "str"})
+        rows = pd.concat([rows, before[~before["item"].isin(asked)]])
     rows[[*COLUMNS.values()]].sort_values(["item", "responder", "given_prompt"]).to_csv(
         FILE, index=False, lineterminator="\n"
     )
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
