@@ -18,6 +18,17 @@ UNWRITABLE = frozenset(
 )
 
 
+EXAMPLES = """\
+a row a verdict: item, responder_a, responder_b, label (people's vote), judge, order, verdict
+(docs/measure.md has the rest, and the formats of others)
+
+  selfpref measure judgments.csv --html card.html
+  selfpref measure verdicts.jsonl --votes votes.csv --alias gpt4=gpt-4
+  selfpref measure log.parquet --columns item=qid --columns verdict=winner --brief
+  zcat judgments.jsonl.gz | selfpref measure - --fail-on favours
+"""
+
+
 def _check(arguments: argparse.Namespace) -> None:
     from selfpref.commands import ceiling
     from selfpref.params import TASKS, load
@@ -63,21 +74,24 @@ def _report(_: argparse.Namespace) -> None:
     print(f"open {index.relative_to(paths.root())}")
 
 
-def _measure(arguments: argparse.Namespace) -> None:
+def _measure(arguments: argparse.Namespace) -> int:
+    from selfpref.card import words
     from selfpref.card.command import read
 
-    given = [path.resolve() for path in (arguments.judgments, arguments.votes) if path]
+    given = [path.resolve() for path in (*arguments.judgments, arguments.votes) if path]
     for path in filter(None, (arguments.json, arguments.html)):
         check_place(path)
         if path.resolve() in given:
             raise SelfprefError(f"{path}: to be read, not to be written; give another name")
         given.append(path.resolve())
     found = read(
-        arguments.judgments,
+        *arguments.judgments,
         judge=arguments.judge,
         votes=arguments.votes,
         wanted=arguments.format,
         alias=arguments.alias,
+        columns=arguments.columns,
+        odds=arguments.odds,
     )
     if arguments.json:
         card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
@@ -87,10 +101,12 @@ def _measure(arguments: argparse.Namespace) -> None:
 
         write_text(arguments.html, html(found))
     try:
-        print(found, flush=True)
+        print(words.brief_text(found.parts()) if arguments.brief else found, flush=True)
     except BrokenPipeError:
         # `| head -1` has read what it wants; at its end Python would try to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    favour = any(answer.favours for answer in found.answers.values())
+    return int(arguments.fail_on == "favours" and favour)
 
 
 def _validate(arguments: argparse.Namespace) -> None:
@@ -140,20 +156,24 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(call=_report)
 
     measure = commands.add_parser(
-        "measure", help="whether the judges of a file of judgments favour themselves"
+        "measure",
+        help="whether the judges of a file of judgments favour themselves",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     measure.add_argument(
         "judgments",
         type=Path,
-        help="the file (.jsonl, .json, .csv, .tsv, with .gz or not, or .parquet), or a folder of "
-        "reviews",
+        nargs="+",
+        help="the files (.jsonl, .json, .csv, .tsv, with .gz or not, or .parquet; - is standard "
+        "input), or a folder of reviews",
     )
     measure.add_argument("--judge", metavar="NAME", help="the only judge to have a card")
     measure.add_argument("--votes", type=Path, help="a file of people's votes on the same pairs")
     measure.add_argument(
         "--format",
         default="auto",
-        help="auto, pairs, fastchat, arena, alpaca-eval or reviews (default: auto)",
+        help="auto, pairs, fastchat, arena, arena-hard, alpaca-eval or reviews (default: auto)",
     )
     measure.add_argument(
         "--alias",
@@ -161,6 +181,23 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         metavar="A=B",
         help="call A, a judge or responder of the file, B",
+    )
+    measure.add_argument(
+        "--columns",
+        action="append",
+        default=[],
+        metavar="A=B",
+        help="A is the column that the files call B",
+    )
+    measure.add_argument(
+        "--odds",
+        type=float,
+        default=1.5,
+        help="a bias matters that multiplies the odds of choosing itself by so much (default: 1.5)",
+    )
+    measure.add_argument("--brief", action="store_true", help="print the answers alone")
+    measure.add_argument(
+        "--fail-on", choices=["favours"], help="end with status 1 where a judge favours itself"
     )
     measure.add_argument("--html", type=Path, help="write the cards to this file")
     measure.add_argument("--json", type=Path, help="write the numbers to this file")
@@ -197,8 +234,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.name is None or error.name.startswith("selfpref"):
             raise
         print(
-            f"error: {error.name} is not installed; pip install 'selfpref[pipeline]', or "
-            "'selfpref[pipeline,models]' for profiles that run models",
+            f"error: {error.name} is not installed; in a clone of the repository: pip install "
+            "'.[pipeline]', or '.[pipeline,models]' for profiles that run models",
             file=sys.stderr,
         )
         return 1

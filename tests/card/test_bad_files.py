@@ -55,9 +55,10 @@ def of(**changed):
             lines({"model": "x", "vote": 3}),
             "f.jsonl: of no known format; it has the fields 'model', 'vote'\n"
             "looked for pairs: item, responder_a, responder_b, label, judge, order; fastchat: "
-            "question_id, model_1, model_2, g1_winner, g2_winner, judge; arena: question_id, "
-            "model_a, model_b, winner; alpaca-eval: instruction, generator_1, generator_2, "
-            "annotator, preference; reviews: question_id or message_id, score; "
+            "question_id, model_1, model_2, g1_winner, g2_winner, judge; arena: question_id or "
+            "id, model_a, model_b, winner or winner_tie; arena-hard: uid or question_id, model, "
+            "judge, games; alpaca-eval: instruction, generator_1, generator_2, annotator, "
+            "preference; reviews: question_id or message_id, score; "
             "marks: item, judge, responder, score, key",
         ),
         (

@@ -12,6 +12,9 @@ The real files after which these small ones are made, with what was found in the
 - QLoRA: artidoro/qlora, 7f4e95a68dc076bea9b3a413d2b512eca6d004e5, eval/ratings-gpt4/oa (1,482 of
   -1) and eval/ratings-gpt4/vicuna/relative-gpt-3.5 (two scores, 60 of [-1, -1]).
 - PRD: bcdnlp/PRD, 35fb99e5d5c7a2f3535811f1edbe417da7563957, data/vicuna80/ratings-human.
+- Arena-Hard-Auto: lmarena/arena-hard-auto, bed160442a7ee41ebc7581774ed5a8fcec2b894a,
+  src/arenahard/gen_judgment.py (v2), and 01109e9930889fde8baada6e86bb74a7e029608b,
+  gen_judgment.py (v0.1), which write the files.
 - FairEval: i-Eval/FairEval, 453c117a69159fd7b7de2f4e0519bac57bee21f4, FairEval.py, which writes
   what run.sh names review/review_gpt35_vicuna-13b_gpt-3.5-turbo-0301_mec3_bpc1.json.
 """
@@ -209,7 +212,7 @@ def test_what_is_wrong_is_named_with_its_place(tmp_path, name, record, told):
 
 def test_a_later_record_without_a_field_is_named(tmp_path):
     short = {name: value for name, value in BATTLE.items() if name != "winner"}
-    with pytest.raises(SelfprefError, match=r"line 2: no field 'winner'; it needs question_id"):
+    with pytest.raises(SelfprefError, match=r"line 2: no field 'winner or winner_tie'; it needs"):
         read(tmp_path / "f.jsonl", BATTLE, short)
 
 
@@ -244,3 +247,53 @@ def test_marks_of_byte_order_and_halves_of_characters_are_no_part_of_the_text(tm
     text = json.dumps([ANNOTATION]).replace("Sing.", "half \\ud83d")
     rows = judgments.read(put(tmp_path / "a.json", text), texts=True)
     assert rows["prompt"].tolist() == ["half \ufffd"]
+
+
+HARD = {"uid": "u", "category": "hard_prompt", "judge": "z", "model": "x", "baseline": "y"}
+GAMES = [{"score": "A>>B", "judgment": {}}, {"score": "B>A", "judgment": {}}]
+
+
+@pytest.mark.parametrize(
+    ("games", "second"),
+    [
+        (GAMES, ("y", "ok")),
+        ([GAMES[0], {"score": "A=B"}], ("tie", "ok")),
+        ([GAMES[0], {"score": "A<<B"}], ("y", "ok")),
+        ([GAMES[0], {"score": "A>B>A"}], (None, "unparsable")),
+        ([GAMES[0], {"score": None}], (None, "unparsable")),
+        ([GAMES[0], None], (None, "failed")),
+        (GAMES[:1], (None, "failed")),
+    ],
+)
+def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path, games, second):
+    found = read(tmp_path / "x.jsonl", HARD | {"games": games})
+    assert verdicts(found) == [(["y", "x"], "y", "ok", True), (["x", "y"], *second, True)]
+    assert found["items"]["category"].tolist() == ["hard_prompt"]
+
+
+def test_the_first_arena_hard_leaves_its_baseline_out(tmp_path):
+    old = {"question_id": "q", "model": "x", "judge": "z", "games": GAMES}
+    assert verdicts(read(tmp_path / "x.jsonl", old))[0][0] == ["gpt-4-0314", "x"]
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ({"winner": "both_bad"}, "tie"),
+        ({"winner": "model_a"}, "a"),
+        ({"winner_model_a": 0, "winner_model_b": 1, "winner_tie": 0}, "b"),
+        ({"winner_model_a": 0, "winner_model_b": 0, "winner_tie": 1}, "tie"),
+    ],
+)
+def test_later_releases_of_arena_are_votes(tmp_path, said, label):
+    battle = {"id": "q", "model_a": "x", "model_b": "y", "language": "en"} | said
+    assert read(tmp_path / "mine.jsonl", BATTLE)["items"]["item_id"].tolist() == ["d/q"]
+    path = put(tmp_path / "votes.jsonl", lines(battle))
+    assert judgments.votes(path)[["item", "label"]].values.tolist() == [["q", label]]
+
+
+def test_a_battle_with_two_winners_is_refused(tmp_path):
+    told = {"winner_model_a": 1, "winner_model_b": 1, "winner_tie": 0}
+    path = put(tmp_path / "f.jsonl", lines({"id": "q", "model_a": "x", "model_b": "y"} | told))
+    with pytest.raises(SelfprefError, match="winner 'no winner, or several'"):
+        judgments.votes(path)

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from selfpref.card import words
+from selfpref.card.numbers import made_by
 from selfpref.card.rule import Answer, bounded
 from selfpref.errors import SelfprefError
 from selfpref.formats.judgments import MARKS
@@ -53,14 +54,26 @@ class Marked:
         name: Of the set.
         answers: By judge, favours itself or not, and why.
         third: D by judge, kind and scale (the columns `selfpref.statistics.third.THIRD`).
+        made: By which version, when, of which files and how (`selfpref.card.numbers.made_by`).
     """
 
     name: str
     answers: Mapping[str, Answer]
     third: pd.DataFrame
+    made: dict[str, Any]
 
     def __str__(self) -> str:
         return words.text(self.parts())
+
+    def _repr_html_(self) -> str:
+        # A page needs what no number does.
+        from selfpref.card.page import framed  # noqa: PLC0415
+
+        return framed(self)
+
+    def picture(self) -> list[tuple[str, list[tuple[str, float, float, float]]]]:
+        """Nothing: marks have no scale that all files share."""
+        return []
 
     def to_dict(self) -> dict[str, Any]:
         """The same as `--json` writes it."""
@@ -70,7 +83,7 @@ class Marked:
             known = rows.where(rows.notna(), None).drop(columns="judge").to_dict("records")
             made[judge] = {"answer": answer.verdict, "favours_itself": answer.favours}
             made[judge] |= {"because": answer.because, "third_judge": known}
-        return {"name": self.name, "judges": made}
+        return {"name": self.name, "judges": made, "made": dict(self.made)}
 
     def parts(self) -> words.Parts:
         """The card in words."""
@@ -90,7 +103,8 @@ class Marked:
                 cards[judge].append(
                     words.Block(f"The third judge, {scale}", SENTENCES[str(scale)], lines)
                 )
-        return words.Parts(first, ["numbers below: D [95 % interval], items"], cards)
+        told = ["numbers below: D [95 % interval], items"]
+        return words.Parts(first, [], told, cards, words.written(self.made))
 
 
 def answer(judge: str, third: pd.DataFrame) -> Answer:
@@ -176,4 +190,6 @@ def measure(
     third = third_judge(rows.drop(columns="key"), key, judges, bootstrap, margin=0.0)
     given = third[third["scale"].eq(SCALES[0])]
     by_kind = {one: given[given["judge"].eq(one)].set_index("kind") for one in judges}
-    return Marked(name, {one: answer(one, part) for one, part in by_kind.items()}, third)
+    return Marked(
+        name, {one: answer(one, part) for one, part in by_kind.items()}, third, made_by(bootstrap)
+    )

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from selfpref.card.numbers import Measured, Names
-from selfpref.card.rule import REGRESSION, answer
+from selfpref.card.numbers import Measured, Names, made_by
+from selfpref.card.rule import ODDS, REGRESSION, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
@@ -26,10 +26,12 @@ from selfpref.statistics.judged import (
     Settings,
     agreement_with_human,
     bias,
+    bias_by_judge_and_responder,
     position,
 )
 from selfpref.statistics.no_preference import against_votes, vote_cells
 from selfpref.statistics.threads import at_once
+from selfpref.tables.schemas import KEY
 
 # Those of the recorded profile, so that the numbers of its data sets come out again.
 SEED, RESAMPLES = 20241030, 10_000
@@ -58,6 +60,7 @@ def measure(
     votes: pd.DataFrame | None = None,
     alias: Mapping[str, str] | None = None,
     name: str = "judgments",
+    odds: float = ODDS,
 ) -> Measured:
     """What a frame of judgments shows of its judges.
 
@@ -67,6 +70,7 @@ def measure(
         votes: More votes: `item, responder_a, responder_b, label` and, if known, `annotator`.
         alias: Other names of judges and responders.
         name: Of the set; no number depends on it.
+        odds: Of choosing itself, what multiplies them by so much matters (`selfpref.card.rule`).
 
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
@@ -86,7 +90,7 @@ def measure(
     """
     rows = judgments.of_frame(frame, "frame")
     more = None if votes is None else judgments.of_frame(votes, "votes", voted=True)
-    return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
+    return of_rows(rows, more, judge=judge, alias=alias or {}, name=name, odds=odds)
 
 
 def of_rows(
@@ -96,6 +100,7 @@ def of_rows(
     judge: str | None,
     alias: Mapping[str, str],
     name: str,
+    odds: float = ODDS,
     resamples: int | None = None,
 ) -> Measured:
     """As `measure`, of gathered rows; `resamples` where not as many as for a user's file.
@@ -134,7 +139,7 @@ def of_rows(
         unmatched[stranger] = _nearly(stranger, responders)
     own = [one for one in data.judges if one in wanted]
     alone = {one: _nearly(one, responders) for one in wanted if one not in data.judges}
-    return _measured(data, name, Names(own, alone, responders, unmatched, _unjudged(data)))
+    return _measured(data, name, Names(own, alone, responders, unmatched, _unjudged(data)), odds)
 
 
 def _judged(made: Frames, resamples: int | None = None) -> Judged:
@@ -204,7 +209,7 @@ def _planned(needed: pd.DataFrame, statistics: pd.DataFrame, level: float) -> pd
     return pd.DataFrame(rows, columns=PLANNED)
 
 
-def _measured(data: Judged, name: str, names: Names) -> Measured:
+def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
     judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
     several = data.pairs["judge"].nunique() > 1
     voted = bool(data.pairs["human"].notna().any())
@@ -219,9 +224,10 @@ def _measured(data: Judged, name: str, names: Names) -> Measured:
             (lambda: (bias([data]), list(choices.against_people(data))),),
             (lambda: position([data]),),
             (lambda: latent.of_pairs(data)[0],),
+            (lambda: bias_by_judge_and_responder([data]),),
         ],
     )
-    gold, regression, slopes, placebo, (judges, people), places, quality = made
+    gold, regression, slopes, placebo, (judges, people), places, quality, towards = made
     if regression is None:
         why = "nobody voted" if several else choices.ALONE
         rows = [judged.row(judge, REGRESSION) for judge in data.judges]
@@ -235,6 +241,7 @@ def _measured(data: Judged, name: str, names: Names) -> Measured:
             placebo[placebo["judge"].eq(judge) & placebo["model"].eq(scaled.EACH)],
             persons[judge],
             _sharper(data, judge),
+            odds,
         )
         for judge in names.own
     }
@@ -249,4 +256,7 @@ def _measured(data: Judged, name: str, names: Names) -> Measured:
         position=places,
         counts=_counts(data),
         power=_planned(power.needed(judged), statistics, data.bootstrap.level),
+        towards=towards,
+        key=bool(data.tables["labels"]["annotator"].eq(KEY).all() and voted),
+        made=made_by(data.bootstrap),
     )

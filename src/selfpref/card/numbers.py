@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from selfpref import __version__
 from selfpref.card import words
 from selfpref.card.rule import Answer
+from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.scaled import EACH
 
 Row = Mapping[str, Any]
@@ -64,6 +67,9 @@ class Measured:
         position: First-position share, flips and reversals, on all and on own pairs.
         counts: By judge, on its own pairs: judged, voted, tied by people, without a verdict.
         power: How many pairs would show a bias of 0.1, by judge and statistic.
+        towards: EO of every judge towards every responder (the columns `judged.TOWARDS`).
+        key: Whether the labels are an answer key's and not people's.
+        made: By which version, when, of which files and how (`made_by`).
     """
 
     name: str
@@ -76,13 +82,32 @@ class Measured:
     position: pd.DataFrame
     counts: pd.DataFrame
     power: pd.DataFrame
+    towards: pd.DataFrame
+    key: bool
+    made: dict[str, Any]
 
     def __str__(self) -> str:
         return words.text(self.parts())
 
+    def _repr_html_(self) -> str:
+        # A page needs what no number does.
+        from selfpref.card.page import framed  # noqa: PLC0415
+
+        return framed(self)
+
     def parts(self) -> words.Parts:
         """The cards in words."""
         return words.parts(self.to_dict())
+
+    def picture(self) -> list[tuple[str, list[tuple[str, float, float, float]]]]:
+        """What the page draws: by judge, EO and own term with their bounds."""
+        wanted = {"equal_opportunity": "EO", "regression_scaled": "its own term"}
+        rows = self.statistics[self.statistics["statistic"].isin(wanted)].dropna(subset="lo")
+        drawn = [
+            (row.judge, (wanted[row.statistic], row.value, row.lo, row.hi))
+            for row in rows.itertuples()
+        ]
+        return [(one, [line for judge, line in drawn if judge == one]) for one in self.names.own]
 
     def to_dict(self) -> dict[str, Any]:
         """The same as `--json` writes it."""
@@ -97,7 +122,22 @@ class Measured:
             "responders": names.responders,
             "names_that_match_nothing": names.unmatched,
             "voted_pairs_that_nobody_judged": names.unjudged,
+            "labels_are_a_key": self.key,
+            "made": dict(self.made),
         }
+
+
+def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
+    """What a card says of its making; the command adds its files and options."""
+    return {
+        "selfpref": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "resamples": bootstrap.resamples,
+        "seed": bootstrap.seed,
+        "level": bootstrap.level,
+        "files": {},
+        "options": "",
+    }
 
 
 def _number(value: Any, digits: int = 6) -> float | None:
@@ -162,6 +202,12 @@ def _one(found: Measured, judge: str) -> dict[str, Any]:
     unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
     made |= {name: statistics.get(name, unknown) for name in STATISTICS}
     made |= _others(found, judge, "own")
+    made["towards"] = {
+        row["responder"]: _estimate(row, "eo")
+        | {side: int(row[f"n_{side}"]) for side in ("human_own", "human_other")}
+        | ({"few": bool(row["few"])} if pd.notna(row["eo"]) else {"reason": "no such pairs"})
+        for row in _of(found.towards, judge)
+    }
     made["placebo"] = {
         row["responder"]: _estimate(row, "effect")
         for row in _of(found.placebo, judge)

@@ -29,6 +29,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.choices import ALONE
@@ -71,14 +72,21 @@ class Answer:
         return f"{self.judge}: {self.verdict}, because {self.because}"
 
 
-def matters(share: float) -> float:
-    """What odds of `ODDS` times as much add to a share of 0..1."""
-    return share / (share + (1 - share) / ODDS) - share
+def matters(share: float, odds: float = ODDS) -> float:
+    """What odds of so many times as much add to a share of 0..1."""
+    return share / (share + (1 - share) / odds) - share
 
 
-def on_both_sides(statistics: pd.DataFrame) -> float:
+def on_both_sides(statistics: pd.DataFrame, odds: float = ODDS) -> float:
     """What matters of a difference of EOs, from the shares on both human sides."""
-    return sum(matters(float(statistics.loc[side, "value"])) for side in ("harmful", "legitimate"))
+    sides = statistics.loc[["harmful", "legitimate"], "value"]
+    return sum(matters(float(share), odds) for share in sides)
+
+
+def could_show(row: pd.Series) -> str:
+    """The least effect that data like these show in four files of five, in words."""
+    error = (row["hi"] - row["lo"]) / 2 / ndtri(0.975)
+    return f"these data could show {error * (ndtri(0.975) + ndtri(0.8)):.2f} or more"
 
 
 def bounded(row: pd.Series) -> str:
@@ -88,7 +96,12 @@ def bounded(row: pd.Series) -> str:
 
 
 def answer(
-    judge: str, statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float
+    judge: str,
+    statistics: pd.DataFrame,
+    placebo: pd.DataFrame,
+    person: float,
+    sharper: float,
+    odds: float = ODDS,
 ) -> Answer:
     """The answer for one judge with own responses.
 
@@ -98,12 +111,15 @@ def answer(
         placebo: Its rows of the model with a scale for each judge.
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.
+        odds: What matters, above 1.
     """
-    favours, because, most = _found(statistics, placebo, person, sharper)
+    favours, because, most = _found(statistics, placebo, person, sharper, odds)
     return Answer(judge, favours, because, most)
 
 
-def _found(statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float) -> Found:
+def _found(
+    statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float, odds: float
+) -> Found:
     """Whether it favours itself, why, and by how much at most."""
     eo = statistics.loc["equal_opportunity"]
     sides = {"its own": float(eo["n_human_own"]), "the other": float(eo["n_human_other"])}
@@ -113,17 +129,18 @@ def _found(statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharp
     for side, count in sides.items():
         if count < FEW:
             few = f"people prefer {side} response on only {count:g} of its pairs"
-            return None, f"{few}; {FEW} are needed", np.nan
+            cure = "pairs with weaker" if side == "its own" else "pairs with stronger"
+            return None, f"{few}; {FEW} are needed: add {cure} opponents", np.nan
     regression, beyond = (statistics.loc[name] for name in (REGRESSION, "beyond_no_preference"))
     if regression["n"] and np.isfinite(regression["lo"]):
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
         share = (wins["value"] * wins["n"]).sum() / wins["n"].sum()
-        return _by_regression(regression, placebo, matters(share))
+        return _by_regression(regression, placebo, matters(share, odds))
     if beyond["n"] and np.isfinite(beyond["lo"]):
-        found = _by_people(beyond, person, sharper, on_both_sides(statistics))
-        alone = "three more judges, who also respond to"
-        more = alone if regression["reason"] == ALONE else "more judges, or responders, of"
-        told = f"; {more} the same items, would tell" if found[0] is None else ""
+        found = _by_people(beyond, person, sharper, on_both_sides(statistics, odds))
+        alone = "one more judge of the same pairs, who need not have written anything, would tell"
+        more = alone if regression["reason"] == ALONE else "more judges, or responders, would tell"
+        told = f"; {more} where three or more responders differ" if found[0] is None else ""
         return found[0], found[1] + told, found[2]
     told = f"{regression['reason']}, and {beyond['reason']}; give one or the other"
     return None, told, np.nan
@@ -141,7 +158,8 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found
         return True, f"{shown}, and less to everyone else's", np.nan
     if row["hi"] < least:
         return False, f"{shown}, less than the {least:.2f} that would matter", row["hi"]
-    return None, f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out", np.nan
+    told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"
+    return None, f"{told}; {could_show(row)}", np.nan
 
 
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Found:

@@ -11,6 +11,16 @@ from typing import Any, NamedTuple
 Row = Mapping[str, Any]
 
 
+# The first table: the key of the JSON, and the name of the column.
+COLUMNS = {
+    "judge": "judge",
+    "answer": "answer",
+    "equal_opportunity": "EO",
+    "no_preference": "a person's EO",
+    "regression_scaled": "its own term",
+}
+
+
 class Block(NamedTuple):
     """A part of a card.
 
@@ -161,6 +171,13 @@ def blocks(judge: str, card: Row) -> list[Block]:
         for name, row in card["placebo"].items()
         if name != judge
     )
+    towards = Block(
+        "Towards every responder",
+        "Equal opportunity towards the responses of each, its own among them: where people prefer "
+        "the responder's, how often it agrees, less how often it prefers them where people do not. "
+        "What it shows towards others is no self-preference.",
+        [(name, shown(row, True)) for name, row in card["towards"].items()],
+    )
     needed = {name: f"{number} pairs" for name, number in card["pairs_to_show_0.1"].items()}
     planned = Block(
         "How many pairs it takes",
@@ -169,7 +186,42 @@ def blocks(judge: str, card: Row) -> list[Block]:
         f"{card['voted']}.",
         [(of, needed.get(key, "cannot be planned from this file")) for key, of in NEEDED.items()],
     )
-    return [pairs, *told, position, planned]
+    return [pairs, *told, towards, position, planned]
+
+
+def table(found: Row) -> list[tuple[str, ...]]:
+    """A line a judge with own responses, below the names of `COLUMNS`."""
+    return [
+        (judge, card["answer"], *(brief(card[key]) for key in [*COLUMNS][2:]))
+        for judge, card in found["judges"].items()
+    ]
+
+
+def brief(estimate: Row) -> str:
+    """`value [lo, hi]`, marked where it rests on too few pairs; a dash where there is none."""
+    if estimate["value"] is None:
+        return "-"
+    shown = [
+        f"{round(estimate[key], 2) + 0.0:+.2f}"
+        for key in ("value", "lo", "hi")
+        if estimate[key] is not None
+    ]
+    return (
+        shown[0]
+        + (f" [{', '.join(shown[1:])}]" if shown[1:] else "")
+        + (" few" if estimate.get("few") else "")
+    )
+
+
+def written(made: Row) -> list[str]:
+    """By what, when, of what and how a card was made."""
+    files = [f"{name} (sha256 {digest})" for name, digest in made["files"].items()]
+    how = f"{made['resamples']} resamples, seed {made['seed']}, level {made['level']}"
+    options = f"; options {made['options']}" if made["options"] else ""
+    return [
+        f"written by selfpref {made['selfpref']} on {made['date']}; {how}{options}",
+        *(["of " + ", ".join(files)] if files else []),
+    ]
 
 
 def who(found: Row) -> list[str]:
@@ -185,6 +237,8 @@ def who(found: Row) -> list[str]:
     lines += [f"judges without own responses: {told(alone)}"] if alone else []
     lines += [f"names that match nothing: {told(unmatched)}"] if unmatched else []
     lines += [f"voted pairs that nobody judged: {unjudged}"] if unjudged else []
+    if found["labels_are_a_key"]:
+        lines.append('the labels are an answer key\'s: read "the key" for "people" below')
     return [*lines, "numbers below: value [95 % interval], n, the pairs that it rests on"]
 
 
@@ -218,24 +272,41 @@ class Parts(NamedTuple):
 
     Attributes:
         first: What the first lines answer, in two parts, a judge each.
+        table: The same with the numbers, a judge each, below the names of the columns.
         who: Who is who, a line each.
         cards: The blocks of each judge; one that wrote nothing has a block without title.
+        written: By what, when, of what and how, a line each.
     """
 
     first: list[tuple[str, str]]
+    table: list[tuple[str, ...]]
     who: list[str]
     cards: dict[str, list[Block]]
+    written: list[str]
 
 
 def parts(found: Row) -> Parts:
     """The cards of a set of judgments."""
-    return Parts(first(found), who(found), cards(found))
+    lines = table(found)
+    head = [tuple(COLUMNS.values())] if lines else []
+    return Parts(first(found), [*head, *lines], who(found), cards(found), written(found["made"]))
+
+
+def brief_text(shown: Parts) -> str:
+    """A line a judge, and why."""
+    lines = []
+    if shown.table:
+        widths = [max(map(len, column)) for column in zip(*shown.table, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in shown.table
+        ]
+    return "\n".join([*lines, *(f"{said}, because {why}" for said, why in shown.first)])
 
 
 def text(shown: Parts) -> str:
     """Answers, who is who, and the cards."""
-    lines = [f"{said}, because {why}" for said, why in shown.first]
-    lines += ["", *shown.who]
+    lines = [brief_text(shown), "", *shown.who]
     for judge, made in shown.cards.items():
         own = all(block.title for block in made)
         lines += [
@@ -245,4 +316,4 @@ def text(shown: Parts) -> str:
         for block in made:
             lines += ["", block.title, f"  {block.sentence}"] if own else []
             lines += [f"  {name:<42} {value}" for name, value in block.lines]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", *shown.written])

@@ -4,7 +4,8 @@
 |---|---|
 | pairs | item, responder_a, responder_b, label, judge, order (`selfpref.formats.pairs`) |
 | fastchat | question_id, model_1, model_2, g1_winner, g2_winner, judge |
-| arena | question_id, model_a, model_b, winner |
+| arena | question_id or id, model_a, model_b, winner or winner_tie |
+| arena-hard | uid or question_id, model, judge, games |
 | alpaca-eval | instruction, generator_1, generator_2, annotator, preference |
 | reviews | question_id or message_id, score; the names in the file's name |
 
@@ -14,12 +15,13 @@ A format is recognised by the first record, which has to have all of its fields.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats import alpaca_eval, arena, fastchat, pairs, reviews
+from selfpref.formats import alpaca_eval, arena, arena_hard, fastchat, pairs, reviews
 from selfpref.formats.records import Records, records
 from selfpref.formats.rows import Read, gather, refuse
 
@@ -27,7 +29,8 @@ AUTO = "auto"
 # Of a file of marks, which holds no judgments (`selfpref.card.marks`).
 MARKS = ("item", "judge", "responder", "score", "key")
 # Fields that have to be there and may be empty; all others that have to be there hold names.
-EMPTY = {"label", "order", "g1_winner", "g2_winner", "winner", "preference", *reviews.FIELDS}
+EMPTY = {"label", "order", "g1_winner", "g2_winner", "preference", "games", *reviews.FIELDS}
+EMPTY |= {"winner or winner_tie"}
 
 
 class Format(NamedTuple):
@@ -54,6 +57,7 @@ FORMATS: Mapping[str, Format] = {
     "pairs": PAIRS,
     "fastchat": Format(fastchat.FIELDS, None, fastchat.rows),
     "arena": Format(arena.FIELDS, arena.FIELDS, arena.rows),
+    "arena-hard": Format(arena_hard.FIELDS, None, arena_hard.rows),
     "alpaca-eval": ALPACA,
     "reviews": Format(reviews.FIELDS, reviews.FIELDS, reviews.rows),
 }
@@ -81,7 +85,27 @@ def _lacking(record: Mapping[str, Any], fields: Sequence[str]) -> list[str]:
     return [field for field in fields if not any(name in record for name in field.split(" or "))]
 
 
-def _recognised(path: Path, wanted: str = AUTO, *, voted: bool = False) -> Format:
+def _called(found: Records, path: Path, columns: Mapping[str, str]) -> Records:
+    """The records with columns under other names, by the file's own."""
+    for number, record in found:
+        if lacking := [name for name in columns if name not in record]:
+            there = ", ".join(map(repr, list(record)[:12]))
+            told = f"--columns {columns[lacking[0]]}={lacking[0]}: no such column; it has {there}"
+            raise SelfprefError(f"{path}: {told}")
+        yield number, {columns.get(name, name): value for name, value in record.items()}
+
+
+def unread(path: Path, columns: Mapping[str, str]) -> list[str]:
+    """The columns of a file in this project's own format that nothing reads, sorted."""
+    file = _files(path)[0]
+    _, record = next(_called(records(file), file, columns))
+    own = _recognised(file, columns=columns) is PAIRS
+    return sorted({*record} - {*pairs.REQUIRED, *pairs.OPTIONAL}) if own else []
+
+
+def _recognised(
+    path: Path, wanted: str = AUTO, *, columns: Mapping[str, str], voted: bool = False
+) -> Format:
     """The format of a file.
 
     Raises:
@@ -89,7 +113,7 @@ def _recognised(path: Path, wanted: str = AUTO, *, voted: bool = False) -> Forma
     """
     if wanted not in (AUTO, *FORMATS):
         raise SelfprefError(f"--format {wanted}: unknown; choose of {', '.join((AUTO, *FORMATS))}")
-    _, record = next(records(path), (0, None))
+    _, record = next(_called(records(path), path, columns), (0, None))
     if record is None:
         raise SelfprefError(f"{path}: no record; is the file empty?")
     told, looked, least = "of no known format", [], len(record) + 1
@@ -118,15 +142,11 @@ def _checked(found: Records, file: str, form: Format, *, voted: bool) -> Read:
     fields: tuple[str, ...] = ()
     for number, record in found:
         # Records mostly have the fields of the one before.
-        if fields != (fields := tuple(record)):
-            if lacking := _lacking(record, needed):
-                told = f"no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
-                raise SelfprefError(f"{file} {number}: {told}")
-            if form is PAIRS and (unknown := set(fields) - {*pairs.REQUIRED, *pairs.OPTIONAL}):
-                told = f"unknown {form.field} {min(unknown)!r}; remove it or correct its spelling"
-                raise SelfprefError(f"{file} {number}: {told}")
+        if fields != (fields := tuple(record)) and (lacking := _lacking(record, needed)):
+            told = f"no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
+            raise SelfprefError(f"{file} {number}: {told}")
         for name in filled:
-            if record[name] in (None, "", []):
+            if all(record.get(one) in (None, "", []) for one in name.split(" or ")):
                 raise SelfprefError(f"{file} {number}: {name} is empty; fill it or remove it")
         yield file, number, record
 
@@ -141,7 +161,12 @@ def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
 
 
 def read(
-    path: Path, wanted: str = AUTO, judges: Sequence[str] = (), *, texts: bool = False
+    path: Path,
+    wanted: str = AUTO,
+    judges: Sequence[str] = (),
+    *,
+    texts: bool = False,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """The rows of a file of judgments, or of a folder of review files.
 
@@ -150,14 +175,15 @@ def read(
         wanted: A format, or `auto`.
         judges: Names that judges may have, where only file names tell them.
         texts: Whether prompts and responses are kept.
+        columns: What columns of the file are to be called, by their names there.
 
     Raises:
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     files = _files(path)
-    form = _recognised(files[0], wanted)
+    form = _recognised(files[0], wanted, columns=columns)
     rows = partial(reviews.rows, judges=judges) if form.rows is reviews.rows else form.rows
-    found = gather(_read(files, form), rows, texts=texts)
+    found = gather(_read(files, form, columns), rows, texts=texts)
     nobody = found["judge"].isna() & found["annotator"].isna()
     refuse(found, nobody, "no judge; name the judge, or give votes as --votes")
     return found
@@ -170,8 +196,8 @@ def votes(path: Path) -> pd.DataFrame:
         SelfprefError: As `read`.
     """
     files = _files(path)
-    form = _recognised(files[0], voted=True)
-    return _voted(_read(files, form, voted=True), form)
+    form = _recognised(files[0], columns={}, voted=True)
+    return _voted(_read(files, form, {}, voted=True), form)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
@@ -191,9 +217,12 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     return _voted(read, PAIRS) if voted else gather(read, pairs.rows, texts=False)
 
 
-def _read(files: Sequence[Path], form: Format, *, voted: bool = False) -> Read:
+def _read(
+    files: Sequence[Path], form: Format, columns: Mapping[str, str], *, voted: bool = False
+) -> Read:
     for path in files:
-        yield from _checked(records(path), f"{path}, {form.place}", form, voted=voted)
+        found = _called(records(path), path, columns)
+        yield from _checked(found, f"{path}, {form.place}", form, voted=voted)
 
 
 def _voted(read: Read, form: Format) -> pd.DataFrame:
