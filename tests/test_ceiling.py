@@ -263,3 +263,16 @@ def test_what_a_model_reasons_counts_in_its_replies(repository):
     repository.params["models"]["two"] |= {"reasoning": "low", "reasoning_tokens": 500}
     (asked,) = ceiling.bounds(repository.load()).to_dict("records")
     assert (asked["calls"], asked["reply tokens"]) == (4, 4 * (30 + 500))
+
+
+def test_an_address_without_v1_and_a_key_that_is_not_set_are_noted(tmp_path, monkeypatch):
+    monkeypatch.delenv("MISSING_KEY", raising=False)
+    params = load(paths.root() / "profiles" / "live.yaml")
+    served = {"engine": "openai", "model": "m", "key": "MISSING_KEY"}
+    odd = Hosted(**served, base_url="http://127.0.0.1:8000")
+    good = odd.model_copy(update={"base_url": "http://127.0.0.1:8000/v1", "key": None})
+    noted = ceiling.notes(params.model_copy(update={"models": {"odd": odd, "good": good}}))
+    assert noted == [
+        "models.odd.base_url: http://127.0.0.1:8000 does not end in /v1, as most servers want it",
+        "models.odd.key: $MISSING_KEY is not set; export it before a run",
+    ]

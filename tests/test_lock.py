@@ -29,8 +29,8 @@ SOURCE = REPOSITORY / "src"
 EXTRAS = ("base", "pipeline", "models", "ray")
 ROOMS = {
     "base": (
-        *("errors.py", "files.py", "paths.py", "texts.py", "seeds.py", "params", "tables"),
-        *("formats", "statistics", "studies/*/__init__.py", "studies/*/measure"),
+        *("errors.py", "files.py", "paths.py", "texts.py", "seeds.py", "card", "statistics"),
+        *("tables/__init__.py", "tables/schemas.py", "formats/judgments.py"),
     ),
     "models": ("lab", "models/local", "models/served", "studies/*/finetune"),
     "ray": ("models/cluster.py",),

@@ -22,6 +22,7 @@ EXAMPLES = """\
 a row a verdict: item, responder_a, responder_b, label (people's vote), judge, order, verdict
 (docs/measure.md has the rest, and the formats of others)
 
+  selfpref example > judgments.csv
   selfpref measure judgments.csv --html card.html
   selfpref measure verdicts.jsonl --votes votes.csv --alias gpt4=gpt-4
   selfpref measure log.parquet --columns item=qid --columns verdict=winner --brief
@@ -35,6 +36,8 @@ def _check(arguments: argparse.Namespace) -> None:
     from selfpref.studies.registry import tables_of
 
     params = load(paths.params_file(), sources=paths.root())
+    for note in ceiling.notes(params):
+        print(f"{paths.PARAMS}: {note}")
     if len(rows := ceiling.bounds(params)):
         print(ceiling.text(rows))
         ceiling.refuse(params)
@@ -114,6 +117,12 @@ def _validate(arguments: argparse.Namespace) -> None:
 
     found = validate.like(arguments.like) if arguments.like else validate.table()
     print(validate.markdown(found), end="")
+
+
+def _example(_: argparse.Namespace) -> None:
+    from selfpref.card import validate
+
+    print(validate.example().to_csv(index=False, lineterminator="\n"), end="")
 
 
 def _claims(arguments: argparse.Namespace) -> None:
@@ -210,6 +219,9 @@ def _parser() -> argparse.ArgumentParser:
         "--like", type=Path, metavar="FILE", help="on the items, judges and votes of this file"
     )
     validate.set_defaults(call=_validate)
+
+    example = commands.add_parser("example", help="print simulated judgments, to try measure on")
+    example.set_defaults(call=_example)
 
     claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
     claims.add_argument("out", type=Path, help="the table (.csv)")

@@ -132,3 +132,12 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own():
     shown = selfpref.measure(judgments(items=12))._repr_html_()
     assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
     assert shown.count("<") == 2
+
+
+def test_the_example_is_of_a_judge_that_favours_itself(tmp_path, capsys):
+    assert main(["example"]) == 0
+    path = tmp_path / "example.csv"
+    path.write_text(capsys.readouterr().out)
+    answers = selfpref.read(path).answers
+    assert answers["ada"].favours is True
+    assert True not in {one.favours for name, one in answers.items() if name != "ada"}

@@ -55,6 +55,69 @@ def test_the_regression_decides_where_there_are_several_judges(b, controls, favo
     assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1).favours is favours
 
 
+# A design, and all that is said of it.
+SAID = [
+    (
+        {"own": 9},
+        "people prefer its own response on only 9 of its pairs; 10 are needed: add pairs "
+        "with weaker opponents",
+    ),
+    (
+        {"other": 9},
+        "people prefer the other response on only 9 of its pairs; 10 are needed: add "
+        "pairs with stronger opponents",
+    ),
+    (
+        {"own": 60, "other": 0},
+        "people prefer the other response on only 0 of its pairs; 10 are "
+        "needed: add pairs with stronger opponents",
+    ),
+    (
+        {"own": 0, "other": 0},
+        "no pair with its own response has both a vote and a verdict; give "
+        "people's votes, beside them or with --votes",
+    ),
+    (
+        {"b": (0.2, 0.1, 0.3)},
+        "it adds +0.20 [+0.10, +0.30] to its own responses' probability of "
+        "being chosen, and less to everyone else's",
+    ),
+    (
+        {"b": (0.02, -0.04, 0.08)},
+        "it adds +0.02 [-0.04, +0.08] to its own responses' probability "
+        "of being chosen, less than the 0.10 that would matter",
+    ),
+    (
+        {"b": (0.05, -0.05, 0.15)},
+        "it adds +0.05 [-0.05, +0.15] to its own responses' probability of being chosen: neither 0 "
+        "nor 0.10, which would matter, is ruled out; these data could show 0.14 or more",
+    ),
+    (
+        {"beyond": (0.3, 0.2, 0.4)},
+        "it favours its own responses by +0.30 [+0.20, +0.40] more than a person in its place, but "
+        "a judge that only errs in other ways than people shows that too; "
+        "one more judge of the same pairs, who need not have written anything, would tell where "
+        "three or more responders differ",
+    ),
+    (
+        {"beyond": (0.0, -0.05, 0.05)},
+        "it favours its own responses by +0.00 [-0.05, +0.05] more "
+        "than a person in its place, less than the 0.13 that would matter",
+    ),
+    (
+        {},
+        "no second judge read the same responses, and no second judge read the same responses; "
+        "give one or the other",
+    ),
+]
+
+
+@pytest.mark.parametrize(("design", "said"), SAID)
+def test_what_is_said_of_each_design(design, said):
+    found = answer("me", rows(**design), placebo(0.2, 0.05), 0.3, 0.1)
+    assert found.because == said
+
+
 def test_what_matters_is_what_a_judge_could_take():
     assert matters(0.5) == pytest.approx(0.1)
     assert matters(0.856) == pytest.approx(0.899 - 0.856, abs=1e-3)

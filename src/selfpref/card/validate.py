@@ -81,6 +81,19 @@ def row(
     return found | {MARKED: verdict(marked.answers[judges[0]].favours, one.taste)}
 
 
+def example() -> pd.DataFrame:
+    """A file of judgments to try `selfpref measure` on: the first judge has a taste for itself."""
+    verdicts, votes = design()
+    taste = next(one for one in PROPERTIES if one.taste)
+    world = World(
+        np.random.default_rng(SEED), list(NAMES), taste, dict(zip(NAMES, WORTH, strict=True))
+    )
+    said, voted = world.filled(verdicts, votes)
+    # A person's vote stands beside the verdicts of each order.
+    said["annotator"] = said["order"].map({"ab": "person 0", "ba": "person 1"})
+    return said.drop(columns="label").merge(voted)
+
+
 def table() -> pd.DataFrame:
     """A row a property, a column a measure, in words."""
     verdicts, votes = design()

@@ -8,6 +8,7 @@ the words of the wording's longest prompt, an item's and responses of mean lengt
 their limits.
 """
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
@@ -216,6 +217,21 @@ def text(rows: pd.DataFrame) -> str:
         "What is answered already counts too. Tokens of replies are their limits, those of prompts "
         "a\nguess: four bytes each."
     )
+
+
+def notes(params: Params) -> list[str]:
+    """What is likely wrong with an endpoint and can be right: its address, its key."""
+    found = []
+    for name, model in params.models.items():
+        endpoint = hosted(model)
+        if endpoint is None:
+            continue
+        if not endpoint.base_url.rstrip("/").endswith("/v1"):
+            told = f"{endpoint.base_url} does not end in /v1, as most servers want it"
+            found.append(f"models.{name}.base_url: {told}")
+        if endpoint.key is not None and not os.environ.get(endpoint.key):
+            found.append(f"models.{name}.key: ${endpoint.key} is not set; export it before a run")
+    return found
 
 
 def refuse(params: Params) -> None:
