@@ -10,7 +10,7 @@ from small_models import byte_level
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.templates import CONTROL, ENDS, chosen
+from selfpref.models.local.loading import CONTROL, ENDS, chosen
 from selfpref.params.models import FORMATS
 
 HI = [("user", "Hi")]

@@ -68,7 +68,7 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
     if isinstance(inner, Hosted):
         return HostedModel(key, inner, answer or _answering(key, inner, dataset))
     from selfpref.models.local import LocalModel, shared  # noqa: PLC0415
-    from selfpref.models.local.weights import identity  # noqa: PLC0415
+    from selfpref.models.local.loading import identity  # noqa: PLC0415
 
     if answer is None and inner.processes > 1:
         answer = partial(shared, inner, paths.root(), dataset)

@@ -1,6 +1,5 @@
 """Local weights through `transformers`: tensors alone, no remote code, fp32 probabilities."""
 
-from selfpref.models.local.model import LocalModel
-from selfpref.models.local.pool import shared
+from selfpref.models.local.model import LocalModel, shared
 
 __all__ = ["LocalModel", "shared"]

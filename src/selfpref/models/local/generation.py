@@ -27,10 +27,9 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.passes import Following
+from selfpref.models.local.loading import HELD
 from selfpref.models.local.states import Ids
 
-# Tokens that a batch may hold in its cache, in units of the budget of one forward pass.
-HELD = 4
 # The share of a batch's lines that is left when the finished ones are taken out.
 LIVING = 0.75
 

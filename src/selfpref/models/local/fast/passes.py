@@ -13,13 +13,12 @@ Sums and rotations are taken in place, and the wide inner states of the second l
 part of the tokens only. Of the last layer, where nobody looks any more, only the keys and values of
 every token are needed; all else is computed for the tokens whose states are read.
 
-Where texts are written by Llama and its kin, `Following` gives their lines one token more in the
-same way, with keys and values in one place that has room for all of them.
+Where texts are written by Llama and its kin, their lines are given one token more in the same way.
 """
 
 import inspect
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,11 +30,10 @@ from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 from transformers.models.mistral.modeling_mistral import MistralDecoderLayer
 from transformers.models.qwen2.modeling_qwen2 import Qwen2DecoderLayer
 
-from selfpref.models.local.fast.packing import Attention, Line, Tile, packed
+from selfpref.models.local.fast.packing import Attention, Line, packed
 from selfpref.models.local.states import padded, padded_states
 
 NAME = "selfpref-packed"
-_attention: ContextVar[Attention] = ContextVar("attention")
 LAYERS = (LlamaDecoderLayer, MistralDecoderLayer, Qwen2DecoderLayer)
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
@@ -110,41 +108,30 @@ def attend(
 
 
 def _attend(
+    attention: Attention,
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
+    _: torch.Tensor | None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """The same as an attention function; all `[1, heads, tokens, width]`."""
+    """The same as an attention function, without a mask; all `[1, heads, tokens, width]`."""
     query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
-    return attend(module, query, key, value, _attention.get(), **options)[None], None
-
-
-def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
-    """What attends to what, on the model's device and in its dtype."""
-    device = model.device
-    return Attention(
-        attention.tokens,
-        [
-            Tile(tile.queries.to(device), tile.keys.to(device), tile.mask.to(device, model.dtype))
-            for tile in attention.tiles
-        ],
-    )
+    return attend(module, query, key, value, attention, **options)[None], None
 
 
 def own_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
     """Final hidden states that are read from a line, by the model's own pass."""
-    AttentionInterface.register(NAME, _attend)
+    tiles = [tile.to(model.device, model.dtype) for tile in line.attention.tiles]
+    placed = Attention(line.attention.tokens, tiles)
+    AttentionInterface.register(NAME, partial(_attend, placed))
     before = model.config._attn_implementation
-    token = _attention.set(_placed(line.attention, model))
     model.config._attn_implementation = NAME
     try:
         return padded_states(model, line)
     finally:
         model.config._attn_implementation = before
-        _attention.reset(token)
 
 
 def _takes_attention(model: PreTrainedModel) -> bool:
@@ -184,11 +171,9 @@ def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
 def _layer(
     layer: Any,
     x: torch.Tensor,
-    cos: torch.Tensor,
-    sin: torch.Tensor,
-    attention: Attention,
-    *,
-    some: bool = False,
+    turned: Sequence[torch.Tensor],
+    attend: Callable[..., torch.Tensor],
+    some: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """One layer; where only some tokens attend, of those."""
     own = layer.self_attn
@@ -197,13 +182,12 @@ def _layer(
         return states.view(len(states), -1, own.head_dim)
 
     normed = _normed(layer.input_layernorm, x)
-    key = _rotated(heads(own.k_proj(normed)), cos, sin)
-    value = heads(own.v_proj(normed))
-    if some:
-        x, normed, cos, sin = (states[attention.tokens] for states in (x, normed, cos, sin))
-    query = _rotated(heads(own.q_proj(normed)), cos, sin)
+    key, value = _rotated(heads(own.k_proj(normed)), *turned), heads(own.v_proj(normed))
+    if some is not None:
+        x, normed, *turned = (states[some] for states in (x, normed, *turned))
+    query = _rotated(heads(own.q_proj(normed)), *turned)
     del normed
-    found = attend(own, query, key, value, attention, scaling=own.scaling)
+    found = attend(own, query, key, value, scaling=own.scaling)
     del query, key, value
     x += own.o_proj(found.flatten(1))
     return _widened(layer, x)
@@ -221,22 +205,29 @@ def _widened(layer: Any, x: torch.Tensor) -> torch.Tensor:
     return x
 
 
+def _begun(model: PreTrainedModel, ids: torch.Tensor, positions: torch.Tensor) -> tuple[Any, ...]:
+    """Of so many tokens the first states, and the angles by which their positions turn them."""
+    body: Any = model.base_model
+    x = body.embed_tokens(ids)
+    return x, [part[0, :, None] for part in body.rotary_emb(x, positions)]
+
+
 def llama_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
     """Final hidden states that are read from a line, by the pass of Llama and its kin."""
     body: Any = model.base_model
-    x = body.embed_tokens(line.inputs["input_ids"][0])
-    cos, sin = (part[0, :, None] for part in body.rotary_emb(x, line.inputs["position_ids"]))
+    x, turned = _begun(model, line.inputs["input_ids"][0], line.inputs["position_ids"])
     for layer in body.layers[:-1]:
-        x = _layer(layer, x, cos, sin, line.attention)
-    x = _layer(body.layers[-1], x, cos, sin, line.last, some=True)
+        x = _layer(layer, x, turned, partial(attend, attention=line.attention))
+    last = partial(attend, attention=line.last)
+    x = _layer(body.layers[-1], x, turned, last, line.last.tokens)
     return _normed(body.norm, x)[line.within]
 
 
 class Following:
-    """Lines of text, each to be followed by one token after another.
+    """Lines of text, each to be followed by one token after another, by Llama or its kin on a CPU.
 
     Args:
-        model: Llama or its kin, on a CPU in fp32.
+        model: In fp32.
         cache: Of each layer the keys and values of the prompts, `[lines, heads, tokens, width]`;
             it is emptied.
         seen: Which of those tokens are a line's own, `[lines, tokens]`; the others are padding.
@@ -246,44 +237,36 @@ class Following:
     def __init__(
         self, model: PreTrainedModel, cache: DynamicCache, seen: torch.Tensor, room: int
     ) -> None:
-        self._model = model
-        self._layers = []
+        self._model, self._end, self._positions = model, seen.shape[1], seen.sum(-1)
+        self._mask = pad(torch.where(seen.bool(), 0.0, -torch.inf), (0, room))[:, None, None]
+        self._kept = []
         while cache.layers:
-            kept: Any = cache.layers.pop(0)
-            self._layers.append([pad(part, (0, 0, 0, room)) for part in (kept.keys, kept.values)])
-        self._end = seen.shape[1]
-        self._positions = seen.sum(-1)
-        mask = torch.where(seen.bool(), 0.0, -torch.inf)
-        self._mask = pad(mask, (0, room))[:, None, None]
+            layer: Any = cache.layers.pop(0)
+            self._kept.append([pad(part, (0, 0, 0, room)) for part in (layer.keys, layer.values)])
 
     def keep(self, lines: torch.Tensor) -> None:
         """Go on with these lines alone."""
-        self._layers = [[part[lines] for part in kept] for kept in self._layers]
+        self._kept = [[part[lines] for part in parts] for parts in self._kept]
         self._positions, self._mask = self._positions[lines], self._mask[lines]
 
     def states(self, tokens: torch.Tensor) -> torch.Tensor:
         """Final hidden states `[lines, width]` after one more token a line."""
         body: Any = self._model.base_model
-        x = body.embed_tokens(tokens)
-        turned = body.rotary_emb(x, self._positions[None])
-        cos, sin = (part[0, :, None] for part in turned)
-        end = self._end + 1
-        for layer, (keys, values) in zip(body.layers, self._layers, strict=True):
-            own = layer.self_attn
-            normed = _normed(layer.input_layernorm, x)
-            query, key, value = (
-                part(normed).view(len(x), -1, own.head_dim)
-                for part in (own.q_proj, own.k_proj, own.v_proj)
-            )
-            keys[:, :, end - 1], values[:, :, end - 1] = _rotated(key, cos, sin), value
-            found, _ = sdpa_attention_forward(
-                own,
-                _rotated(query, cos, sin)[:, :, None],
-                keys[:, :, :end],
-                values[:, :, :end],
-                self._mask[..., :end],
-                scaling=own.scaling,
-            )
-            x = _widened(layer, x + own.o_proj(found.flatten(1)))
-        self._positions, self._end = self._positions + 1, end
+        x, turned = _begun(self._model, tokens, self._positions[None])
+        for layer, kept in zip(body.layers, self._kept, strict=True):
+            x = _layer(layer, x, turned, partial(self._attend, kept))
+        self._positions, self._end = self._positions + 1, self._end + 1
         return _normed(body.norm, x)
+
+    def _attend(self, kept: Sequence[torch.Tensor], *given: Any, scaling: float) -> torch.Tensor:
+        """To all that was kept of a layer, and to what is new of it, which is kept too."""
+        own, query, *new = given
+        end = self._end + 1
+        for part, states in zip(kept, new, strict=True):
+            part[:, :, end - 1] = states
+        keys, values = (part[:, :, :end] for part in kept)
+        mask = self._mask[..., :end]
+        found, _ = sdpa_attention_forward(
+            own, query[:, :, None], keys, values, mask, scaling=scaling
+        )
+        return found
