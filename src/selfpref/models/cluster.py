@@ -58,9 +58,8 @@ class Worker:
     @cached_property
     def _answering(self) -> Answering:
         if not self._root.is_dir():
-            raise SelfprefError(
-                f"{self._root}: not on every node; put it on a file system they share"
-            )
+            told = "not on every node; put it on a file system they share"
+            raise SelfprefError(f"{self._root}: {told}")
         os.chdir(self._root)
         # A node of a cluster has an environment of its own.
         settle()
@@ -69,8 +68,7 @@ class Worker:
     def __call__(self, row: dict[str, bytes]) -> dict[str, bytes]:
         """Answer one batch; what was answered before a fault is kept."""
         start, asked = pickle.loads(row["batch"])
-        answers: list[tuple[int, Any]] = []
-        fault: SelfprefError | None = None
+        answers, fault = [], None
         try:
             for index, answer in self._answering(asked):
                 answers.append((start + index, answer))
@@ -81,21 +79,6 @@ class Worker:
             traceback.print_exc()
             fault = SelfprefError(f"a Ray worker failed: {_line(error, 0)}")
         return {"answers": pickle.dumps((answers, fault))}
-
-
-class Remote:
-    """The rows on the cluster: Ray Data does not run through a Ray client (2.60).
-
-    Args:
-        given: As for `_mapped`.
-    """
-
-    def __init__(self, *given: Any) -> None:
-        self._answers = _mapped(*given)
-
-    def next(self) -> Answers | None:
-        """The next batch's answers; None at the end."""
-        return next(self._answers, None)
 
 
 def answer(
@@ -147,8 +130,7 @@ def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: 
         os.dup2(told.fileno(), sys.stderr.fileno())
     try:
         _connect(settings, cpus)
-        run = _from_cluster if settings.address.startswith("ray://") else _mapped
-        for answers, fault in run(settings, cpus, *given):
+        for answers, fault in _mapped(settings, cpus, *given):
             connection.send(answers)
             if fault:
                 raise fault
@@ -213,12 +195,6 @@ def _mapped(
     )
     for row in answered.iter_rows():
         yield pickle.loads(row["answers"])
-
-
-def _from_cluster(*given: Any) -> Iterator[Answers]:
-    remote = ray.remote(num_cpus=0)(Remote).remote(*given)
-    while (answers := ray.get(remote.next.remote())) is not None:
-        yield answers
 
 
 def _line(error: Exception, number: int) -> str:

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import pad, rms_norm
-from transformers import AttentionInterface, DynamicCache, PreTrainedModel
+from torch.nn.functional import rms_norm
+from transformers import AttentionInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 from transformers.models.mistral.modeling_mistral import MistralDecoderLayer
@@ -155,7 +155,8 @@ def _is_llama(model: PreTrainedModel) -> bool:
     )
 
 
-def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+def normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+    """States as one of the model's norms leaves them."""
     return rms_norm(x, norm.weight.shape, norm.weight, norm.variance_epsilon)
 
 
@@ -168,25 +169,34 @@ def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
     return found
 
 
-def _layer(
+def layer_pass(
     layer: Any,
     x: torch.Tensor,
     turned: Sequence[torch.Tensor],
     attend: Callable[..., torch.Tensor],
     some: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """One layer; where only some tokens attend, of those."""
+    """One layer of Llama and its kin.
+
+    Args:
+        layer: Which.
+        x: States of tokens, `[tokens, width]`; changed in place.
+        turned: `begun`'s angles.
+        attend: From the attention layer, query, key and value, `[tokens, heads, width]`, to what
+            each token finds.
+        some: Which tokens attend; None: all. The states are then of those.
+    """
     own = layer.self_attn
 
     def heads(states: torch.Tensor) -> torch.Tensor:
         return states.view(len(states), -1, own.head_dim)
 
-    normed = _normed(layer.input_layernorm, x)
-    key, value = _rotated(heads(own.k_proj(normed)), *turned), heads(own.v_proj(normed))
+    told = normed(layer.input_layernorm, x)
+    key, value = _rotated(heads(own.k_proj(told)), *turned), heads(own.v_proj(told))
     if some is not None:
-        x, normed, *turned = (states[some] for states in (x, normed, *turned))
-    query = _rotated(heads(own.q_proj(normed)), *turned)
-    del normed
+        x, told, *turned = (states[some] for states in (x, told, *turned))
+    query = _rotated(heads(own.q_proj(told)), *turned)
+    del told
     found = attend(own, query, key, value, scaling=own.scaling)
     del query, key, value
     x += own.o_proj(found.flatten(1))
@@ -200,12 +210,12 @@ def _widened(layer: Any, x: torch.Tensor) -> torch.Tensor:
     size = -(-x.shape[0] // parts // STEP) * STEP
     for start in range(0, len(x), size):
         part = slice(start, start + size)
-        normed = _normed(layer.post_attention_layernorm, x[part])
-        x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(normed)).mul_(wide.up_proj(normed)))
+        told = normed(layer.post_attention_layernorm, x[part])
+        x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(told)).mul_(wide.up_proj(told)))
     return x
 
 
-def _begun(model: PreTrainedModel, ids: torch.Tensor, positions: torch.Tensor) -> tuple[Any, ...]:
+def begun(model: PreTrainedModel, ids: torch.Tensor, positions: torch.Tensor) -> tuple[Any, ...]:
     """Of so many tokens the first states, and the angles by which their positions turn them."""
     body: Any = model.base_model
     x = body.embed_tokens(ids)
@@ -215,58 +225,9 @@ def _begun(model: PreTrainedModel, ids: torch.Tensor, positions: torch.Tensor) -
 def llama_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
     """Final hidden states that are read from a line, by the pass of Llama and its kin."""
     body: Any = model.base_model
-    x, turned = _begun(model, line.inputs["input_ids"][0], line.inputs["position_ids"])
+    x, turned = begun(model, line.inputs["input_ids"][0], line.inputs["position_ids"])
     for layer in body.layers[:-1]:
-        x = _layer(layer, x, turned, partial(attend, attention=line.attention))
+        x = layer_pass(layer, x, turned, partial(attend, attention=line.attention))
     last = partial(attend, attention=line.last)
-    x = _layer(body.layers[-1], x, turned, last, line.last.tokens)
-    return _normed(body.norm, x)[line.within]
-
-
-class Following:
-    """Lines of text, each to be followed by one token after another, by Llama or its kin on a CPU.
-
-    Args:
-        model: In fp32.
-        cache: Of each layer the keys and values of the prompts, `[lines, heads, tokens, width]`;
-            it is emptied.
-        seen: Which of those tokens are a line's own, `[lines, tokens]`; the others are padding.
-        room: For how many tokens more.
-    """
-
-    def __init__(
-        self, model: PreTrainedModel, cache: DynamicCache, seen: torch.Tensor, room: int
-    ) -> None:
-        self._model, self._end, self._positions = model, seen.shape[1], seen.sum(-1)
-        self._mask = pad(torch.where(seen.bool(), 0.0, -torch.inf), (0, room))[:, None, None]
-        self._kept = []
-        while cache.layers:
-            layer: Any = cache.layers.pop(0)
-            self._kept.append([pad(part, (0, 0, 0, room)) for part in (layer.keys, layer.values)])
-
-    def keep(self, lines: torch.Tensor) -> None:
-        """Go on with these lines alone."""
-        self._kept = [[part[lines] for part in parts] for parts in self._kept]
-        self._positions, self._mask = self._positions[lines], self._mask[lines]
-
-    def states(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Final hidden states `[lines, width]` after one more token a line."""
-        body: Any = self._model.base_model
-        x, turned = _begun(self._model, tokens, self._positions[None])
-        for layer, kept in zip(body.layers, self._kept, strict=True):
-            x = _layer(layer, x, turned, partial(self._attend, kept))
-        self._positions, self._end = self._positions + 1, self._end + 1
-        return _normed(body.norm, x)
-
-    def _attend(self, kept: Sequence[torch.Tensor], *given: Any, scaling: float) -> torch.Tensor:
-        """To all that was kept of a layer, and to what is new of it, which is kept too."""
-        own, query, *new = given
-        end = self._end + 1
-        for part, states in zip(kept, new, strict=True):
-            part[:, :, end - 1] = states
-        keys, values = (part[:, :, :end] for part in kept)
-        mask = self._mask[..., :end]
-        found, _ = sdpa_attention_forward(
-            own, query[:, :, None], keys, values, mask, scaling=scaling
-        )
-        return found
+    x = layer_pass(body.layers[-1], x, turned, last, line.last.tokens)
+    return normed(body.norm, x)[line.within]
