@@ -125,12 +125,9 @@ class Judging:
             return [Choose(prompt, self.labels)]
         # Weighed, the label comes after an explanation.
         labels = self.labels if weighed else ()
-        return [
-            Generate(
-                prompt, use.max_tokens, use.temperature, seed_of(*seed, n), self.marker, labels
-            )
-            for n in range(use.samples or 1)
-        ]
+        limits = use.max_tokens, use.temperature
+        seeds = [seed_of(*seed, n) for n in range(use.samples or 1)]
+        return [Generate(prompt, *limits, one, self.marker, labels) for one in seeds]
 
     def choice(self, prompt: Prompt, answers: Sequence[Answer]) -> Choice:
         """The share of each label: its probability, or its frequency among answers in words."""
