@@ -345,7 +345,7 @@ def work_done(folder: Path, task: str) -> list[float]:
         work = width * config["vocab_size"] * sum(read)
         for line in packed(rows, read, BUDGET):
             # Of the last layer all tokens have keys and values, the rest those that are read.
-            work += (layer * before + keys) * line.tokens
+            work += (layer * before + keys) * line.inputs["input_ids"].numel()
             work += (layer - keys) * len(line.read.unique())
         found.append(2e-9 * work)
     return found

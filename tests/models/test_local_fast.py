@@ -36,6 +36,10 @@ def lay(texts, budget, read=None, step=1):
     return list(packed(rows(*texts), read or list(map(len, texts)), budget, step))
 
 
+def sized(line):
+    return line.inputs["input_ids"].numel()
+
+
 def paths(line, sizes):
     """Of each row of a line where its last tokens lie."""
     places = torch.split(line.read, [sizes[index] for index in line.rows])
@@ -89,9 +93,9 @@ def test_a_full_line_ends_between_prompts_not_between_their_responses():
     lines = sorted(letters(line.inputs["input_ids"]) for line in lay(texts, 34))
     assert lines == ["aaaaaaxxyyzzbbbbbbxxyyzz", "ccccccxxyyzzddddddxxyyzz"]
     # The longest row comes first, and next to no prefix ends no line.
-    assert [line.tokens for line in lay(["a" * 5, "b" * 40, "c" * 20], 20)] == [40, 20, 5]
+    assert [sized(line) for line in lay(["a" * 5, "b" * 40, "c" * 20], 20)] == [40, 20, 5]
     texts = [letter * 10 for letter in "abcd"] + [f"x{letter * 9}" for letter in "abcd"]
-    assert [line.tokens for line in lay(texts, 60)] == [59, 19]
+    assert [sized(line) for line in lay(texts, 60)] == [59, 19]
 
 
 # --- products -------------------------------------------------------------------------------------

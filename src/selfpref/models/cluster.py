@@ -105,15 +105,16 @@ def answer(
     cpus = getattr(settings.inner, "threads", None) or 1
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    given = there, log, settings, cpus, root, open_inner, rows
+    given = there, log, settings, cpus, rows, root, open_inner
     process = context.Process(target=_drive, args=given, daemon=True)
     process.start()
     there.close()
     try:
-        while (answers := here.recv()) is not None:
-            if isinstance(answers, SelfprefError):
-                raise answers
+        while (came := here.recv()) is not None:
+            answers, fault = came
             yield from answers
+            if fault:
+                raise fault
     except EOFError as error:
         raise SelfprefError(f"Ray's process ended early; see {log}") from error
     finally:
@@ -130,16 +131,15 @@ def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: 
         os.dup2(told.fileno(), sys.stderr.fileno())
     try:
         _connect(settings, cpus)
-        for answers, fault in _mapped(settings, cpus, *given):
-            connection.send(answers)
-            if fault:
-                raise fault
+        for came in _mapped(settings, cpus, *given):
+            connection.send(came)
         connection.send(None)
     except SelfprefError as error:
-        connection.send(error)
+        connection.send(([], error))
     except Exception as error:
         traceback.print_exc()
-        connection.send(SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}"))
+        told = SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}")
+        connection.send(([], told))
     finally:
         ray.shutdown()
         # What a start that failed leaves behind.
@@ -175,11 +175,7 @@ def _connect(settings: Ray, cpus: int) -> None:
 
 
 def _mapped(
-    settings: Ray,
-    cpus: int,
-    root: Path,
-    open_inner: Callable[[], Answering],
-    rows: list[dict[str, bytes]],
+    settings: Ray, cpus: int, rows: list[dict[str, bytes]], *worker: Any
 ) -> Iterator[Answers]:
     """Answers of each batch as its worker is done with it."""
     context = ray.data.DataContext.get_current()
@@ -187,7 +183,7 @@ def _mapped(
     context.wait_for_min_actors_s = PATIENCE
     answered = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
         Worker,
-        fn_constructor_args=(root, open_inner),
+        fn_constructor_args=worker,
         compute=ray.data.ActorPoolStrategy(size=settings.workers),
         num_cpus=cpus,
         num_gpus=settings.gpus,

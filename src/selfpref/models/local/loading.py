@@ -26,6 +26,7 @@ Half of what is free on a GPU is given to a batch. That is an estimate, not a pr
 import hashlib
 import json
 import pickle
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,23 +60,13 @@ USUAL, MOST, HELD = 2048, 2**16, 4
 # Tokens of the shortest line that is to be expected, and the share of the memory that is free.
 LINE, SHARE = 64, 0.5
 
-LLAMA_3 = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
-STABLELM = ("<|SYSTEM|>", "<|USER|>", "<|ASSISTANT|>", "<|endoftext|>")
-# Special tokens without which a named format means nothing.
-CONTROL = {
-    "vicuna": ("</s>",),
-    "koala": ("</s>",),
-    "oasst-pythia": ("<|prompter|>", "<|assistant|>", "<|endoftext|>"),
-    "dolly-v2": ("### End",),
-    "stablelm-tuned-alpha": STABLELM,
-    "llama-2": ("<s>", "</s>"),
-    "llama-3": (*LLAMA_3, "<|end_of_text|>"),
-    "llama-3.1": (*LLAMA_3, "<|end_of_text|>"),
-}
+# What is a special token in a named format, without which that means nothing.
+CONTROL = re.compile(r"<\|\w+\|>|</?s>|### End\b")
 # Those that end an answer beside the one that a format writes after it.
+STABLELM = ("<|SYSTEM|>", "<|USER|>", "<|ASSISTANT|>")
 ENDS = {
     "dolly-v2": ("<|endoftext|>",),
-    "stablelm-tuned-alpha": (*STABLELM, "<|padding|>"),
+    "stablelm-tuned-alpha": (*STABLELM, "<|endoftext|>", "<|padding|>"),
     "llama-3": ("<|end_of_text|>",),
     "llama-3.1": ("<|eom_id|>", "<|end_of_text|>"),
 }
@@ -109,13 +100,15 @@ def chosen(template: str | None, root: Path) -> Template | None:
     """
     if template is None:
         return None
-    named = Path(__file__).with_name("templates") / f"{template}.jinja"
-    file = named if template in FORMATS else root / template
+    named = template in FORMATS
+    own = Path(__file__).with_name("templates") / f"{template}.jinja"
+    file = own if named else root / template
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SelfprefError(f"{template}: not readable ({error}); correct `template`") from error
-    return Template(template, text, CONTROL.get(template, ()), ENDS.get(template, ()))
+    control = dict.fromkeys(CONTROL.findall(text)) if named else ()
+    return Template(template, text, tuple(control), ENDS.get(template, ()))
 
 
 def identity(entry: Transformers, root: Path, dataset: str) -> dict[str, Any]:
