@@ -138,8 +138,8 @@ def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: 
         connection.send(([], error))
     except Exception as error:
         traceback.print_exc()
-        told = SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}")
-        connection.send(([], told))
+        why = SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}")
+        connection.send(([], why))
     finally:
         ray.shutdown()
         # What a start that failed leaves behind.
