@@ -69,8 +69,7 @@ def judge_pairs(
     turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
     orders = pd.concat([pairs, turned]).drop_duplicates()
     judging = Judging(use, layout.labels)
-    known = items.dropna(subset="reference")
-    references = dict(zip(known["item_id"], known["reference"], strict=True))
+    references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])

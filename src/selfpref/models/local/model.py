@@ -6,12 +6,12 @@ alone, so it is the one that a single process gives, and is kept under the same 
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -72,7 +72,7 @@ class LocalModel:
         windows = (getattr(config, key, None) for key in ("sliding_window", "attention_chunk_size"))
         self._window = min((size for size in windows if size), default=math.inf)
         with torch.no_grad():
-            # A packed line is laid out for one device.
+            # None: rows are padded. A packed line is laid out for one device.
             one = len(loading.devices(self.model)) == 1
             self._packed = packed_pass(self.model) if one else None
             self._head = Head(self.model)
@@ -82,11 +82,6 @@ class LocalModel:
         self._budget = 1 if scaled else entry.batch_tokens or loading.batch_tokens(self.model)
         own = self._packed is llama_pass and self._head.linear
         self._followed = self._window if own else 0
-
-    @property
-    def packing(self) -> bool:
-        """Whether it runs on packed lines with shared prefixes; else on padded rows."""
-        return self._packed is not None
 
     def _states(
         self, rows: Sequence[Ids], read: Sequence[int]
@@ -109,14 +104,11 @@ class LocalModel:
     @torch.no_grad()
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer]]:
         """Answers as they are made; see `Engine`."""
+        ways: dict[type[Call], Callable[[Sequence[Any]], Iterator[tuple[int, Answer]]]]
+        ways = {Choose: self._choose, Score: self._score, Generate: self._generate}
         try:
-            match calls:
-                case [Choose(), *_]:
-                    yield from self._choose(cast(Sequence[Choose], calls))
-                case [Score(), *_]:
-                    yield from self._score(cast(Sequence[Score], calls))
-                case [Generate(), *_]:
-                    yield from self._generate(cast(Sequence[Generate], calls))
+            if calls:
+                yield from ways[type(calls[0])](calls)
         except torch.OutOfMemoryError as error:
             raise SelfprefError(
                 f"{self.model.name_or_path}: out of memory with batches of {self._budget} tokens; "
