@@ -49,9 +49,10 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTraine
 from selfpref.lab.model import build_model, save_checkpoint
 from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import draw_items
-from selfpref.models.local import LocalModel, memory
+from selfpref.models.local import LocalModel
 from selfpref.models.local.encoding import Encoder
 from selfpref.models.local.fast.packing import packed
+from selfpref.models.local.loading import USUAL
 from selfpref.params import load
 from selfpref.processes import SETTINGS
 from selfpref.prompts import LAYOUTS
@@ -62,7 +63,7 @@ MODELS = ROOT / ".cache" / "bench-models"
 PEERS = ("lm-eval==0.4.13", "minicons==0.3.39", "lmppl==0.3.2", "evaluate==0.4.6", "accelerate")
 SHARED = ("torch", "transformers")
 VOCABULARY = 32_000
-BUDGET = memory.USUAL
+BUDGET = USUAL
 SIZES = {
     "20M": {"hidden_size": 320, "intermediate_size": 864, "num_hidden_layers": 8, "heads": 5},
     "120M": {"hidden_size": 768, "intermediate_size": 2304, "num_hidden_layers": 12, "heads": 12},
@@ -344,7 +345,7 @@ def work_done(folder: Path, task: str) -> list[float]:
         work = width * config["vocab_size"] * sum(read)
         for line in packed(rows, read, BUDGET):
             # Of the last layer all tokens have keys and values, the rest those that are read.
-            work += (layer * before + keys) * line.tokens
+            work += (layer * before + keys) * line.inputs["input_ids"].numel()
             work += (layer - keys) * len(line.read.unique())
         found.append(2e-9 * work)
     return found

@@ -123,7 +123,7 @@ models: {umpire: {engine: ray, inner: openai, workers: 2}}
 models: {umpire: {engine: ray, inner: transformers}}
     models.umpire.workers: missing; add it (docs/parameters.md lists every key)
 models: {umpire: {engine: ray, inner: transformers, workers: 2, address: 10.0.0.1}}
-    models.umpire.address: give local, auto, or ray://<host>:<port>, not '10.0.0.1'
+    models.umpire.address: Input should be 'local' or 'auto', not '10.0.0.1'
 models: {umpire: {engine: ray, inner: transformers, workers: 2, wrokers: 2}}
     models.umpire.wrokers: unknown key; remove it or correct its spelling
 models: {umpire: {engine: null}}

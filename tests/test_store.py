@@ -47,7 +47,7 @@ class Sloppy(Counting):
             yield number, Raw({"n": number})
 
     def request(self, call):
-        return {"body": call.prompt.as_json()}
+        return {"body": vars(call.prompt)}
 
     def read(self, call, reply):
         raise ZeroDivisionError

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from selfpref import paths
-from selfpref.ask.perplexity import score_responses
+from selfpref.ask.responding import score_responses
 from selfpref.models.open import open_model
 from selfpref.params import load
 from selfpref.prompts import LAYOUTS

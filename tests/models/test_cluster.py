@@ -98,7 +98,7 @@ def test_a_start_that_fails_is_tried_again_on_this_machine_alone(monkeypatch, ad
 def test_ray_is_imported_where_it_is_used_and_nothing_to_do_starts_nothing(tmp_path):
     code = "import sys; from selfpref.models import open; sys.exit('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    nowhere = entry(address="ray://nowhere:1")
+    nowhere = entry(address="auto")
     assert list(cluster.answer(nowhere, lambda: scores, tmp_path, tmp_path / "log", [])) == []
 
 

@@ -23,8 +23,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.calls import Model
 from selfpref.models.served import HostedModel, reading
-from selfpref.models.served.failures import HARD
-from selfpref.models.served.live import send
+from selfpref.models.served.live import HARD, send
 from selfpref.params import Hosted
 from selfpref.prompts import LABELS
 from selfpref.store import Store

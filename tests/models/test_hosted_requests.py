@@ -6,9 +6,8 @@ import pytest
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Choose, Generate, Prompt, Score
-from selfpref.models.served import HostedModel
-from selfpref.models.served.failures import Circuit, Failure, explain
-from selfpref.models.served.tokens import guess
+from selfpref.models.served import HostedModel, guess
+from selfpref.models.served.live import Circuit, Failure, explain
 from selfpref.params import Hosted
 
 ASKED = Prompt((("system", "Be brief."), ("user", "Why?")))

@@ -16,7 +16,7 @@ from transformers import (  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import memory  # noqa: E402
+from selfpref.models.local import loading  # noqa: E402
 from selfpref.models.local.fast import products  # noqa: E402
 from selfpref.models.local.fast.packing import packed  # noqa: E402
 from selfpref.models.local.fast.products import linear, take_over  # noqa: E402
@@ -34,6 +34,10 @@ def letters(ids):
 def lay(texts, budget, read=None, step=1):
     """Lines whose rows are read whole, unless told."""
     return list(packed(rows(*texts), read or list(map(len, texts)), budget, step))
+
+
+def sized(line):
+    return line.inputs["input_ids"].numel()
 
 
 def paths(line, sizes):
@@ -89,9 +93,9 @@ def test_a_full_line_ends_between_prompts_not_between_their_responses():
     lines = sorted(letters(line.inputs["input_ids"]) for line in lay(texts, 34))
     assert lines == ["aaaaaaxxyyzzbbbbbbxxyyzz", "ccccccxxyyzzddddddxxyyzz"]
     # The longest row comes first, and next to no prefix ends no line.
-    assert [line.tokens for line in lay(["a" * 5, "b" * 40, "c" * 20], 20)] == [40, 20, 5]
+    assert [sized(line) for line in lay(["a" * 5, "b" * 40, "c" * 20], 20)] == [40, 20, 5]
     texts = [letter * 10 for letter in "abcd"] + [f"x{letter * 9}" for letter in "abcd"]
-    assert [line.tokens for line in lay(texts, 60)] == [59, 19]
+    assert [sized(line) for line in lay(texts, 60)] == [59, 19]
 
 
 # --- products -------------------------------------------------------------------------------------
@@ -174,13 +178,14 @@ ASKED = [Prompt((("user", text),)) for text in ("hello", "a red house", "a red o
 def test_a_model_on_two_gpus_runs_on_padded_rows(tmp_path, monkeypatch):
     """A packed line is laid out for one device."""
     alone = load(save(tmp_path / "m", byte_level()), dtype="bfloat16")
-    assert alone.engine._budget == memory.USUAL
+    assert alone.engine._budget == loading.USUAL
     gpus = {torch.device("cuda:0"), torch.device("cuda:1")}
-    monkeypatch.setattr(memory, "devices", lambda model: gpus)
+    monkeypatch.setattr(loading, "devices", lambda model: gpus)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (8 * GB, 80 * GB))
     spread = load(tmp_path / "m", dtype="bfloat16")
-    assert (alone.packing, spread.packing) == (True, False)
-    assert spread.engine._budget == memory.MOST
+    assert alone._packed
+    assert not spread._packed
+    assert spread.engine._budget == loading.MOST
     assert load(tmp_path / "m", batch_tokens=7).engine._budget == 7
     scored = to_score(ASKED, ["hello"] * 3)
     for one, two in zip(spread.answer(scored), alone.answer(scored), strict=True):
@@ -208,18 +213,18 @@ def test_a_batch_has_as_many_tokens_as_the_fullest_gpu_has_room_for(monkeypatch)
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16)
     with pytest.raises(SelfprefError, match="does not fit into the memory of the GPUs"):
-        memory.devices(model)
+        loading.devices(model)
     moved(model, "cuda:0")
     # 8 h + 3 i + 4 * 2 L k d numbers of 2 bytes, and 4 * 32 v / 64 bytes.
     numbers = 8 * 1024 + 3 * 4096 + 4 * 2 * 8 * 2 * 128
     each = 2 * numbers + 4 * 32 * 6000 / 64
     for gigabytes in (1, 2):
         free["cuda:0"] = gigabytes * GB
-        assert memory.batch_tokens(model) == int(0.5 * gigabytes * GB / each)
+        assert loading.batch_tokens(model) == int(0.5 * gigabytes * GB / each)
     free["cuda:0"] = 20 * GB
-    assert memory.batch_tokens(model) == 2**16
+    assert loading.batch_tokens(model) == 2**16
     moved(model.model.layers[5], "cuda:1")
     free["cuda:1"] = GB
-    assert memory.batch_tokens(model) == int(0.5 * GB / each)
+    assert loading.batch_tokens(model) == int(0.5 * GB / each)
     free["cuda:1"] = 0
-    assert memory.batch_tokens(model) == 1
+    assert loading.batch_tokens(model) == 1

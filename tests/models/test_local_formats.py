@@ -11,7 +11,7 @@ from tokenizers import pre_tokenizers
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.templates import chosen
+from selfpref.models.local.loading import chosen
 from selfpref.params import Transformers
 
 HI = Prompt((("user", "hello"),))

@@ -55,7 +55,7 @@ def test_a_gguf_is_the_model_that_it_was_made_of(folder, file, capfd):
     assert capfd.readouterr() == ("", "")
     weights = {"weights": f"gguf:{pin(file)}", "dtype": "float32"}
     assert found.identity == {"provider": "transformers", **weights}
-    assert found.packing
+    assert found._packed
     assert found.context == wanted.context
     assert found.tokenizer.chat_template == wanted.tokenizer.chat_template
     assert found._stops == wanted._stops

@@ -10,7 +10,7 @@ from small_models import byte_level
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.templates import CONTROL, ENDS, chosen
+from selfpref.models.local.loading import ENDS, chosen
 from selfpref.params.models import FORMATS
 
 HI = [("user", "Hi")]
@@ -53,12 +53,13 @@ STOPS = {
     "koala": ["</s>"],
     "oasst-pythia": ["<|endoftext|>"],
     "dolly-v2": ["### End", "<|endoftext|>"],
-    "stablelm-tuned-alpha": [*CONTROL["stablelm-tuned-alpha"], "<|padding|>"],
+    "stablelm-tuned-alpha": ["<|SYSTEM|>", "<|USER|>", "<|ASSISTANT|>", "<|endoftext|>",
+                             "<|padding|>"],
     "llama-2": ["</s>"],
     "llama-3": ["<|eot_id|>", "<|end_of_text|>"],
     "llama-3.1": ["<|eot_id|>", "<|eom_id|>", "<|end_of_text|>"],
     "plain": [],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -87,4 +88,4 @@ def test_a_named_format_is_the_published_one(name):
 def test_the_parameters_name_every_template():
     files = (REPOSITORY / "src/selfpref/models/local/templates").iterdir()
     assert sorted(FORMATS) == sorted(path.stem for path in files)
-    assert {*CONTROL, *ENDS} <= {*FORMATS}
+    assert {*ENDS} <= {*FORMATS}

@@ -20,7 +20,7 @@ from small_models import byte_level, load, save  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import LocalModel, shared, weights  # noqa: E402
+from selfpref.models.local import LocalModel, loading, shared  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -162,7 +162,7 @@ def test_what_the_hub_refuses_is_said_with_the_remedy(monkeypatch, tmp_path, fai
         assert not any("bin" in pattern or ".py" in pattern for pattern in named["allow_patterns"])
         raise failure("no", response=Response())
 
-    monkeypatch.setattr(weights, "snapshot_download", refuse)
+    monkeypatch.setattr(loading, "snapshot_download", refuse)
     with pytest.raises(SelfprefError, match=rf"org/model@01234567: .*{told}"):
         LocalModel(entry(revision=REVISION), tmp_path)
 

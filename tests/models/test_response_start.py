@@ -12,7 +12,7 @@ from small_models import CHATML, INST, byte_level, load, save, sentencepiece  # 
 
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
-from selfpref.models.local.templates import chosen  # noqa: E402
+from selfpref.models.local.loading import chosen  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import send  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402

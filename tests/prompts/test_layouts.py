@@ -13,9 +13,10 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS, fastchat
 from selfpref.prompts.choices import CHOICE_PROMPTS
-from selfpref.prompts.summaries import SUMMARY_LAYOUTS, TASKS
+from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.prompts.texts import Texts
 
+TASKS = ("recognition", "preference", "inferiority", "readability", "length", "vowelcount")
 SINGLE = ("ask {question?}", "from {a}", "from b")
 SECOND = ("more?", "a two", "b two")
 THIRD = ("last?", "a three", "b three")

@@ -13,7 +13,7 @@ from itertools import islice
 import pandas as pd
 
 from selfpref import tables
-from selfpref.models import Call, Choice, Choose, Score, Text
+from selfpref.models import Call, Choice, Choose, Likelihood, Score, Text
 from selfpref.models.calls import Model
 from selfpref.tables.schemas import TABLES
 
@@ -75,20 +75,19 @@ def example(model: Model) -> pd.DataFrame:
     Returns:
         `role, text`: the messages, then what the model answered; empty where nothing was asked.
     """
-    if model.first is None:
-        return NO_EXAMPLE
-    call, answer = model.first
-    said = list(call.prompt.messages)
-    if isinstance(answer, Text):
-        told = call.prompt.prefill + answer.text
-    elif isinstance(answer, Choice):
-        assert isinstance(call, Choose)
-        shares = zip(call.labels, answer.probabilities, strict=False)
-        told = call.prompt.prefill + " | ".join(f"{label}: {share:.3f}" for label, share in shares)
-    else:
-        assert isinstance(call, Score)
-        told = f"{call.continuation}\n({answer.sum_nll:.2f} nats, {answer.n_tokens} tokens)"
-    return pd.DataFrame([*said, ("the model's reply", told)], columns=["role", "text"])
+    match model.first:
+        case None:
+            return NO_EXAMPLE
+        case call, Text(text=text):
+            told = call.prompt.prefill + text
+        case Choose(labels=labels) as call, Choice(probabilities=found):
+            shares = zip(labels, found, strict=False)
+            listed = " | ".join(f"{label}: {share:.3f}" for label, share in shares)
+            told = call.prompt.prefill + listed
+        case Score(continuation=text) as call, Likelihood(sum_nll=nats, n_tokens=count):
+            told = f"{text}\n({nats:.2f} nats, {count} tokens)"
+    said = [*call.prompt.messages, ("the model's reply", told)]
+    return pd.DataFrame(said, columns=["role", "text"])
 
 
 def printed(example: pd.DataFrame) -> str:

@@ -69,8 +69,7 @@ def judge_pairs(
     turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
     orders = pd.concat([pairs, turned]).drop_duplicates()
     judging = Judging(use, layout.labels)
-    known = items.dropna(subset="reference")
-    references = dict(zip(known["item_id"], known["reference"], strict=True))
+    references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])
@@ -125,12 +124,9 @@ class Judging:
             return [Choose(prompt, self.labels)]
         # Weighed, the label comes after an explanation.
         labels = self.labels if weighed else ()
-        return [
-            Generate(
-                prompt, use.max_tokens, use.temperature, seed_of(*seed, n), self.marker, labels
-            )
-            for n in range(use.samples or 1)
-        ]
+        limits = use.max_tokens, use.temperature
+        seeds = [seed_of(*seed, n) for n in range(use.samples or 1)]
+        return [Generate(prompt, *limits, one, self.marker, labels) for one in seeds]
 
     def choice(self, prompt: Prompt, answers: Sequence[Answer]) -> Choice:
         """The share of each label: its probability, or its frequency among answers in words."""

@@ -1,15 +1,24 @@
-"""Responses: every item answered by one model; and what was said before a response."""
+"""Responses: every item answered by one model; every response read by one.
+
+    log-perplexity = sum of -ln p(token) over the response's tokens / number of tokens    (nats)
+
+The response's text is scored as the content of the assistant's turn, without a token that ends it;
+what the chat template writes before the content belongs to the prompt. Conditional on the prompt is
+the paper's quantity; the unconditional one tells style from fit to the question.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
 from selfpref import tables
 from selfpref.ask import Columns, Question, ask
 from selfpref.errors import SelfprefError
-from selfpref.models import Generate, Prompt, Text
+from selfpref.models import Generate, Likelihood, Prompt, Score, Text
 from selfpref.models.calls import Model
 from selfpref.params import Writing
+from selfpref.prompts import Layout
 from selfpref.seeds import seed_of
 
 NO_EARLIER, NO_PROMPT = "no earlier turn", "no prompt"
@@ -52,21 +61,17 @@ def respond(
             yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
 
     made, written = [], dict(answered or {})
-    asked = items["messages"].map(len).gt(0)
-    counted = {NO_PROMPT: int((~asked).sum()), NO_EARLIER: 0}
-    items = items[asked]
-    earlier = {
-        item: earlier_turns(item, messages)
-        for item, messages in items[["item_id", "messages"]].itertuples(index=False)
-    }
+    known = items[items["messages"].map(len).gt(0)]
+    counted = {NO_PROMPT: len(items) - len(known), NO_EARLIER: 0}
+    pairs = known[["item_id", "messages"]].itertuples(index=False)
+    earlier = {item: earlier_turns(item, messages) for item, messages in pairs}
     # A turn is asked once the turns before it are answered.
-    for _, turns in items.groupby(items["item_id"].map(lambda item: len(earlier[item]))):
+    for _, turns in known.groupby(known["item_id"].map(lambda item: len(earlier[item]))):
         ready = [all(turn in written for turn in earlier[item]) for item in turns["item_id"]]
         counted[NO_EARLIER] += ready.count(False)
         table = ask(model, turns[ready], "responses", questions, responder=responder)
         made.append(table)
-        there = table[table["text"].notna()]
-        written |= dict(zip(there["item_id"], there["text"], strict=True))
+        written |= table.set_index("item_id")["text"].dropna().to_dict()
     table = tables.together("responses", made)
     lost = table["text"].isna()
     counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
@@ -76,9 +81,49 @@ def respond(
 
 
 def _written(answer: Text) -> Columns:
-    if answer.status not in ("ok", "cut"):
-        return {"text": None, "status": answer.status}
-    return {"text": answer.text, "status": "ok" if answer.status == "ok" else "truncated"}
+    text = answer.text if answer.status in ("ok", "cut") else None
+    return {"text": text, "status": "truncated" if answer.status == "cut" else answer.status}
+
+
+def score_responses(
+    items: pd.DataFrame,
+    responses: pd.DataFrame,
+    judge: str,
+    model: Model,
+    layout: Layout,
+    *,
+    alone: bool,
+) -> pd.DataFrame:
+    """Score every response given its prompt and, where wanted, on its own.
+
+    Args:
+        items: The items table.
+        responses: The responses table.
+        judge: Whose likelihoods these are.
+        model: The judge's model.
+        layout: The prompts.
+        alone: Whether responses are scored without their prompts too.
+
+    Returns:
+        The perplexities table: one or two rows a response; empty texts have no tokens and a sum
+        of 0.
+    """
+
+    def questions(some: pd.DataFrame, *, given: bool) -> Iterator[Question]:
+        said = dialogues(items, responses, some["item_id"]) if given else {}
+        for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
+            prompt = layout.respond(*said[item, responder][:-1]) if given else layout.bare()
+            yield Question([Score(prompt, layout.content(text))], partial(_scored, text))
+
+    made = []
+    for given in (True, False)[: 1 + alone]:
+        asked, told = partial(questions, given=given), {"judge": judge, "conditional": given}
+        made.append(ask(model, responses, "perplexities", asked, **told))
+    return tables.together("perplexities", made)
+
+
+def _scored(text: str, found: Likelihood) -> Columns:
+    return {**vars(found), "n_bytes": len(text.encode())}
 
 
 def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:

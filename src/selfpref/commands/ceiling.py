@@ -20,8 +20,7 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.models.open import gives_likelihoods, responder
-from selfpref.models.served import VERDICT_TOKENS
-from selfpref.models.served.tokens import of_text
+from selfpref.models.served import VERDICT_TOKENS, of_text
 from selfpref.params import Params, Verdicts, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index

@@ -12,7 +12,7 @@ whenever it is replayed: a better reader never has to pay again.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
 Json = Mapping[str, Any]
@@ -40,10 +40,6 @@ class Prompt:
     messages: tuple[tuple[str, str], ...]
     prefill: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """The prompt as it stands in a call's key."""
-        return {"messages": self.messages, "prefill": self.prefill}
-
 
 def folded(messages: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Messages without a system turn: its text stands in the first user message, in front."""
@@ -66,8 +62,7 @@ class _Call:
 
     def as_json(self) -> dict[str, Any]:
         """The call as it stands in its key."""
-        said = {field.name: getattr(self, field.name) for field in fields(self)}
-        said |= {"prompt": self.prompt.as_json(), **self.begins}
+        said = {**vars(self), "prompt": vars(self.prompt), **self.begins}
         return {"call": type(self).__name__.lower(), **said}
 
     @property
@@ -83,8 +78,7 @@ class _Call:
     @property
     def options(self) -> tuple[object, ...]:
         """What calls that are answered together have in common."""
-        names = [field.name for field in fields(self) if field.name not in OWN]
-        return type(self), *(getattr(self, name) for name in names)
+        return type(self), *(value for name, value in vars(self).items() if name not in OWN)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,6 @@ class Model:
         at_a_time: How many rows of a table to ask about at a time.
     """
 
-    at_a_time = PART
     # The first call of all with its answer, to be shown.
     first: tuple[Call, Answer] | None = None
 
@@ -52,12 +51,6 @@ class Model:
         Raises:
             SelfprefError: Offline, and a call is not in the store; or the engine cannot answer.
         """
-        answers = self._ask(calls)
-        if self.first is None and calls:
-            self.first = calls[0], answers[0]
-        return answers
-
-    def _ask(self, calls: Sequence[Call]) -> list[Answer]:
         keys = [self._key(call) for call in calls]
         first = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
         answers: dict[str, Answer] = {}
@@ -83,6 +76,8 @@ class Model:
                     self._read(calls[index], answer.reply) if isinstance(answer, Raw) else answer
                 )
                 bar.update()
+        if self.first is None and calls:
+            self.first = calls[0], answers[keys[0]]
         return [answers[key] for key in keys]
 
     def _answers(

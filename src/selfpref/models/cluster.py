@@ -58,9 +58,8 @@ class Worker:
     @cached_property
     def _answering(self) -> Answering:
         if not self._root.is_dir():
-            raise SelfprefError(
-                f"{self._root}: not on every node; put it on a file system they share"
-            )
+            told = "not on every node; put it on a file system they share"
+            raise SelfprefError(f"{self._root}: {told}")
         os.chdir(self._root)
         # A node of a cluster has an environment of its own.
         settle()
@@ -69,8 +68,7 @@ class Worker:
     def __call__(self, row: dict[str, bytes]) -> dict[str, bytes]:
         """Answer one batch; what was answered before a fault is kept."""
         start, asked = pickle.loads(row["batch"])
-        answers: list[tuple[int, Any]] = []
-        fault: SelfprefError | None = None
+        answers, fault = [], None
         try:
             for index, answer in self._answering(asked):
                 answers.append((start + index, answer))
@@ -81,21 +79,6 @@ class Worker:
             traceback.print_exc()
             fault = SelfprefError(f"a Ray worker failed: {_line(error, 0)}")
         return {"answers": pickle.dumps((answers, fault))}
-
-
-class Remote:
-    """The rows on the cluster: Ray Data does not run through a Ray client (2.60).
-
-    Args:
-        given: As for `_mapped`.
-    """
-
-    def __init__(self, *given: Any) -> None:
-        self._answers = _mapped(*given)
-
-    def next(self) -> Answers | None:
-        """The next batch's answers; None at the end."""
-        return next(self._answers, None)
 
 
 def answer(
@@ -122,15 +105,16 @@ def answer(
     cpus = getattr(settings.inner, "threads", None) or 1
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    given = there, log, settings, cpus, root, open_inner, rows
+    given = there, log, settings, cpus, rows, root, open_inner
     process = context.Process(target=_drive, args=given, daemon=True)
     process.start()
     there.close()
     try:
-        while (answers := here.recv()) is not None:
-            if isinstance(answers, SelfprefError):
-                raise answers
+        while (came := here.recv()) is not None:
+            answers, fault = came
             yield from answers
+            if fault:
+                raise fault
     except EOFError as error:
         raise SelfprefError(f"Ray's process ended early; see {log}") from error
     finally:
@@ -147,17 +131,15 @@ def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: 
         os.dup2(told.fileno(), sys.stderr.fileno())
     try:
         _connect(settings, cpus)
-        run = _from_cluster if settings.address.startswith("ray://") else _mapped
-        for answers, fault in run(settings, cpus, *given):
-            connection.send(answers)
-            if fault:
-                raise fault
+        for came in _mapped(settings, cpus, *given):
+            connection.send(came)
         connection.send(None)
     except SelfprefError as error:
-        connection.send(error)
+        connection.send(([], error))
     except Exception as error:
         traceback.print_exc()
-        connection.send(SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}"))
+        why = SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}")
+        connection.send(([], why))
     finally:
         ray.shutdown()
         # What a start that failed leaves behind.
@@ -193,11 +175,7 @@ def _connect(settings: Ray, cpus: int) -> None:
 
 
 def _mapped(
-    settings: Ray,
-    cpus: int,
-    root: Path,
-    open_inner: Callable[[], Answering],
-    rows: list[dict[str, bytes]],
+    settings: Ray, cpus: int, rows: list[dict[str, bytes]], *worker: Any
 ) -> Iterator[Answers]:
     """Answers of each batch as its worker is done with it."""
     context = ray.data.DataContext.get_current()
@@ -205,7 +183,7 @@ def _mapped(
     context.wait_for_min_actors_s = PATIENCE
     answered = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
         Worker,
-        fn_constructor_args=(root, open_inner),
+        fn_constructor_args=worker,
         compute=ray.data.ActorPoolStrategy(size=settings.workers),
         num_cpus=cpus,
         num_gpus=settings.gpus,
@@ -213,12 +191,6 @@ def _mapped(
     )
     for row in answered.iter_rows():
         yield pickle.loads(row["answers"])
-
-
-def _from_cluster(*given: Any) -> Iterator[Answers]:
-    remote = ray.remote(num_cpus=0)(Remote).remote(*given)
-    while (answers := ray.get(remote.next.remote())) is not None:
-        yield answers
 
 
 def _line(error: Exception, number: int) -> str:

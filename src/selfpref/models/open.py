@@ -63,28 +63,25 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
         SelfprefError: Ray is wanted and not installed.
     """
     inner = entry.inner if isinstance(entry, Ray) else entry
-    answer = _workers(key, entry, dataset) if isinstance(entry, Ray) else None
+    root, answer = paths.root(), None
     # Each library is loaded only where it is used: torch takes seconds.
+    if isinstance(entry, Ray):
+        if find_spec("ray") is None:
+            raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
+        from selfpref.models import cluster  # noqa: PLC0415
+
+        # Each worker opens the inner engine.
+        opened = partial(_answering, key, entry.inner, dataset)
+        answer = partial(cluster.answer, entry, opened, root, paths.ray_log())
     if isinstance(inner, Hosted):
         return HostedModel(key, inner, answer or _answering(key, inner, dataset))
-    from selfpref.models.local import LocalModel, shared  # noqa: PLC0415
-    from selfpref.models.local.weights import identity  # noqa: PLC0415
+    from selfpref.models import local  # noqa: PLC0415
 
     if answer is None and inner.processes > 1:
-        answer = partial(shared, inner, paths.root(), dataset)
+        answer = partial(local.shared, inner, root, dataset)
     if answer is None:
-        return LocalModel(inner, paths.root(), dataset)
-    return Together(identity(inner, paths.root(), dataset), answer)
-
-
-def _workers(key: str, entry: Ray, dataset: str) -> Answering:
-    """The workers of a cluster, who each open the inner engine."""
-    if find_spec("ray") is None:
-        raise SelfprefError("engine: ray needs the extra `ray`: pip install -e '.[ray]'")
-    from selfpref.models import cluster  # noqa: PLC0415
-
-    inner = partial(_answering, key, entry.inner, dataset)
-    return partial(cluster.answer, entry, inner, paths.root(), paths.ray_log())
+        return local.LocalModel(inner, root, dataset)
+    return Together(local.identity(inner, root, dataset), answer)
 
 
 def _answering(key: str, entry: Hosted | Transformers, dataset: str) -> Answering:

@@ -227,27 +227,20 @@ class Hosted(Asked):
         return self.reasoning not in (None, "none")
 
 
-def _cluster(address: str) -> str:
-    if address not in ("local", "auto") and not address.startswith("ray://"):
-        raise ValueError("give local, auto, or ray://<host>:<port>")
-    return address
-
-
 class Ray(Named):
     """The same model in many workers: a Ray Data actor pool.
 
     Attributes:
         engine: `ray`.
         inner: The engine that every worker opens; its keys stand beside these.
-        address: `local`: this machine; `auto`: the cluster that this machine is a node of; or the
-            `ray://` address of one.
+        address: `local`: this machine; `auto`: the cluster that this machine is a node of.
         workers: How many.
         gpus: GPUs of each worker; a fraction shares one.
     """
 
     engine: Literal["ray"]
     inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
-    address: Annotated[str, AfterValidator(_cluster)] = "local"
+    address: Literal["local", "auto"] = "local"
     workers: Annotated[int, Field(ge=1)]
     gpus: Annotated[float, Field(ge=0)] = 0
 

@@ -62,9 +62,8 @@ def _added(marks: list[int] | None) -> Marked:
 
 def _lab_marks(reply: str) -> Marked:
     words = reply.split()
-    if len(words) != TOP or not set(words) <= {"0", "1"}:
-        return None, None
-    return _added([int(word) for word in words])
+    good = len(words) == TOP and set(words) <= {"0", "1"}
+    return _added([int(word) for word in words] if good else None)
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
@@ -80,23 +79,23 @@ def _plain_rubric(question: str, response: str) -> Prompt:
 
 def _plain_marks(reply: str) -> Marked:
     found = re.findall(r"\{[^{}]*\}", reply)
-    if len(found) != 1:
-        return None, None
     try:
-        marks = json.loads(found[0]).get("marks")
+        marks = json.loads(found[0]).get("marks") if len(found) == 1 else None
     except json.JSONDecodeError:
+        marks = None
+    if not isinstance(marks, list) or len(marks) != TOP:
         return None, None
-    good = isinstance(marks, list) and len(marks) == TOP
-    good = good and all(type(mark) is int and mark in (0, 1) for mark in marks)
-    return _added(marks if good else None)
+    return _added(marks if all(type(one) is int and one in (0, 1) for one in marks) else None)
 
 
 _program = partial(text, "livebench", "agents.py")
 
 
-def _with_rubric(name: str) -> str:
+def _asked(name: str, question: str) -> dict[str, str]:
+    """What a question is put into: the authors' words of this name, which hold their rubric."""
     rubric = {"self.RUBRIC": _program("__init__.self.RUBRIC")}
-    return _program(f"__init__.self.{name}", values=rubric)
+    words = _program(f"__init__.self.{name}", values=rubric)
+    return {f"self.{name}": words, "question": question}
 
 
 def _authors_respond(question: str) -> Prompt:
@@ -105,30 +104,24 @@ def _authors_respond(question: str) -> Prompt:
 
 def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
     name = "get_preference.original_prompt"
-    asked = {"self.PREFERENCE_PROMPT": _with_rubric("PREFERENCE_PROMPT"), "question": question}
-    said = _program(name, values=asked)
+    said = _program(name, values=_asked("PREFERENCE_PROMPT", question))
     for place, response in enumerate(responses, start=1):
         said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})
     return Prompt((("user", said),))
 
 
 def _authors_rubric(question: str, response: str) -> Prompt:
-    asked = {"self.SCORING_PROMPT": _with_rubric("SCORING_PROMPT")}
-    values = {**asked, "question": question, "response": response}
+    values = _asked("SCORING_PROMPT", question) | {"response": response}
     return Prompt((("user", _program("get_score.original_prompt", values=values)),))
 
 
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
         respond=lambda question: Prompt(prompts.chat_messages(question)),
-        prefer=lambda question, responses: Prompt(
-            prompts.choice_messages(question, responses), VERDICT_OPEN
-        ),
+        prefer=lambda *asked: Prompt(prompts.choice_messages(*asked), VERDICT_OPEN),
         letters=choice.LETTERS,
         tie=(choice.TIE,),
-        rubric=lambda question, response: Prompt(
-            prompts.rating_messages(question, response), choice.RUBRIC_OPEN
-        ),
+        rubric=lambda *asked: Prompt(prompts.rating_messages(*asked), choice.RUBRIC_OPEN),
         marks=_lab_marks,
         mark_tokens=TOP + 1,
     ),

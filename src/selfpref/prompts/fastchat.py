@@ -17,7 +17,7 @@ from functools import cache
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import json_lines, need
+from selfpref.formats.records import json_lines
 from selfpref.models import Prompt
 
 FILE = "fastchat/llm_judge/data/judge_prompts.jsonl"
@@ -32,13 +32,10 @@ def _texts(name: str) -> tuple[str, str]:
     from selfpref.download.fetch import fetch  # noqa: PLC0415
 
     path = fetch(paths.judge_prompts_file())[FILE]
-    for number, record in json_lines(path):
-        if need(record, "name", path, number) == name:
-            system, template = (
-                need(record, key, path, number) for key in ("system_prompt", "prompt_template")
-            )
-            return system, template
-    raise SelfprefError(f"{path}: no prompt {name!r}; is this the pinned file?")
+    found = {record["name"]: record for _, record in json_lines(path)}
+    if name not in found:
+        raise SelfprefError(f"{path}: no prompt {name!r}; is this the pinned file?")
+    return found[name]["system_prompt"], found[name]["prompt_template"]
 
 
 def judge(*said: str) -> Prompt:

@@ -6,14 +6,11 @@ second, yes or no, a score from 1 to 5.
 
 `authors` are the study's own, as they asked GPT models: downloaded at a pinned commit (`authors`).
 Which system prompt stood before its control questions is not in the program; here it is that of
-recognition. `plain` is worded by this project, for any chat model; `lab` is the testbed's. Every
-layout has a version, a hash of all that it can say.
+recognition. `plain` is worded by this project, for any chat model; `lab` is the testbed's.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,10 +21,6 @@ from selfpref.prompts.texts import Texts
 
 LABELS = ("1", "2")
 SCORES = ("1", "2", "3", "4", "5")
-CONTROLS = ("readability", "length", "vowelcount")
-
-TASKS = ("recognition", "preference", "inferiority", *CONTROLS)
-SINGLE = ("recognition", "quality")
 TEXTS = Texts(Path(__file__).with_name("summaries.yaml"))
 
 
@@ -51,29 +44,15 @@ class SummaryLayout:
     yes: tuple[str, ...]
     no: tuple[str, ...]
 
-    @property
-    def version(self) -> str:
-        """A hash of everything that the layout can say, 12 hex digits."""
-        said = [
-            *(form("article") for _, form in sorted(self.forms.items())),
-            *(self.pair(task, "article", "first", "second") for task in TASKS),
-            *(self.single(task, "article", "summary") for task in SINGLE),
-        ]
-        whole = json.dumps([[asdict(prompt) for prompt in said], self.yes, self.no])
-        return hashlib.sha256(whole.encode()).hexdigest()[:12]
+
+def _plain(name: str, names: str, *texts: str) -> Prompt:
+    return TEXTS.prompt(name, **dict(zip(names.split(), texts, strict=True)))
 
 
 PLAIN = SummaryLayout(
-    {
-        "xsum": lambda article: TEXTS.prompt("xsum", article=article),
-        "cnn-dailymail": lambda article: TEXTS.prompt("cnn-dailymail", article=article),
-    },
-    lambda task, article, first, second: TEXTS.prompt(
-        "pair", task=task, article=article, first=first, second=second
-    ),
-    lambda task, article, summary: TEXTS.prompt(
-        "single", task=task, article=article, summary=summary
-    ),
+    {name: partial(_plain, name, "article") for name in ("xsum", "cnn-dailymail")},
+    partial(_plain, "pair", "task article first second"),
+    partial(_plain, "single", "task article summary"),
     yes=("Yes", "yes"),
     no=("No", "no"),
 )
@@ -87,12 +66,12 @@ _PAIRS = {
     "length": (_DETECT, "LENGTH_PROMPT_TEMPLATE"),
     "vowelcount": (_DETECT, "VOWEL_COUNT_PROMPT_TEMPLATE"),
 }
+_named = partial(text, "panickssery", "prompts.py")
 
 
-def _authors(name: str, **values: str) -> str:
-    """One of the texts in the authors' file of prompts."""
-    said = text("panickssery", "prompts.py", name)
-    return said.format(**values) if values else said
+def _asked(system: str, user: str) -> Prompt:
+    """A question under one of the authors' system prompts."""
+    return Prompt((("system", _named(system)), ("user", user)))
 
 
 def _program(name: str, **values: str) -> str:
@@ -101,26 +80,21 @@ def _program(name: str, **values: str) -> str:
 
 
 def _authors_form(name: str, article: str) -> Prompt:
-    said = _program("get_gpt_summary", article=article)
-    return _asked(_authors(f"DATASET_SYSTEM_PROMPTS.{name}"), said)
+    return _asked(f"DATASET_SYSTEM_PROMPTS.{name}", _program("get_gpt_summary", article=article))
 
 
 def _authors_pair(task: str, article: str, first: str, second: str) -> Prompt:
     system, question = _PAIRS[task]
-    said = _authors(question, article=article, summary1=first, summary2=second)
-    return _asked(_authors(system), said)
+    texts = {"article": article, "summary1": first, "summary2": second}
+    return _asked(system, _named(question).format(**texts))
 
 
 def _authors_single(task: str, article: str, summary: str) -> Prompt:
+    texts = {"article": article, "summary": summary}
     if task == "quality":
-        system = _authors("SCORING_SYSTEM_PROMPT")
-        return _asked(system, _program("get_gpt_score", article=article, summary=summary))
-    said = _authors("RECOGNITION_PROMPT_TEMPLATE", article=article, summary=summary)
-    return _asked(_authors("RECOGNITION_SYSTEM_PROMPT"), said)
-
-
-def _asked(system: str, user: str) -> Prompt:
-    return Prompt((("system", system), ("user", user)))
+        return _asked("SCORING_SYSTEM_PROMPT", _program("get_gpt_score", **texts))
+    said = _named("RECOGNITION_PROMPT_TEMPLATE").format(**texts)
+    return _asked("RECOGNITION_SYSTEM_PROMPT", said)
 
 
 AUTHORS = SummaryLayout(

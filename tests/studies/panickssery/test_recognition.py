@@ -1,17 +1,12 @@
 """Evaluators asked about summaries: both orders, every question, and what is no answer."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
-from author_programs import programs  # noqa: F401
 
 from selfpref import tables
 from selfpref.models import Choice, Choose, Text
 from selfpref.params import Verdicts
-from selfpref.prompts import summaries
-from selfpref.prompts.summaries import LABELS, PLAIN, SCORES, SUMMARY_LAYOUTS
-from selfpref.prompts.texts import Texts
+from selfpref.prompts.summaries import LABELS, PLAIN, SCORES
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, ordered_pairs, ratings, verdicts
 
 ITEMS = pd.DataFrame({"study": "panickssery", "item_id": ["news/1", "news/2"]})
@@ -146,12 +141,3 @@ def test_without_probabilities_the_frequencies_of_repeated_answers_are_read():
     # Every repeat of every question has a seed of its own.
     seeds = [*calls.seeds, *others.seeds]
     assert len(seeds) == len(set(seeds)) == 4 * (24 + 12)
-
-
-def test_the_version_of_the_prompts_changes_with_any_word_of_them(monkeypatch, tmp_path, programs):  # noqa: F811
-    assert len({layout.version for layout in SUMMARY_LAYOUTS.values()}) == len(SUMMARY_LAYOUTS)
-    before = PLAIN.version
-    words = Path(summaries.__file__).with_suffix(".yaml").read_text()
-    (tmp_path / "summaries.yaml").write_text(words.replace("Which one is yours?", "Which one?"))
-    monkeypatch.setattr(summaries, "TEXTS", Texts(tmp_path / "summaries.yaml"))
-    assert PLAIN.version != before

@@ -1,6 +1,6 @@
 """Local weights through `transformers`: tensors alone, no remote code, fp32 probabilities."""
 
-from selfpref.models.local.model import LocalModel
-from selfpref.models.local.pool import shared
+from selfpref.models.local.loading import identity
+from selfpref.models.local.model import LocalModel, shared
 
-__all__ = ["LocalModel", "shared"]
+__all__ = ["LocalModel", "identity", "shared"]

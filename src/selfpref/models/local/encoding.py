@@ -32,7 +32,7 @@ from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt, folded, response_start
-from selfpref.models.local.templates import Template
+from selfpref.models.local.loading import Template
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"

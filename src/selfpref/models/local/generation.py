@@ -16,21 +16,23 @@ some label has no such token, the labels cannot be compared at one position: the
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.nn.functional import pad
 from transformers import DynamicCache, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Choice
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.fast.passes import Following
+from selfpref.models.local.fast.passes import begun, layer_pass, normed
+from selfpref.models.local.loading import HELD
 from selfpref.models.local.states import Ids
 
-# Tokens that a batch may hold in its cache, in units of the budget of one forward pass.
-HELD = 4
 # The share of a batch's lines that is left when the finished ones are taken out.
 LIVING = 0.75
 
@@ -74,7 +76,8 @@ def continuations(
         stops: Tokens that end a continuation.
         watched: Tokens whose raw probability is kept at every step.
         budget: A batch holds at most `HELD` times so many tokens, new ones included.
-        followed: Most tokens of a row, new ones included, that `Following` can continue; 0: none.
+        followed: Most tokens of a row, new ones included, that this project's own pass can
+            continue; 0: none.
     """
     order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
     start = 0
@@ -98,7 +101,6 @@ class _Batch:
         self._step = torch.tensor([[*[0] * (width - len(row)), *row.tolist()] for row in rows])
         self._mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
         self._cache = DynamicCache(config=model.config)
-        self._room = room
 
     def logits(self) -> torch.Tensor:
         """Raw logits of the next token of each line, `[lines, vocabulary]`."""
@@ -124,32 +126,57 @@ class _Batch:
 
 
 class _FastBatch(_Batch):
-    """The same of Llama and its kin: after the prompts by a pass without the library's overhead."""
+    """The same of Llama and its kin on a CPU in fp32: after the prompts by this project's pass."""
 
     def __init__(self, model: PreTrainedModel, rows: Sequence[Ids], room: int) -> None:
         super().__init__(model, rows, room)
-        self._following: Following | None = None
-        self._living = torch.arange(len(rows))
+        # Of each layer keys and values `[lines, heads, tokens, width]`, with room for all to come.
+        self._kept: list[list[torch.Tensor]] = []
+        self._end, self._room = self._mask.shape[1], room
+        self._positions = self._mask.sum(-1)
+        hidden = torch.where(self._mask.bool(), 0.0, -torch.inf)
+        self._hidden = pad(hidden, (0, room))[:, None, None]
         # A finished line goes on by a token that is in every vocabulary.
+        self._living = torch.arange(len(rows))
         self._tokens = torch.zeros_like(self._living)
 
     def logits(self) -> torch.Tensor:
         """Raw logits of the next token of each line, `[lines, vocabulary]`."""
-        if self._following is None:
+        if self._end == self._mask.shape[1]:
             found = super().logits()
-            self._following = Following(self._model, self._cache, self._mask, self._room)
+            while self._cache.layers:
+                layer: Any = self._cache.layers.pop(0)
+                both = layer.keys, layer.values
+                self._kept.append([pad(part, (0, 0, 0, self._room)) for part in both])
+            self._end += 1
             return found
-        layer: Any = self._model.get_output_embeddings()  # type: ignore[no-untyped-call]
-        logits: torch.Tensor = layer(self._following.states(self._tokens)[self._living])
+        body: Any = self._model.base_model
+        head: Any = self._model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        x, turned = begun(self._model, self._tokens, self._positions[None])
+        for layer, kept in zip(body.layers, self._kept, strict=True):
+            x = layer_pass(layer, x, turned, partial(self._attend, kept))
+        self._positions, self._end = self._positions + 1, self._end + 1
+        logits: torch.Tensor = head(normed(body.norm, x)[self._living])
         return logits
+
+    def _attend(self, kept: Sequence[torch.Tensor], *given: Any, scaling: float) -> torch.Tensor:
+        """To all that was kept of a layer, and to what is new of it, which is kept too."""
+        own, query, *new = given
+        for part, states in zip(kept, new, strict=True):
+            part[:, :, self._end - 1] = states
+        keys, values = (part[:, :, : self._end] for part in kept)
+        mask = self._hidden[..., : self._end]
+        query = query[:, :, None]
+        return sdpa_attention_forward(own, query, keys, values, mask, scaling=scaling)[0]
 
     def advance(self, tokens: list[int], keep: list[int]) -> None:
         """Go on with the lines that are not finished, by a token each."""
-        assert self._following is not None
         self._living = self._living[keep]
         # Finished lines leave when they are many: to take the others apart costs a copy of them.
         if len(keep) <= LIVING * len(self._tokens):
-            self._following.keep(self._living)
+            self._kept = [[part[self._living] for part in parts] for parts in self._kept]
+            self._positions = self._positions[self._living]
+            self._hidden = self._hidden[self._living]
             self._living = torch.arange(len(keep))
             self._tokens = self._living.clone()
         self._tokens[self._living] = torch.tensor(tokens)
@@ -248,14 +275,9 @@ class LabelReader:
             lead = text[len(before) : end] if text.startswith(before) else "unknown"
         if lead not in self._forms or step >= len(made.watched):
             return None
-        place = {token: number for number, token in enumerate(self.watched)}
-        values = made.watched[step]
-        return Choice(
-            tuple(
-                float(sum(values[place[token]] for token in forms)) for forms in self._forms[lead]
-            ),
-            "ok",
-        )
+        shares = dict(zip(self.watched, made.watched[step].tolist(), strict=True))
+        found = (sum(shares[token] for token in forms) for forms in self._forms[lead])
+        return Choice(tuple(map(float, found)), "ok")
 
 
 def label_forms(

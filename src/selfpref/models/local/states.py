@@ -48,11 +48,6 @@ class Batch:
     read: torch.Tensor
     inputs: dict[str, torch.Tensor]
 
-    @property
-    def tokens(self) -> int:
-        """Tokens that the model sees, padding included."""
-        return self.inputs["input_ids"].numel()
-
 
 def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Batch]:
     """Rows as lines padded on the right, longest first, at most `budget` tokens with padding.

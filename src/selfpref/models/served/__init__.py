@@ -18,27 +18,34 @@ write the space of a format such as `[/INST] 1` as a token of its own.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from selfpref import models
 from selfpref.errors import SelfprefError
-from selfpref.models import (
-    Answer,
-    Answering,
-    Call,
-    Choice,
-    Choose,
-    Generate,
-    Json,
-    Prompt,
-    Raw,
-    Score,
-    folded,
-    unanswered,
-)
+from selfpref.models import Answer, Answering, Call, Choice, Choose, Json, Prompt, Raw, Score
 from selfpref.models.served import reading
 from selfpref.params import Hosted
 
 # Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent; and of one
 # that is a label alone, with whitespace before it.
 VERDICT_TOKENS, LABEL_TOKENS = 16, 2
+# Bytes of text for each token, and tokens of a message beside its text.
+BYTES, MESSAGE = 4, 4
+
+
+def of_text(text: str) -> int:
+    """A guess at the tokens of a text: one for every four bytes, since no tokenizer is known.
+
+    English prose has 4 to 5 bytes a token, code and other scripts fewer: for those it is low.
+    """
+    return -(-len(text.encode()) // BYTES)
+
+
+def guess(request: Json) -> int:
+    """Tokens of one request and its reply, which is counted at its limit: what is used is less."""
+    body = request["body"]
+    texts = [message["content"] for message in body["messages"]]
+    texts += [body["continuation"]] if "continuation" in body else []
+    prompt = sum(of_text(text) + MESSAGE for text in texts)
+    return prompt + (body.get("max_tokens") or body.get("max_completion_tokens") or 1)
 
 
 class HostedModel:
@@ -53,11 +60,7 @@ class HostedModel:
 
     def __init__(self, name: str, entry: Hosted, send: Answering) -> None:
         self._name, self._entry, self._send = name, entry, send
-        self.identity: dict[str, Any] = {
-            "provider": "openai",
-            "address": entry.base_url,
-            "model": entry.model,
-        }
+        self.identity = {"provider": "openai", "address": entry.base_url, "model": entry.model}
 
     def _continued(self, prefill: str) -> bool:
         """Whether the reply goes on where the prefill ends."""
@@ -69,42 +72,32 @@ class HostedModel:
         Raises:
             SelfprefError: The endpoint cannot give what the call asks for.
         """
-        sent: dict[str, Any] = {"address": self._entry.base_url}
-        match call:
-            case Score():
-                if self._entry.server != "vllm":
-                    raise SelfprefError(
-                        f"models.{self._name}: {self._entry.base_url} gives no likelihoods of a "
-                        "given text; take it out of `perplexity`, or serve it with vLLM "
-                        "(`server: vllm`)"
-                    )
-                return sent | {
-                    "path": "score",
-                    **call.begins,
-                    "body": {
-                        "model": self._entry.model,
-                        "messages": self._messages(call.prompt),
-                        "prefill": call.prompt.prefill,
-                        "continuation": call.continuation,
-                        **({"extra": self._entry.extra} if self._entry.extra else {}),
-                    },
-                }
-            case Choose():
-                limit = LABEL_TOKENS if not call.prompt.prefill else 1
-                if not self._continued(call.prompt.prefill):
-                    limit = VERDICT_TOKENS
-                body = self._body(call, limit, 0.0)
-            case Generate():
-                body = self._body(call, call.max_tokens, call.temperature)
-                if call.temperature and not self._entry.reasons:
-                    body["seed"] = call.seed
-                elif self._entry.reasons:
-                    # A reasoning model takes no seed and is never greedy: repeats are told apart
-                    # in the key alone.
-                    sent["repeat"] = call.seed
-        return sent | {"path": "chat/completions", "body": body}
+        entry, prefill = self._entry, call.prompt.prefill
+        sent: dict[str, Any] = {"address": entry.base_url, "path": "chat/completions"}
+        if isinstance(call, Score):
+            return sent | {"path": "score", **call.begins, "body": self._given(call)}
+        if isinstance(call, Choose):
+            opened = 1 if self._continued(prefill) else VERDICT_TOKENS
+            return sent | {"body": self._body(call, opened if prefill else LABEL_TOKENS, 0.0)}
+        body = self._body(call, call.max_tokens, call.temperature)
+        if entry.reasons:
+            # It takes no seed and is never greedy: repeats are told apart in the key alone.
+            return sent | {"repeat": call.seed, "body": body}
+        return sent | {"body": body | ({"seed": call.seed} if call.temperature else {})}
 
-    def _body(self, call: Choose | Generate, limit: int, temperature: float) -> dict[str, Any]:
+    def _given(self, call: Score) -> dict[str, Any]:
+        """What is sent for the likelihood of a given text."""
+        entry = self._entry
+        if entry.server != "vllm":
+            raise SelfprefError(
+                f"models.{self._name}: {entry.base_url} gives no likelihoods of a given text; "
+                "take it out of `perplexity`, or serve it with vLLM (`server: vllm`)"
+            )
+        said = {"prefill": call.prompt.prefill, "continuation": call.continuation}
+        body = {"model": entry.model, "messages": self._messages(call.prompt), **said}
+        return body | ({"extra": entry.extra} if entry.extra else {})
+
+    def _body(self, call: Choose | models.Generate, limit: int, heat: float) -> dict[str, Any]:
         prefill, entry = call.prompt.prefill, self._entry
         body: dict[str, Any] = {"model": entry.model, "messages": self._messages(call.prompt)}
         if prefill and self._continued(prefill):
@@ -114,38 +107,35 @@ class HostedModel:
         body |= entry.extra
         if entry.reasoning:
             body["reasoning_effort"] = entry.reasoning
+        if entry.reasons and call.labels:
+            raise SelfprefError(
+                f"models.{self._name}: a reasoning model gives no probabilities; use "
+                "`score_mode: sampled` or `text`"
+            )
         if entry.reasons:
-            if call.labels:
-                raise SelfprefError(
-                    f"models.{self._name}: a reasoning model gives no probabilities; use "
-                    "`score_mode: sampled` or `text`"
-                )
             return body | {"max_completion_tokens": limit + entry.reasoning_tokens}
         body |= {"max_completion_tokens" if entry.reasoning else entry.limit: limit}
-        body["temperature"] = temperature
-        if call.labels:
-            body |= {"logprobs": True, "top_logprobs": entry.top_logprobs}
-        return body
+        body["temperature"] = heat
+        weighed = {"logprobs": True, "top_logprobs": entry.top_logprobs}
+        return body | (weighed if call.labels else {})
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
-        said = folded(prompt.messages) if self._entry.system == "fold" else prompt.messages
+        fold = self._entry.system == "fold"
+        said = models.folded(prompt.messages) if fold else prompt.messages
         return [{"role": role, "content": content} for role, content in said]
 
     def read(self, call: Call, reply: Json) -> Answer:
         """The answer to a call that a raw reply holds."""
-        prefill = call.prompt.prefill
-        match call:
-            case Score():
-                return reading.score(reply)
-            case Choose():
-                marker = "" if self._continued(prefill) else prefill
-                found = reading.choice(reply, marker, call.labels, spaced=not prefill)
-                return found or Choice((), "unparsable")
-            case Generate():
-                given = prefill if self._continued(prefill) else ""
-                return reading.generation(reply, call.marker, call.labels, given)
+        prefill, continued = call.prompt.prefill, self._continued(call.prompt.prefill)
+        if isinstance(call, Score):
+            return reading.score(reply)
+        if isinstance(call, Choose):
+            marker = "" if continued else prefill
+            found = reading.choice(reply, marker, call.labels, spaced=not prefill)
+            return found or Choice((), "unparsable")
+        return reading.generation(reply, call.marker, call.labels, prefill if continued else "")
 
     def answer(self, calls: Sequence[Call]) -> Iterator[tuple[int, Answer | Raw]]:
         """Replies as they come; see `Engine`."""
         for index, made in self._send([self.request(call) for call in calls]):
-            yield index, made if isinstance(made, Raw) else unanswered(calls[index], made)
+            yield index, made if isinstance(made, Raw) else models.unanswered(calls[index], made)

@@ -3,49 +3,133 @@
 The SDK retries (connection lost, timeout, 408, 409, 429, 5xx) and honours Retry-After; nothing here
 retries besides. A body that is no completion counts as a connection lost. At most `concurrency`
 requests are under way; a call that waits for its next try holds none of these places.
+
+What fails after that is told in words without secrets, and apart as
+
+    truncated, refused   the request's own fault: its row has that status
+    hard                 the next call will fail the same way: key, model, quota, a parameter
+    other                a server that was down or slow: the row's status is `failed`
+
+A failed call is no answer and is asked again by the next run. The stage stops at the first failure
+before any answer, at `HARD` hard ones or `SOFT` others in a row, and at its end where more than
+`SHARE` of the calls failed. What was answered is kept in every case.
 """
 
+import json
 import os
+import re
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from codecs import BOM_UTF8
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx2
-from openai import APIError, OpenAI
+import openai
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Json, Raw, Status
-from selfpref.models.served.failures import Circuit, Failure, explain
+from selfpref.models import Json, Raw, Status, response_start
+from selfpref.models.served import guess
 from selfpref.models.served.reading import NotGivenError, outcome
-from selfpref.models.served.tokens import guess
-from selfpref.models.served.transport import exchange, http
 from selfpref.params import Hosted
+from selfpref.params.models import SECRET
 
-# Seconds that requests under way are given to come back once no more are sent.
-GRACE = 10.0
-CONNECT = 10.0
-# Seconds between two looks at whether that time is over.
-POLL = 0.2
+# Seconds to connect; and that requests under way are given once no more are sent, with how often it
+# is looked whether these are over.
+CONNECT, GRACE, POLL = 10.0, 10.0, 0.2
+HARD, SOFT, SHARE = 3, 20, 0.05
+# Status codes that no retry mends.
+REJECTED = frozenset({400, 401, 402, 403, 404, 405, 413, 422})
+QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context",
+    re.IGNORECASE,
+)
+FILTERED = re.compile(r"content_filter|content_policy|content management policy", re.IGNORECASE)
+LENGTH = 200
 
 
-def secret(name: str, entry: Hosted) -> str:
-    """The key, from the environment.
+class Failure(NamedTuple):
+    """Why a call has no answer: the status of its row, the reason, and whether it is a hard one."""
 
-    Raises:
-        SelfprefError: The variable is not set.
+    status: Status
+    reason: str
+    hard: bool = False
+
+
+def explain(error: Exception, key: str) -> Failure:
+    """What an exception of the SDK or of its transport means; `key` must not be told."""
+    if not isinstance(error, openai.APIStatusError):
+        cause = error.__cause__ or error
+        reason = str(cause) or type(cause).__name__
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
+            # The client's own words do not name it.
+            host = cause.request.url.netloc.decode()
+            reason = f"Cannot connect to host {host}: {reason}"
+        return Failure("failed", _redacted(reason, key))
+    code, body = error.status_code, error.body
+    told: Mapping[str, object] = body if isinstance(body, dict) else {"message": body or ""}
+    words = " ".join(str(told.get(part) or "") for part in ("code", "type", "message"))
+    if code in (400, 413, 422) and TOO_LONG.search(words):
+        return Failure("truncated", "longer than the context")
+    if code == 400 and FILTERED.search(words):
+        return Failure("refused", "stopped by the content filter")
+    hard = code in REJECTED or str(told.get("code") or told.get("type")) in QUOTA
+    return Failure("failed", _redacted(f"{code}: {told.get('message') or words}", key), hard)
+
+
+def _redacted(message: str, key: str) -> str:
+    """One short line without the key or anything that looks like one."""
+    line = " ".join(SECRET.sub("***", message.replace(key, "***")).split()).removesuffix(".")
+    return line if len(line) <= LENGTH else f"{line[:LENGTH]} ..."
+
+
+class Circuit:
+    """Counts answers and failures, and says when to stop.
+
+    Args:
+        name: The model's key in `models`.
+        total: Calls in all.
+
+    Attributes:
+        stopped: Whether to ask no more.
     """
-    if entry.key is None:
-        return ""
-    key = os.environ.get(entry.key, "").strip()
-    if not key:
-        raise SelfprefError(
-            f"models.{name}.key: the environment variable {entry.key} is not set; export it"
+
+    def __init__(self, name: str, total: int) -> None:
+        self._name, self._total, self.stopped = name, total, False
+        self._answered, self._in_row = 0, Counter[bool]()
+        self._reasons, self._lock = Counter[str](), threading.Lock()
+
+    def count(self, failure: Failure | None) -> None:
+        """A call was answered, or has failed."""
+        with self._lock:
+            if failure is None:
+                self._answered += 1
+                self._in_row.clear()
+            elif failure.status == "failed":
+                self._reasons[failure.reason] += 1
+                self._in_row[failure.hard] += 1
+                often = self._in_row[True] >= HARD or self._in_row[False] >= SOFT
+                self.stopped |= often or not self._answered
+
+    def verdict(self) -> SelfprefError | None:
+        """What to tell at the end, where too much has failed."""
+        failed = self._reasons.total()
+        if not self.stopped and failed <= SHARE * self._total:
+            return None
+        reasons = "; ".join(f"{count} x {told}" for told, count in self._reasons.most_common(3))
+        left = self._total - self._answered - failed
+        return SelfprefError(
+            f"models.{self._name}: {'stopped, ' if left else ''}"
+            f"{failed} {'call' if failed == 1 else 'calls'} failed ({reasons}); "
+            f"{self._answered} answered and kept, {left} not asked.\n"
+            "Correct the cause and run again: only what is missing is asked"
         )
-    return key
 
 
 class Pace:
@@ -64,21 +148,97 @@ class Pace:
         time.sleep(turn - now)
 
 
+def _client(name: str, entry: Hosted) -> openai.OpenAI:
+    """The SDK's client, which looks at each reply; a request waits for a place as long as it takes.
+
+    Raises:
+        SelfprefError: The key's variable is not set.
+    """
+    key = os.environ.get(entry.key, "").strip() if entry.key else "no-key"
+    if not key:
+        raise SelfprefError(
+            f"models.{name}.key: the environment variable {entry.key} is not set; export it"
+        )
+    limits = httpx2.Limits(
+        max_connections=entry.concurrency, max_keepalive_connections=entry.concurrency
+    )
+    transport = httpx2.Client(
+        limits=limits,
+        follow_redirects=True,
+        # A cookie of a load balancer would lead every request to one of its servers.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        event_hooks={"response": [_check]},
+    )
+    return openai.OpenAI(
+        base_url=entry.base_url,
+        api_key=key,
+        max_retries=entry.retries,
+        timeout=httpx2.Timeout(entry.timeout, connect=CONNECT, pool=None),
+        http_client=transport,
+    )
+
+
+def _check(response: httpx2.Response) -> None:
+    """Take a body that is no reply for a transfer that failed: the SDK tries again."""
+    if not response.is_success:
+        return
+    response.read()
+    # The store tells a reply by its first bracket.
+    body = response.content.removeprefix(BOM_UTF8).strip()
+    try:
+        reply = json.loads(body.decode())
+    except ValueError as error:
+        raise httpx2.DecodingError("the reply is no JSON", request=response.request) from error
+    match reply:
+        # A chat completion, a completion, or the tokens of a text.
+        case {"choices": [{"message": dict()} | {"text": _}, *_]} | {"tokens": list()}:
+            response.extensions["reply"] = Raw(reply, body)
+        case _:
+            fault = reply.get("error") if isinstance(reply, dict) else None
+            told = f"the reply is no completion: {fault}"
+            raise httpx2.DecodingError(told, request=response.request)
+
+
+def _post(client: openai.OpenAI, url: str, body: Json) -> Raw:
+    # As a raw response: parsing it into the SDK's own objects would take longer than all the rest.
+    reply: Raw = client.post(url, cast_to=httpx2.Response, body=body).extensions["reply"]
+    return reply
+
+
+def _score(client: openai.OpenAI, address: str, body: Json) -> Raw:
+    """Encode the context and the whole as vLLM does, then ask for the whole's likelihoods.
+
+    The context is the assistant's turn up to the prefill. Of an empty turn `transformers` cuts off
+    the whitespace before the content where the template trims, which the generation prompt has; but
+    a template may write more into the turn than into the generation prompt. The longer is taken.
+    """
+    model, messages, prefill = body["model"], body["messages"], body["prefill"]
+
+    def encoded(text: str | None) -> list[int]:
+        sent = {"prompt": text or "", "add_special_tokens": True}
+        if messages:
+            # Such as what the chat template is told; a given text hangs on nothing else of it.
+            sent = {"messages": messages, "add_generation_prompt": True, **body.get("extra", {})}
+        if messages and text is not None:
+            answer = {"role": "assistant", "content": text}
+            sent |= {"messages": [*messages, answer], "continue_final_message": True}
+            sent |= {"add_generation_prompt": False}
+        url = f"{address.removesuffix('/v1')}/tokenize"
+        return list(_post(client, url, {"model": model, **sent}).reply["tokens"])
+
+    tokens = encoded(prefill + body["continuation"])
+    asked = {"model": model, "prompt": tokens, "max_tokens": 1, "temperature": 0.0}
+    completion = _post(client, f"{address}/completions", asked | {"prompt_logprobs": 0}).reply
+    start = max(response_start(encoded(text), tokens) for text in (None, prefill))
+    return Raw({"context": start, "tokens": tokens, "completion": completion})
+
+
 class _Run:
     """One `send`: its connections, and what has come of it."""
 
     def __init__(self, name: str, entry: Hosted, requests: Sequence[Json]) -> None:
-        self._entry, self._requests, self._key = entry, requests, secret(name, entry)
-        # A request waits for a connection as long as it takes.
-        timeout = httpx2.Timeout(entry.timeout, connect=CONNECT, pool=None)
-        self.client = OpenAI(
-            base_url=entry.base_url,
-            api_key=self._key or "none",
-            max_retries=entry.retries,
-            timeout=timeout,
-            http_client=http(entry.concurrency),
-        )
-        self.circuit, self._counting = Circuit(name, len(requests)), threading.Lock()
+        self._address, self._requests = entry.base_url, requests
+        self.client, self.circuit = _client(name, entry), Circuit(name, len(requests))
         self._paces = Pace(entry.requests_per_minute), Pace(entry.tokens_per_minute)
         # When not even what is under way is waited for any longer; nothing new is sent then.
         self._end: float | None = None
@@ -117,16 +277,18 @@ class _Run:
     def _reply(self, request: Json) -> Raw | Status:
         for pace, amount in zip(self._paces, (1, guess(request)), strict=True):
             pace.take(amount)
-        failure = None
+        path, body, failure = request["path"], request["body"], None
         try:
-            reply = exchange(self.client, request)
+            if path == "score":
+                reply = _score(self.client, self._address, body)
+            else:
+                reply = _post(self.client, f"{self._address}/{path}", body)
             status = outcome(request, reply.reply)
         except NotGivenError as lack:
-            failure = Failure("failed", f"{self._entry.base_url} {lack}", hard=True)
-        except APIError as error:
-            failure = explain(error, self._key)
-        with self._counting:
-            self.circuit.count(failure)
+            failure = Failure("failed", f"{self._address} {lack}", hard=True)
+        except openai.APIError as error:
+            failure = explain(error, self.client.api_key)
+        self.circuit.count(failure)
         if self.circuit.stopped:
             self.stop()
         if failure:
@@ -140,13 +302,12 @@ def _ending_cleanly(run: _Run) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    interrupted = False
+    interrupts: list[int] = []
 
     def interrupt(number: int, frame: Any) -> None:
-        nonlocal interrupted
-        if interrupted:
+        if interrupts:
             raise KeyboardInterrupt
-        interrupted = True
+        interrupts.append(number)
         run.stop()
 
     before = signal.signal(signal.SIGINT, interrupt)
@@ -154,7 +315,7 @@ def _ending_cleanly(run: _Run) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if interrupted:
+    if interrupts:
         raise KeyboardInterrupt
 
 

@@ -9,7 +9,7 @@ The verdict's mass is the sum over its labels.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from selfpref import texts
 from selfpref.models import Choice, Json, Likelihood, Status, Text
@@ -76,15 +76,6 @@ def _spelt(entry: Json) -> bytes:
     return texts.whole(entry["token"]).encode() if listed is None else bytes(listed)
 
 
-def _alternatives(entry: Json) -> Iterator[tuple[bytes, float]]:
-    """Spelling and log-probability of each token listed at a position, the chosen one included."""
-    # Different tokens may be spelt alike; the same token listed twice is one.
-    listed = {(_spelt(other), other["logprob"]) for other in entry.get("top_logprobs") or ()}
-    yield from sorted(listed)
-    if _spelt(entry) not in {spelt for spelt, _ in listed}:
-        yield _spelt(entry), entry["logprob"]
-
-
 def choice(
     reply: Json, marker: str, labels: Sequence[str], *, spaced: bool = False
 ) -> Choice | None:
@@ -111,22 +102,26 @@ def choice(
     for entry, piece in zip(entries, pieces, strict=True):
         if start + len(piece) > verdict:
             before = whole[start:verdict] if start < verdict else b""
-            return _choice(_sums(entry, before.strip(), wanted, labels))
+            sums = _sums(entry, before.strip(), wanted, labels)
+            break
         start += len(piece)
-    return None
-
-
-def _choice(sums: Sequence[float]) -> Choice:
-    """Rounded logarithms may sum to a little more than one; more than that is no distribution."""
+    else:
+        return None
     total = math.fsum(sums)
+    # Rounded logarithms may sum to a little more than one; more than that is no distribution.
     if math.isnan(total) or total > 1 + ROUNDING:
         return Choice((), "unparsable")
     return Choice(tuple(value / max(total, 1.0) for value in sums), "ok")
 
 
 def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> list[float]:
+    """Probability of each label among the tokens listed at a position, the chosen one included."""
+    # Different tokens may be spelt alike; the same token listed twice is one.
+    listed = sorted({(_spelt(one), one["logprob"]) for one in entry.get("top_logprobs") or ()})
+    if _spelt(entry) not in dict(listed):
+        listed.append((_spelt(entry), entry["logprob"]))
     sums = dict.fromkeys(labels, 0.0)
-    for spelt, logprob in _alternatives(entry):
+    for spelt, logprob in listed:
         form = spelt.strip()
         if form.startswith(before):
             rest = form.removeprefix(before or marker).strip()

@@ -4,8 +4,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.ask.judging import judge_pairs
-from selfpref.ask.perplexity import score_responses
-from selfpref.ask.responding import earlier_turns, tallied
+from selfpref.ask.responding import earlier_turns, score_responses, tallied
 from selfpref.ask.responding import respond as answered
 from selfpref.models import open as models
 from selfpref.params import Params

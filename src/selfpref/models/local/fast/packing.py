@@ -13,7 +13,7 @@ A token attends to its own path up to itself, whatever else is in the line.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -32,8 +32,7 @@ QUERY_STEP, KEY_STEP, KEYS = 32, 16, 3072
 FREE = 16
 
 
-@dataclass(frozen=True)
-class Tile:
+class Tile(NamedTuple):
     """Tokens of a line that are attended to in one call: a block of one row in each of its lines.
 
     Attributes:
@@ -46,9 +45,12 @@ class Tile:
     keys: torch.Tensor
     mask: torch.Tensor
 
+    def to(self, device: torch.device, dtype: torch.dtype) -> "Tile":
+        """The same on a device, the mask in a dtype."""
+        return Tile(self.queries.to(device), self.keys.to(device), self.mask.to(device, dtype))
 
-@dataclass(frozen=True)
-class Attention:
+
+class Attention(NamedTuple):
     """What some tokens of a line attend to.
 
     Attributes:

@@ -13,29 +13,27 @@ Sums and rotations are taken in place, and the wide inner states of the second l
 part of the tokens only. Of the last layer, where nobody looks any more, only the keys and values of
 every token are needed; all else is computed for the tokens whose states are read.
 
-Where texts are written by Llama and its kin, `Following` gives their lines one token more in the
-same way, with keys and values in one place that has room for all of them.
+Where texts are written by Llama and its kin, their lines are given one token more in the same way.
 """
 
 import inspect
-from collections.abc import Callable
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import pad, rms_norm
-from transformers import AttentionInterface, DynamicCache, PreTrainedModel
+from torch.nn.functional import rms_norm
+from transformers import AttentionInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 from transformers.models.mistral.modeling_mistral import MistralDecoderLayer
 from transformers.models.qwen2.modeling_qwen2 import Qwen2DecoderLayer
 
-from selfpref.models.local.fast.packing import Attention, Line, Tile, packed
+from selfpref.models.local.fast.packing import Attention, Line, packed
 from selfpref.models.local.states import padded, padded_states
 
 NAME = "selfpref-packed"
-_attention: ContextVar[Attention] = ContextVar("attention")
 LAYERS = (LlamaDecoderLayer, MistralDecoderLayer, Qwen2DecoderLayer)
 # Numbers of one inner state at a time, 8 MB, by equal parts of whole steps of tokens.
 INNER, STEP = 2**21, 128
@@ -110,41 +108,30 @@ def attend(
 
 
 def _attend(
+    attention: Attention,
     module: torch.nn.Module,
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attention_mask: torch.Tensor | None,
+    _: torch.Tensor | None,
     **options: Any,
 ) -> tuple[torch.Tensor, None]:
-    """The same as an attention function; all `[1, heads, tokens, width]`."""
+    """The same as an attention function, without a mask; all `[1, heads, tokens, width]`."""
     query, key, value = (states[0].transpose(0, 1) for states in (query, key, value))
-    return attend(module, query, key, value, _attention.get(), **options)[None], None
-
-
-def _placed(attention: Attention, model: PreTrainedModel) -> Attention:
-    """What attends to what, on the model's device and in its dtype."""
-    device = model.device
-    return Attention(
-        attention.tokens,
-        [
-            Tile(tile.queries.to(device), tile.keys.to(device), tile.mask.to(device, model.dtype))
-            for tile in attention.tiles
-        ],
-    )
+    return attend(module, query, key, value, attention, **options)[None], None
 
 
 def own_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
     """Final hidden states that are read from a line, by the model's own pass."""
-    AttentionInterface.register(NAME, _attend)
+    tiles = [tile.to(model.device, model.dtype) for tile in line.attention.tiles]
+    placed = Attention(line.attention.tokens, tiles)
+    AttentionInterface.register(NAME, partial(_attend, placed))
     before = model.config._attn_implementation
-    token = _attention.set(_placed(line.attention, model))
     model.config._attn_implementation = NAME
     try:
         return padded_states(model, line)
     finally:
         model.config._attn_implementation = before
-        _attention.reset(token)
 
 
 def _takes_attention(model: PreTrainedModel) -> bool:
@@ -168,7 +155,8 @@ def _is_llama(model: PreTrainedModel) -> bool:
     )
 
 
-def _normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+def normed(norm: Any, x: torch.Tensor) -> torch.Tensor:
+    """States as one of the model's norms leaves them."""
     return rms_norm(x, norm.weight.shape, norm.weight, norm.variance_epsilon)
 
 
@@ -181,29 +169,35 @@ def _rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
     return found
 
 
-def _layer(
+def layer_pass(
     layer: Any,
     x: torch.Tensor,
-    cos: torch.Tensor,
-    sin: torch.Tensor,
-    attention: Attention,
-    *,
-    some: bool = False,
+    turned: Sequence[torch.Tensor],
+    attend: Callable[..., torch.Tensor],
+    some: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """One layer; where only some tokens attend, of those."""
+    """One layer of Llama and its kin.
+
+    Args:
+        layer: Which.
+        x: States of tokens, `[tokens, width]`; changed in place.
+        turned: `begun`'s angles.
+        attend: From the attention layer, query, key and value, `[tokens, heads, width]`, to what
+            each token finds.
+        some: Which tokens attend; None: all. The states are then of those.
+    """
     own = layer.self_attn
 
     def heads(states: torch.Tensor) -> torch.Tensor:
         return states.view(len(states), -1, own.head_dim)
 
-    normed = _normed(layer.input_layernorm, x)
-    key = _rotated(heads(own.k_proj(normed)), cos, sin)
-    value = heads(own.v_proj(normed))
-    if some:
-        x, normed, cos, sin = (states[attention.tokens] for states in (x, normed, cos, sin))
-    query = _rotated(heads(own.q_proj(normed)), cos, sin)
-    del normed
-    found = attend(own, query, key, value, attention, scaling=own.scaling)
+    told = normed(layer.input_layernorm, x)
+    key, value = _rotated(heads(own.k_proj(told)), *turned), heads(own.v_proj(told))
+    if some is not None:
+        x, told, *turned = (states[some] for states in (x, told, *turned))
+    query = _rotated(heads(own.q_proj(told)), *turned)
+    del told
+    found = attend(own, query, key, value, scaling=own.scaling)
     del query, key, value
     x += own.o_proj(found.flatten(1))
     return _widened(layer, x)
@@ -216,74 +210,24 @@ def _widened(layer: Any, x: torch.Tensor) -> torch.Tensor:
     size = -(-x.shape[0] // parts // STEP) * STEP
     for start in range(0, len(x), size):
         part = slice(start, start + size)
-        normed = _normed(layer.post_attention_layernorm, x[part])
-        x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(normed)).mul_(wide.up_proj(normed)))
+        told = normed(layer.post_attention_layernorm, x[part])
+        x[part] += wide.down_proj(wide.act_fn(wide.gate_proj(told)).mul_(wide.up_proj(told)))
     return x
+
+
+def begun(model: PreTrainedModel, ids: torch.Tensor, positions: torch.Tensor) -> tuple[Any, ...]:
+    """Of so many tokens the first states, and the angles by which their positions turn them."""
+    body: Any = model.base_model
+    x = body.embed_tokens(ids)
+    return x, [part[0, :, None] for part in body.rotary_emb(x, positions)]
 
 
 def llama_pass(model: PreTrainedModel, line: Line) -> torch.Tensor:
     """Final hidden states that are read from a line, by the pass of Llama and its kin."""
     body: Any = model.base_model
-    x = body.embed_tokens(line.inputs["input_ids"][0])
-    cos, sin = (part[0, :, None] for part in body.rotary_emb(x, line.inputs["position_ids"]))
+    x, turned = begun(model, line.inputs["input_ids"][0], line.inputs["position_ids"])
     for layer in body.layers[:-1]:
-        x = _layer(layer, x, cos, sin, line.attention)
-    x = _layer(body.layers[-1], x, cos, sin, line.last, some=True)
-    return _normed(body.norm, x)[line.within]
-
-
-class Following:
-    """Lines of text, each to be followed by one token after another.
-
-    Args:
-        model: Llama or its kin, on a CPU in fp32.
-        cache: Of each layer the keys and values of the prompts, `[lines, heads, tokens, width]`;
-            it is emptied.
-        seen: Which of those tokens are a line's own, `[lines, tokens]`; the others are padding.
-        room: For how many tokens more.
-    """
-
-    def __init__(
-        self, model: PreTrainedModel, cache: DynamicCache, seen: torch.Tensor, room: int
-    ) -> None:
-        self._model = model
-        self._layers = []
-        while cache.layers:
-            kept: Any = cache.layers.pop(0)
-            self._layers.append([pad(part, (0, 0, 0, room)) for part in (kept.keys, kept.values)])
-        self._end = seen.shape[1]
-        self._positions = seen.sum(-1)
-        mask = torch.where(seen.bool(), 0.0, -torch.inf)
-        self._mask = pad(mask, (0, room))[:, None, None]
-
-    def keep(self, lines: torch.Tensor) -> None:
-        """Go on with these lines alone."""
-        self._layers = [[part[lines] for part in kept] for kept in self._layers]
-        self._positions, self._mask = self._positions[lines], self._mask[lines]
-
-    def states(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Final hidden states `[lines, width]` after one more token a line."""
-        body: Any = self._model.base_model
-        x = body.embed_tokens(tokens)
-        turned = body.rotary_emb(x, self._positions[None])
-        cos, sin = (part[0, :, None] for part in turned)
-        end = self._end + 1
-        for layer, (keys, values) in zip(body.layers, self._layers, strict=True):
-            own = layer.self_attn
-            normed = _normed(layer.input_layernorm, x)
-            query, key, value = (
-                part(normed).view(len(x), -1, own.head_dim)
-                for part in (own.q_proj, own.k_proj, own.v_proj)
-            )
-            keys[:, :, end - 1], values[:, :, end - 1] = _rotated(key, cos, sin), value
-            found, _ = sdpa_attention_forward(
-                own,
-                _rotated(query, cos, sin)[:, :, None],
-                keys[:, :, :end],
-                values[:, :, :end],
-                self._mask[..., :end],
-                scaling=own.scaling,
-            )
-            x = _widened(layer, x + own.o_proj(found.flatten(1)))
-        self._positions, self._end = self._positions + 1, end
-        return _normed(body.norm, x)
+        x = layer_pass(layer, x, turned, partial(attend, attention=line.attention))
+    last = partial(attend, attention=line.last)
+    x = layer_pass(body.layers[-1], x, turned, last, line.last.tokens)
+    return normed(body.norm, x)[line.within]
