@@ -110,19 +110,21 @@ class Perplexity(Section):
 
     Attributes:
         prompts: Layout of the prompts.
+        datasets: Whose responses, keys of `wataoka.datasets`. Left out: all.
         questions: Of a data set so many questions (clusters of items), drawn by their names, whose
             responses are read. A data set left out: all.
         without_prompt: Data sets whose responses are read without their prompts too. Left out: all.
     """
 
     prompts: Literal["lab", "chat"]
+    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
     questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
     without_prompt: list[Slug] | None = None
 
     @property
-    def datasets(self) -> list[str]:
-        """The data sets that it names."""
-        return [*self.questions, *(self.without_prompt or [])]
+    def named(self) -> list[str]:
+        """The data sets that it names, wherever."""
+        return [*(self.datasets or []), *self.questions, *(self.without_prompt or [])]
 
 
 class Compete(Writing):

@@ -150,7 +150,7 @@ def perplexity(
     """
     use, made = params.wataoka.perplexity[model], []
     written = STUDY.read(params.profile, "responses", RESPONSES)
-    for dataset in STUDY.parts(params.profile, "items"):
+    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
         items = _of(params, "items", dataset, (*ITEMS, "cluster"))
         answered_to = items[items["item_id"].isin(written["item_id"])]
         questions = sampled(answered_to["cluster"].unique(), use.questions.get(dataset))
