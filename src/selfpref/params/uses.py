@@ -31,16 +31,18 @@ class Respond(Writing):
 
 
 class Label(Section):
-    """Who votes on the pairs of responses to one data set: people, or the testbed's annotator.
+    """Who votes on the pairs of responses to one data set: people, a key, the testbed's annotator.
 
     Attributes:
-        source: A user's file of votes; the testbed's folder in `src`.
+        source: A user's file of votes; the testbed's folder in `src`; what pins LLM-SP.
+        by: People's `votes`; or the `key` of LLM-SP's multiple choice, for what is written here.
         aliases: A file of votes: other names of responders.
         pairs: The testbed: pairs of responses that are labelled, and that every judge reads.
         noise: The testbed: the annotator's noise, in units of quality (0..1).
     """
 
     source: RepositoryPath
+    by: Literal["votes", "key"] = "votes"
     aliases: Aliases = {}
     pairs: Annotated[int, Field(ge=1)] | None = None
     noise: Annotated[float, Field(gt=0)] | None = None
