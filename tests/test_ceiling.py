@@ -26,11 +26,12 @@ yaml = YAML()
 SECTIONS = """
 wataoka:
   datasets: {own: {reader: prompts}}
+  label: {}
   respond: {one: &chat {prompts: chat, max_tokens: 30, temperature: 1.0}, two: *chat}
   judge:
     one: {prompts: chat, min_mass: 0.1}
-    two: {prompts: chat, min_mass: 0.1, pairs: 3, <<: &sampled {score_mode: sampled, samples: 3,
-      temperature: 1.0, max_tokens: 30}}
+    two: {prompts: chat, min_mass: 0.1, pairs: 3, questions: {own: 2},
+      <<: &sampled {score_mode: sampled, samples: 3, temperature: 1.0, max_tokens: 30}}
   perplexity:
     one: {prompts: chat, questions: {own: 2}}
     two: {prompts: chat, without_prompt: []}
@@ -61,7 +62,7 @@ TASKS = [
     (study, task, uses)
     for study, section in YAML(typ="safe").load(SECTIONS).items()
     for task, uses in section.items()
-    if task not in ("datasets", "categories")
+    if task not in ("datasets", "label", "categories")
 ]
 
 

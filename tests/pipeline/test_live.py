@@ -112,7 +112,7 @@ def reproduced(tmp_path_factory):
 
 def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card(reproduced):
     clone, done, _ = reproduced
-    assert len(DOCS.split("```yaml\n")[1].split("```")[0].splitlines()) == 12
+    assert len(DOCS.split("```yaml\n")[1].split("```")[0].splitlines()) == 13
     assert done.returncode == 1
     assert "stages failed (above); the chapters name what is missing" in done.stderr
     assert clone.stale() == {"wataoka-judge@gone"}

@@ -27,6 +27,7 @@ from selfpref.models.served import VERDICT_TOKENS
 from selfpref.models.served.tokens import of_text
 from selfpref.params import Params, Verdicts, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.seeds import sampled
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
@@ -64,7 +65,9 @@ def _wataoka(at: _Asked) -> Counts:
     if at.task == "respond":
         yield len(at.items), 0, at.use.max_tokens
     elif at.task == "judge":
-        yield at.verdicts(2 * _pairs(at), 2)
+        asked = sampled(at.items["cluster"].unique(), at.use.questions.get(at.dataset))
+        some = at._replace(items=at.items[at.items["cluster"].isin(asked)])
+        yield at.verdicts(2 * _pairs(some), 2)
     else:
         # Which questions are drawn depends on who responds: these have most responses.
         most = at.items.groupby("cluster")["n"].sum().sort_values(ascending=False)
@@ -81,6 +84,7 @@ def _pairs(at: _Asked) -> int:
         labels = tables.read(at.params.profile, "labels", "wataoka", [at.dataset])
     except SelfprefError:
         labels = tables.empty("labels")
+    labels = labels[labels["item_id"].isin(at.items["item_id"])]
     sides = labels[["item_id", "responder_a", "responder_b"]].itertuples(index=False)
     voted = len({(item, *sorted(pair)) for item, *pair in sides})
     if label := at.params.wataoka.label.get(at.dataset):

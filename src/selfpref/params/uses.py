@@ -100,11 +100,19 @@ class Judge(Verdicts):
             which are what its bias needs; `all` pairs of responses to an item; or a number: so many
             labelled pairs of others' responses, drawn by their names, and as many of its own.
         datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
+        questions: Of a data set so many questions, drawn as for `Perplexity`, whose pairs are
+            judged. A data set left out: all.
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
     pairs: Annotated[Literal["labelled", "own", "all"] | int, BeforeValidator(_pairs)] = "labelled"
     datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
+    questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
+
+    @property
+    def named(self) -> list[str]:
+        """The data sets that it names, wherever."""
+        return [*(self.datasets or []), *self.questions]
 
 
 class Perplexity(Section):

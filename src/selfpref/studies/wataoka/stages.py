@@ -76,7 +76,9 @@ def judge(
     written = STUDY.read(params.profile, "responses", RESPONSES)
     labels = STUDY.read(params.profile, "labels", PAIRS)
     for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = _of(params, "items", dataset, ITEMS)
+        items = _of(params, "items", dataset, (*ITEMS, "cluster"))
+        questions = sampled(items["cluster"].unique(), use.questions.get(dataset))
+        items = items[items["cluster"].isin(questions)]
         voted = labels[labels["item_id"].isin(items["item_id"])]
         pairs = _to_judge(items, voted, written, own, use.pairs)
         if pairs.empty:
