@@ -233,7 +233,7 @@ def test_an_experiment_without_pairs_goes_on_and_a_second_run_gives_the_same_byt
     assert change["old"] == headline(recorded)["vicuna80"]["claude-1"]["eo"]
     assert change.get("new") is None
     assert tried.call("dvc", "plots", "show").returncode == 0
-    assert (tried.folder / "dvc_plots/index.html").read_text().count("vegaEmbed(") == 2
+    assert (tried.folder / "dvc_plots/index.html").read_text().count("vegaEmbed(") == 4
     assert "dvc_plots" not in tried.shown()
     # All comes back, figures and executed copies too.
     params.write_text(former)
