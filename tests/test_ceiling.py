@@ -26,11 +26,12 @@ yaml = YAML()
 SECTIONS = """
 wataoka:
   datasets: {own: {reader: prompts}}
+  label: {}
   respond: {one: &chat {prompts: chat, max_tokens: 30, temperature: 1.0}, two: *chat}
   judge:
     one: {prompts: chat, min_mass: 0.1}
-    two: {prompts: chat, min_mass: 0.1, pairs: 3, <<: &sampled {score_mode: sampled, samples: 3,
-      temperature: 1.0, max_tokens: 30}}
+    two: {prompts: chat, min_mass: 0.1, pairs: 3, questions: {own: 2},
+      <<: &sampled {score_mode: sampled, samples: 3, temperature: 1.0, max_tokens: 30}}
   perplexity:
     one: {prompts: chat, questions: {own: 2}}
     two: {prompts: chat, without_prompt: []}
@@ -61,7 +62,7 @@ TASKS = [
     (study, task, uses)
     for study, section in YAML(typ="safe").load(SECTIONS).items()
     for task, uses in section.items()
-    if task not in ("datasets", "categories")
+    if task not in ("datasets", "label", "categories")
 ]
 
 
@@ -216,6 +217,28 @@ def test_the_testbeds_models_are_counted_by_name_before_anything_is_written(repo
     wanted = {"respond.families": [3200, 3200 * 40], "judge.judges": [30_000, 30_000]}
     for stage, counts in wanted.items():
         assert rows.loc[f"wataoka.{stage}", told].tolist() == ["transformers", *counts]
+
+
+@pytest.mark.parametrize("study", registry.STUDIES)
+def test_a_papers_calls_are_told_by_the_sizes_of_its_sets_before_any_is_read(study, repository):
+    params = load(STAGED / f"profiles/paper-{study}.yaml")
+    rows = ceiling.bounds(params)
+    assert rows["calls"].notna().all()
+    assert f"About {rows['calls'].sum():,} calls, by the sizes of sets" in ceiling.text(rows)
+    assert rows["known after"].str.startswith(f"dvc repro {study}-items@").all()
+    found = rows.set_index("stage")["calls"]
+    wanted = {
+        # Both orders of a vote a dialogue; every response of eighteen models.
+        "wataoka": {"judge.gpt-4": 66_000, "perplexity.qwen-25-3b": 18 * 1878},
+        # Three questions in two orders beside four others, and two of each of five, of both sets.
+        "panickssery": {"recognise.gpt-41": 2 * 500 * (3 * 2 * 4 + 2 * 5)},
+        "livebench": {"respond.gpt-51": 1136, "tie_break.gpt-41": 1136},
+        "xu": {},
+    }
+    for stage, calls in wanted[study].items():
+        assert found[f"{study}.{stage}"] == calls
+    asked = rows[rows["model"].isin(["gpt-4", "gpt-41", "gpt-51"])].groupby("model")["calls"].sum()
+    assert all(calls <= params.models[key].max_calls for key, calls in asked.items())
 
 
 RAY = {"engine": "ray", "inner": "openai", "workers": 2}

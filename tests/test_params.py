@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 from selfpref.__main__ import main
 from selfpref.commands import profiles
 from selfpref.errors import SelfprefError
-from selfpref.params import load
+from selfpref.params import load, section_of
 from selfpref.params.whole import TASKS
 
 TEXT = (STAGED / "profiles/recorded.yaml").read_text()
@@ -106,6 +106,19 @@ def test_switching_saves_the_active_file_to_its_own_profile(repository):
     assert (repository / "params.yaml").read_text() == edited
 
 
+def test_a_profiles_name_may_hold_hyphens(repository):
+    (repository / "profiles/paper-xu.yaml").write_text(
+        (STAGED / "profiles/paper-xu.yaml").read_text()
+    )
+    (repository / "dvc.yaml").write_text((STAGED / "dvc.yaml").read_text())
+    profiles.use("paper-xu")
+    found = section_of("metrics@xu-paper-xu")
+    assert (found["profile"], found["xu"]["sizes"][0]) == ("paper-xu", "llama2-7b")
+    profiles.use("recorded")
+    assert (repository / "profiles/paper-xu.yaml").is_file()
+    assert "paper" not in {path.stem for path in (repository / "profiles").iterdir()}
+
+
 def test_an_unknown_or_broken_profile_changes_nothing(repository):
     told = r"profiles/lab\.yaml: no such profile; choose one of: demo, recorded"
     (repository / "profiles/demo.yaml").write_text("profile: demo\nsed: 1\n")
@@ -146,7 +159,7 @@ def test_no_two_profiles_share_a_stage():
 
 
 def test_anyone_responds_in_any_profile_and_votes_stand_in_a_file(tmp_path):
-    params = yaml.load((STAGED / "profiles/paper.yaml").read_text())
+    params = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
     section = params["wataoka"]
     section["respond"] = {"gpt-4": {"prompts": "chat", "max_tokens": 9, "temperature": 0.0}}
     section["datasets"]["mine"] = {"reader": "prompts", "source": "mine.jsonl"}

@@ -149,9 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     check.set_defaults(call=_check)
 
     use = commands.add_parser("use", help="make another profile the active one")
-    use.add_argument(
-        "profile", help="lab, recorded, live, paper, demo, panickssery, xu or livebench"
-    )
+    use.add_argument("profile", help="the name of a file in profiles/, or of the active profile")
     use.set_defaults(call=_use)
 
     run = commands.add_parser("run", help="execute a notebook")

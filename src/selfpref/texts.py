@@ -7,6 +7,11 @@ an SVG invalid, and a character that turns the direction of writing disarranges 
 import re
 
 BOX = re.compile(r"\\(?:f?boxed|fbox)\s*(?=\{)")
+# What stands before or around the option that an answer names; the first kind goes first.
+OPTIONS = (
+    re.compile(r"answer is\W*([A-J])\b"),
+    re.compile(r"\(([A-J])\)|^\W*([A-J])[.):]", re.MULTILINE),
+)
 LONE = re.compile("[\ud800-\udfff]")
 LOST = "\N{REPLACEMENT CHARACTER}"
 _HIDDEN = (
@@ -48,3 +53,11 @@ def enclosed(text: str, start: int) -> str | None:
 def boxes(text: str) -> list[str | None]:
     r"""The contents of every `\boxed{...}`, in order; None where the braces never close."""
     return [enclosed(text, match.end()) for match in BOX.finditer(text)]
+
+
+def option(text: str) -> str | None:
+    """The last option of a multiple choice that an answer names, such as `C`; None: none."""
+    for kind in OPTIONS:
+        if found := kind.findall(text):
+            return "".join(found[-1])
+    return None

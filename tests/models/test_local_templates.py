@@ -28,6 +28,13 @@ BELOW = (
 HEAD = "<|start_header_id|>{}<|end_header_id|>\n\n"
 USER, ANSWER, SYSTEM = (HEAD.format(role) for role in ("user", "assistant", "system"))
 TURNS = f"{USER}Hi<|eot_id|>{ANSWER}Hello<|eot_id|>{USER}Bye<|eot_id|>{ANSWER}"
+ALPHA = (
+    "# StableLM Tuned (Alpha version)\n- StableLM is a helpful and harmless open-source AI "
+    "language model developed by StabilityAI.\n- StableLM is excited to be able to help the user, "
+    "but will refuse to do anything that could be considered harmful to the user.\n- StableLM is "
+    "more than just an information source, StableLM is also able to write poetry, short stories, "
+    "and make jokes.\n- StableLM will refuse to participate in anything that could harm a human.\n"
+)
 BEGIN, TASK = "<|begin_of_text|>", "\n\n### Instruction:\nHi\n\n### Response:\n"
 # What each writes for a system message with a question, and for three turns without one.
 EXPECTED = {
@@ -40,7 +47,8 @@ EXPECTED = {
                      "<|prompter|>Bye<|endoftext|><|assistant|>"],
     "dolly-v2": [f"Be brief.{TASK}", f"{BELOW}{TASK}Hello### End{TASK.replace('Hi', 'Bye')}"],
     "stablelm-tuned-alpha": ["<|SYSTEM|>Be brief.<|USER|>Hi<|ASSISTANT|>",
-                             "<|USER|>Hi<|ASSISTANT|>Hello<|USER|>Bye<|ASSISTANT|>"],
+                             f"<|SYSTEM|>{ALPHA}<|USER|>Hi<|ASSISTANT|>Hello"
+                             "<|USER|>Bye<|ASSISTANT|>"],
     "llama-2": ["<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHi [/INST]",
                 "<s>[INST] Hi [/INST] Hello </s><s>[INST] Bye [/INST]"],
     "llama-3": [f"{BEGIN}{SYSTEM}Be brief.<|eot_id|>{USER}Hi<|eot_id|>{ANSWER}", f"{BEGIN}{TURNS}"],

@@ -4,7 +4,6 @@ A served judge of small sets of the real schema, prompts without responses, two 
 user's own (one served, one local), and a model that fails.
 """
 
-import itertools
 import json
 import random
 import re
@@ -19,75 +18,20 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from clones import cloned, ran, yaml
 from conftest import REPOSITORY, STAGED, lines, reference_files
+from dialogues import DIALOGUES, PROMPTS_OF_JUDGES, WORDS, arena, votes
 from scripted import Scripted, by_rule, completion, position
 
 from selfpref.lab.model import build_model, save_checkpoint
-from selfpref.params import load
 
-NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
-DIALOGUES, PROMPTS = 24, 12
+PROMPTS = 12
 # Two judged sets: dialogues of the Arena, and three questions of two turns.
 PAIRS = DIALOGUES + 3 * 2
 KEY = f"sk-{secrets.token_hex(12)}"
-# The local model knows these.
-WORDS = ("river", "lamp", "clock", "cherry", "sky", "maybe", "sure")
 FIGURES = ("fig1b_bias", "fig2_confusion", "table2_demographic_parity", "bias_by_opponent")
 SETS = ("arena-hub", "mt-bench-hub")
 DOCS = (REPOSITORY / "docs/judges.md").read_text().split("## From nothing")[1].split("\n## ")[0]
 # The first lines that the page shows are the profile's; the others are one more each.
 NEW, VOTES = (yaml.load(block) for block in re.findall(r"```yaml\n(.*?)```", DOCS, re.DOTALL)[:2])
-
-
-def said(model, number, turns):
-    draw = random.Random(f"{model}/{number}")
-    answer = " ".join(draw.choices(WORDS, k=5))
-    return [
-        {"content": text, "role": role}
-        for turn in range(turns)
-        for role, text in (
-            ("user", f"question {number}.{turn}?"),
-            ("assistant", f"{model} says {turn} {answer}"),
-        )
-    ]
-
-
-def arena():
-    draw = random.Random(0)
-    pairs = itertools.cycle(itertools.combinations(NAMES, 2))
-    for number in range(DIALOGUES):
-        (a, b), turns = next(pairs), 2 if number % 4 == 0 else 1
-        yield {
-            **{"question_id": f"{number:032x}", "model_a": a, "model_b": b},
-            "winner": draw.choice(["model_a", "model_b", "model_b", "tie (bothbad)"]),
-            "judge": f"arena_user_{number}",
-            "conversation_a": said(a, number, turns),
-            "conversation_b": said(b, number, turns),
-            **{"turn": turns, "anony": True, "language": "English", "tstamp": 0.0},
-            "openai_moderation": {"flagged": False},
-            "toxic_chat_tag": {"roberta-large": {"flagged": False}, "t5-large": {"flagged": False}},
-        }
-
-
-def votes():
-    for question, turn in itertools.product((81, 82, 83), (1, 2)):
-        yield {
-            **{"question_id": question, "model_a": "gpt-4", "model_b": "gpt-3.5-turbo"},
-            "winner": "model_a" if question % 2 else "model_b",
-            "judge": "expert_0",
-            "conversation_a": said("gpt-4", question, 2),
-            "conversation_b": said("gpt-3.5-turbo", question, 2),
-            "turn": turn,
-        }
-
-
-PROMPTS_OF_JUDGES = {
-    "pair-v2": "{question} {answer_a} {answer_b}",
-    "pair-v2-multi-turn": "{question_1} {answer_a_1} {question_2} {answer_a_2} / "
-    "{question_1} {answer_b_1} {question_2} {answer_b_2}",
-    "pair-math-v1": "{question} {ref_answer_1} {answer_a} {answer_b}",
-    "pair-math-v1-multi-turn": "{ref_answer_1} {ref_answer_2} / {question_1} {answer_a_1} "
-    "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
-}
 
 
 def answered(body):
@@ -133,7 +77,7 @@ def reproduced(tmp_path_factory):
         (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 1024}))
         clone.environment |= {"OPENAI_API_KEY": KEY, "HF_HOME": str(top / "hf")}
         assert clone.call("selfpref", "use", "live").returncode == 0
-        paper = yaml.load((STAGED / "profiles/paper.yaml").read_text())
+        paper = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
         closed.bind(("127.0.0.1", 0))
 
         def ours(params):
@@ -151,7 +95,9 @@ def reproduced(tmp_path_factory):
             name = "gpt-35-turbo"
             params["models"][name] = paper["models"][name] | {"base_url": server.url}
             section["judge"][name] = paper["wataoka"]["judge"][name] | {"datasets": [*SETS]}
-            section["datasets"].update(paper["wataoka"]["datasets"])
+            section["datasets"]["arena-hub"] = paper["wataoka"]["datasets"]["arena-hub"]
+            source = "src/selfpref/studies/wataoka/read/mt-bench-hub.csv"
+            section["datasets"]["mt-bench-hub"] = {"reader": "mt-bench-hub", "source": source}
             address = f"http://127.0.0.1:{closed.getsockname()[1]}/v1"
             gone = {"engine": "openai", "model": "gone", "base_url": address, "retries": 0}
             params["models"]["gone"] = gone
@@ -166,7 +112,7 @@ def reproduced(tmp_path_factory):
 
 def test_a_model_that_fails_stops_no_other_and_is_told_in_table_chapter_and_card(reproduced):
     clone, done, _ = reproduced
-    assert len(DOCS.split("```yaml\n")[1].split("```")[0].splitlines()) == 12
+    assert len(DOCS.split("```yaml\n")[1].split("```")[0].splitlines()) == 13
     assert done.returncode == 1
     assert "stages failed (above); the chapters name what is missing" in done.stderr
     assert clone.stale() == {"wataoka-judge@gone"}
@@ -277,16 +223,3 @@ def test_votes_are_one_more_line_and_nothing_is_asked_again(reproduced):
     bias = clone.table("data/live/metrics/wataoka/fig1b_bias.parquet").set_index("judge")
     assert bias.loc["yours", "n"] + bias.loc["yours", "n_dropped"] == PROMPTS
     assert pd.notna(bias.loc["yours", "dp"])
-
-
-def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
-    params = load(STAGED / "profiles/paper.yaml")
-    judge = params.wataoka.judge
-    assert {params.models[key].responder or key for key in judge} == {
-        *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
-        *("dolly-v2-12b", "stablelm-tuned-alpha-7b", "llama-2", "llama-3", "llama-31"),
-    }
-    # Explanation first, at the paper's temperature.
-    assert {(use.prompts, use.temperature) for use in judge.values()} == {("pair-v2", 0.7)}
-    # OpenAI's models give no likelihoods of a given text.
-    assert set(judge) - set(params.wataoka.perplexity) == {"gpt-4", "gpt-35-turbo"}

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import shutil
 from typing import Any
 
 import pytest
@@ -233,7 +234,7 @@ def test_an_experiment_without_pairs_goes_on_and_a_second_run_gives_the_same_byt
     assert change["old"] == headline(recorded)["vicuna80"]["claude-1"]["eo"]
     assert change.get("new") is None
     assert tried.call("dvc", "plots", "show").returncode == 0
-    assert (tried.folder / "dvc_plots/index.html").read_text().count("vegaEmbed(") == 2
+    assert (tried.folder / "dvc_plots/index.html").read_text().count("vegaEmbed(") == 4
     assert "dvc_plots" not in tried.shown()
     # All comes back, figures and executed copies too.
     params.write_text(former)
@@ -267,3 +268,17 @@ def test_dvc_stops_at_a_null_mapping_before_any_stage(recorded):
             recorded.stale()
         with pytest.raises(SelfprefError, match=r"wataoka\.datasets"):
             load(recorded.folder / "params.yaml")
+
+
+def test_results_go_to_a_remote_of_ones_own_and_come_back(recorded, tmp_path):
+    tried = recorded.copied(tmp_path / "clone")
+    place = str(tmp_path / "remote")
+    assert tried.call("dvc", "remote", "add", "-d", "results", place).returncode == 0
+    assert tried.call("dvc", "push").returncode == 0
+    before = tried.outputs()
+    for name in (".dvc/cache", "data/recorded"):
+        shutil.rmtree(tried.folder / name)
+    assert tried.outputs() != before
+    assert tried.call("dvc", "pull").returncode == 0
+    assert tried.outputs() == before
+    assert tried.stale() == set()

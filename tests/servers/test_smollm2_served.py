@@ -64,7 +64,7 @@ def hostile(seed, count):
 
 def pairs():
     """Twenty: ten notices, each before and after the next."""
-    file = STAGED / "profiles/examples/notices.jsonl"
+    file = Path(__file__).with_name("notices.jsonl")
     texts = [json.loads(line)["article"] for line in file.read_text().splitlines()]
     question = "What is new in town? Tell me in a short notice."
     neighbours = list(zip(texts, [*texts[1:], texts[0]], strict=True))

@@ -5,14 +5,18 @@ all that it is asked for and every judge of a refinement found fault to the last
 are the same before and after any stage, and whatever the store holds. A call is what has one
 answer, however often it is tried; its reply is as long as its limit. Tokens of prompts are guessed:
 the words of the wording's longest prompt, an item's and responses of mean length, those to come at
-their limits.
+their limits. Pinned sets that are not read yet have the size and mean lengths of `sizes.csv`, a
+dialogue counted as one item: those of the releases' own copies, and of the Arena as published
+(arXiv 2309.11998, Table 1).
 """
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -23,6 +27,7 @@ from selfpref.models.open import gives_likelihoods, responder
 from selfpref.models.served import VERDICT_TOKENS, of_text
 from selfpref.params import Params, Verdicts, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
+from selfpref.seeds import sampled
 from selfpref.studies.panickssery.recognition import PAIR_TASKS, article_index
 from selfpref.studies.xu.items import CATEGORIES
 
@@ -30,6 +35,7 @@ COUNTS = ["calls", "prompt tokens", "reply tokens"]
 COLUMNS = ["model", "engine", "stage", *COUNTS, "known after"]
 # Tokens of the longest prompt of each wording, without its texts.
 WORDS = {"lab": 20, "chat": 100, "plain": 180, "pair-v2": 290, "authors": 700}
+SIZES = Path(__file__).with_name("sizes.csv")
 # Calls, how many responses each reads, and the limit of its reply.
 Counts = Iterator[tuple[int, int, int]]
 
@@ -59,7 +65,9 @@ def _wataoka(at: _Asked) -> Counts:
     if at.task == "respond":
         yield len(at.items), 0, at.use.max_tokens
     elif at.task == "judge":
-        yield at.verdicts(2 * _pairs(at), 2)
+        asked = sampled(at.items["cluster"].unique(), at.use.questions.get(at.dataset))
+        some = at._replace(items=at.items[at.items["cluster"].isin(asked)])
+        yield at.verdicts(2 * _pairs(some), 2)
     else:
         # Which questions are drawn depends on who responds: these have most responses.
         most = at.items.groupby("cluster")["n"].sum().sort_values(ascending=False)
@@ -72,7 +80,11 @@ def _pairs(at: _Asked) -> int:
     own, which = responder(at.params, at.name), at.use.pairs
     mine = sum(len(wrote) - 1 for wrote in at.items["wrote"] if own in wrote)
     every = int((at.items["n"] * (at.items["n"] - 1)).sum()) // 2
-    labels = tables.read(at.params.profile, "labels", "wataoka", [at.dataset])
+    try:
+        labels = tables.read(at.params.profile, "labels", "wataoka", [at.dataset])
+    except SelfprefError:
+        labels = tables.empty("labels")
+    labels = labels[labels["item_id"].isin(at.items["item_id"])]
     sides = labels[["item_id", "responder_a", "responder_b"]].itertuples(index=False)
     voted = len({(item, *sorted(pair)) for item, *pair in sides})
     if label := at.params.wataoka.label.get(at.dataset):
@@ -134,14 +146,37 @@ def _xu(at: _Asked) -> Counts:
 STUDIES = {"wataoka": _wataoka, "livebench": _livebench, "panickssery": _panickssery, "xu": _xu}
 
 
-def _sets(params: Params, study: str, task: str, use: Any) -> list[str]:
+def _sets(params: Params, study: str, use: Any) -> list[str]:
     """The data sets that an entry is asked about."""
     held = {"panickssery": "articles", "xu": "requests"}.get(study, "datasets")
-    named = None if task == "perplexity" else getattr(use, "datasets", None)
-    return named or [*getattr(params.study(study), held)]
+    return getattr(use, "datasets", None) or [*getattr(params.study(study), held)]
 
 
-def _read(params: Params, study: str, dataset: str) -> tuple[pd.DataFrame, float] | None:
+def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Items and responses as many and as long as a pinned set's; None: its size is not known."""
+    sizes = pd.read_csv(SIZES, index_col="source").to_dict("index")
+    if (size := sizes.get(Path(entry.source).stem)) is None:
+        return None
+    wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
+    places = range(min([int(size["items"]), *filter(None, wanted)]))
+    asked = [{"role": "user", "content": "x" * int(size["prompt bytes"])}]
+    items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
+    items["metadata"] = [json.dumps({"index": place}) for place in places]
+    items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
+    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(int(size["responders"]))]})
+    there = items[["item_id"]].merge(wrote, how="cross")
+    return items, there.assign(text="x" * int(size["response bytes"]))
+
+
+class _Found(NamedTuple):
+    """A data set's items, mean tokens of the responses to them, and whether they are read."""
+
+    items: pd.DataFrame
+    mean: float
+    read: bool
+
+
+def _read(params: Params, study: str, dataset: str) -> _Found | None:
     """Items with who will have responded, and mean tokens of that; None: not there yet.
 
     Of each item `wrote` is who, `n` how many, `asked` its tokens.
@@ -149,18 +184,21 @@ def _read(params: Params, study: str, dataset: str) -> tuple[pd.DataFrame, float
     try:
         items = tables.read(params.profile, "items", study, [dataset])
         there = tables.read(params.profile, "responses", study, [dataset])
+        foreseen = None
     except SelfprefError:
-        return None
+        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
+            return None
+        items, there = foreseen
     section, writers, tokens = params.study(study), set(), [*map(of_text, there["text"])]
     for key, use in getattr(section, "refine" if study == "xu" else "respond").items():
-        if dataset in _sets(params, study, "respond", use):
+        if dataset in _sets(params, study, use):
             writers |= {responder(params, name) for name in params.names(key)}
             tokens += [use.max_tokens] * len(items) * len(params.names(key))
     wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
     items["asked"] = [sum(of_text(one["content"]) for one in said) for said in items["messages"]]
-    return items, sum(tokens) / max(len(tokens), 1)
+    return _Found(items, sum(tokens) / max(len(tokens), 1), foreseen is None)
 
 
 def _stages(params: Params) -> Iterator[tuple[str, str, str, Any, str]]:
@@ -178,37 +216,45 @@ def bounds(params: Params) -> pd.DataFrame:
     """What every stage asks of every model at most.
 
     Returns:
-        `COLUMNS`. Where items are not there yet the counts are null, and `known after` is the
-        command that reads them. No rows where nothing is asked.
+        `COLUMNS`. Where items are not there yet the counts are by the size of their set, null
+        where it is not known, and `known after` is the command that reads them. No rows where
+        nothing is asked.
     """
     params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
     read, rows = cache(partial(_read, params)), []
     for study, task, key, use, model in _stages(params):
-        entry, sets = hosted(params.models[model]), _sets(params, study, task, use)
+        entry, sets = hosted(params.models[model]), _sets(params, study, use)
         thought = entry.reasoning_tokens if entry and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in sets}
-        unread = [f"{study}-items@{dataset}" for dataset, data in found.items() if data is None]
+        unread = [
+            f"{study}-items@{name}" for name, data in found.items() if not (data and data.read)
+        ]
         total = Counter(dict.fromkeys(COUNTS, 0))
         for name, dataset in product(params.names(getattr(use, "model", key)), sets):
             if data := found[dataset]:
-                at = _Asked(params, task, use, name, dataset, data[0])
+                at = _Asked(params, task, use, name, dataset, data.items)
                 for calls, texts, limit in STUDIES[study](at):
-                    prompt = WORDS[use.prompts] + data[0]["asked"].mean() + texts * data[1]
+                    prompt = WORDS[use.prompts] + data.items["asked"].mean() + texts * data.mean
                     counts = calls, calls and calls * prompt, calls * (limit + thought)
                     total.update(dict(zip(COUNTS, map(int, counts), strict=True)))
         row = {"model": model, "engine": params.models[model].engine}
         row["stage"] = f"{study}.{'refine' if task == 'external' else task}.{key}"
         row["known after"] = f"dvc repro {' '.join(unread)}" if unread else ""
-        rows.append(row if unread else row | total)
+        rows.append(row if None in found.values() else row | total)
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
     table, known = rows.astype(object).where(rows.notna(), ""), rows["calls"].notna()
-    told = f"At most {rows['calls'].sum():,} calls"
+    foreseen = (known & rows["known after"].ne("")).any()
+    told = f"{'About' if foreseen else 'At most'} {rows['calls'].sum():,} calls"
+    if foreseen:
+        told += ", by the sizes of sets that are not read yet"
     if not known.all():
-        told += " of what is known; the commands read the rest and ask no model"
+        told += " of what is known"
+    if foreseen or not known.all():
+        told += "; the commands read the rest and ask no model"
     if not known.any():
         told = "No count is known yet; the commands read the items and ask no model"
     return (

@@ -10,7 +10,7 @@ from selfpref.params import load
 
 def _active() -> str:
     """The profile that params.yaml names."""
-    found = re.search(r"^profile:\s*([a-z]+)", paths.params_file().read_text(), re.MULTILINE)
+    found = re.search(r"^profile:\s*([a-z-]+)", paths.params_file().read_text(), re.MULTILINE)
     if found is None:
         raise SelfprefError(f"{paths.PARAMS}: profile: missing; add `profile: recorded`")
     return found[1]

@@ -24,7 +24,8 @@ def _declared(stage: str, params: Params) -> list[list[str]]:
         raise SelfprefError(f"dvc.yaml: no stage {name!r}; correct its name")
     made, names = stages[name], {"key": key}
     if "matrix" in made:
-        parts = zip(made["matrix"], key.split("-"), strict=True)
+        # No study's name has a hyphen; a profile's may.
+        parts = zip(made["matrix"], key.split("-", len(made["matrix"]) - 1), strict=True)
         names |= {f"item.{dimension}": value for dimension, value in parts}
     elif isinstance(over := made.get("foreach"), str):
         path = over.removeprefix("${").removesuffix("}")

@@ -31,16 +31,18 @@ class Respond(Writing):
 
 
 class Label(Section):
-    """Who votes on the pairs of responses to one data set: people, or the testbed's annotator.
+    """Who votes on the pairs of responses to one data set: people, a key, the testbed's annotator.
 
     Attributes:
-        source: A user's file of votes; the testbed's folder in `src`.
+        source: A user's file of votes; the testbed's folder in `src`; what pins LLM-SP.
+        by: People's `votes`; or the `key` of LLM-SP's multiple choice, for what is written here.
         aliases: A file of votes: other names of responders.
         pairs: The testbed: pairs of responses that are labelled, and that every judge reads.
         noise: The testbed: the annotator's noise, in units of quality (0..1).
     """
 
     source: RepositoryPath
+    by: Literal["votes", "key"] = "votes"
     aliases: Aliases = {}
     pairs: Annotated[int, Field(ge=1)] | None = None
     noise: Annotated[float, Field(gt=0)] | None = None
@@ -98,11 +100,19 @@ class Judge(Verdicts):
             which are what its bias needs; `all` pairs of responses to an item; or a number: so many
             labelled pairs of others' responses, drawn by their names, and as many of its own.
         datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
+        questions: Of a data set so many questions, drawn as for `Perplexity`, whose pairs are
+            judged. A data set left out: all.
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
     pairs: Annotated[Literal["labelled", "own", "all"] | int, BeforeValidator(_pairs)] = "labelled"
     datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
+    questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
+
+    @property
+    def named(self) -> list[str]:
+        """The data sets that it names, wherever."""
+        return [*(self.datasets or []), *self.questions]
 
 
 class Perplexity(Section):
@@ -110,19 +120,21 @@ class Perplexity(Section):
 
     Attributes:
         prompts: Layout of the prompts.
+        datasets: Whose responses, keys of `wataoka.datasets`. Left out: all.
         questions: Of a data set so many questions (clusters of items), drawn by their names, whose
             responses are read. A data set left out: all.
         without_prompt: Data sets whose responses are read without their prompts too. Left out: all.
     """
 
     prompts: Literal["lab", "chat"]
+    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
     questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
     without_prompt: list[Slug] | None = None
 
     @property
-    def datasets(self) -> list[str]:
-        """The data sets that it names."""
-        return [*self.questions, *(self.without_prompt or [])]
+    def named(self) -> list[str]:
+        """The data sets that it names, wherever."""
+        return [*(self.datasets or []), *self.questions, *(self.without_prompt or [])]
 
 
 class Compete(Writing):

@@ -31,7 +31,19 @@ class Params(Section):
         figures: What is written beside CSV: pictures (svg, pdf) and tables (tex).
     """
 
-    profile: Literal["lab", "demo", "recorded", "live", "paper", "panickssery", "xu", "livebench"]
+    profile: Literal[
+        "lab",
+        "demo",
+        "recorded",
+        "live",
+        "panickssery",
+        "xu",
+        "livebench",
+        "paper-wataoka",
+        "paper-panickssery",
+        "paper-xu",
+        "paper-livebench",
+    ]
     seed: Annotated[int, Field(ge=0)]
     offline: bool
     studies: list[Study]
@@ -121,7 +133,7 @@ class Params(Section):
             yield (f"{place}.model", use.model, *models) if tuned else (place, key, *models)
             if isinstance(use, Refine):
                 yield f"{place}.external", use.external, *models
-            for name in getattr(use, "datasets", None) or []:
+            for name in getattr(use, "named", None) or getattr(use, "datasets", None) or []:
                 yield place, name, *datasets
         for key in self.wataoka.label:
             yield f"wataoka.label.{key}", key, *datasets

@@ -59,7 +59,11 @@ SOURCES = {
     "recorded": "Verdicts and ratings that the papers' authors and others released, as stored and, "
     "where a release contradicts itself, corrected. No model was run.",
     "live": "A small real model, SmolLM2-135M-Instruct, read, answered and judged on this machine.",
-    "paper": "Models were asked: local weights, served models, or hosted ones.",
+    **dict.fromkeys(
+        ("paper-wataoka", "paper-panickssery", "paper-xu", "paper-livebench"),
+        "The paper's own setting, with today's models in the place of those shut down: local "
+        "weights, served models, or hosted ones were asked.",
+    ),
     **dict.fromkeys(
         ("panickssery", "xu", "livebench"),
         "An example of how the study runs with a real model, SmolLM2-135M-Instruct, on this "

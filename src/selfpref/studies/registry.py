@@ -70,7 +70,7 @@ READERS: dict[str, dict[str, Reader]] = {
     },
     "xu": {
         "xu": xu_release.read,
-        **dict.fromkeys(("flores", "commongen-hard", "math", "lab"), requests.read),
+        **dict.fromkeys(("flores", "commongen-hard", "math", "requests", "lab"), requests.read),
     },
 }
 FILES: dict[str, Reader] = {

@@ -1,7 +1,6 @@
-"""The example of profiles/paper.yaml: news, local weights by LoRA, an API and what it tuned."""
+"""Summaries of news as in profiles/paper-panickssery.yaml: LoRA, an API and what it tuned."""
 
 import json
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -42,31 +41,34 @@ def said(body):
     return completion(body, [position("1", TOKENS)], "length")
 
 
+TUNED = {"on": "xsum", "variant": "self-recognition", "articles": 2}
+
+
 def example(url):
-    """profiles/paper.yaml with its own example of summaries, small."""
-    text = (STAGED / "profiles/paper.yaml").read_text()
-    section = text.index("# Summaries: ")
-    start, stop = text.index("#   datasets:\n", section), text.index("# `lora` tunes")
-    added = yaml.load(re.sub(r"^# {3}", "", text[start:stop], flags=re.MULTILINE))
-    params = yaml.load(text)
+    """profiles/paper-panickssery.yaml, small, with one evaluator each and what a host tuned."""
+    params = yaml.load((STAGED / "profiles/paper-panickssery.yaml").read_text())
     served = {"engine": "openai", "model": "m", "base_url": url}
     mine = {"engine": "transformers", "model": "models/mine", "threads": 1}
-    params["models"] |= {"mine": mine, "hosted": served, "hosted-tuned": served}
-    for entry in added["datasets"].values():
+    params["models"] = {"mine": mine, "hosted": served, "hosted-tuned": served}
+    section = params["panickssery"]
+    for entry in section["datasets"].values():
         entry |= {"articles": 5, "train": 2}
     # The authors' prompts are downloaded; tests/prompts/test_authors.py has them.
-    for task in ("respond", "finetune", "recognise"):
-        for entry in added[task].values():
-            entry["prompts"] = "plain"
-    added["recognise"]["mine"]["min_mass"] = added["finetune"]["mine"]["min_mass"] = 0.0
-    added["recognise"]["hosted-tuned"]["tuned"]["articles"] = 2
-    for entry in added["finetune"].values():
-        entry["evaluators"]["xsum-500"]["articles"] = 2
-    # Nobody else takes part.
-    params["wataoka"] |= {"judge": {}, "perplexity": {}}
-    return Params.model_validate(
-        params | {"studies": ["panickssery"], "panickssery": params["panickssery"] | added}
-    )
+    asked, wording = section["recognise"]["gpt-41"], {"prompts": "plain"}
+    both = {"mine": "llama-2-7b", "hosted": "gpt-41-mini"}
+    section["respond"] = {key: section["respond"][name] | wording for key, name in both.items()}
+    section["recognise"] = {
+        "mine": asked | wording,
+        "hosted": asked | wording | {"min_mass": 0.5},
+        "hosted-tuned": asked | wording | {"min_mass": 0.5, "own": "hosted", "tuned": TUNED},
+    }
+    section["finetune"] = {
+        key: section["finetune"][name] | wording | {"model": key, "evaluators": {"xsum-500": TUNED}}
+        for key, name in both.items()
+    }
+    replayed = {"method": "lora", "evaluators": {"xsum-500": TUNED | {"replay": 0.5}}}
+    section["finetune"]["mine"] |= replayed
+    return Params.model_validate(params)
 
 
 @pytest.fixture
@@ -89,18 +91,18 @@ def live(tmp_path, monkeypatch):
         params = example(server.url)
         study = params.panickssery
         for dataset in study.datasets:
-            STUDY.write("paper", dataset, **registry.read(params, "panickssery", dataset))
+            STUDY.write(params.profile, dataset, **registry.read(params, "panickssery", dataset))
         for task in ("respond", "finetune", "recognise-tuned", "recognise"):
             of = "finetune" if task == "recognise-tuned" else task
             for key in getattr(study, of):
                 made = registry.make(params, "panickssery", task, key)
-                registry.write("paper", "panickssery", part(of, key), made)
+                registry.write(params.profile, "panickssery", part(of, key), made)
         yield params
 
 
 def test_the_example_from_articles_to_measures(live):
     texts, verdicts, ratings = (
-        STUDY.read("paper", name) for name in ("responses", "verdicts", "ratings")
+        STUDY.read("paper-panickssery", name) for name in ("responses", "verdicts", "ratings")
     )
     # Summaries of news are cleaned.
     hosted = texts[texts["responder"].eq("hosted")].set_index("item_id")["text"]
@@ -121,14 +123,14 @@ def test_the_example_from_articles_to_measures(live):
     assert pd.isna(found.loc["recognition", "score"])
 
     # Local weights are tuned by LoRA; of a host the examples are exported.
-    mine, hosted = (paths.finetuned_dir("paper", name) for name in ("mine", "hosted"))
+    mine, hosted = (paths.finetuned_dir("paper-panickssery", name) for name in ("mine", "hosted"))
     assert (mine / "mine-xsum-500/model.safetensors").is_file()
     assert {path.name for path in hosted.iterdir()} == {"hosted-xsum-500.jsonl"}
     # Two articles beside two other sources in both orders; half as much again is replayed.
     assert len((hosted / "hosted-xsum-500.jsonl").read_text().splitlines()) == 8
     assert len((mine / "mine-xsum-500.jsonl").read_text().splitlines()) == 16
 
-    changes = {"profile": "paper", "seed": 1, "bootstrap": PARAMS.bootstrap}
+    changes = {"seed": 1, "bootstrap": PARAMS.bootstrap}
     frames = run("panickssery_metrics", live.model_copy(update=changes))["frames"]
     who = frames["evaluators"].set_index("evaluator")
     told = who.loc["hosted-tuned", ["family", "variant", "held_out_from", "examples"]].tolist()

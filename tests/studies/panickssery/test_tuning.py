@@ -156,13 +156,13 @@ def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
 
 
 HUB = {"gguf": None, "sha256": None, "model": "org/model", "revision": "0" * 40}
-TUNED = {"on": "notices", "variant": "self-recognition", "articles": 5, "replay": 0.0}
+TUNED = {"on": "peps", "variant": "self-recognition", "articles": 5, "replay": 0.0}
 TUNING = {"model": "smollm2", "prompts": "plain", "min_mass": 0.1, "method": "lora"}
 
 
 def test_a_tuned_judge_is_asked_with_its_own_weights_whatever_its_base_was(monkeypatch):
     values = YAML(typ="safe").load((STAGED / "profiles/panickssery.yaml").read_text())
-    values["panickssery"]["datasets"]["notices"]["train"] = 5
+    values["panickssery"]["datasets"]["peps"]["train"] = 5
     values["panickssery"]["finetune"]["smollm2"] = TUNING | {"evaluators": {"self": TUNED}}
     hub = values | {"models": values["models"] | {"smollm2": values["models"]["smollm2"] | HUB}}
 

@@ -1,5 +1,6 @@
 """Soft verdicts with an answer key: the reader, on a small release of its layout, and measures."""
 
+import json
 from dataclasses import replace
 from itertools import product
 
@@ -13,9 +14,14 @@ from llm_sp_release import JUDGES, OPPONENTS, path, row
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.studies.wataoka import keyed
+from selfpref.params import Params
+from selfpref.params.studies import Wataoka
+from selfpref.params.uses import Label
+from selfpref.studies.wataoka import STUDY, keyed
+from selfpref.studies.wataoka.labels import label
 from selfpref.studies.wataoka.read import llm_sp
 from selfpref.tables.schemas import TIE
+from selfpref.texts import option
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
 PLACE = path("math500", JUDGE, OTHER)
@@ -25,9 +31,10 @@ PLACE = path("math500", JUDGE, OTHER)
 def read(tmp_path, monkeypatch):
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
-    def reading(files, judges=None):
+    def reading(files, judges=None, **more):
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        found = llm_sp.read("sp", entry("wataoka", "llm-sp", judges), source)
+        asked = entry("wataoka", "llm-sp", judges).model_copy(update=more)
+        found = llm_sp.read("sp", asked, source)
         return {name: tables.validate(frame, name, "sp") for name, frame in found.items()}
 
     return reading
@@ -45,6 +52,64 @@ def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
     texts = found["responses"].set_index(["item_id", "responder"])["text"]
     assert texts["sp-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
+
+
+def test_of_the_questions_those_of_one_set_or_a_sample_are_read(read):
+    found = read(llm_sp_release.files(), only="mmlu", sample=3)
+    assert found["items"]["item_id"].str.startswith("sp-mmlu/").all()
+    assert len(found["items"]) == 3
+    assert {*found["verdicts"]["item_id"]} == {*found["items"]["item_id"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The final answer is C.", "C"),
+        ("Not (A). The answer is: **(B)**, since (C) is wrong.", "B"),
+        ("B) In-store media", "B"),
+        ("(A) is tempting, but it is (D)", "D"),
+        ("A dog. I do not know", None),
+    ],
+)
+def test_an_answer_names_an_option(text, named):
+    assert option(text) == named
+
+
+def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(
+    read, tmp_path, monkeypatch
+):
+    # The judge is right in the first two questions, the other in the third; in the fourth nobody.
+    answers = [("C", "A", True, False), ("C", "C", True, True), ("A", "B", False, True)]
+    answers.append(("A", "A", False, False))
+    rows = [
+        row(n, JUDGE, OTHER)
+        | {"assistent_1_answer": f"The answer is {one}", "assistent_1_is_correct": first}
+        | {"assistent_2_answer": f"({two})", "assistent_2_is_correct": second}
+        for n, (one, two, first, second) in enumerate(answers)
+    ]
+    found = read({path("mmlu", JUDGE, OTHER): lines(*rows)})
+    held = [json.loads(one).get("key") for one in found["items"]["metadata"]]
+    assert held == ["C", "C", "B", None]
+    (tmp_path / "dvc.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    STUDY.write("live", "sp", **found)
+    said = {"q0": "(C)", "q1": "I do not know", "q2": "A. is it", "q3": "(A)"}
+    mine = [{"item_id": f"sp-mmlu/{n}", "responder": "me", "text": t} for n, t in said.items()]
+    STUDY.write("live", "me", responses=tables.fill(mine, "responses", study="wataoka"))
+    use = Wataoka.model_construct(label={"sp": Label(source="source.csv", by="key")})
+    made = label(Params.model_construct(profile="live", wataoka=use), "sp")
+    # No option is named in the second, and no key is known in the fourth.
+    rows = made["labels"][["item_id", "responder_a", "responder_b", "label", "annotator"]]
+    assert sorted(rows.to_numpy().tolist()) == [
+        ["sp-mmlu/q0", "me", JUDGE, "tie", "key"],
+        ["sp-mmlu/q0", "me", OTHER, "a", "key"],
+        ["sp-mmlu/q2", "me", JUDGE, "tie", "key"],
+        ["sp-mmlu/q2", "me", OTHER, "b", "key"],
+    ]
+    assert made["truths"].set_index("item_id")["score"].to_dict() == {
+        "sp-mmlu/q0": 1.0,
+        "sp-mmlu/q2": 0.0,
+    }
 
 
 def test_the_key_prefers_the_right_answer_and_truths_tell_two_right_from_two_wrong(read):

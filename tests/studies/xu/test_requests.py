@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from conftest import lines, pin
+from conftest import REPOSITORY, lines, pin
 
 from selfpref import tables
 from selfpref.download import hub
@@ -125,3 +125,49 @@ def test_the_pinned_sets_are_whole_commits():
         source = pd.read_csv(f"{requests.__file__.rpartition('/')[0]}/{name}.csv")
         assert list(source.columns) == hub.PINNED
         assert source["revision"].str.fullmatch("[0-9a-f]{40}").all()
+
+
+TRANSLATION = {"request": "Bonjour.", "reference": "Hello.", "language": "French"}
+TRANSLATION |= {"target": "English"}
+
+
+def test_a_users_own_requests_are_of_the_task_that_their_keys_tell(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    sum_, words = {"request": "1 + 1?", "reference": "2"}, {"concepts": ["dog", "frisbee"]}
+    path.write_text(lines(TRANSLATION, words, sum_))
+    entry = Problems(reader="requests", source="mine.jsonl")
+    items, _ = read(entry, path, "mine")
+    assert items == [
+        Item("mine/1", "mqm", "Bonjour.", "Hello.", "French", "English", cluster="mine/1"),
+        Item(
+            "mine/2",
+            "coverage",
+            "dog, frisbee",
+            concepts=("dog", "frisbee"),
+            cluster="mine/2",
+        ),
+        Item("mine/3", "correctness", "1 + 1?", "2", cluster="mine/3"),
+    ]
+    assert len(read(entry.model_copy(update={"first": 2}), path)[0]) == 2
+    # The file that ships is read.
+    shipped = REPOSITORY / "profiles/examples/requests.jsonl"
+    assert [item.task for item in read(entry, shipped)[0]] == ["mqm"] * 3 + ["correctness"] * 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"request": "1 + 1?"},
+        {"request": "1 + 1?", "reference": 2},
+        {"request": " ", "reference": "2"},
+        {"concepts": "dog"},
+        {"concepts": ["dog", 1]},
+        {"concepts": ["dog"], "request": "?"},
+        {**TRANSLATION, "target": ""},
+    ],
+)
+def test_a_request_that_lacks_something_is_named_by_its_line(tmp_path, wrong):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(lines({"request": "1?", "reference": "1"}, wrong))
+    with pytest.raises(SelfprefError, match=r"mine\.jsonl, line 2: give texts as request"):
+        read(Problems(reader="requests", source="mine.jsonl"), path)

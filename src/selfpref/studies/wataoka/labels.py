@@ -1,14 +1,20 @@
-"""Votes on responses: in a user's file, or of the testbed's annotator.
+"""Votes on responses: in a user's file, of an answer key, or of the testbed's annotator.
 
 A file of votes has a row a vote, JSONL or CSV: `item` (the id of the prompt, without its data set),
 `responder_a`, `responder_b`, `label` (`a`, `b`, `tie` or a responder's name) and, if known,
 `annotator` (`selfpref.formats.pairs`); or another format of `selfpref.formats.judgments` that has
 votes.
+
+LLM-SP's key is the letter of the option that its right answers name (`read.llm_sp`). What a model
+writes here is right where the last option that it names is that one; it has no label where it names
+none. The annotator `key` then prefers the right one of two answers, as it does for those released.
 """
 
+import json
 from collections.abc import Collection
 from itertools import chain
 
+import numpy as np
 import pandas as pd
 
 from selfpref import paths, tables
@@ -16,6 +22,8 @@ from selfpref.formats import judgments
 from selfpref.formats.rows import refuse, renamed, tables_of
 from selfpref.params import Params
 from selfpref.studies.wataoka import STUDY, lab
+from selfpref.tables.schemas import CORRECT, KEY, TIE
+from selfpref.texts import option
 
 
 def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
@@ -35,6 +43,8 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     use = params.wataoka.label[dataset]
     if use.pairs is not None:
         return lab.label(params, dataset)
+    if use.by == "key":
+        return _by_key(params, dataset)
     rows = renamed(judgments.votes(paths.root() / use.source), use.aliases)
     items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id",))["item_id"]
     written = STUDY.read(params.profile, "responses", ("item_id", "responder"))
@@ -45,6 +55,28 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     return {
         "labels": tables_of(rows, dataset, STUDY.name)["labels"],
         "truths": tables.empty("truths"),
+    }
+
+
+def _by_key(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
+    """Pairs of what is written here with each released answer, and which of them are right."""
+    pair, parts = ["item_id", "responder"], (params.profile, "truths", STUDY.name, [dataset])
+    items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id", "metadata"))
+    keys = {item: json.loads(held).get("key") for item, held in items.to_numpy()}
+    released = tables.read(*parts)[[*pair, "score"]]
+    mine = STUDY.read(params.profile, "responses", (*pair, "text"))
+    new = ~pd.MultiIndex.from_frame(mine[pair]).isin(pd.MultiIndex.from_frame(released[pair]))
+    mine = mine[mine["item_id"].map(keys).notna() & new]
+    mine = mine.assign(option=mine["text"].map(option)).dropna(subset="option")
+    mine["score"] = mine["option"].eq(mine["item_id"].map(keys)).astype(float)
+    both = mine.merge(released, on="item_id", suffixes=("_a", "_b"))
+    lead = both["score_a"] - both["score_b"]
+    both["label"] = np.select([lead > 0, lead < 0], ["a", "b"], TIE)
+    labels = both[["item_id", "responder_a", "responder_b", "label"]].assign(annotator=KEY)
+    truths = mine[[*pair, "score"]]
+    return {
+        "labels": tables.fill(labels, "labels", study=STUDY.name),
+        "truths": tables.fill(truths, "truths", study=STUDY.name, metric=CORRECT),
     }
 
 

@@ -75,7 +75,9 @@ def judge(
     written = STUDY.read(params.profile, "responses", RESPONSES)
     labels = STUDY.read(params.profile, "labels", PAIRS)
     for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = _of(params, "items", dataset, ITEMS)
+        items = _of(params, "items", dataset, (*ITEMS, "cluster"))
+        questions = sampled(items["cluster"].unique(), use.questions.get(dataset))
+        items = items[items["cluster"].isin(questions)]
         voted = labels[labels["item_id"].isin(items["item_id"])]
         pairs = _to_judge(items, voted, written, own, use.pairs)
         if pairs.empty:
@@ -149,7 +151,7 @@ def perplexity(
     """
     use, made = params.wataoka.perplexity[model], []
     written = STUDY.read(params.profile, "responses", RESPONSES)
-    for dataset in STUDY.parts(params.profile, "items"):
+    for dataset in use.datasets or STUDY.parts(params.profile, "items"):
         items = _of(params, "items", dataset, (*ITEMS, "cluster"))
         answered_to = items[items["item_id"].isin(written["item_id"])]
         questions = sampled(answered_to["cluster"].unique(), use.questions.get(dataset))

@@ -16,6 +16,8 @@ matters in reading them:
 - A tie can hold all of the probability; Eq. 3 is then a ratio of two numbers next to 0.
 - Two texts can be the same to the letter. More often, since the judges' logits are coarse, both
   orders cancel, and rounding decides on which side of 1/2 the mean score lies.
+- Which option of a question of MMLU is right is told nowhere. It is the one that all of its right
+  answers name, if they agree (metadata `key`).
 - Nobody voted. The annotator `key` prefers the right answer; two right or two wrong ones are a tie,
   which `truths` tells apart (`correct`, 1 or 0). No judge reads another's answers: no excess.
 """
@@ -31,8 +33,10 @@ from selfpref import tables
 from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
+from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import SIDES, item, tables_of
 from selfpref.tables.schemas import CORRECT, KEY, TIE
+from selfpref.texts import option
 
 FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 LABELS = ["A", "T", "B"]
@@ -59,10 +63,13 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     named = {
         match.groups(): local
         for path, local in sorted(fetch(source).items())
-        if (match := FILES.fullmatch(path))
+        if (match := FILES.fullmatch(path)) and entry.only in (None, match[1])
     }
     judges = judges_of(dataset, entry, (judge for _, judge, _ in named))
     rows = pd.concat(_rows(dataset, named, judges), ignore_index=True)
+    sets = rows["item_id"].groupby(rows["item_id"].str.partition("/")[0])
+    drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
+    rows = rows[rows["item_id"].isin(drawn)].reset_index(drop=True)
     both = [
         rows[["item_id", side, f"assistent_{n}_answer", f"assistent_{n}_is_correct"]].set_axis(
             ["item_id", "responder", "text", "score"], axis=1
@@ -72,7 +79,13 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     # Each answer stands in the files of all its opponents.
     texts = pd.concat(both).drop_duplicates(["item_id", "responder"])
     asked = rows.drop_duplicates("item_id")
-    items = [item(name, name, [text]) for name, text in asked[["item_id", "problem"]].to_numpy()]
+    right = texts[texts["score"].astype(bool) & texts["item_id"].str.contains("-mmlu/")]
+    named_by = right["text"].map(option).groupby(right["item_id"]).agg(set)
+    keys = {name: next(iter(found)) for name, found in named_by.items() if len(found) == 1}
+    items = [
+        item(name, name, [text], key=keys.get(name))
+        for name, text in asked[["item_id", "problem"]].to_numpy()
+    ]
     right = [rows[f"assistent_{n}_is_correct"].astype(int) for n in (1, 2)]
     votes = rows[["item_id", *SIDES]].assign(
         who=KEY, winner=np.select([right[0] > right[1], right[0] < right[1]], ["a", "b"], TIE)

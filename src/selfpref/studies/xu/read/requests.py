@@ -6,11 +6,13 @@
 - CommonGen-Hard: lists of 20 to 30 words, as the release of Xu et al. (arXiv 2402.11436) holds it.
 - MATH (Hendrycks et al., arXiv 2103.03874): the seven subjects in alphabetical order; the reference
   is the content of the last box of the solution. Problems without one are left out and counted.
+- A user's own, a JSONL file with a line a request: `request`, `reference`, `language` and `target`
+  of a translation; `concepts`, a list of words; or `request` and `reference` of a problem.
 """
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -55,6 +57,12 @@ def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFra
     return {"items": to_table(STUDY, items), "audit": audit}
 
 
+# What a line of a user's file holds, by task.
+KEYS: dict[Task, set[str]] = {
+    "mqm": {"request", "reference", "language", "target"},
+    "coverage": {"concepts"},
+    "correctness": {"request", "reference"},
+}
 Row = TypeVar("Row")
 _Found = tuple[list[Item], dict[str, int]]
 
@@ -120,6 +128,31 @@ def _math(key: str, entry: Problems, source: Path) -> _Found:
     ], {"left out: no answer in a box": len(rows) - len(whole)}
 
 
+def _own(key: str, entry: Problems, source: Path) -> _Found:
+    items = [
+        _item(f"{key}/{number}", record, f"{source}, line {number}")
+        for number, record in json_lines(source)
+    ]
+    return _first(items, entry.first, source, key), {}
+
+
+def _item(name: str, record: dict[str, Any], where: str) -> Item:
+    task = next((task for task, keys in KEYS.items() if record.keys() == keys), None)
+    words = record.get("concepts", [])
+    texts = [*(words if isinstance(words, list) else [None]), *record.values()]
+    if task is None or not all(value if value is words else _text(value) for value in texts):
+        raise SelfprefError(
+            f"{where}: give texts as request and reference, with language and target of a "
+            "translation; or a list of words as concepts"
+        )
+    others = {key: value for key, value in record.items() if key != "concepts"}
+    return Item(name, task, **{"request": ", ".join(words), **others}, concepts=tuple(words))
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
 def _first(rows: list[Row], wanted: int | None, source: Path, key: str) -> list[Row]:
     if wanted is not None and wanted > len(rows):
         raise SelfprefError(
@@ -133,4 +166,5 @@ _READERS: dict[str, Callable[..., _Found]] = {
     "flores": _flores,
     "commongen-hard": _commongen,
     "math": _math,
+    "requests": _own,
 }

@@ -1,0 +1,61 @@
+"""Dialogues with votes, rows of the schemas of Chatbot Arena and MT-Bench on the Hub."""
+
+import itertools
+import random
+
+NAMES = ("gpt-4", "gpt-3.5-turbo", "vicuna-13b")
+DIALOGUES = 24
+WORDS = ("river", "lamp", "clock", "cherry", "sky", "maybe", "sure")
+
+
+def said(model, number, turns):
+    draw = random.Random(f"{model}/{number}")
+    answer = " ".join(draw.choices(WORDS, k=5))
+    return [
+        {"content": text, "role": role}
+        for turn in range(turns)
+        for role, text in (
+            ("user", f"question {number}.{turn}?"),
+            ("assistant", f"{model} says {turn} {answer}"),
+        )
+    ]
+
+
+def arena(dialogues=DIALOGUES):
+    draw = random.Random(0)
+    pairs = itertools.cycle(itertools.combinations(NAMES, 2))
+    for number in range(dialogues):
+        (a, b), turns = next(pairs), 2 if number % 4 == 0 else 1
+        yield {
+            **{"question_id": f"{number:032x}", "model_a": a, "model_b": b},
+            "winner": draw.choice(["model_a", "model_b", "model_b", "tie (bothbad)"]),
+            "judge": f"arena_user_{number}",
+            "conversation_a": said(a, number, turns),
+            "conversation_b": said(b, number, turns),
+            **{"turn": turns, "anony": True, "language": "English", "tstamp": 0.0},
+            "openai_moderation": {"flagged": False},
+            "toxic_chat_tag": {"roberta-large": {"flagged": False}, "t5-large": {"flagged": False}},
+        }
+
+
+def votes():
+    for question, turn in itertools.product((81, 82, 83), (1, 2)):
+        yield {
+            **{"question_id": question, "model_a": "gpt-4", "model_b": "gpt-3.5-turbo"},
+            "winner": "model_a" if question % 2 else "model_b",
+            "judge": "expert_0",
+            "conversation_a": said("gpt-4", question, 2),
+            "conversation_b": said("gpt-3.5-turbo", question, 2),
+            "turn": turn,
+        }
+
+
+# FastChat's prompts of judges, in words of these tests.
+PROMPTS_OF_JUDGES = {
+    "pair-v2": "{question} {answer_a} {answer_b}",
+    "pair-v2-multi-turn": "{question_1} {answer_a_1} {question_2} {answer_a_2} / "
+    "{question_1} {answer_b_1} {question_2} {answer_b_2}",
+    "pair-math-v1": "{question} {ref_answer_1} {answer_a} {answer_b}",
+    "pair-math-v1-multi-turn": "{ref_answer_1} {ref_answer_2} / {question_1} {answer_a_1} "
+    "{question_2} {answer_a_2} / {question_1} {answer_b_1} {question_2} {answer_b_2}",
+}

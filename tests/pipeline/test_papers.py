@@ -1,0 +1,223 @@
+"""The papers' own settings end to end, on a few items: every stage of every entry, and the numbers.
+
+Sets of the real schemas, a scripted endpoint in the place of every host, and untrained weights of a
+few thousand parameters in the place of all others; the authors' programs are the tests' own.
+"""
+
+import json
+
+import pytest
+
+pytest.importorskip("torch", reason="the extra `models` is not installed")
+
+import datasets
+import llm_sp_release
+from author_programs import programs  # noqa: F401
+from conftest import REPOSITORY, STAGED, lines, pin
+from dialogues import PROMPTS_OF_JUDGES, arena
+from ruamel.yaml import YAML
+from scripted import Scripted, by_rule, completion, position
+from study_frames import repository, run
+
+from selfpref import paths
+from selfpref.lab.model import build_model, save_checkpoint
+from selfpref.lab.tokenizer import Lexicon
+from selfpref.params import TASKS, Params, load
+from selfpref.prompts import fastchat
+from selfpref.studies import registry
+from selfpref.studies.panickssery import stages
+from selfpref.tables.parts import part
+
+yaml = YAML(typ="safe")
+LEXICON = Lexicon(
+    roles=("system", "user", "assistant"),
+    verdict=("[[", "]]", "A", "B", "C", "1", "2", "3", "4", "5", "Yes", "yes", "No", "no"),
+    words=("rain", "in", "town", "again", "question", "minor"),
+)
+# Of the authors' keys that grow with the data: what is few enough here.
+FEW = {"articles": 5, "train": 2, "first": 2, "steps": 2, "end": 3, "max_tokens": 8}
+FEW |= {"feedback_tokens": 8, "batch": 8, "resamples": 100}
+BEST, ROUNDS = [1, 2], [2, 3]
+
+
+class Says:
+    """A host: verdicts, labels and marks where they are asked for, and words elsewhere."""
+
+    def __call__(self, body):
+        asked = body["messages"][-1]["content"]
+        if "choose by" in asked:
+            return completion(body, [position(str(1 + len(asked) % 3), {})])
+        if "score by" in asked:
+            return completion(body, [position(f"Overall Score: {len(asked) % 12}", {})])
+        if not body.get("logprobs"):
+            fault = "'rain' is a minor style error" * (len(asked) % 2)
+            return completion(body, [position(f"rain {len(asked) % 7} {fault}", {})])
+        labels = dict.fromkeys(("1", "2", "3", "Yes", "No"), 0.2)
+        return completion(body, [position("1", labels)]) if "rain" in asked else by_rule(body)
+
+    def tokenize(self, body):
+        said = [message["content"] for message in body.get("messages", [])]
+        return {"tokens": [0, *map(ord, "".join(said) + body.get("prompt", ""))]}
+
+    def score(self, body, cached):
+        listed = [None, *({str(token): {"logprob": -1.0}} for token in body["prompt"][1:])]
+        return {"choices": [{"text": "", "prompt_logprobs": listed}]}
+
+
+def hub(repository, configuration=None, **_):
+    """A few rows of a set of the Hub."""
+    numbers, kind = range(6), repository.rpartition("/")[2]
+    if kind == "chatbot_arena_conversations":
+        return datasets.Dataset.from_list([*arena(8)])
+    if kind in ("xsum", "cnn_dailymail"):
+        columns = ("document", "summary") if kind == "xsum" else ("article", "highlights")
+        rows = [(f"There was rain in town {n}.", f"Rain in town {n}.", str(n)) for n in numbers]
+        made = [dict(zip((*columns, "id"), row, strict=True)) for row in rows]
+    elif kind == "flores_plus":
+        made = [{"id": n, "text": f"{configuration} rain {n}"} for n in numbers]
+    elif kind == "hendrycks_math":
+        made = [{"problem": f"Is {n} rain?", "solution": rf"\boxed{{{n}}}"} for n in numbers]
+    else:
+        common = {"category": kind, "task": "AMPS_Hard", "ground_truth": "1"}
+        made = [common | {"question_id": str(n), "turns": [f"rain {n}?"]} for n in numbers]
+    return datasets.Dataset.from_list(made)
+
+
+def reduced(value):
+    """The same with little to do; what is listed, named or chosen stays."""
+    if isinstance(value, list):
+        return [*map(reduced, value)]
+    if not isinstance(value, dict):
+        return value
+    found = {key: FEW.get(key, reduced(one)) for key, one in value.items()}
+    if "variant" in found:
+        found["articles"] = 2
+    return found | {"best_of": BEST if "best_of" in found else []} if "arms" in found else found
+
+
+def profile(study, url):
+    """A paper's profile with these hosts and weights, on a few items."""
+    params = reduced(yaml.load((STAGED / f"profiles/paper-{study}.yaml").read_text()))
+    for key, entry in params["models"].items():
+        if entry["engine"] == "openai":
+            entry |= {"base_url": url, "key": "PAPER_KEY"}
+            continue
+        own = {name: entry[name] for name in ("system", "responder") if name in entry}
+        params["models"][key] = own | {"engine": "transformers", "model": "tiny", "threads": 1}
+    for entry in params[study]["datasets"].values():
+        if entry["reader"] in ("llm-sp", "commongen-hard"):
+            entry["source"] = f"{entry['reader']}.csv"
+    for entry in params[study].get("refine", {}).values():
+        if "rounds" in entry:
+            entry["rounds"] = ROUNDS
+    return Params.model_validate(params)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch, request):
+    """A repository with the sets; the hosts."""
+    monkeypatch.chdir(repository(tmp_path))
+    request.getfixturevalue("programs")
+    monkeypatch.setenv("SELFPREF_STORE", str(tmp_path / "store.sqlite"))
+    monkeypatch.setenv("PAPER_KEY", "k")
+    monkeypatch.setattr(datasets, "load_dataset", hub)
+    # Another process would have the authors' own programs and the real Hub.
+    monkeypatch.setattr(stages, "each", lambda call, rows: [call(*row) for row in rows])
+    judges = [
+        {"name": name, "system_prompt": name, "prompt_template": template}
+        for name, template in PROMPTS_OF_JUDGES.items()
+    ]
+    for name, files in {
+        "judge-prompts": {fastchat.FILE: lines(*judges)},
+        "llm-sp": llm_sp_release.files(),
+        "commongen-hard": {
+            "srcs/commongen_hard.jsonl": lines(*[{"concepts": ["rain", "town"]}] * 4)
+        },
+    }.items():
+        pin(tmp_path / "mirror", f"owner/{name}", files, tmp_path / f"{name}.csv")
+    monkeypatch.setattr(paths, "judge_prompts_file", lambda: tmp_path / "judge-prompts.csv")
+    fastchat._texts.cache_clear()
+    (tmp_path / "src").symlink_to(REPOSITORY / "src")
+    model = build_model(3, width=32, layers=2, heads=2, lexicon=LEXICON)
+    save_checkpoint(model, tmp_path / "tiny", LEXICON)
+    path = tmp_path / "tiny/config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"max_position_embeddings": 512}))
+    with Scripted(Says()) as server:
+        yield server
+    fastchat._texts.cache_clear()
+
+
+@pytest.mark.parametrize("study", TASKS)
+def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
+    params = profile(study, place.url)
+    name, section = params.profile, params.study(study)
+    for dataset in section.datasets:
+        registry.tables_of(study).write(name, dataset, **registry.read(params, study, dataset))
+    for task in TASKS[study]:
+        entries = getattr(section, task)
+        assert entries or task == "respond"
+        for key in entries:
+            # What is tuned is asked next.
+            for stage in (task, "recognise-tuned") if task == "finetune" else (task,):
+                made = registry.make(params, study, stage, key)
+                registry.write(name, study, part(task, key), made)
+    frames = run(f"{study}_metrics", params)["frames"]
+    assert frames
+    check = {"wataoka": wataoka, "livebench": livebench, "panickssery": panickssery, "xu": xu}
+    check[study](params, frames)
+
+
+def read(params, study, table):
+    return registry.tables_of(study).read(params.profile, table)
+
+
+def wataoka(params, frames):
+    verdicts = read(params, "wataoka", "verdicts")
+    bias = frames["fig1b_bias"].set_index(["dataset", "judge"])
+    assert bias.loc[("arena-hub", "gpt-4"), "n"] > 0
+    judges = {params.models[key].responder or key for key in params.wataoka.judge}
+    assert judges <= {*verdicts["judge"]}
+    scores = read(params, "wataoka", "perplexities")
+    assert scores["conditional"].all()
+    of = scores["item_id"].str.startswith("llm-sp").groupby(scores["judge"]).agg(["all", "any"])
+    assert of["all"].eq(of["any"]).all()
+    assert of["all"].sum() == 11
+
+
+def livebench(params, frames):
+    verdicts = read(params, "livebench", "verdicts")
+    assert {*verdicts["judge"]} == {*params.livebench.judge, *params.livebench.tie_break}
+    assert verdicts["status"].eq("ok").all()
+    assert {*params.livebench.categories} == {*read(params, "livebench", "items")["category"]}
+
+
+def panickssery(params, frames):
+    tuned = {f"llama-2-7b-{name}" for name in params.panickssery.finetune["llama-2-7b"].evaluators}
+    assert len(tuned) == 16
+    assert {*frames["pairwise"]["evaluator"]} == tuned | {*params.panickssery.recognise}
+    exported = paths.finetuned_dir(params.profile, "gpt-41-mini").iterdir()
+    assert len([*exported]) == 16
+
+
+def xu(params, frames):
+    items = read(params, "xu", "responses")
+    conditions = {name.rpartition("/")[0].rpartition("/")[0] for name in items["item_id"]}
+    arms = {"accept-all", "accept-random", "external", "noise", ""}
+    assert conditions >= arms | {"best-of-2", "self-consistency"}
+    assert {*items["responder"]} == {*params.xu.refine}
+
+
+def test_the_file_in_git_names_the_papers_judges_as_the_arena_does():
+    params = load(STAGED / "profiles/paper-wataoka.yaml")
+    judge = params.wataoka.judge
+    assert {params.models[key].responder or key for key in judge} == {
+        *("gpt-4", "gpt-3.5-turbo", "vicuna-13b", "vicuna-7b", "koala-13b", "oasst-pythia-12b"),
+        *("dolly-v2-12b", "stablelm-tuned-alpha-7b", "llama-2", "llama-3", "llama-31"),
+    }
+    # Explanation first, at the paper's temperature.
+    assert {(use.prompts, use.temperature) for use in judge.values()} == {("pair-v2", 0.7)}
+    # OpenAI's models give no likelihoods of a given text.
+    assert set(judge) - set(params.wataoka.perplexity) == {"gpt-4", "gpt-35-turbo"}
+    # The text says perplexity, of a response given its prompt.
+    assert params.wataoka.scale == "perplexity"
+    assert all(use.without_prompt == [] for use in params.wataoka.perplexity.values())
