@@ -87,6 +87,9 @@ def _lacking(record: Mapping[str, Any], fields: Sequence[str]) -> list[str]:
 
 def _called(found: Records, path: Path, columns: Mapping[str, str]) -> Records:
     """The records with columns under other names, by the file's own."""
+    if not columns:
+        yield from found
+        return
     for number, record in found:
         if lacking := [name for name in columns if name not in record]:
             there = ", ".join(map(repr, list(record)[:12]))
