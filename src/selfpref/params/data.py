@@ -34,21 +34,19 @@ class Dataset(Source):
         judges: The judges to read; the others of the source are left out. Left out: all.
         aliases: Other names of judges and responders, for a file of judgments; `judges` has the new
             ones, as have all tables.
-        only: Of LLM-SP: which of its three sets of questions. Left out: all.
         sample: Of LLM-SP: so many questions of each set, drawn by their ids. Left out: all.
     """
 
     judges: Annotated[list[str], Field(min_length=1)] | None = None
     aliases: Aliases = {}
-    only: Literal["math", "mbpp", "mmlu"] | None = None
     sample: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _may_have_aliases(self) -> "Dataset":
         if self.aliases and self.reader not in JUDGMENTS:
             raise ValueError(f"aliases: only for files of judgments ({', '.join(JUDGMENTS)})")
-        if (self.only or self.sample) and self.reader != "llm-sp":
-            raise ValueError("only and sample: only for `reader: llm-sp`; remove them")
+        if self.sample and self.reader != "llm-sp":
+            raise ValueError("sample: only for `reader: llm-sp`; remove it")
         return self
 
 

@@ -63,7 +63,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     named = {
         match.groups(): local
         for path, local in sorted(fetch(source).items())
-        if (match := FILES.fullmatch(path)) and entry.only in (None, match[1])
+        if (match := FILES.fullmatch(path))
     }
     judges = judges_of(dataset, entry, (judge for _, judge, _ in named))
     rows = pd.concat(_rows(dataset, named, judges), ignore_index=True)
