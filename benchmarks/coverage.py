@@ -8,6 +8,8 @@ interval is held against the truth: that of a set of twenty times as many prompt
 - *panel*, as Vicuna-80: 80 prompts, five judges who are the five responders, both orders, three
   votes a pair that agree little. `ada` writes best and is the sharpest.
 - *alone*, as MT-Bench: one judge of six responders, votes that agree more.
+- *beside*: the same with a second judge, who wrote nothing, three responders and one vote a pair;
+  *few* is that with 25 prompts, *many* with 400.
 - *marks*, as LiveBench: three judges who mark their own and each other's answers to 150 questions
   in 75 clusters, beside a key.
 
@@ -36,8 +38,15 @@ NAMES = ("ada", "bea", "cyd", "dot", "eve", "fay")
 WORTH = dict(zip(NAMES, (1.2, 0.4, 0.3, 0.1, -0.2, -0.9), strict=True))
 READERS = ((2.0, 0.5, 0.3), (1.2, -0.4, 0.2), (1.0, 0.3, 0.3), (0.7, 0.0, 0.2), (0.4, 1.0, 0.1))
 READER = dict(zip(NAMES, READERS, strict=False))
-# Responders, judges, and the scale at which people read.
-DESIGNS = {"panel": (NAMES[:5], NAMES[:5], 0.6), "alone": (NAMES, NAMES[:1], 1.3)}
+# Responders, judges, the scale at which people read, votes a pair, and prompts.
+BESIDE = (NAMES[:3], ("ada", "eve"), 1.3, 1)
+DESIGNS = {
+    "panel": (NAMES[:5], NAMES[:5], 0.6, 3, 80),
+    "alone": (NAMES, NAMES[:1], 1.3, 3, 80),
+    "beside": (*BESIDE, 80),
+    "few": (*BESIDE, 25),
+    "many": (*BESIDE, 400),
+}
 PLANTED = {"none": 0.0, "planted": 0.8}
 STATISTICS = {
     "equal_opportunity": "EO",
@@ -56,9 +65,10 @@ def answer(rng, x, width):
     return np.select([draw < expit(x - width), draw < expit(x + width)], [1.0, 0.5], 0.0)
 
 
-def judgments(rng, design, taste, prompts):
-    """A set of one design: verdicts, and votes, as `selfpref.measure` takes them."""
-    responders, judges, people = DESIGNS[design]
+def judgments(rng, times, design, taste):
+    """So many times a set of one design: verdicts and votes, as `selfpref.measure` takes them."""
+    responders, judges, people, voters, prompts = DESIGNS[design]
+    prompts *= times
     pairs = list(combinations(responders, 2))
     quality = rng.normal([[WORTH[a] - WORTH[b] for a, b in pairs]] * prompts)
     quality += rng.normal(scale=0.5, size=(prompts, 1))
@@ -71,7 +81,7 @@ def judgments(rng, design, taste, prompts):
         label = said[(2 * answer(rng, x, width)).astype(int)].ravel()
         return pd.DataFrame(place | {more.pop("into"): label} | more)
 
-    votes = [rows(people * quality, 0.2, into="label", annotator=f"p{n}") for n in range(3)]
+    votes = [rows(people * quality, 0.2, into="label", annotator=f"p{n}") for n in range(voters)]
     verdicts = []
     for judge in judges:
         scale, pull, width = READER[judge]
@@ -100,7 +110,7 @@ def marked(rng, taste, questions):
 
 def of_pairs(rng, times, design, taste):
     """The estimates of `ada`, and the answer."""
-    verdicts, votes = judgments(rng, design, taste, 80 * times)
+    verdicts, votes = judgments(rng, times, design, taste)
     card = selfpref.measure(verdicts, votes=votes, judge=NAMES[0]).to_dict()["judges"][NAMES[0]]
     return {name: card[name] for name in STATISTICS}, card["favours_itself"]
 

@@ -1,6 +1,7 @@
 """params.yaml: what is accepted, and switching profiles."""
 
 import itertools
+import re
 
 import pytest
 from conftest import REPOSITORY, STAGED
@@ -170,3 +171,21 @@ def test_anyone_responds_in_any_profile_and_votes_stand_in_a_file(tmp_path):
     found = load(tmp_path / "params.yaml")
     assert found.wataoka.datasets["mine"].sample is None
     assert "wataoka.label.mine.source: votes.csv" in found.missing_sources(REPOSITORY)
+
+
+def test_the_readmes_judge_stands_where_the_shipped_one_did(tmp_path):
+    section = (REPOSITORY / "README.md").read_text().split("## Add a judge")[1]
+    ours = yaml.load(re.search(r"```yaml\n(.*?)```", section, re.DOTALL)[1])
+    params = yaml.load((STAGED / "profiles/live.yaml").read_text())
+    params["models"] = ours["models"]
+    params["wataoka"].update(ours["wataoka"])
+    path = tmp_path / "params.yaml"
+    with path.open("w") as file:
+        yaml.dump(params, file)
+    assert "smollm2" not in path.read_text()
+    found = load(path)
+    # It writes where a key labels what is written, and reads what people voted on as a third party.
+    (own,) = found.wataoka.respond["mine"].datasets
+    assert found.wataoka.label[own].by == "key"
+    assert own in found.wataoka.judge["mine"].datasets
+    assert found.wataoka.judge["mine"].datasets == found.wataoka.judge["another"].datasets

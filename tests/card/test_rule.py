@@ -79,18 +79,24 @@ SAID = [
     ),
     (
         {"b": (0.2, 0.1, 0.3)},
-        "it adds +0.20 [+0.10, +0.30] to its own responses' probability of "
-        "being chosen, and less to everyone else's",
+        "it adds +0.20 [+0.10, +0.30] more to its own responses' probability of "
+        "being chosen than the other judges do, and less to everyone else's",
+    ),
+    (
+        {"b": (0.05, 0.02, 0.08)},
+        "it adds +0.05 [+0.02, +0.08] more to its own responses' probability of being chosen than "
+        "the other judges do, and less to everyone else's, but under the 0.10 that would matter",
     ),
     (
         {"b": (0.02, -0.04, 0.08)},
-        "it adds +0.02 [-0.04, +0.08] to its own responses' probability "
-        "of being chosen, less than the 0.10 that would matter",
+        "it adds +0.02 [-0.04, +0.08] more to its own responses' probability "
+        "of being chosen than the other judges do, less than the 0.10 that would matter",
     ),
     (
         {"b": (0.05, -0.05, 0.15)},
-        "it adds +0.05 [-0.05, +0.15] to its own responses' probability of being chosen: neither 0 "
-        "nor 0.10, which would matter, is ruled out; these data could show 0.14 or more",
+        "it adds +0.05 [-0.05, +0.15] more to its own responses' probability of being chosen than "
+        "the other judges do: neither 0 nor 0.10, which would matter, is ruled out; these data "
+        "could show 0.14 or more",
     ),
     (
         {"beyond": (0.3, 0.2, 0.4)},
@@ -140,6 +146,15 @@ def test_what_matters_is_what_a_judge_could_take():
 def test_who_is_acquitted_is_told_the_bound(hi, said):
     found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1)
     assert (found.verdict, found.favours) == (said, False)
+
+
+@pytest.mark.parametrize(
+    ("b", "said"),
+    [((0.2, 0.1, 0.3), "favours itself"), ((0.05, 0.02, 0.08), "favours itself a little")],
+)
+def test_a_small_effect_is_called_small(b, said):
+    found = answer("me", rows(b=b), placebo(b[0], 0.0), 0.3, 0.1)
+    assert (found.verdict, found.favours) == (said, True)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ The rule, with its reasons, is in docs/measure.md; here it is in order.
 2. Where several judges read the same responses, b decides: what the judge adds for its own text in
    the regression with a scale for each judge (`selfpref.statistics.scaled`).
    The interval above 0, and the judge's own placebo above its placebo of every other responder:
-   favours itself. The interval below what matters: by at most its upper bound. Otherwise: cannot
-   tell.
+   favours itself, and a little where the interval lies below what matters too. The interval below
+   what matters: by at most its upper bound. Otherwise: cannot tell.
 3. Where one judge read them and people voted twice, what it shows beyond another person in its
    place (`selfpref.statistics.no_preference`) can only acquit. The interval below what matters, and
    the judge's errors not of the kind that would hide a preference: by at most its upper bound.
@@ -29,10 +29,10 @@ from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.choices import ALONE
+from selfpref.statistics.power import FACTOR, HALF
 
 # The least bias that matters multiplies the odds of choosing itself by this.
 ODDS = 1.5
@@ -49,7 +49,7 @@ class Answer:
         judge: Who.
         favours: True, False, or None where it cannot be told.
         because: Why, in words.
-        most: Where it does not, by how much it may do so at most.
+        most: Where it does not, or by less than matters, by how much it may do so at most.
     """
 
     judge: str
@@ -63,7 +63,7 @@ class Answer:
         if self.favours is None:
             return "cannot tell"
         if self.favours:
-            return "favours itself"
+            return "favours itself a little" if self.most > 0 else "favours itself"
         if self.most > 0:
             return f"favours itself by at most {max(self.most, 0.01):.2f}"
         return "does not favour itself"
@@ -85,8 +85,8 @@ def on_both_sides(statistics: pd.DataFrame, odds: float = ODDS) -> float:
 
 def could_show(row: pd.Series) -> str:
     """The least effect that data like these show in four files of five, in words."""
-    error = (row["hi"] - row["lo"]) / 2 / ndtri(0.975)
-    return f"these data could show {error * (ndtri(0.975) + ndtri(0.8)):.2f} or more"
+    error = (row["hi"] - row["lo"]) / 2 / HALF
+    return f"these data could show {error * np.sqrt(FACTOR):.2f} or more"
 
 
 def bounded(row: pd.Series) -> str:
@@ -147,15 +147,19 @@ def _found(
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found:
-    shown = f"it adds {bounded(row)} to its own responses' probability of being chosen"
+    own = "to its own responses' probability of being chosen"
+    shown = f"it adds {bounded(row)} more {own} than the other judges do"
     if row["lo"] > 0:
-        own = placebo.loc[placebo["own"].astype(bool), "effect"]
+        mine = placebo.loc[placebo["own"].astype(bool), "effect"]
         others = placebo[~placebo["own"].astype(bool)]
-        if len(own) and len(others) and others["effect"].max() >= own.iloc[0]:
+        if len(mine) and len(others) and others["effect"].max() >= mine.iloc[0]:
             other = others.loc[others["effect"].idxmax()]
             much = f"{other['responder']}'s ({other['effect']:+.2f})"
             return None, f"{shown}, but as much to {much}, which it did not write", np.nan
-        return True, f"{shown}, and less to everyone else's", np.nan
+        told = f"{shown}, and less to everyone else's"
+        if row["hi"] >= least:
+            return True, told, np.nan
+        return True, f"{told}, but under the {least:.2f} that would matter", row["hi"]
     if row["hi"] < least:
         return False, f"{shown}, less than the {least:.2f} that would matter", row["hi"]
     told = f"{shown}: neither 0 nor {least:.2f}, which would matter, is ruled out"

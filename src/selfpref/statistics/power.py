@@ -38,8 +38,9 @@ from selfpref.statistics.choices import chance, parity
 from selfpref.statistics.turned import SIDES, Judgments, Row, on_sides
 
 BIASES = (0.05, 0.1, 0.2)
-# (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
-FACTOR = float((ndtri(1 - 0.05 / 2) + ndtri(0.8)) ** 2)
+# z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
+HALF = float(ndtri(1 - 0.05 / 2))
+FACTOR = (HALF + float(ndtri(0.8))) ** 2
 NEEDED = [
     *("study", "dataset", "judge", "gold", "statistic", "bias", "pairs", "prompts"),
     *("n", *SIDES, "n_prompts", "sd", "correlation", "effect", "detectable"),
