@@ -46,6 +46,13 @@ def of(**changed):
             "f.jsonl, line 3: not a JSON object; give one a line, or a list as .json",
         ),
         (
+            "f.txt",
+            "item,judge\n1,me\n",
+            "f.txt, line 1: not JSON (Expecting value, column 1); a table's name ends in .csv or "
+            ".tsv",
+        ),
+        ("f.jsonl", "", "f.jsonl: no record; is the file empty?"),
+        (
             "f.jsonl",
             of(judge={"name": "gpt-4"}),
             "f.jsonl, line 2: judge {'name': 'gpt-4'}; give a text or a number",
@@ -54,12 +61,11 @@ def of(**changed):
             "f.jsonl",
             lines({"model": "x", "vote": 3}),
             "f.jsonl: of no known format; it has the fields 'model', 'vote'\n"
-            "looked for pairs: item, responder_a, responder_b, label, judge, order; fastchat: "
-            "question_id, model_1, model_2, g1_winner, g2_winner, judge; arena: question_id or "
-            "id, model_a, model_b, winner or winner_tie; arena-hard: uid or question_id, model, "
-            "judge, games; alpaca-eval: instruction, generator_1, generator_2, annotator, "
-            "preference; reviews: question_id or message_id, score; "
-            "marks: item, judge, responder, score, key",
+            "looked for pairs: item, responder_a, responder_b, judge; fastchat: question_id, "
+            "model_1, model_2, g1_winner, g2_winner, judge; arena: question_id or id, model_a, "
+            "model_b, winner or winner_tie; arena-hard: uid or question_id, model, judge, games; "
+            "alpaca-eval: instruction, generator_1, generator_2, annotator, preference; "
+            "reviews: question_id or message_id, score; marks: item, judge, responder, score, key",
         ),
         (
             "f.jsonl",
@@ -71,7 +77,7 @@ def of(**changed):
             "ratings-z/x-vs-y-z-reviewer.jsonl",
             lines({"question_id": 1, "score": "good"}),
             "ratings-z/x-vs-y-z-reviewer.jsonl, line 1: score 'good'; give 1, 2, 3, two scores, -1 "
-            "or null",
+            "or null; a score of a single text compares nothing",
         ),
         (
             "f.jsonl",

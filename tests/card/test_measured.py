@@ -175,11 +175,23 @@ def test_too_few_is_told_and_hostile_texts_are_text():
     frame.loc[3, "label"] = "nobody"
     for bad, wanted in (
         (frame.replace("ann", name), "is not printable"),
-        (frame.drop(columns="order"), "frame, row 0: no column 'order'"),
+        (frame.drop(columns="judge"), "frame, row 0: no column 'judge'"),
         (frame, "frame, row 3: label names the unknown responder"),
     ):
         with pytest.raises(SelfprefError, match=wanted):
             selfpref.measure(bad)
+
+
+def test_votes_may_stand_beside_and_the_order_may_be_unknown():
+    whole = judgments(items=40)
+    votes = whole[["item", "responder_a", "responder_b", "label", "annotator"]].drop_duplicates()
+    found = selfpref.measure(whole.drop(columns=["label", "annotator"]), votes=votes)
+    wanted = selfpref.measure(whole)
+    pd.testing.assert_frame_equal(found.judges, wanted.judges)
+    one = whole[whole["order"].eq("ab")].drop(columns="order")
+    found = selfpref.measure(one).to_dict()["judges"]["ann"]
+    assert (found["flips"]["n"], found["first_position"]["n"]) == (0, 0)
+    assert found["equal_opportunity"]["n"] > 0
 
 
 def test_the_command_needs_only_the_base_dependencies(tmp_path):

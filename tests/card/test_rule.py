@@ -52,7 +52,7 @@ def placebo(own, other):
     ],
 )
 def test_the_regression_decides_where_there_are_several_judges(b, controls, favours):
-    assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1).favours is favours
+    assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1, 0.2).favours is favours
 
 
 # A design, and all that is said of it.
@@ -120,7 +120,7 @@ SAID = [
 
 @pytest.mark.parametrize(("design", "said"), SAID)
 def test_what_is_said_of_each_design(design, said):
-    found = answer("me", rows(**design), placebo(0.2, 0.05), 0.3, 0.1)
+    found = answer("me", rows(**design), placebo(0.2, 0.05), 0.3, 0.1, 0.2)
     assert found.because == said
 
 
@@ -130,9 +130,9 @@ def test_what_matters_is_what_a_judge_could_take():
     assert matters(1.0) == matters(0.0) == 0
     # Half of 0.1 is a lot for one that chooses itself in 95 of 100 pairs, and is not acquitted.
     strong = rows(b=(0.02, -0.01, 0.05))
-    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1).favours is False
+    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, 0.2).favours is False
     strong.loc[list(SHARES), "value"] = 0.95
-    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1).favours is None
+    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, 0.2).favours is None
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_what_matters_is_what_a_judge_could_take():
     ],
 )
 def test_who_is_acquitted_is_told_the_bound(hi, said):
-    found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1)
+    found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1, 0.2)
     assert (found.verdict, found.favours) == (said, False)
 
 
@@ -153,7 +153,7 @@ def test_who_is_acquitted_is_told_the_bound(hi, said):
     [((0.2, 0.1, 0.3), "favours itself"), ((0.05, 0.02, 0.08), "favours itself a little")],
 )
 def test_a_small_effect_is_called_small(b, said):
-    found = answer("me", rows(b=b), placebo(b[0], 0.0), 0.3, 0.1)
+    found = answer("me", rows(b=b), placebo(b[0], 0.0), 0.3, 0.1, 0.2)
     assert (found.verdict, found.favours) == (said, True)
 
 
@@ -169,18 +169,29 @@ def test_a_small_effect_is_called_small(b, said):
     ],
 )
 def test_people_alone_acquit_and_never_convict(beyond, person, sharper, favours):
-    found = answer("me", rows(beyond=beyond), placebo(0, 0).iloc[:0], person, sharper)
+    found = answer("me", rows(beyond=beyond), placebo(0, 0).iloc[:0], person, sharper, 0.2)
     assert found.favours is favours
 
 
 @pytest.mark.parametrize(("own", "other"), [(9, 50), (50, 9), (0, 0), (np.nan, np.nan)])
 def test_too_few_pairs_on_one_side_or_equal_opportunity_alone_decide_nothing(own, other):
-    found = answer("me", rows(own, other, b=(0.2, 0.1, 0.3)), placebo(0.2, 0), 0.3, 0.1)
+    found = answer("me", rows(own, other, b=(0.2, 0.1, 0.3)), placebo(0.2, 0), 0.3, 0.1, 0.2)
     assert found.favours is None
     assert "pair" in found.because
-    found = answer("me", rows(), placebo(0, 0).iloc[:0], np.nan, np.nan)
+    found = answer("me", rows(), placebo(0, 0).iloc[:0], np.nan, np.nan, np.nan)
     assert found.favours is None
     assert str(found).startswith("me: cannot tell, because ")
+
+
+@pytest.mark.parametrize(("turned", "favours"), [(0.5, False), (0.59, None), (np.nan, False)])
+@pytest.mark.parametrize("shown", [{"b": (0.0, -0.05, 0.05)}, {"beyond": (0.0, -0.05, 0.05)}])
+def test_a_judge_that_follows_the_order_is_not_acquitted(turned, favours, shown):
+    found = answer("me", rows(**shown), placebo(0.0, 0.0), 0.3, 0.1, turned)
+    assert found.favours is favours
+    if favours is None:
+        assert "but the order decides 0.59 of its pairs, which hides the rest" in str(found)
+    convicted = answer("me", rows(b=(0.2, 0.1, 0.3)), placebo(0.2, 0.05), 0.3, 0.1, turned)
+    assert convicted.favours is True
 
 
 def test_what_too_few_judges_cannot_tell_is_not_said():

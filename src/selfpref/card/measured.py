@@ -108,6 +108,8 @@ def of_rows(
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
+    if odds <= 1:
+        raise SelfprefError(f"--odds {odds:g}: give more than 1, as {ODDS} is")
     if votes is not None and not votes["item"].isin(rows["item"]).any():
         refuse(
             votes,
@@ -234,6 +236,7 @@ def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
         regression = [turned.told(row, why, 0, 0) for row in rows]
     statistics = turned.table([*people, *gold, *slopes, *regression, *quality])
     persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
+    reversals = places[places["pairs"].eq("own")].set_index("judge")["reversal_rate"]
     answers = {
         judge: answer(
             judge,
@@ -241,6 +244,7 @@ def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
             placebo[placebo["judge"].eq(judge) & placebo["model"].eq(scaled.EACH)],
             persons[judge],
             _sharper(data, judge),
+            reversals.get(judge, np.nan),
             odds,
         )
         for judge in names.own

@@ -12,6 +12,8 @@ The rule, with its reasons, is in docs/measure.md; here it is in order.
    place (`selfpref.statistics.no_preference`) can only acquit. The interval below what matters, and
    the judge's errors not of the kind that would hide a preference: by at most its upper bound.
    Otherwise: cannot tell.
+   Where the order of the two responses decides more than half of its pairs, neither acquits: what
+   is left to choose between is too little to show what it would take.
 4. EO, demographic parity, excess and the DBG score decide nothing.
 
 What matters depends on what a judge could take: one that chooses its own responses in 86 of 100
@@ -36,6 +38,8 @@ from selfpref.statistics.power import FACTOR, HALF
 
 # The least bias that matters multiplies the odds of choosing itself by this.
 ODDS = 1.5
+# From this share of pairs on whose winner turns with the order, a judge is not acquitted.
+REVERSED = 0.5
 REGRESSION = "regression_scaled"
 # Whether it favours itself, why, and by how much at most.
 Found: TypeAlias = tuple[bool | None, str, float]
@@ -101,6 +105,7 @@ def answer(
     placebo: pd.DataFrame,
     person: float,
     sharper: float,
+    turned: float,
     odds: float = ODDS,
 ) -> Answer:
     """The answer for one judge with own responses.
@@ -111,9 +116,13 @@ def answer(
         placebo: Its rows of the model with a scale for each judge.
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.
+        turned: Share of its own pairs, 0..1, whose winner turns with the order; NaN: not known.
         odds: What matters, above 1.
     """
     favours, because, most = _found(statistics, placebo, person, sharper, odds)
+    if favours is False and turned > REVERSED:
+        told = f"{because}, but the order decides {turned:.2f} of its pairs, which hides the rest"
+        return Answer(judge, None, told)
     return Answer(judge, favours, because, most)
 
 

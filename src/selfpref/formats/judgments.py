@@ -2,7 +2,7 @@
 
 | format | fields |
 |---|---|
-| pairs | item, responder_a, responder_b, label, judge, order (`selfpref.formats.pairs`) |
+| pairs | item, responder_a, responder_b, judge (`selfpref.formats.pairs`) |
 | fastchat | question_id, model_1, model_2, g1_winner, g2_winner, judge |
 | arena | question_id or id, model_a, model_b, winner or winner_tie |
 | arena-hard | uid or question_id, model, judge, games |
@@ -29,7 +29,7 @@ AUTO = "auto"
 # Of a file of marks, which holds no judgments (`selfpref.card.marks`).
 MARKS = ("item", "judge", "responder", "score", "key")
 # Fields that have to be there and may be empty; all others that have to be there hold names.
-EMPTY = {"label", "order", "g1_winner", "g2_winner", "preference", "games", *reviews.FIELDS}
+EMPTY = {"label", "g1_winner", "g2_winner", "preference", "games", *reviews.FIELDS}
 EMPTY |= {"winner or winner_tie"}
 
 
@@ -101,9 +101,10 @@ def _called(found: Records, path: Path, columns: Mapping[str, str]) -> Records:
 def unread(path: Path, columns: Mapping[str, str]) -> list[str]:
     """The columns of a file in this project's own format that nothing reads, sorted."""
     file = _files(path)[0]
+    if _recognised(file, columns=columns) is not PAIRS:
+        return []
     _, record = next(_called(records(file), file, columns))
-    own = _recognised(file, columns=columns) is PAIRS
-    return sorted({*record} - {*pairs.REQUIRED, *pairs.OPTIONAL}) if own else []
+    return sorted({*record} - {*pairs.REQUIRED, *pairs.OPTIONAL})
 
 
 def _recognised(

@@ -4,13 +4,14 @@
 |---|---|
 | item | any id of the prompt |
 | responder_a, responder_b | who wrote the two responses |
-| label | the human's vote: `a`, `b`, `tie` or a responder's name; empty where nobody voted |
 | judge | who judged; its own responses are those of the responder of the same name |
+| label | the human's vote: `a`, `b`, `tie` or a responder's name; empty where nobody voted |
 | order | which response the judge read first: `ab` or `ba`; empty where it is not known |
 | verdict | the judge's choice, spelled as the label; empty where it gave none |
 | probability_a, probability_b | instead of, or beside, the verdict: of the two labels |
 
-Optional: `repeat` (a number, where a judge read one pair in one order more than once), `annotator`
+`label` may be left out beside a file of votes, `order` where it is nowhere known. Optional, too:
+`repeat` (a number, where a judge read one pair in one order more than once), `annotator`
 (who voted), `cluster` (what a bootstrap resamples; default: the item), `category`, `prompt`,
 `text_a`, `text_b`.
 """
@@ -20,10 +21,11 @@ import pandas as pd
 from selfpref.formats.rows import PROBABILITIES, TEXTS, WHO, filled, numbers, refuse
 from selfpref.tables.schemas import ROUNDING
 
-REQUIRED = (*WHO, "label", "judge", "order")
+REQUIRED = (*WHO, "judge")
 # Of a file of votes alone.
 VOTED = (*WHO, "label")
-OPTIONAL = ("verdict", *PROBABILITIES, "repeat", "annotator", "cluster", "category", *TEXTS)
+GIVEN = ("label", "order", "verdict", *PROBABILITIES)
+OPTIONAL = (*GIVEN, "repeat", "annotator", "cluster", "category", *TEXTS)
 
 
 def rows(raw: pd.DataFrame) -> pd.DataFrame:

@@ -19,6 +19,8 @@ from selfpref.errors import SelfprefError
 Records = Iterator[tuple[int, dict[str, Any]]]
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
+# What parts the cells of a table.
+TABLES = {".csv": ",", ".tsv": "\t"}
 
 
 def kind(path: Path) -> str:
@@ -50,11 +52,13 @@ def _decoded(text: str, path: Path, line: int = 0) -> Any:
         found = json.loads(text)
     # A syntax that is none, a number too long, lists nested too deep.
     except (ValueError, RecursionError) as error:
-        told = str(error)
+        told, remedy = str(error), "is the file cut off?"
         if isinstance(error, json.JSONDecodeError):
             told, line = f"{error.msg}, column {error.colno}", line or error.lineno
+            if (line, error.colno) == (1, 1):
+                remedy = f"a table's name ends in {' or '.join(TABLES)}"
         place = f"{path}, line {line}" if line else str(path)
-        raise SelfprefError(f"{place}: not JSON ({told}); is the file cut off?") from error
+        raise SelfprefError(f"{place}: not JSON ({told}); {remedy}") from error
     if "\\u" in text and "\\ud" in text.lower():
         return json.loads(texts.whole(json.dumps(found, ensure_ascii=False)))
     return found
@@ -76,8 +80,8 @@ def json_lines(path: Path) -> Records:
 
 
 def _table(path: Path) -> Records:
-    tabs = {".tsv": "\t"}.get(kind(path), ",")
-    reader = csv.DictReader((line for _, line in _lines(path)), strict=True, delimiter=tabs)
+    parted = TABLES[kind(path)]
+    reader = csv.DictReader((line for _, line in _lines(path)), strict=True, delimiter=parted)
     try:
         for row in reader:
             if None in row or None in row.values():
@@ -106,7 +110,7 @@ def records(path: Path) -> Records:
     Raises:
         SelfprefError: It is none of them; names file and line or entry.
     """
-    if kind(path) in (".csv", ".tsv"):
+    if kind(path) in TABLES:
         yield from _table(path)
         return
     if kind(path) == ".parquet":

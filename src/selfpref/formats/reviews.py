@@ -91,7 +91,8 @@ def rows(raw: pd.DataFrame, judges: Sequence[str] = ()) -> pd.DataFrame:
     item = raw.reindex(columns=["question_id", "message_id"]).bfill(axis=1).iloc[:, 0]
     refuse(raw, item.isna(), "no field question_id or message_id")
     choice = raw["score"].map(_choice)
-    refuse(raw, choice.eq(UNKNOWN), "score {score}; give 1, 2, 3, two scores, -1 or null")
+    wanted = "give 1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
+    refuse(raw, choice.eq(UNKNOWN), f"score {{score}}; {wanted}")
     found = []
     for file, part in raw.groupby("file", sort=False):
         first, second, judge, known = _named(Path(str(file).rpartition(",")[0]), judges)
