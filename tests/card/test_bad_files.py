@@ -52,6 +52,12 @@ def of(**changed):
             ".tsv",
         ),
         ("f.jsonl", "", "f.jsonl: no record; is the file empty?"),
+        ("f.csv", "item,judge\n", "f.csv: no record; is the file empty?"),
+        (
+            "f.csv",
+            "item;judge;label\n1;me;a\n",
+            "f.csv, line 1: cells parted by semicolons; part them by commas",
+        ),
         (
             "f.jsonl",
             of(judge={"name": "gpt-4"}),
@@ -65,7 +71,8 @@ def of(**changed):
             "model_1, model_2, g1_winner, g2_winner, judge; arena: question_id or id, model_a, "
             "model_b, winner or winner_tie; arena-hard: uid or question_id, model, judge, games; "
             "alpaca-eval: instruction, generator_1, generator_2, annotator, preference; "
-            "reviews: question_id or message_id, score; marks: item, judge, responder, score, key",
+            "reviews: question_id or message_id, score; marks: item, judge, responder, score, key "
+            "(other names: --columns item=NAME)",
         ),
         (
             "f.jsonl",

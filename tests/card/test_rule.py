@@ -52,7 +52,7 @@ def placebo(own, other):
     ],
 )
 def test_the_regression_decides_where_there_are_several_judges(b, controls, favours):
-    assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1, 0.2).favours is favours
+    assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1, {}).favours is favours
 
 
 # A design, and all that is said of it.
@@ -113,14 +113,14 @@ SAID = [
     (
         {},
         "no second judge read the same responses, and no second judge read the same responses; "
-        "give one or the other",
+        "one more judge of the same pairs can tell, a second vote acquit",
     ),
 ]
 
 
 @pytest.mark.parametrize(("design", "said"), SAID)
 def test_what_is_said_of_each_design(design, said):
-    found = answer("me", rows(**design), placebo(0.2, 0.05), 0.3, 0.1, 0.2)
+    found = answer("me", rows(**design), placebo(0.2, 0.05), 0.3, 0.1, {})
     assert found.because == said
 
 
@@ -130,9 +130,9 @@ def test_what_matters_is_what_a_judge_could_take():
     assert matters(1.0) == matters(0.0) == 0
     # Half of 0.1 is a lot for one that chooses itself in 95 of 100 pairs, and is not acquitted.
     strong = rows(b=(0.02, -0.01, 0.05))
-    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, 0.2).favours is False
+    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, {}).favours is False
     strong.loc[list(SHARES), "value"] = 0.95
-    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, 0.2).favours is None
+    assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, {}).favours is None
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_what_matters_is_what_a_judge_could_take():
     ],
 )
 def test_who_is_acquitted_is_told_the_bound(hi, said):
-    found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1, 0.2)
+    found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1, {})
     assert (found.verdict, found.favours) == (said, False)
 
 
@@ -153,7 +153,7 @@ def test_who_is_acquitted_is_told_the_bound(hi, said):
     [((0.2, 0.1, 0.3), "favours itself"), ((0.05, 0.02, 0.08), "favours itself a little")],
 )
 def test_a_small_effect_is_called_small(b, said):
-    found = answer("me", rows(b=b), placebo(b[0], 0.0), 0.3, 0.1, 0.2)
+    found = answer("me", rows(b=b), placebo(b[0], 0.0), 0.3, 0.1, {})
     assert (found.verdict, found.favours) == (said, True)
 
 
@@ -169,16 +169,16 @@ def test_a_small_effect_is_called_small(b, said):
     ],
 )
 def test_people_alone_acquit_and_never_convict(beyond, person, sharper, favours):
-    found = answer("me", rows(beyond=beyond), placebo(0, 0).iloc[:0], person, sharper, 0.2)
+    found = answer("me", rows(beyond=beyond), placebo(0, 0).iloc[:0], person, sharper, {})
     assert found.favours is favours
 
 
 @pytest.mark.parametrize(("own", "other"), [(9, 50), (50, 9), (0, 0), (np.nan, np.nan)])
 def test_too_few_pairs_on_one_side_or_equal_opportunity_alone_decide_nothing(own, other):
-    found = answer("me", rows(own, other, b=(0.2, 0.1, 0.3)), placebo(0.2, 0), 0.3, 0.1, 0.2)
+    found = answer("me", rows(own, other, b=(0.2, 0.1, 0.3)), placebo(0.2, 0), 0.3, 0.1, {})
     assert found.favours is None
     assert "pair" in found.because
-    found = answer("me", rows(), placebo(0, 0).iloc[:0], np.nan, np.nan, np.nan)
+    found = answer("me", rows(), placebo(0, 0).iloc[:0], np.nan, np.nan, {})
     assert found.favours is None
     assert str(found).startswith("me: cannot tell, because ")
 
@@ -186,12 +186,42 @@ def test_too_few_pairs_on_one_side_or_equal_opportunity_alone_decide_nothing(own
 @pytest.mark.parametrize(("turned", "favours"), [(0.5, False), (0.59, None), (np.nan, False)])
 @pytest.mark.parametrize("shown", [{"b": (0.0, -0.05, 0.05)}, {"beyond": (0.0, -0.05, 0.05)}])
 def test_a_judge_that_follows_the_order_is_not_acquitted(turned, favours, shown):
-    found = answer("me", rows(**shown), placebo(0.0, 0.0), 0.3, 0.1, turned)
+    place = {"reversal_rate": turned, "one_place": 0.5}
+    found = answer("me", rows(**shown), placebo(0.0, 0.0), 0.3, 0.1, place)
     assert found.favours is favours
     if favours is None:
         assert "but the order decides 0.59 of its pairs, which hides the rest" in str(found)
-    convicted = answer("me", rows(b=(0.2, 0.1, 0.3)), placebo(0.2, 0.05), 0.3, 0.1, turned)
+    convicted = answer("me", rows(b=(0.2, 0.1, 0.3)), placebo(0.2, 0.05), 0.3, 0.1, place)
     assert convicted.favours is True
+
+
+@pytest.mark.parametrize("b", [(0.2, 0.1, 0.3), (0.0, -0.05, 0.05)])
+def test_where_the_own_response_stands_in_one_place_nothing_is_said(b):
+    place = {"reversal_rate": np.nan, "one_place": 0.8}
+    found = answer("me", rows(b=b), placebo(0.2, 0.05), 0.3, 0.1, place)
+    assert found.favours is None
+    assert "in 0.80 of its verdicts its own response stood in one place, by opponent" in str(found)
+    assert str(found).endswith("ask in both orders")
+
+
+def test_one_order_of_a_judge_that_takes_the_first_convicts_nobody():
+    """No taste for itself is planted, and whose name sorts first is always read first."""
+    frame = judgments(items=150, judges=FOUR, responders=FOUR)
+    rng = np.random.default_rng(2)
+    frame = frame[frame["order"].eq("ab")]
+    first = frame["order"].str[0]
+    frame["verdict"] = frame["verdict"].mask(rng.random(len(frame)) < 0.4, first)
+    found = selfpref.measure(frame)
+    assert {found.answers[name].favours for name in FOUR} == {None}
+    assert "ask in both orders" in str(found)
+
+
+def test_people_who_always_prefer_its_own_are_not_said_to_be_missing():
+    frame = judgments(items=60, judges=("ann",), responders=("ann", "bob"))
+    frame["label"] = "a"
+    said = str(selfpref.measure(frame).answers["ann"])
+    assert "people prefer the other response on only 0 of its pairs" in said
+    assert "add pairs with stronger opponents" in said
 
 
 def test_what_too_few_judges_cannot_tell_is_not_said():

@@ -104,6 +104,16 @@ def test_contradicting_votes_need_annotators(tmp_path):
     assert len(read(tmp_path, ROW, ROW | swapped)["labels"]) == 1
 
 
+def test_a_verdict_beside_the_vote_of_each_person_counts_once(tmp_path):
+    people = [
+        ROW | {"annotator": name, "label": label} for name, label in zip("pqr", "aba", strict=True)
+    ]
+    found = read(tmp_path, *people)
+    assert (len(found["labels"]), len(found["verdicts"])) == (3, 1)
+    with pytest.raises(SelfprefError, match="the same item, pair, judge and order"):
+        read(tmp_path, *people, people[0])
+
+
 @pytest.mark.parametrize(
     ("suffix", "text", "told"),
     [

@@ -17,6 +17,7 @@ from selfpref.statistics.judged import (
     by_panel,
     in_place,
     position,
+    one_place,
     position_counts,
 )
 
@@ -114,7 +115,11 @@ def test_position_is_counted_by_hand():
         "flipped": 2,
         "reversed": 1,
         "both_orders": 3,
+        "read_first": 3,
+        "read_second": 4,
     }
+    own = position_counts(table).query("first == 'a' or second == 'a'")
+    assert one_place(own, "a") == one_place(own, "b") == pytest.approx(4 / 7)
 
 
 def test_a_judge_that_always_takes_the_first_has_rates_with_a_width():

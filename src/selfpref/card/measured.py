@@ -236,7 +236,8 @@ def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
         regression = [turned.told(row, why, 0, 0) for row in rows]
     statistics = turned.table([*people, *gold, *slopes, *regression, *quality])
     persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
-    reversals = places[places["pairs"].eq("own")].set_index("judge")["reversal_rate"]
+    own = places[places["pairs"].eq("own")].set_index("judge")[["reversal_rate", "one_place"]]
+    stood = own.to_dict("index")
     answers = {
         judge: answer(
             judge,
@@ -244,7 +245,7 @@ def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
             placebo[placebo["judge"].eq(judge) & placebo["model"].eq(scaled.EACH)],
             persons[judge],
             _sharper(data, judge),
-            reversals.get(judge, np.nan),
+            stood.get(judge, {}),
             odds,
         )
         for judge in names.own

@@ -2,7 +2,8 @@
 
 The rule, with its reasons, is in docs/measure.md; here it is in order.
 
-1. Fewer than ten pairs on one human side: cannot tell.
+1. Fewer than ten pairs on one human side: cannot tell. Nor where, against the same opponent, its
+   own response mostly stood in one place: a taste for the place looks the same then.
 2. Where several judges read the same responses, b decides: what the judge adds for its own text in
    the regression with a scale for each judge (`selfpref.statistics.scaled`).
    The interval above 0, and the judge's own placebo above its placebo of every other responder:
@@ -26,6 +27,7 @@ share p of its choices,
 EO beyond a person it is the sum over its shares on both human sides.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -40,6 +42,8 @@ from selfpref.statistics.power import FACTOR, HALF
 ODDS = 1.5
 # From this share of pairs on whose winner turns with the order, a judge is not acquitted.
 REVERSED = 0.5
+# From this share of verdicts on with its own response in one place, a taste for the place is open.
+ONE_PLACE = 0.75
 REGRESSION = "regression_scaled"
 # Whether it favours itself, why, and by how much at most.
 Found: TypeAlias = tuple[bool | None, str, float]
@@ -105,7 +109,7 @@ def answer(
     placebo: pd.DataFrame,
     person: float,
     sharper: float,
-    turned: float,
+    place: Mapping[str, float],
     odds: float = ODDS,
 ) -> Answer:
     """The answer for one judge with own responses.
@@ -116,10 +120,16 @@ def answer(
         placebo: Its rows of the model with a scale for each judge.
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.
-        turned: Share of its own pairs, 0..1, whose winner turns with the order; NaN: not known.
+        place: Of its own pairs, 0..1: `reversal_rate`, the share whose winner turns with the order,
+            and `one_place` (`selfpref.statistics.judged`); what is not known is NaN or not there.
         odds: What matters, above 1.
     """
     favours, because, most = _found(statistics, placebo, person, sharper, odds)
+    stood, turned = (place.get(name, np.nan) for name in ("one_place", "reversal_rate"))
+    if favours is not None and stood > ONE_PLACE:
+        told = f"{because}, but in {stood:.2f} of its verdicts its own response stood in one place"
+        more = "a taste for the place looks the same; ask in both orders"
+        return Answer(judge, None, f"{told}, by opponent: {more}")
     if favours is False and turned > REVERSED:
         told = f"{because}, but the order decides {turned:.2f} of its pairs, which hides the rest"
         return Answer(judge, None, told)
@@ -151,8 +161,8 @@ def _found(
         more = alone if regression["reason"] == ALONE else "more judges, or responders, would tell"
         told = f"; {more} where three or more responders differ" if found[0] is None else ""
         return found[0], found[1] + told, found[2]
-    told = f"{regression['reason']}, and {beyond['reason']}; give one or the other"
-    return None, told, np.nan
+    told = f"{regression['reason']}, and {beyond['reason']}"
+    return None, f"{told}; one more judge of the same pairs can tell, a second vote acquit", np.nan
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found:

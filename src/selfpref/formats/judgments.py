@@ -134,8 +134,9 @@ def _recognised(
     if wanted == AUTO and not voted:
         looked.append(f"marks: {', '.join(MARKS)}")
     shown = ", ".join(map(repr, list(record)[:12])) or "none"
+    other = "" if voted else " (other names: --columns item=NAME)"
     raise SelfprefError(
-        f"{path}: {told}; it has the fields {shown}\nlooked for {'; '.join(looked)}"
+        f"{path}: {told}; it has the fields {shown}\nlooked for {'; '.join(looked)}{other}"
     )
 
 

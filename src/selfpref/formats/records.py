@@ -83,6 +83,9 @@ def _table(path: Path) -> Records:
     parted = TABLES[kind(path)]
     reader = csv.DictReader((line for _, line in _lines(path)), strict=True, delimiter=parted)
     try:
+        (*_, last) = reader.fieldnames or [""]
+        if last.count(";") > 1:
+            raise SelfprefError(f"{path}, line 1: cells parted by semicolons; part them by commas")
         for row in reader:
             if None in row or None in row.values():
                 raise SelfprefError(

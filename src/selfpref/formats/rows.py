@@ -170,7 +170,7 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
             frame,
             side.notna() & ~side.isin(("a", "b", TIE)),
             f"{name} names the unknown responder {{{name}}}; "
-            "give a, b, tie, {responder_a} or {responder_b}",
+            "give a, b, tie, {responder_a} or {responder_b}, or leave it empty",
         )
     return frame.assign(**sides)
 
@@ -229,6 +229,15 @@ def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
         "if two people voted, name them in a column `annotator`",
     )
     return said.assign(repeat=said.groupby([*key][:-1], sort=False).cumcount())
+
+
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts without those that stand there again, beside the vote of another person."""
+    if frame["annotator"].isna().all():
+        return frame.reset_index(drop=True)
+    said = [*WHO, "judge", "order", "repeat", "verdict", *PROBABILITIES, "status"]
+    another = frame["annotator"].notna() & ~frame.duplicated([*said, "annotator"])
+    return frame[~(frame.duplicated(said) & another)].reset_index(drop=True)
 
 
 def _pairs(one: pd.Series, two: pd.Series) -> list[list[Any] | None]:
@@ -300,6 +309,6 @@ def tables_of(
         "items": _items(frame, dataset),
         "responses": _responses(frame, dataset),
         "labels": _votes(frame, dataset),
-        "verdicts": _verdicts(frame[judged].reset_index(drop=True), dataset),
+        "verdicts": _verdicts(_once(frame[judged]), dataset),
     }
     return {name: tables.fill(table, name, study=study) for name, table in made.items()}

@@ -195,7 +195,7 @@ def answers(judge: str, found: Frames) -> list[str]:
     placebo = found.get(("beyond", "placebo"), pd.DataFrame(columns=["dataset", "judge", "model"]))
     placebo = placebo[placebo["judge"].eq(judge) & placebo["model"].eq(EACH)]
     places = found["wataoka", "position"].query("judge == @judge and pairs == 'own'")
-    turned = places.set_index("dataset")["reversal_rate"]
+    stood = places.set_index("dataset")[["reversal_rate", "one_place"]].to_dict("index")
     told = []
     for dataset, part in statistics.groupby("dataset"):
         rows = part.set_index("statistic")
@@ -205,7 +205,7 @@ def answers(judge: str, found: Frames) -> list[str]:
         if not regression["n"] and votes["n"] and votes["hi"] < on_both_sides(rows):
             continue
         of_set = placebo[placebo["dataset"].eq(dataset)]
-        said = answer(judge, rows, of_set, math.nan, math.nan, turned.get(dataset, math.nan))
+        said = answer(judge, rows, of_set, math.nan, math.nan, stood.get(str(dataset), {}))
         told.append(f"On {dataset}: {said.verdict}, because {said.because}.")
     return told
 

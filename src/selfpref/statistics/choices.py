@@ -127,10 +127,10 @@ def _on_sides(
 ) -> Row:
     """EO or an excess, with the pairs on both human sides; cells `[pairs, judges, 4]`."""
     row, labelled = data.row(judge, name), int(data.own(judge)["human"].notna().sum())
-    n = float(cells[:, 0].sum())
+    n, sides = float(cells[:, 0].sum()), on_sides(human_sides(cells.sum(axis=0)))
     if np.isnan(found.value):
-        return told(row, ONE_SIDE if n else UNDECIDED, 0, labelled)
-    return told(row, found, n, labelled, kind) | on_sides(human_sides(cells.sum(axis=0)))
+        return told(row, ONE_SIDE if n else UNDECIDED, 0, labelled) | sides
+    return told(row, found, n, labelled, kind) | sides
 
 
 def _decided(data: Judgments, judge: str) -> Iterator[Row]:

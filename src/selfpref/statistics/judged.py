@@ -476,7 +476,8 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
     Returns:
         `item_id, first, second, judge` and the counts `decided` (orders in which a response was
         chosen, 0..2), `chose_first` (of these, where it was the one read first), `both_orders` (1
-        where the pair was judged in both), `flipped` and `reversed` (0 or 1).
+        where the pair was judged in both), `flipped` and `reversed` (0 or 1), and `read_first` and
+        `read_second` (1 where it was judged with `first`, with `second` read first).
     """
     single = verdict_scores(verdicts)
     single = single[single["presented"].notna() & single["score"].notna()]
@@ -492,6 +493,29 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         flipped=(both & (one != two)).astype(int),
         reversed=(both & (np.abs(one - two) == 1)).astype(int),
         both_orders=both.astype(int),
+        read_first=(~np.isnan(one)).astype(int),
+        read_second=(~np.isnan(two)).astype(int),
+    )
+
+
+def one_place(counts: pd.DataFrame, judge: str) -> float:
+    """Share of verdicts, 0.5..1, with a judge's own response where it mostly stood.
+
+    Opponent by opponent: 0.5 where each was read as often before it as after it, 1 where always in
+    one place. A taste for itself and one for the place are the same then.
+
+    Args:
+        counts: Rows of `position_counts` with its own response.
+        judge: Whose.
+    """
+    own = counts["first"].eq(judge)
+    read, opponent = counts["read_first"] + counts["read_second"], counts["second"].where(own)
+    before = counts["read_first"].where(own, counts["read_second"])
+    sums = pd.DataFrame({"before": before, "read": read})
+    by = sums.groupby(opponent.fillna(counts["first"])).sum()
+    return float(
+        by["before"].where(2 * by["before"] > by["read"], by["read"] - by["before"]).sum()
+        / by["read"].sum()
     )
 
 
@@ -500,7 +524,8 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
 
     Returns:
         `dataset, judge, pairs` (`all`, `own`), `n_decided` (verdicts that choose a response),
-        `n_both` (pairs judged in both orders), the three rates with bounds.
+        `n_both` (pairs judged in both orders), the three rates with bounds; of own pairs
+        `one_place` (see there).
     """
     rows = []
     for data in sets:
@@ -515,9 +540,11 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
                     continue
                 row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
                 row |= {"n_decided": part["decided"].sum(), "n_both": part["both_orders"].sum()}
+                if scope == "own":
+                    row["one_place"] = one_place(part, judge)
                 for name, columns in RATES.items():
                     found = share_interval(part[columns], part["cluster"], data.bootstrap.level)
                     row |= found.columns(name)
                 rows.append(row)
-    columns = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES)]
+    columns = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES), "one_place"]
     return pd.DataFrame(rows, columns=columns)

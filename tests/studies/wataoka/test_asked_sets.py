@@ -50,7 +50,7 @@ def asked(tmp_path, monkeypatch):
     def run(task, **entry):
         told = params.model_dump()
         source = told["wataoka"]["datasets"]["vicuna-80"]
-        told["wataoka"] |= {"datasets": dict.fromkeys(SETS, source)}
+        told["wataoka"] |= {"datasets": dict.fromkeys(SETS, source), "label": {}}
         for other in ("respond", "judge", "perplexity"):
             told["wataoka"][other] = (
                 {"smollm2": {"prompts": "chat", **entry}} if other == task else {}
