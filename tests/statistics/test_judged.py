@@ -16,8 +16,8 @@ from selfpref.statistics.judged import (
     bias_by_judge_and_responder,
     by_panel,
     in_place,
-    position,
     one_place,
+    position,
     position_counts,
 )
 

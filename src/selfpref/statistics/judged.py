@@ -508,15 +508,10 @@ def one_place(counts: pd.DataFrame, judge: str) -> float:
         counts: Rows of `position_counts` with its own response.
         judge: Whose.
     """
-    own = counts["first"].eq(judge)
-    read, opponent = counts["read_first"] + counts["read_second"], counts["second"].where(own)
-    before = counts["read_first"].where(own, counts["read_second"])
-    sums = pd.DataFrame({"before": before, "read": read})
-    by = sums.groupby(opponent.fillna(counts["first"])).sum()
-    return float(
-        by["before"].where(2 * by["before"] > by["read"], by["read"] - by["before"]).sum()
-        / by["read"].sum()
-    )
+    own, first, second = counts["first"].eq(judge), counts["read_first"], counts["read_second"]
+    places = {"before": first.where(own, second), "after": second.where(own, first)}
+    by = pd.DataFrame(places).groupby(counts["second"].where(own, counts["first"])).sum()
+    return float(by.max(axis=1).sum() / by.to_numpy().sum())
 
 
 def position(sets: Iterable[Judged]) -> pd.DataFrame:
