@@ -8,8 +8,8 @@ interval is held against the truth: that of a set of twenty times as many prompt
 - *panel*, as Vicuna-80: 80 prompts, five judges who are the five responders, both orders, three
   votes a pair that agree little. `ada` writes best and is the sharpest.
 - *alone*, as MT-Bench: one judge of six responders, votes that agree more.
-- *beside*: the same with a second judge, who wrote nothing, three responders and one vote a pair;
-  *few* is that with 25 prompts, *many* with 400.
+- *beside*: the same with a second judge, who wrote nothing, three responders of different quality
+  and one vote a pair; *few* is that with 25 prompts, *many* with 400.
 - *marks*, as LiveBench: three judges who mark their own and each other's answers to 150 questions
   in 75 clusters, beside a key.
 
@@ -39,7 +39,7 @@ WORTH = dict(zip(NAMES, (1.2, 0.4, 0.3, 0.1, -0.2, -0.9), strict=True))
 READERS = ((2.0, 0.5, 0.3), (1.2, -0.4, 0.2), (1.0, 0.3, 0.3), (0.7, 0.0, 0.2), (0.4, 1.0, 0.1))
 READER = dict(zip(NAMES, READERS, strict=False))
 # Responders, judges, the scale at which people read, votes a pair, and prompts.
-BESIDE = (NAMES[:3], ("ada", "eve"), 1.3, 1)
+BESIDE = (("ada", "bea", "fay"), ("ada", "eve"), 1.3, 1)
 DESIGNS = {
     "panel": (NAMES[:5], NAMES[:5], 0.6, 3, 80),
     "alone": (NAMES, NAMES[:1], 1.3, 3, 80),

@@ -155,14 +155,14 @@ def _found(
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
         share = (wins["value"] * wins["n"]).sum() / wins["n"].sum()
         return _by_regression(regression, placebo, matters(share, odds))
+    more = "more judges, or opponents of other qualities, would tell"
+    if regression["reason"] == ALONE:
+        other = "one more judge of the same pairs, who need not have written anything,"
+        more = f"{other} would tell where its opponents differ in quality"
     if beyond["n"] and np.isfinite(beyond["lo"]):
-        found = _by_people(beyond, person, sharper, on_both_sides(statistics, odds))
-        alone = "one more judge of the same pairs, who need not have written anything, would tell"
-        more = alone if regression["reason"] == ALONE else "more judges, or responders, would tell"
-        told = f"; {more} where three or more responders differ" if found[0] is None else ""
-        return found[0], found[1] + told, found[2]
-    told = f"{regression['reason']}, and {beyond['reason']}"
-    return None, f"{told}; one more judge of the same pairs can tell, a second vote acquit", np.nan
+        favours, told, most = _by_people(beyond, person, sharper, on_both_sides(statistics, odds))
+        return favours, f"{told}; {more}" if favours is None else told, most
+    return None, f"{regression['reason']}, and {beyond['reason']}; {more}", np.nan
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found:
