@@ -96,9 +96,10 @@ class Judge(Verdicts):
 
     Attributes:
         prompts: Layout of the prompts.
-        pairs: `labelled` ones, and of a data set without votes all; those with its `own` response,
-            which are what its bias needs; `all` pairs of responses to an item; or a number: so many
-            labelled pairs of others' responses, drawn by their names, and as many of its own.
+        pairs: `labelled` ones whose texts are there, and of a data set without votes all; those
+            with its `own` response, which are what its bias needs; `all` pairs of responses to an
+            item; or a number: so many labelled pairs of others' responses, drawn by their names,
+            and as many of its own.
         datasets: Whose pairs, keys of `wataoka.datasets`. Left out: all.
         questions: Of a data set so many questions, drawn as for `Perplexity`, whose pairs are
             judged. A data set left out: all.

@@ -103,7 +103,10 @@ def _to_judge(
 ) -> pd.DataFrame:
     """The pairs of one data set that a judge reads (`selfpref.params.Judge`)."""
     if which == "labelled" and len(labels):
-        return labels
+        # People voted on responses that no file holds: nobody else can read them.
+        there = pd.MultiIndex.from_frame(written[["item_id", "responder"]])
+        sides = [pd.MultiIndex.from_frame(labels[["item_id", side]]).isin(there) for side in SIDES]
+        return labels[sides[0] & sides[1]]
     pairs = _pairs(items, labels, written)
     mine = pairs[SIDES].eq(own).any(axis=1)
     if which == "own":
