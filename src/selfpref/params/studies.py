@@ -86,6 +86,11 @@ class Wataoka(StudySection):
     binning: Literal["width", "count"]
     scale: Literal["log-perplexity", "perplexity"]
 
+    def by_key(self, dataset: str) -> bool:
+        """Whether a key labels what is written here to one of a release's data sets."""
+        keyed = (name for name, use in self.label.items() if use.by == "key")
+        return any(dataset.startswith(f"{name}-") for name in keyed)
+
 
 class Livebench(StudySection):
     """The LiveBench study: choices among the responses of several models.

@@ -68,12 +68,16 @@ class Labelled(NamedTuple):
 
 
 def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
-    """The data sets of pairs on which people vote and a judge has responses of its own."""
+    """The data sets of pairs on which people vote and a judge has responses of its own.
+
+    Or on which a key does, of what is written here: of a release's, no judge reads another's pairs.
+    """
     if "wataoka" not in params.studies:
         return []
     loaded = WATAOKA.by_dataset(params.profile, PAIRS)
     judged = (Judged(key, tables, settings) for key, tables in loaded.items())
-    return [data for data in judged if not data.keyed and data.judges]
+    here = (data for data in judged if not data.keyed or params.wataoka.by_key(data.name))
+    return [data for data in here if data.judges]
 
 
 def of_livebench(params: Params, settings: Settings) -> Panel | None:
