@@ -13,7 +13,7 @@ import pandas as pd
 from selfpref.card import marks
 from selfpref.card.rule import Answer, answer, on_both_sides
 from selfpref.plots import show
-from selfpref.plots.names import called
+from selfpref.plots.names import LONGEST, called
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
 from selfpref.tables.asked import ITEMS
@@ -224,8 +224,7 @@ def first(found: Frames) -> show.Table:
     for judge in sorted({str(name) for name in counts["judge"]} - {*NOBODY} - tuned(found)):
         own, beside = (rows[rows["judge"].eq(judge)] for rows in (counts, numbers))
         said = answers(judge, found)
-        named = beside["data"] if len(beside) else own["study"]
-        sets = ", ".join(called(named.unique()))
+        sets = ", ".join(called((beside["data"] if len(beside) else own["study"]).unique()))
         if not own["status"].eq("ok").any():
             counted = own.groupby("status")["n"].sum().items()
             failed = ", ".join(f"{n:g} {status}" if n else status for status, n in counted)
@@ -233,7 +232,8 @@ def first(found: Frames) -> show.Table:
         for data, one in (said or {sets: Answer(judge, None, UNVOTED)}).items():
             rows = beside[beside["data"].eq(data) | (not said)]
             spans = (_range(rows[name]) for name in (ORDER, AGREES))
-            made.append([*called([judge, data]), one.verdict, *spans, one.because])
+            name = judge if len(judge) > LONGEST else called([judge])[0]
+            made.append([name, *called([data]), one.verdict, *spans, one.because])
     made.sort(key=lambda row: (row[-1] == UNVOTED, row))
     return show.Table([(name, False) for name in FIRST], made)
 
