@@ -2,8 +2,8 @@
 
 What stands between `<!-- wataoka: excess -->` and `<!-- end -->` becomes the finding of that study
 and key; between `<!-- testbed: excess of partisan -->` and the end, that quantity of
-docs/lab-reference/seeds.csv; between `<!-- claims -->` and the end, the table of data/claims.csv,
-and after `<!-- verdicts -->` how many of them there are of each verdict.
+docs/lab-reference/seeds.csv; between `<!-- claims: xu -->` and the end, the claims of that study's
+paper in data/claims.csv, and after `<!-- verdicts -->` how many of all there are of each verdict.
 """
 
 import re
@@ -15,18 +15,20 @@ from selfpref import paths
 from selfpref.studies.claims import counted, sentence
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/findings.md", "docs/figures.md", "docs/lab-reference/README.md")
+DOCS = ("findings", "figures", "rules", "lab-reference/README")
+PAGES = ("README.md", *(f"docs/{name}.md" for name in DOCS))
 SEEDS = pd.read_csv(ROOT / "docs/lab-reference/seeds.csv", index_col="quantity")
 MARKED = re.compile(r"<!-- (?P<study>\w+)(?:: (?P<key>[\w -]+?))? -->.*?<!-- end -->", re.DOTALL)
 
 
-def claimed(table: pd.DataFrame) -> str:
-    """The claims as a table of Markdown, the verdict a link to the figure."""
+def claimed(table: pd.DataFrame, study: str) -> str:
+    """The claims of a study's paper as a table of Markdown, the verdict a link to the figure."""
+    (paper,) = table.loc[table["study"].eq(study), "paper"].unique()
     lines = ["", "", "| claim | in | verdict |", "|---|---|---|"]
-    for row in table.to_dict("records"):
-        paper, verdict, figure = row["paper"].partition(",")[0], row["verdict"], row["figure"]
+    for row in table[table["paper"].eq(paper)].to_dict("records"):
+        verdict, figure = row["verdict"], row["figure"]
         verdict = verdict if pd.isna(figure) else f"[{verdict}]({figure})"
-        lines.append(f"| {row['claim']} | {paper}, {row['place']} | {verdict} |")
+        lines.append(f"| {row['claim']} | {row['place']} | {verdict} |")
     return "\n".join([*lines, "", ""])
 
 
@@ -44,7 +46,9 @@ def filled(text: str) -> str:
     def fill(match: re.Match[str]) -> str:
         study, key = match["study"], match["key"]
         if key is None:
-            said = (counted if study == "verdicts" else claimed)(claims)
+            said = counted(claims)
+        elif study == "claims":
+            said = claimed(claims, key)
         elif study == "testbed":
             said = over_seeds(key)
         else:

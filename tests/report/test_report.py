@@ -47,7 +47,7 @@ def executed(place: str) -> nbformat.NotebookNode:
         nbformat.v4.new_output("display_data", {"text/html": show.html(show.table(BIAS))}),
         nbformat.v4.new_output("stream", text=HOSTILE),
     ]
-    lead = "# Whom do they favour?\n\nThe question.\n\n> **Claim.** They do."
+    lead = "# Whom do they favour?\n\nThe question.\n\n> **The paper says.** They do."
     cells = [
         nbformat.v4.new_markdown_cell(lead, id="0"),
         nbformat.v4.new_code_cell("load()", id="1"),
@@ -165,9 +165,9 @@ def test_the_book_leads_from_its_first_page_to_figures_captions_and_judges(made)
     assert "load()" not in text_of(folder / "book/wataoka.html")
     assert "assert" in text
     judges = (folder / "judges.md").read_text()
-    assert "- **fair** No answer, in wataoka: no set of pairs of its own responses" in judges
-    assert "0.25 [0.10,\N{NO-BREAK SPACE}0.95]" in judges
-    assert "**human**" not in judges
+    assert "| fair | wataoka | cannot tell |  |  | no votes on its own responses, nor" in judges
+    assert "| 0.25 [0.10, 0.95] |" in judges
+    assert "| human |" not in judges
     for page in [*folder.rglob("*.html"), folder / "judges.md"]:
         assert "a released text" not in page.read_text()
         assert "fig1a" not in page.read_text()

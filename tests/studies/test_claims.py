@@ -36,7 +36,7 @@ def test_a_study_that_was_not_drawn_keeps_its_claims_without_a_finding(tmp_path,
 def test_the_verdicts_are_counted_in_a_sentence():
     found = pd.DataFrame({"verdict": ["holds", "does not hold", "holds"]})
     told = (
-        "Of 3 claims of the papers and their releases, 2 hold, and 1 do not hold, on public data."
+        "On public data, of 3 claims of the papers and their releases, 2 hold, and 1 do not hold."
     )
     assert claims.counted(found) == told
     assert claims.counted(found.assign(verdict=None)) == claims.counted(pd.DataFrame()) == ""

@@ -40,22 +40,22 @@ from selfpref.texts import visible
 BOOK, JUDGES = "book", "judges.md"
 # The testbed over several seeds, a page of the book.
 TESTBED = "docs/lab-reference"
+# Ten rules from the released data, a page of their book; what its links lead to stands beside it.
+RULES, BESIDE = "docs/rules.md", "../report/recorded/"
 # Pictures and tables of released texts, which git ignores: no page that is in git may need them.
 RELEASED = ("fig1a_example",)
 # Figures of the first page: each stands for what a study found, in the order of the studies.
 HEADLINES = {
-    "wataoka": ("without_a_self", "fig1b_bias", "outside_reader_slopes"),
+    "wataoka": ("fig1b_bias", "without_a_self", "outside_reader_slopes"),
     "panickssery": ("fig1_recognition_vs_preference", "controls"),
     "xu": ("refined_by_noise", "perceived"),
-    "livebench": ("position",),
+    "livebench": ("third_judge",),
     "beyond": ("power",),
 }
 SOURCES = {
-    "lab": "Small models, trained on this machine, write, judge, score and refine. What each of "
-    "them was taught to prefer is known, so every measure can be held against the truth. No "
-    "number here is about any large model.",
-    "demo": "Two small models, trained on this machine for seconds, write and judge: enough to see "
-    "that everything runs, and too little for any number to mean something.",
+    "lab": "Small models, trained on this machine, write, judge, score and refine. What each was "
+    "taught to prefer is known. No number here is about any large model.",
+    "demo": "Two small models, trained here for seconds, write and judge: no number means a thing.",
     "recorded": "Verdicts and ratings that the papers' authors and others released, as stored and, "
     "where a release contradicts itself, corrected. No model was run.",
     "live": "A small real model, SmolLM2-135M-Instruct, read, answered and judged on this machine.",
@@ -66,8 +66,7 @@ SOURCES = {
     ),
     **dict.fromkeys(
         ("panickssery", "xu", "livebench"),
-        "An example of how the study runs with a real model, SmolLM2-135M-Instruct, on this "
-        "machine: ten items, too few for any number to mean something.",
+        "How the study runs with a small model, SmolLM2-135M-Instruct: a few items, no evidence.",
     ),
 }
 # The tag of a cell that computes a measure by hand.
@@ -282,11 +281,12 @@ def _pages(params: Params, made: Sequence[Study]) -> dict[str, str]:
     """The pages in Markdown: the first one, the judges' and the list of outputs."""
     file = paths.claims_file()
     claims = pd.read_csv(file) if file.is_file() else pd.DataFrame()
+    rules = params.profile == paths.RELEASED and (paths.root() / RULES).is_file()
     frames = {(study.key, one.name): one.frame for study in made for one in study.outputs.values()}
     text = page.text(
         "judges.md.j2",
         profile=params.profile,
-        lines=judges.first_lines(frames),
+        first=judges.first(frames),
         tables=judges.tables(frames),
         titles={study.key: study.title for study in made},
         notes=judges.NOTES,
@@ -306,15 +306,15 @@ def _pages(params: Params, made: Sequence[Study]) -> dict[str, str]:
         ],
         compared=_compared(made),
         testbed=(paths.root() / TESTBED).is_dir(),
+        rules=rules,
         params=params,
         datasets=_sources(params),
         versions=_versions(models=bool(params.models)),
     )
-    return {
-        "index": index,
-        "judges": text,
-        "outputs": page.text("outputs.md.j2", studies=made),
-    }
+    pages = {"index": index, "judges": text, "outputs": page.text("outputs.md.j2", studies=made)}
+    if rules:
+        pages["rules"] = (paths.root() / RULES).read_text(encoding="utf-8").replace(BESIDE, "")
+    return pages
 
 
 def build(params: Params) -> Path:

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from selfpref.card.rule import answer, on_both_sides
+from selfpref.card import marks
+from selfpref.card.rule import Answer, answer, on_both_sides
 from selfpref.plots import show
-from selfpref.plots.names import called
+from selfpref.plots.names import LONGEST, called
 from selfpref.statistics.scaled import EACH
+from selfpref.statistics.third import BOTH
 from selfpref.tables.asked import ITEMS
 
 # By study and name.
@@ -28,15 +30,14 @@ CORRECTED = "convention == 'corrected'"
 # Of several languages what holds over all of them.
 AVERAGE = f"{CORRECTED} and language == 'average'"
 PAIRS = "study == 'wataoka'"
+MARKED = "category == 'all' and scoring == 'strict' and scale == 'marks'"
+UNVOTED = "no votes on its own responses, nor marks beside a key: see its study below"
 NOTES = {
-    "wataoka": "Equal-opportunity bias; pairs that its own response won and lost with people. A "
-    "judge without self-preference is not at 0: compare with another person's and with the other "
-    "judges'. Only the regression takes out how noisily each judge errs.",
+    "wataoka": "Equal-opportunity bias. A judge without self-preference is not at 0: compare with "
+    "another person's. Only the regression takes out how noisily each judge errs.",
     "panickssery": "Confidence over both orders, corrected; 0.5 is neither.",
-    "xu": "Points of MQM, mean of the languages. Selection alone makes a rise: a judge of noise "
-    "under the same rule has one as well.",
-    "livebench": "By category. Where a judge's own response always stands in one place, as that of "
-    "o3-mini in the release, self and place cannot be told apart.",
+    "xu": "Points of MQM, mean of the languages, at the last step. A judge of noise rises, too.",
+    "livebench": "By category. o3-mini's own response stood first: self and place are confounded.",
 }
 
 
@@ -83,13 +84,6 @@ SHOWN = {
             f"{PAIRS} and statistic == 'demographic_parity' and gold == 'none'",
             {"value": "demographic parity, which needs no votes (0)"},
         ),
-        Excerpt(
-            *("wataoka", "position", "pairs == 'all'"),
-            {
-                "first_share": "verdicts for what is read first (0.5)",
-                "reversal_rate": "pairs that the order decides",
-            },
-        ),
     ],
     "panickssery": [
         Excerpt(
@@ -101,26 +95,26 @@ SHOWN = {
         ),
     ],
     "xu": [
-        Excerpt(
-            *("xu", "gains", AVERAGE),
-            {"bias_change": "change of its self-bias from the first to the last step (0)"},
-        ),
-        Excerpt(
-            *("xu", "refined_by_noise", AVERAGE),
-            {"beyond": "its self-bias at the last step beyond that of a judge of noise (0)"},
-        ),
+        Excerpt("xu", "gains", AVERAGE, {"bias_change": "change of its self-bias (0)"}),
+        Excerpt("xu", "refined_by_noise", AVERAGE, {"beyond": "its self-bias beyond noise (0)"}),
     ],
     "livebench": [
         Excerpt(
             *("livebench", "position", "quantity == 'first position'"),
             {"share": "choices of what is read first", "chance": "by chance"},
         ),
-        Excerpt(
-            *("livebench", "excess", "task == 'all'"),
-            {"excess": "choices of its own beyond the other judges' (0)"},
-        ),
+        Excerpt("livebench", "excess", "task == 'all'", {"excess": "excess over the others (0)"}),
     ],
 }
+# Beside an answer: how often the order decides, and how often the judge agrees with people.
+ORDER, AGREES = "pairs that the order decides", "agrees with people"
+BESIDE = [
+    Excerpt("wataoka", "position", "pairs == 'all'", {"reversal_rate": ORDER}),
+    Excerpt("wataoka", "keyed_bias", "index == index", {"reversal_rate": ORDER}),
+    Excerpt("wataoka", "agreement_with_human", "index == index", {"agreement": AGREES}),
+    Excerpt("panickssery", "ordering", "task == 'preference'", {"ambiguous": ORDER}),
+]
+FIRST = ("judge", "data", "does it favour itself?", ORDER, AGREES, "evidence")
 # What stands in the table's second column.
 DATA = {"wataoka": "dataset", "panickssery": "dataset", "xu": "language", "livebench": "category"}
 
@@ -178,8 +172,8 @@ def asked(found: Frames) -> pd.DataFrame:
     return whole[~whole["table"].isin(["responses", "perplexities", ITEMS])]
 
 
-def answers(judge: str, found: Frames) -> list[str]:
-    """What `selfpref measure` says of a judge of pairs, a sentence for each data set with votes.
+def answers(judge: str, found: Frames) -> dict[str, Answer]:
+    """What `selfpref measure` says of a judge, by data set with votes, or with marks and a key.
 
     Not where the answer needs single votes, which the tables of the figures do not hold.
 
@@ -187,16 +181,18 @@ def answers(judge: str, found: Frames) -> list[str]:
         judge: How it is called.
         found: The studies' tables, of them `beyond` and `placebo` of the study beyond.
     """
+    told: dict[str, Answer] = {}
+    third = found.get(("livebench", "third_judge"), pd.DataFrame())
+    third = third.query(f"judge == @judge and {MARKED}").set_index("kind") if len(third) else third
+    if BOTH in third.index:
+        told["livebench"] = marks.answer(judge, third)
     if ("beyond", "beyond") not in found:
-        return []
-    statistics = found["beyond", "beyond"].query(
-        "study == 'wataoka' and gold == 'human' and judge == @judge"
-    )
+        return told
+    statistics = found["beyond", "beyond"].query(f"{PAIRS} and gold == 'human' and judge == @judge")
     placebo = found.get(("beyond", "placebo"), pd.DataFrame(columns=["dataset", "judge", "model"]))
     placebo = placebo[placebo["judge"].eq(judge) & placebo["model"].eq(EACH)]
     places = found["wataoka", "position"].query("judge == @judge and pairs == 'own'")
     stood = places.set_index("dataset")[["reversal_rate", "one_place"]].to_dict("index")
-    told = []
     for dataset, part in statistics.groupby("dataset"):
         rows = part.set_index("statistic")
         if NEEDED - {*rows.index}:
@@ -205,46 +201,54 @@ def answers(judge: str, found: Frames) -> list[str]:
         if not regression["n"] and votes["n"] and votes["hi"] < on_both_sides(rows):
             continue
         of_set = placebo[placebo["dataset"].eq(dataset)]
-        said = answer(judge, rows, of_set, math.nan, math.nan, stood.get(str(dataset), {}))
-        told.append(f"On {dataset}: {said.verdict}, because {said.because}.")
+        order = stood.get(str(dataset), {})
+        told[str(dataset)] = answer(judge, rows, of_set, math.nan, math.nan, order)
     return told
 
 
-def first_lines(found: Frames) -> dict[str, list[str]]:
-    """What is known of every judge in a line, or in one a data set, by judge.
+def _range(values: pd.Series) -> str:
+    """The least and the greatest of some shares; empty without any."""
+    return " to ".join(sorted({f"{one:.2f}" for one in (values.min(), values.max())} - {"nan"}))
+
+
+def first(found: Frames) -> show.Table:
+    """What is known of every judge: a row a data set that answers, else one in all.
 
     Args:
         found: The studies' tables.
     """
-    counts, lines = asked(found), {}
+    counts, made = asked(found), []
+    there = [one for one in BESIDE if len(found.get(one[:2], ()))]
+    parts = (_columns(one, DATA[one.study], found[one[:2]]).reset_index() for one in there)
+    numbers = pd.concat([pd.DataFrame(), *parts]).reindex(columns=["judge", "data", ORDER, AGREES])
     for judge in sorted({str(name) for name in counts["judge"]} - {*NOBODY} - tuned(found)):
-        own = counts[counts["judge"].eq(judge)]
-        studies = ", ".join(sorted(set(own["study"])))
+        own, beside = (rows[rows["judge"].eq(judge)] for rows in (counts, numbers))
+        said = answers(judge, found)
+        sets = ", ".join(called((beside["data"] if len(beside) else own["study"]).unique()))
         if not own["status"].eq("ok").any():
-            counted = own.groupby("status")["n"].sum()
-            failed = [f"{n:g} {status}" if n else status for status, n in counted.items()]
-            lines[judge] = [f"Nothing is known of it. Asked in {studies}: {', '.join(failed)}."]
-            continue
-        lines[judge] = answers(judge, found) or [
-            f"No answer, in {studies}: no set of pairs of its own responses has votes."
-        ]
-    return lines
+            counted = own.groupby("status")["n"].sum().items()
+            failed = ", ".join(f"{n:g} {status}" if n else status for status, n in counted)
+            said = {sets: Answer(judge, None, f"nothing is known of it: {failed}")}
+        for data, one in (said or {sets: Answer(judge, None, UNVOTED)}).items():
+            rows = beside[beside["data"].eq(data) | (not said)]
+            spans = (_range(rows[name]) for name in (ORDER, AGREES))
+            name = judge if len(judge) > LONGEST else called([judge])[0]
+            made.append([name, *called([data]), one.verdict, *spans, one.because])
+    made.sort(key=lambda row: (row[-1] == UNVOTED, row))
+    return show.Table([(name, False) for name in FIRST], made)
 
 
-def tables(found: Frames) -> dict[str, tuple[show.Table, show.Table]]:
-    """By study the table of its judges, and of the evaluators that it tuned, as readers see them.
+def tables(found: Frames) -> dict[str, show.Table]:
+    """By study the table of its judges as readers see them, without evaluators that it tuned.
 
     Args:
         found: The studies' tables.
     """
-    made, others = {}, tuned(found)
+    made = {}
     for study in [study for study in SHOWN if study in {key for key, _ in found}]:
         if len(whole := table(study, found)):
-            of_tuned = whole["judge"].isin(others)
+            whole = whole[~whole["judge"].isin(tuned(found))]
             whole = whole.assign(judge=called(whole["judge"]), data=called(whole["data"]))
             columns = [name for name in whole if not name.endswith("_few")]
-            made[study] = (
-                show.table(whole[~of_tuned], columns),
-                show.table(whole[of_tuned], columns),
-            )
+            made[study] = show.table(whole, columns)
     return made

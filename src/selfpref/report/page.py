@@ -18,6 +18,8 @@ from selfpref.plots import show
 from selfpref.texts import visible
 
 TEMPLATES = Path(__file__).with_name("templates")
+# What Markdown and HTML read as itself within a line: brackets without a round one make no link.
+PLAIN = " .,:;-/%+?[]'\N{MINUS SIGN}\N{RIGHT SINGLE QUOTATION MARK}"
 
 
 def markdown(text: str) -> str:
@@ -50,7 +52,7 @@ def _environment() -> Environment:
 
 def inert(text: str) -> str:
     """A text that neither Markdown nor HTML reads as more than that."""
-    plain = (one if one.isalnum() or one in " .,:-/%" else f"&#{ord(one)};" for one in text)
+    plain = (one if one.isalnum() or one in PLAIN else f"&#{ord(one)};" for one in text)
     return "".join(plain)
 
 

@@ -57,7 +57,7 @@ def counted(found: pd.DataFrame) -> str:
     if not told:
         return ""
     parts = ", and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
-    return f"Of {len(found)} claims of the papers and their releases, {parts}, on public data."
+    return f"On public data, of {len(found)} claims of the papers and their releases, {parts}."
 
 
 def write(path: Path) -> None:
