@@ -35,7 +35,6 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import FEW
-from selfpref.statistics.choices import ALONE
 from selfpref.statistics.power import FACTOR, HALF
 
 # The least bias that matters multiplies the odds of choosing itself by this.
@@ -45,6 +44,7 @@ REVERSED = 0.5
 # From this share of verdicts on with its own response in one place, a taste for the place is open.
 ONE_PLACE = 0.75
 REGRESSION = "regression_scaled"
+MORE = "more judges of the same pairs, who need not have written anything"
 # Whether it favours itself, why, and by how much at most.
 Found: TypeAlias = tuple[bool | None, str, float]
 
@@ -155,10 +155,7 @@ def _found(
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
         share = (wins["value"] * wins["n"]).sum() / wins["n"].sum()
         return _by_regression(regression, placebo, matters(share, odds))
-    more = "more judges, or opponents of other qualities, would tell"
-    if regression["reason"] == ALONE:
-        other = "one more judge of the same pairs, who need not have written anything,"
-        more = f"{other} would tell where its opponents differ in quality"
+    more = f"{MORE}, or opponents of other qualities, may tell"
     if beyond["n"] and np.isfinite(beyond["lo"]):
         favours, told, most = _by_people(beyond, person, sharper, on_both_sides(statistics, odds))
         return favours, f"{told}; {more}" if favours is None else told, most
