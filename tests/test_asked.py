@@ -9,15 +9,14 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "s",
-    ("verdicts", "responses"),
-    {"verdicts": ["judge"], "ties": ["tie_break"], "responses": ["respond"]},
-    {"verdicts": ["verdicts", "ties"]},
+    ("items", "verdicts"),
+    {"verdicts": ["judge"], "ties": ["tie_break"], "labels": ["judge"]},
+    {"ties": "verdicts"},
 )
 
 
 def params(**entries):
-    section = SimpleNamespace(**{"datasets": {}, "judge": {}, "tie_break": {}, "respond": {}})
-    section.__dict__.update(entries)
+    section = SimpleNamespace(**{"datasets": {}, "judge": {}, "tie_break": {}} | entries)
     return SimpleNamespace(profile="lab", study=lambda name: section)
 
 

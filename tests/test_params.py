@@ -25,17 +25,8 @@ def written(tmp_path, text):
     return path
 
 
-@pytest.mark.parametrize("path", PROFILES, ids=lambda path: path.stem)
-def test_a_profile_is_valid_and_named_by_its_file(path):
-    """Its sources are there, apart from those that another profile's user brings."""
-    params = load(path, sources=REPOSITORY)
-    assert params.profile == path.stem
-    assert params.studies
-
-
 def test_an_entry_for_several_models_stands_for_each_of_them():
     params = load(STAGED / "params.yaml")
-    assert params.profile == "lab"
     assert params.names("readers") == ["clerk", "host"]
     assert params.names("solver") == ["solver"]
     every = params.every_model()
@@ -43,7 +34,6 @@ def test_an_entry_for_several_models_stands_for_each_of_them():
     assert [every[name].model for name in ("clerk", "host", "aide", "solver")] == [
         f"data/lab/models/seed-0/{name}" for name in ("clerk", "host", "aide", "solver")
     ]
-    assert every["clerk"].names is None
     assert "readers" not in every
     # Evaluators are named after their base where there are several, else after the entry.
     (tuned,) = params.panickssery.finetune.values()
@@ -60,30 +50,24 @@ def test_a_source_that_is_not_there_is_named_by_the_check(repository, capsys):
     kept.touch()
     assert main(["check", "--out", str(repository / "checked.txt")]) == 1
     (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith(
-        "error: params.yaml: wataoka.datasets.mt-bench.source: "
-        "src/selfpref/studies/wataoka/read/mt-bench.csv: no such file; put it there or correct it"
-    )
+    assert told.startswith("error: params.yaml: wataoka.datasets.mt-bench.source: src/selfpref/")
+    assert told.endswith("mt-bench.csv: no such file; put it there or correct it")
     assert kept.exists()
     assert not (repository / "checked.txt").exists()
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [
-        ("seed: [1", "params.yaml, line 1: not readable as YAML"),
-        ("", "params.yaml: expected a mapping"),
-        ("- a\n- b\n", "params.yaml: expected a mapping"),
-    ],
+    [("seed: [1", "not readable as YAML: .*line 1"), ("- a\n- b\n", "expected a mapping")],
 )
 def test_what_is_no_mapping_is_refused(tmp_path, text, told):
-    with pytest.raises(SelfprefError, match=told):
+    with pytest.raises(SelfprefError, match=rf"params\.yaml: {told}"):
         load(written(tmp_path, text))
 
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "dvc.yaml").write_text((STAGED / "dvc.yaml").read_text())
     for name in ("data", "profiles"):
         (tmp_path / name).mkdir()
     for name in ("src", "data/published"):
@@ -94,83 +78,52 @@ def repository(tmp_path, monkeypatch):
 
 
 def test_switching_saves_the_active_file_to_its_own_profile(repository):
-    (repository / "profiles/lab.yaml").write_text(LAB)
+    paper = (STAGED / "profiles/paper-xu.yaml").read_text()
+    (repository / "profiles/paper-xu.yaml").write_text(paper)
     (repository / "profiles/recorded.yaml").write_text("stale")
     edited = TEXT + "# a judge that a user added\n"
     written(repository, edited)
     profiles.use("recorded")
     assert (repository / "params.yaml").read_text() == edited
-    profiles.use("lab")
-    assert (repository / "params.yaml").read_text() == LAB
+    # A profile's name may hold hyphens.
+    profiles.use("paper-xu")
+    assert (repository / "params.yaml").read_text() == paper
+    found = section_of("metrics@xu-paper-xu")
+    assert (found["profile"], found["xu"]["sizes"][0]) == ("paper-xu", "llama2-7b")
     assert (repository / "profiles/recorded.yaml").read_text() == edited
     profiles.use("recorded")
     assert (repository / "params.yaml").read_text() == edited
-
-
-def test_a_profiles_name_may_hold_hyphens(repository):
-    (repository / "profiles/paper-xu.yaml").write_text(
-        (STAGED / "profiles/paper-xu.yaml").read_text()
-    )
-    (repository / "dvc.yaml").write_text((STAGED / "dvc.yaml").read_text())
-    profiles.use("paper-xu")
-    found = section_of("metrics@xu-paper-xu")
-    assert (found["profile"], found["xu"]["sizes"][0]) == ("paper-xu", "llama2-7b")
-    profiles.use("recorded")
-    assert (repository / "profiles/paper-xu.yaml").is_file()
-    assert "paper" not in {path.stem for path in (repository / "profiles").iterdir()}
-
-
-def test_an_unknown_or_broken_profile_changes_nothing(repository):
-    told = r"profiles/lab\.yaml: no such profile; choose one of: demo, recorded"
+    # What is unknown or broken changes nothing.
     (repository / "profiles/demo.yaml").write_text("profile: demo\nsed: 1\n")
-    with pytest.raises(SelfprefError, match=told):
-        profiles.use("lab")
-    with pytest.raises(SelfprefError, match=r"demo\.yaml: sed"):
-        profiles.use("demo")
-    assert (repository / "params.yaml").read_text() == TEXT
+    for name, told in {
+        "lab": r"profiles/lab\.yaml: no such profile; choose one of: demo, paper-xu, recorded",
+        "demo": r"demo\.yaml: sed",
+    }.items():
+        with pytest.raises(SelfprefError, match=told):
+            profiles.use(name)
+    assert (repository / "params.yaml").read_text() == edited
 
 
 LOCAL = 'umpire: {engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1'
 
 
-def test_a_model_local_or_served_runs_on_workers_as_it_does_here(tmp_path):
+def test_a_model_runs_on_workers_as_it_does_here(tmp_path):
     ray = LOCAL.replace("transformers", "ray, inner: transformers, workers: 2, gpus: 0.5")
     entry = load(written(tmp_path, LAB.replace(LOCAL, ray))).models["umpire"]
     assert (entry.workers, entry.gpus, entry.address) == (2, 0.5, "local")
     assert entry.inner == load(written(tmp_path, LAB)).models["umpire"]
-    # What holds of served models holds of them in workers.
-    served = 'umpire: {engine: ray, inner: openai, workers: 2, base_url: "http://127.0.0.1/v1", '
-    served += "model: x, server: vllm"
-    scores = LAB.replace("\n  perplexity:\n", "\n  perplexity:\n    umpire: {prompts: lab}\n", 1)
-    entry = load(written(tmp_path, scores.replace(LOCAL, served))).models["umpire"]
-    assert entry.inner.server == "vllm"
-    with pytest.raises(SelfprefError, match=r"perplexity\.umpire: only `server: vllm`"):
-        load(written(tmp_path, scores.replace(LOCAL, served.replace(", server: vllm", ""))))
 
 
 def test_no_two_profiles_share_a_stage():
     """A stage of the same name would take the other's place in dvc.lock, and run at each switch."""
-    every = map(load, [STAGED / "params.yaml", *PROFILES])
-    for one, other in itertools.combinations(every, 2):
+    every = [load(path, sources=REPOSITORY) for path in PROFILES]
+    assert [one.profile for one in every] == [path.stem for path in PROFILES]
+    for one, other in itertools.combinations([load(STAGED / "params.yaml"), *every], 2):
         assert not {*one.lab.seeds} & {*other.lab.seeds}
         for study in TASKS:
             assert not {*one.study(study).datasets} & {*other.study(study).datasets}, study
         for (study, task, mine), (*_, theirs) in zip(one.tasks(), other.tasks(), strict=True):
             assert not {*mine} & {*theirs}, (study, task)
-
-
-def test_anyone_responds_in_any_profile_and_votes_stand_in_a_file(tmp_path):
-    params = yaml.load((STAGED / "profiles/paper-wataoka.yaml").read_text())
-    section = params["wataoka"]
-    section["respond"] = {"gpt-4": {"prompts": "chat", "max_tokens": 9, "temperature": 0.0}}
-    section["datasets"]["mine"] = {"reader": "prompts", "source": "mine.jsonl"}
-    section["label"] = {"mine": {"source": "votes.csv"}}
-    section["judge"]["gpt-4"]["pairs"] = "own"
-    with open(tmp_path / "params.yaml", "w") as handle:
-        YAML().dump(params, handle)
-    found = load(tmp_path / "params.yaml")
-    assert found.wataoka.datasets["mine"].sample is None
-    assert "wataoka.label.mine.source: votes.csv" in found.missing_sources(REPOSITORY)
 
 
 def test_the_readmes_judge_stands_where_the_shipped_one_did(tmp_path):

@@ -12,7 +12,7 @@ from test_gathered import PROFILES, stages
 from selfpref import tables
 from selfpref.__main__ import main
 from selfpref.params import TASKS, load
-from selfpref.studies.registry import tables_of
+from selfpref.studies.registry import STUDIES
 from selfpref.tables.parts import StudyTables, part
 
 
@@ -48,37 +48,24 @@ def test_what_no_entry_makes_is_swept_and_nothing_else(repository, profile):
         repository,
         *wanted,
         f"data/{profile}/metrics/wataoka/bias.parquet",
-        f"data/{profile}/beyond/rows.parquet",
         f"data/{profile}/models/seed-0/table.parquet",
         "data/another/wataoka/verdicts/former.parquet",
     )
     former = {f"{place.rpartition('/')[0]}/former.parquet" for place in wanted}
     gone = touched(repository, *former, f"data/{profile}/xu/old-table/d.parquet")
-    swept = [path for study in TASKS for path in tables_of(study).sweep(params)]
+    swept = [path for study in TASKS for path in STUDIES[study].sweep(params)]
     assert there(repository) == kept
     assert sorted(swept) == sorted(gone)
-    assert not [path for study in TASKS for path in tables_of(study).sweep(params)]
-
-
-def test_an_entry_of_one_task_fills_no_table_of_another(repository):
-    """A key that left `respond` but still judges keeps its verdicts alone."""
-    (repository / "params.yaml").write_text((STAGED / "params.yaml").read_text())
-    params = load(repository / "params.yaml")
-    section = params.wataoka.model_copy(update={"respond": {}})
-    kept = touched(repository, "data/lab/wataoka/verdicts/judges.parquet")
-    gone = touched(repository, "data/lab/wataoka/responses/families.parquet")
-    swept = tables_of("wataoka").sweep(params.model_copy(update={"wataoka": section}))
-    assert ({*swept}, there(repository)) == (gone, kept)
 
 
 def test_only_a_valid_file_sweeps(repository, capsys):
     """The check of the command line: it tells what it took away, and takes nothing on an error."""
     text = (STAGED / "params.yaml").read_text()
     kept = touched(repository, "data/lab/wataoka/verdicts/judges.parquet")
-    gone = touched(repository, "data/lab/wataoka/verdicts/former.parquet")
+    # A key of one task fills no table of another.
+    gone = touched(repository, "data/lab/wataoka/verdicts/families.parquet")
     (repository / "params.yaml").write_text(text.replace("threshold: 0.5", "threshold: 2"))
     assert main(["check", "--out", "checked.txt"]) == 1
-    assert there(repository) == kept | gone
     (repository / "params.yaml").write_text(text)
     # Without a stage of DVC it only looks.
     assert main(["check"]) == 0
@@ -87,10 +74,10 @@ def test_only_a_valid_file_sweeps(repository, capsys):
     assert main(["check", "--out", "checked.txt"]) == 0
     assert there(repository) == kept
     (told,) = [line for line in capsys.readouterr().out.splitlines() if line.endswith("removed")]
-    assert told.startswith("data/lab/wataoka/verdicts/former.parquet: no entry of params.yaml")
+    assert told.startswith("data/lab/wataoka/verdicts/families.parquet: no entry of params.yaml")
 
 
-STUDY = StudyTables("s", ("verdicts",), {"ties": ["break"]}, {"verdicts": ["verdicts", "ties"]})
+STUDY = StudyTables("s", ("verdicts",), {"ties": ["break"]}, {"ties": "verdicts"})
 VERDICT = {
     "study": "s", "judge": "j", "task": "preference", "variant": "plain",
     "candidates": ["a", "b"], "choice": "a", "status": "ok",
@@ -100,12 +87,15 @@ VERDICT = {
 def test_a_table_is_what_lies_in_its_folders(repository):
     for folder, key in itertools.product(("verdicts", "ties"), ("b", "a")):
         rows = tables.fill([VERDICT | {"item_id": f"{folder}/{key}"}], "verdicts")
-        STUDY.write("lab", key, **{folder: rows})
+        STUDY.write("lab", key, **{folder: rows}, dropped=pd.DataFrame())
     assert STUDY.parts("lab", "ties") == ["a", "b"]
     read = STUDY.read("lab", "verdicts")
     assert read["item_id"].tolist() == ["verdicts/a", "verdicts/b", "ties/a", "ties/b"]
-    pd.testing.assert_frame_equal(STUDY.whole("lab", ["verdicts"])["verdicts"], read)
     assert STUDY.read("lab", "ratings").empty
+    assert {path.rpartition("/")[0] for path in there(repository)} == {
+        "data/lab/s/verdicts",
+        "data/lab/s/ties",
+    }
     # A base's key may be its evaluators', and a data set's that of its labels.
     names = {part(task, "key") for task in ("recognise", "finetune", "label")}
     assert names == {"key", "tuned-key", "labelled-key"}

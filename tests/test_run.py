@@ -88,11 +88,6 @@ def test_the_executed_copy_is_the_same_bytes_by_hand_and_below_dvc(notebook, tmp
     assert (tmp_path / "below.ipynb").read_bytes() == one
 
 
-def test_a_parameter_that_the_notebook_lacks_is_refused(notebook, tmp_path):
-    with pytest.raises(SelfprefError, match=r"work\.ipynb: no parameter 'b'; .* has a"):
-        run(notebook("a = 1"), tmp_path / "out.ipynb", {"b": "1"})
-
-
 def test_a_failure_is_told_shortly_on_the_terminal_and_leaves_the_former_copy(notebook, tmp_path):
     output = tmp_path / "out.ipynb"
     output.write_text("former")

@@ -1,7 +1,5 @@
 """The tables: what a valid row is, and what is refused with which words."""
 
-from functools import partial
-
 import pandas as pd
 import pytest
 
@@ -16,8 +14,6 @@ VERDICT = KEY | {
     **{"order_known": True, "repeat": 0, "probabilities": [0.25, 0.75], "mass": 1.0},
     **{"choice": "a", "stored": None, "status": "ok"},
 }
-LABEL = KEY | {"responder_a": "a", "responder_b": "b", "annotator": "human"}
-LABEL |= {"repeat": 0, "label": "a"}
 RESPONSE = KEY | {"responder": "a", "step": 0, "sample": 0, "text": "so", "status": "ok"}
 
 
@@ -28,42 +24,41 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "data/recorded/wataoka"
 
 
-def test_rows_come_back_sorted_by_key_with_lists_name_by_name_and_gaps_missing():
+def test_rows_come_back_sorted_by_key_with_lists_name_by_name_and_gaps_missing(folder):
     names = [["b", "a"], ["a", "b", "c"], ["a", "c"], ["a", "b"], ["aa", "b"]]
     rows = [
         VERDICT | {"candidates": pair, "choice": pair[0], "probabilities": None} for pair in names
     ]
     gap = {"repeat": 1, "mass": None, "choice": None, "status": "refused", "probabilities": [0, 1]}
-    table = tables.validate(pd.DataFrame([*rows, VERDICT | gap]), "verdicts", "here")
+    rows = pd.DataFrame([*rows, VERDICT | gap])
+    table = tables.validate(rows, "verdicts", "here")
     wanted = [["a", "b"], ["a", "b", "c"], ["a", "c"], ["aa", "b"], ["b", "a"], ["b", "a"]]
     assert table["candidates"].tolist() == wanted
     assert table["probabilities"].tolist() == [None] * 5 + [[0.0, 1.0]]
     assert table["repeat"].tolist() == [0] * 5 + [1]
     assert table["choice"].isna().tolist() == table["mass"].isna().tolist() == [False] * 5 + [True]
-    assert table["mass"].dtype == float
-
-
-def test_writing_and_reading_undo_each_other_whatever_lies_beside_and_in_whatever_order(folder):
-    rows = pd.DataFrame([VERDICT, VERDICT | {"repeat": 1, "probabilities": None}])
+    # What is written is read again, and the same bytes whatever the order was.
     for name, frame in (("set", rows[::-1]), ("two", rows)):
         tables.write(frame, "verdicts", folder / f"verdicts/{name}.parquet")
     one, two = ((folder / f"verdicts/{name}.parquet").read_bytes() for name in ("set", "two"))
     assert one == two
     (folder / "verdicts/stray.parquet").write_text("of a judge that was removed")
     read = tables.read("recorded", "verdicts", "wataoka", ["set"])
-    pd.testing.assert_frame_equal(read, tables.validate(rows, "verdicts", "here"))
+    pd.testing.assert_frame_equal(read, table)
 
 
-def test_what_is_not_wanted_is_not_read(folder):
-    frame = pd.DataFrame([RESPONSE])
-    tables.write(frame, "responses", folder / "responses/set.parquet")
+def test_what_is_not_wanted_is_not_read_and_a_damaged_file_is_named(folder):
+    tables.write(pd.DataFrame([RESPONSE]), "responses", folder / "responses/set.parquet")
     # Whoever reads the texts finds that one is missing.
-    frame.assign(text=None).to_parquet(folder / "responses/set.parquet")
-    read = partial(tables.read, "recorded", "responses", "wataoka", ["set"])
+    pd.DataFrame([RESPONSE | {"text": None}]).to_parquet(folder / "responses/set.parquet")
+    args = ("recorded", "responses", "wataoka", ["set"])
     wanted = {"item_id": ["set/1"], "responder": ["a"]}
-    assert read(["responder", "item_id"]).to_dict("list") == wanted
-    with pytest.raises(SelfprefError, match="column 'text' holds None"):
-        read()
+    assert tables.read(*args, ["responder", "item_id"]).to_dict("list") == wanted
+    with pytest.raises(SelfprefError, match=r"set\.parquet: text breaks `not_nullable` in .*set/1"):
+        tables.read(*args)
+    (folder / "responses/set.parquet").write_bytes(b"PAR1 not parquet")
+    with pytest.raises(SelfprefError, match=r"responses/set\.parquet: not readable"):
+        tables.read(*args)
 
 
 def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(folder):
@@ -73,65 +68,64 @@ def test_statistics_get_the_lengths_of_texts_and_each_data_set_its_own(folder):
             for item, text in texts.items()
         ]
         tables.write(pd.DataFrame(rows), "responses", folder / f"responses/{part}.parquet")
+        verdict = VERDICT | {"item_id": "one/1", "judge": part}
+        tables.write(pd.DataFrame([verdict]), "verdicts", folder / f"verdicts/{part}.parquet")
     # A data set is what has items; rows of another one are nobody's.
     item = {"study": "wataoka", "item_id": "one/1", "cluster": "one/1", "messages": []}
     for part, rows in (("one", [item]), ("read", [])):
         tables.write(tables.fill(rows, "items"), "items", folder / f"items/{part}.parquet")
-    found = STUDY.by_dataset("recorded", {"responses": COLUMNS["responses"]})
+    found = STUDY.by_dataset("recorded", COLUMNS)
     assert list(found) == ["one"]
     responses = found["one"]["responses"]
     assert "text" not in responses
     assert responses[["responder", "length"]].values.tolist() == [["model", 0], ["one", 4]]
-
-
-def test_a_refused_table_leaves_the_earlier_file_as_it_was(tmp_path):
-    path = tmp_path / "labels.parquet"
-    tables.write(pd.DataFrame([LABEL]), "labels", path)
-    before = path.read_bytes()
-    told = r"labels\.parquet: duplicate key in labels: \('wataoka', 'set/1'"
-    with pytest.raises(SelfprefError, match=told):
-        tables.write(pd.DataFrame([LABEL, LABEL | {"label": "b"}]), "labels", path)
-    assert path.read_bytes() == before
-    assert [p.name for p in tmp_path.iterdir()] == ["labels.parquet"]
+    # What came with the data set was released, what a model's file holds was asked here.
+    verdicts = found["one"]["verdicts"]
+    assert verdicts[["judge", "released"]].values.tolist() == [["model", False], ["one", True]]
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"choice": "c"}, "choice 'c', candidates ['b', 'a'] and status 'ok' contradict"),
-        ({"choice": None}, "contradict each other"),
-        ({"status": "failed"}, "contradict each other"),
-        ({"status": "fine"}, "column 'status' holds 'fine'; wanted one of ok, unparsable"),
-        ({"probabilities": [0.2]}, "contradict each other"),
-        ({"probabilities": [0.5, 1.5]}, "wanted each in 0..1"),
-        ({"probabilities": [-0.1, 0.5]}, "wanted each in 0..1"),
+        *(
+            (change, "verdicts breaks `choice, candidates, probabilities and status agree`")
+            for change in (
+                *({"choice": "c"}, {"choice": None}, {"status": "failed"}),
+                {"probabilities": [0.2]},
+            )
+        ),
+        ({"status": "fine"}, "status breaks `isin("),
+        ({"probabilities": [0.5, 1.5]}, "probabilities breaks `each in 0..1"),
+        ({"probabilities": [-0.1, 0.5]}, "probabilities breaks `each in 0..1"),
         ({"probabilities": [0.5, 0.6]}, "a sum of at most 1"),
-        ({"mass": 1.5}, "column 'mass'"),
-        ({"candidates": ["a"]}, "at least two different responders"),
-        ({"candidates": ["a", "a"]}, "at least two different responders"),
-        ({"candidates": ["a", None]}, "at least two different responders"),
-        ({"candidates": None}, "column 'candidates' holds None; wanted not null"),
-        ({"repeat": "first"}, "column 'repeat' is not int64"),
-        ({"judge": None}, "column 'judge' holds"),
-        ({"task": "poetry"}, "column 'task' holds 'poetry'"),
-        ({"remark": "x"}, "unknown column 'remark'"),
+        ({"mass": 1.5}, "mass breaks"),
+        ({"candidates": ["a"]}, "candidates breaks `two or more"),
+        ({"candidates": ["a", "a"]}, "candidates breaks `two or more"),
+        ({"candidates": ["a", None]}, "candidates breaks `two or more"),
+        ({"candidates": None}, "candidates breaks `not_nullable`"),
+        ({"repeat": "first"}, "column repeat"),
+        ({"judge": None}, "judge breaks `not_nullable`"),
+        ({"task": "poetry"}, "task breaks `isin("),
+        ({"remark": "x"}, "column 'remark' is missing, or unknown"),
     ],
 )
-def test_what_is_refused(change, told):
+def test_what_is_refused_leaves_the_earlier_file_as_it_was(tmp_path, change, told):
+    path = tmp_path / "here.parquet"
+    tables.write(pd.DataFrame([VERDICT]), "verdicts", path)
+    before = path.read_bytes()
     with pytest.raises(SelfprefError) as failure:
-        tables.validate(pd.DataFrame([VERDICT | change]), "verdicts", "here.parquet")
+        tables.write(pd.DataFrame([VERDICT | change]), "verdicts", path)
     assert str(failure.value).startswith("here.parquet: ")
     assert told in str(failure.value)
+    assert [file.read_bytes() for file in tmp_path.iterdir()] == [before]
 
 
-def test_a_missing_column_and_a_damaged_file_are_named(folder):
-    with pytest.raises(SelfprefError, match=r"here: no column 'mass'"):
-        tables.validate(pd.DataFrame([VERDICT]).drop(columns="mass"), "verdicts", "here")
-    (folder / "labels").mkdir(parents=True)
-    (folder / "labels/set.parquet").write_bytes(b"PAR1 not parquet")
-    told = r"data/recorded/wataoka/labels/set\.parquet: not readable"
+def test_no_key_stands_twice_and_no_column_is_missing():
+    told = r"here: duplicate key in verdicts: \('wataoka', 'set/1', 'j'"
     with pytest.raises(SelfprefError, match=told):
-        tables.read("recorded", "labels", "wataoka", ["set"])
+        tables.validate(pd.DataFrame([VERDICT, VERDICT | {"mass": 0.5}]), "verdicts", "here")
+    with pytest.raises(SelfprefError, match=r"here: column 'mass' is missing"):
+        tables.validate(pd.DataFrame([VERDICT]).drop(columns="mass"), "verdicts", "here")
 
 
 def test_what_a_source_does_not_tell_apart_takes_the_tables_defaults():

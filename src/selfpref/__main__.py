@@ -33,11 +33,9 @@ a row a verdict: item, responder_a, responder_b, label (people's vote), judge, o
 def _check(arguments: argparse.Namespace) -> None:
     from selfpref.commands import ceiling
     from selfpref.params import TASKS, load
-    from selfpref.studies.registry import tables_of
+    from selfpref.studies.registry import STUDIES
 
     params = load(paths.params_file(), sources=paths.root())
-    for note in ceiling.notes(params):
-        print(f"{paths.PARAMS}: {note}")
     if len(rows := ceiling.bounds(params)):
         print(ceiling.text(rows))
         ceiling.refuse(params)
@@ -46,7 +44,7 @@ def _check(arguments: argparse.Namespace) -> None:
         for folder in paths.always_there(params.profile):
             folder.mkdir(parents=True, exist_ok=True)
         for study in TASKS:
-            for path in tables_of(study).sweep(params):
+            for path in STUDIES[study].sweep(params):
                 print(f"{path}: no entry of params.yaml makes it any longer; removed")
         # A constant: only an invalid file changes what comes after.
         write_text(arguments.out, "params.yaml is valid\n")

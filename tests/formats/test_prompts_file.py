@@ -6,9 +6,9 @@ import pytest
 
 from selfpref.errors import SelfprefError
 from selfpref.formats.prompts import read
-from selfpref.params import Prompts
+from selfpref.params import Dataset
 
-ENTRY = Prompts(reader="prompts", source="mine.jsonl")
+ENTRY = Dataset(reader="prompts", source="mine.jsonl")
 DIALOGUE = [
     {"role": "user", "content": "1 + 1?"},
     {"role": "assistant", "content": "2"},

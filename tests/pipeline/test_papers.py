@@ -152,7 +152,7 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
     params = profile(study, place.url)
     name, section = params.profile, params.study(study)
     for dataset in section.datasets:
-        registry.tables_of(study).write(name, dataset, **registry.read(params, study, dataset))
+        registry.STUDIES[study].write(name, dataset, **registry.read(params, study, dataset))
     for task in TASKS[study]:
         entries = getattr(section, task)
         assert entries or task == "respond"
@@ -160,7 +160,7 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
             # What is tuned is asked next.
             for stage in (task, "recognise-tuned") if task == "finetune" else (task,):
                 made = registry.make(params, study, stage, key)
-                registry.write(name, study, part(task, key), made)
+                registry.STUDIES[study].write(name, part(task, key), **made)
     frames = run(f"{study}_metrics", params)["frames"]
     assert frames
     check = {"wataoka": wataoka, "livebench": livebench, "panickssery": panickssery, "xu": xu}
@@ -168,7 +168,7 @@ def test_a_papers_profile_runs_from_its_sets_to_its_numbers(study, place):
 
 
 def read(params, study, table):
-    return registry.tables_of(study).read(params.profile, table)
+    return registry.STUDIES[study].read(params.profile, table)
 
 
 def wataoka(params, frames):

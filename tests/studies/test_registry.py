@@ -5,53 +5,41 @@ import typing
 import pytest
 from conftest import STAGED
 
-from selfpref.params import TASKS, load
-from selfpref.params.data import JUDGMENTS
-from selfpref.params.section import Section
-from selfpref.params.whole import Params
+from selfpref.errors import SelfprefError
+from selfpref.params import Articles, Dataset, LabPrompts, Sentences, load
 from selfpref.studies import registry
 
 
-def entries(study):
-    """The kinds of entries of a study's `datasets`."""
-    kind = Params.model_fields[study].annotation.model_fields["datasets"].annotation
-    left, found = [kind], []
-    while left:
-        one = left.pop()
-        if isinstance(one, type) and issubclass(one, Section):
-            found.append(one)
-        left += typing.get_args(one)
-    return found
-
-
-@pytest.mark.parametrize("study", TASKS)
-def test_every_reader_of_the_parameters_is_registered(study):
+def test_every_reader_of_the_parameters_is_registered():
     known = {
         name
-        for entry in entries(study)
+        for entry in (Articles, Dataset, LabPrompts, Sentences)
         for name in typing.get_args(entry.model_fields["reader"].annotation)
     }
-    readers = registry.READERS[study] | registry.FILES
-    # Files of judged pairs are Wataoka's form, and it reads perplexities; scores are any study's.
-    of_pairs = {"perplexities", *JUDGMENTS}
-    assert {*readers} - known <= (set() if study == "wataoka" else of_pairs)
-    assert known <= {*readers}
+    assert set().union(registry.FILES, *registry.READERS.values()) == known
 
 
 PARAMS = load(STAGED / "params.yaml")
 
 
+def test_a_reader_of_another_study_is_refused():
+    entry = Dataset(reader="mt-bench", source="a.csv")
+    section = PARAMS.xu.model_copy(update={"datasets": {"own": entry}})
+    with pytest.raises(SelfprefError, match=r"xu\.datasets\.own: the readers of xu are xu, flores"):
+        registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
+
+
 def test_of_an_entry_for_several_models_each_stands_alone():
     found = registry._of_members(PARAMS, "wataoka", "judge", "judges")
-    names = PARAMS.models["judges"].names
-    assert [name for name, _ in found] == names
+    assert [name for name, _ in found] == PARAMS.models["judges"].names
     for name, part in found:
         assert part.wataoka.judge == {name: PARAMS.wataoka.judge["judges"]}
         assert part.models[name].model == f"data/lab/models/{{dataset}}/{name}"
         assert part.wataoka.perplexity == PARAMS.wataoka.perplexity
-    ((name, part),) = registry._of_members(PARAMS, "livebench", "tie_break", "umpire")
-    assert name == "umpire"
-    assert part.livebench.tie_break == PARAMS.livebench.tie_break
+    # Tuned evaluators are made of their entry whole.
+    for task in registry.OF_ENTRIES:
+        ((key, part),) = registry._of_members(PARAMS, "panickssery", task, "readers")
+        assert (key, part.panickssery) == ("readers", PARAMS.panickssery)
 
 
 def test_the_external_judge_of_a_group_is_its_first_other_model():
@@ -61,10 +49,3 @@ def test_the_external_judge_of_a_group_is_its_first_other_model():
     # An entry that names itself, of one model, has nobody else.
     ((name, part),) = registry._of_members(PARAMS, "xu", "refine", "solver")
     assert part.xu.refine[name].external == "solver"
-
-
-def test_tuned_evaluators_are_made_of_their_entry_whole():
-    for task in registry.OF_ENTRIES:
-        ((key, part),) = registry._of_members(PARAMS, "panickssery", task, "readers")
-        assert key == "readers"
-        assert part.panickssery.finetune == PARAMS.panickssery.finetune

@@ -5,18 +5,12 @@ all that it is asked for and every judge of a refinement found fault to the last
 are the same before and after any stage, and whatever the store holds. A call is what has one
 answer, however often it is tried; its reply is as long as its limit. Tokens of prompts are guessed:
 the words of the wording's longest prompt, an item's and responses of mean length, those to come at
-their limits. Pinned sets that are not read yet have the size and mean lengths of `sizes.csv`, a
-dialogue counted as one item: those of the releases' own copies, and of the Arena as published
-(arXiv 2309.11998, Table 1).
+their limits.
 """
 
-import json
-import os
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -35,16 +29,12 @@ COUNTS = ["calls", "prompt tokens", "reply tokens"]
 COLUMNS = ["model", "engine", "stage", *COUNTS, "known after"]
 # Tokens of the longest prompt of each wording, without its texts.
 WORDS = {"lab": 20, "chat": 100, "plain": 180, "pair-v2": 290, "authors": 700}
-SIZES = Path(__file__).with_name("sizes.csv")
 # Calls, how many responses each reads, and the limit of its reply.
 Counts = Iterator[tuple[int, int, int]]
 
 
 class _Asked(NamedTuple):
-    """One model, asked about one data set by a task's entry.
-
-    Its items have the columns of `_read`.
-    """
+    """One model, asked about one data set by a task's entry; its items as `_read` returns them."""
 
     params: Params
     task: str
@@ -64,35 +54,23 @@ class _Asked(NamedTuple):
 def _wataoka(at: _Asked) -> Counts:
     if at.task == "respond":
         yield len(at.items), 0, at.use.max_tokens
-    elif at.task == "judge":
-        asked = sampled(at.items["cluster"].unique(), at.use.questions.get(at.dataset))
-        some = at._replace(items=at.items[at.items["cluster"].isin(asked)])
-        yield at.verdicts(2 * _pairs(some), 2)
-    else:
+        return
+    wanted = at.use.questions.get(at.dataset)
+    if at.task == "perplexity":
         # Which questions are drawn depends on who responds: these have most responses.
-        most = at.items.groupby("cluster")["n"].sum().sort_values(ascending=False)
+        most = at.items.groupby("cluster")["n"].sum().nlargest(wanted or len(at.items))
         alone = at.use.without_prompt is None or at.dataset in at.use.without_prompt
-        yield (1 + alone) * most.iloc[: at.use.questions.get(at.dataset)].sum(), 1, 1
-
-
-def _pairs(at: _Asked) -> int:
-    """The pairs of responses that a judge reads."""
-    own, which = responder(at.params, at.name), at.use.pairs
-    mine = sum(len(wrote) - 1 for wrote in at.items["wrote"] if own in wrote)
-    every = int((at.items["n"] * (at.items["n"] - 1)).sum()) // 2
-    try:
-        labels = tables.read(at.params.profile, "labels", "wataoka", [at.dataset])
-    except SelfprefError:
-        labels = tables.empty("labels")
-    labels = labels[labels["item_id"].isin(at.items["item_id"])]
-    sides = labels[["item_id", "responder_a", "responder_b"]].itertuples(index=False)
-    voted = len({(item, *sorted(pair)) for item, *pair in sides})
-    if label := at.params.wataoka.label.get(at.dataset):
-        # A file of votes may be on all of them.
-        voted += label.pairs or every
+        yield (1 + alone) * most.sum(), 1, 1
+        return
+    items = at.items[at.items["cluster"].isin(sampled(at.items["cluster"].unique(), wanted))]
+    own, which, label = responder(at.params, at.name), at.use.pairs, at.params.wataoka.label
+    mine = sum(len(wrote) - 1 for wrote in items["wrote"] if own in wrote)
+    pairs = int((items["n"] * (items["n"] - 1)).sum()) // 2
+    if which != "all" and at.dataset in label:
+        pairs = min(pairs, label[at.dataset].pairs or pairs)
     if isinstance(which, int):
-        return min(which, voted) + min(which, mine)
-    return {"labelled": voted or every, "own": mine, "all": every}[which]
+        mine, pairs = min(which, mine), min(which, pairs) + min(which, mine)
+    yield at.verdicts(2 * (mine if which == "own" else pairs), 2)
 
 
 def _livebench(at: _Asked) -> Counts:
@@ -152,43 +130,17 @@ def _sets(params: Params, study: str, use: Any) -> list[str]:
     return getattr(use, "datasets", None) or [*getattr(params.study(study), held)]
 
 
-def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
-    """Items and responses as many and as long as a pinned set's; None: its size is not known."""
-    sizes = pd.read_csv(SIZES, index_col="source").to_dict("index")
-    if (size := sizes.get(Path(entry.source).stem)) is None:
-        return None
-    wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
-    places = range(min([int(size["items"]), *filter(None, wanted)]))
-    asked = [{"role": "user", "content": "x" * int(size["prompt bytes"])}]
-    items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
-    items["metadata"] = [json.dumps({"index": place}) for place in places]
-    items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
-    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(int(size["responders"]))]})
-    there = items[["item_id"]].merge(wrote, how="cross")
-    return items, there.assign(text="x" * int(size["response bytes"]))
+def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
+    """Items with who will have responded; None: not there yet.
 
-
-class _Found(NamedTuple):
-    """A data set's items, mean tokens of the responses to them, and whether they are read."""
-
-    items: pd.DataFrame
-    mean: float
-    read: bool
-
-
-def _read(params: Params, study: str, dataset: str) -> _Found | None:
-    """Items with who will have responded, and mean tokens of that; None: not there yet.
-
-    Of each item `wrote` is who, `n` how many, `asked` its tokens.
+    Of each item `wrote` is who, `n` how many, `asked` its tokens and `long` those of a response in
+    the mean.
     """
     try:
         items = tables.read(params.profile, "items", study, [dataset])
         there = tables.read(params.profile, "responses", study, [dataset])
-        foreseen = None
     except SelfprefError:
-        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
-            return None
-        items, there = foreseen
+        return None
     section, writers, tokens = params.study(study), set(), [*map(of_text, there["text"])]
     for key, use in getattr(section, "refine" if study == "xu" else "respond").items():
         if dataset in _sets(params, study, use):
@@ -198,7 +150,7 @@ def _read(params: Params, study: str, dataset: str) -> _Found | None:
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
     items["asked"] = [sum(of_text(one["content"]) for one in said) for said in items["messages"]]
-    return _Found(items, sum(tokens) / max(len(tokens), 1), foreseen is None)
+    return items.assign(long=sum(tokens) / max(len(tokens), 1))
 
 
 def _stages(params: Params) -> Iterator[tuple[str, str, str, Any, str]]:
@@ -216,9 +168,8 @@ def bounds(params: Params) -> pd.DataFrame:
     """What every stage asks of every model at most.
 
     Returns:
-        `COLUMNS`. Where items are not there yet the counts are by the size of their set, null
-        where it is not known, and `known after` is the command that reads them. No rows where
-        nothing is asked.
+        `COLUMNS`. Where items are not there yet the counts are null, and `known after` is the
+        command that reads them. No rows where nothing is asked.
     """
     params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
     read, rows = cache(partial(_read, params)), []
@@ -226,57 +177,33 @@ def bounds(params: Params) -> pd.DataFrame:
         entry, sets = hosted(params.models[model]), _sets(params, study, use)
         thought = entry.reasoning_tokens if entry and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in sets}
-        unread = [
-            f"{study}-items@{name}" for name, data in found.items() if not (data and data.read)
-        ]
-        total = Counter(dict.fromkeys(COUNTS, 0))
+        unread = [f"{study}-items@{name}" for name, items in found.items() if items is None]
+        counts = pd.Series(0, COUNTS)
         for name, dataset in product(params.names(getattr(use, "model", key)), sets):
-            if data := found[dataset]:
-                at = _Asked(params, task, use, name, dataset, data.items)
-                for calls, texts, limit in STUDIES[study](at):
-                    prompt = WORDS[use.prompts] + data.items["asked"].mean() + texts * data.mean
-                    counts = calls, calls and calls * prompt, calls * (limit + thought)
-                    total.update(dict(zip(COUNTS, map(int, counts), strict=True)))
-        row = {"model": model, "engine": params.models[model].engine}
-        row["stage"] = f"{study}.{'refine' if task == 'external' else task}.{key}"
+            if (items := found[dataset]) is not None:
+                for calls, texts, limit in STUDIES[study](
+                    _Asked(params, task, use, name, dataset, items)
+                ):
+                    read_each = WORDS[use.prompts] + (items["asked"] + texts * items["long"]).mean()
+                    counts += [calls, int(calls and calls * read_each), calls * (limit + thought)]
+        stage = f"{study}.{'refine' if task == 'external' else task}.{key}"
+        row = {"model": model, "engine": params.models[model].engine, "stage": stage}
         row["known after"] = f"dvc repro {' '.join(unread)}" if unread else ""
-        rows.append(row if None in found.values() else row | total)
+        rows.append(row if unread else row | dict(counts))
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
 
 
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
-    table, known = rows.astype(object).where(rows.notna(), ""), rows["calls"].notna()
-    foreseen = (known & rows["known after"].ne("")).any()
-    told = f"{'About' if foreseen else 'At most'} {rows['calls'].sum():,} calls"
-    if foreseen:
-        told += ", by the sizes of sets that are not read yet"
-    if not known.all():
-        told += " of what is known"
-    if foreseen or not known.all():
-        told += "; the commands read the rest and ask no model"
-    if not known.any():
-        told = "No count is known yet; the commands read the items and ask no model"
+    table = rows.astype(object).where(rows.notna(), "")
+    told = f"At most {rows['calls'].sum():,} calls"
+    if rows["calls"].isna().any():
+        told += " of what is known; the commands read the rest and ask no model"
     return (
         f"{table.to_markdown(index=False, tablefmt='simple', intfmt=',')}\n\n{told}.\n"
         "What is answered already counts too. Tokens of replies are their limits, those of prompts "
         "a\nguess: four bytes each."
     )
-
-
-def notes(params: Params) -> list[str]:
-    """What is likely wrong with an endpoint and can be right: its address, its key."""
-    found = []
-    for name, model in params.models.items():
-        endpoint = hosted(model)
-        if endpoint is None:
-            continue
-        if not endpoint.base_url.rstrip("/").endswith("/v1"):
-            told = f"{endpoint.base_url} does not end in /v1, as most servers want it"
-            found.append(f"models.{name}.base_url: {told}")
-        if endpoint.key is not None and not os.environ.get(endpoint.key):
-            found.append(f"models.{name}.key: ${endpoint.key} is not set; export it before a run")
-    return found
 
 
 def refuse(params: Params) -> None:

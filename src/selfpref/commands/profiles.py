@@ -8,14 +8,6 @@ from selfpref.files import write_text
 from selfpref.params import load
 
 
-def _active() -> str:
-    """The profile that params.yaml names."""
-    found = re.search(r"^profile:\s*([a-z-]+)", paths.params_file().read_text(), re.MULTILINE)
-    if found is None:
-        raise SelfprefError(f"{paths.PARAMS}: profile: missing; add `profile: recorded`")
-    return found[1]
-
-
 def use(profile: str) -> None:
     """Make `profile` the active one: save params.yaml to its own file, then copy the other over.
 
@@ -24,7 +16,12 @@ def use(profile: str) -> None:
     Raises:
         SelfprefError: No such profile, or its parameters are invalid.
     """
-    current, params = _active(), paths.params_file()
+    params = paths.params_file()
+    # Whatever else is wrong in the file, its name says where it is to be kept.
+    named = re.search(r"^profile:\s*([a-z0-9-]+)", params.read_text(), re.MULTILINE)
+    if named is None:
+        raise SelfprefError(f"{paths.PARAMS}: profile: missing; add `profile: recorded`")
+    current = named[1]
     if profile == current:
         load(params, sources=paths.root())
         return

@@ -49,21 +49,13 @@ class _Plain(papermill.translators.PythonTranslator):  # type: ignore[misc]
 papermill.translators.papermill_translators.register("python", _Plain)
 
 
-def _owner() -> psutil.Process | None:
-    """The DVC process that this one belongs to, if any."""
+def _owner() -> int | None:
+    """The number of the DVC process that this one belongs to, if any."""
     for process in psutil.Process().parents():
         with suppress(psutil.Error):
             if any(Path(word).name == "dvc" for word in process.cmdline()[:3]):
-                return process
+                return process.pid
     return None
-
-
-def _alive(process: psutil.Process) -> bool:
-    """Whether a process runs; one that has ended and waits to be collected does not."""
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 @contextmanager
@@ -91,51 +83,36 @@ def _passing_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def _watch() -> Iterator[None]:
+def _watch(scratch: Path) -> Iterator[None]:
     """Copy the kernel's progress to the terminal; end with DVC, which leaves its children alive."""
-    done = threading.Event()
-    owner, before = _owner(), dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
-        bars = Path(scratch) / "progress"
-        bars.touch()
-        os.environ[progress.VARIABLE] = str(bars)
-        # Neither the user's IPython profile nor its history belongs to a reproduction.
-        os.environ["IPYTHONDIR"] = str(Path(scratch) / "ipython")
-        os.environ["PYTHONHASHSEED"] = "0"
+    owner, done, bars, before = _owner(), threading.Event(), scratch / "progress", dict(os.environ)
+    bars.touch()
+    # Neither the user's IPython profile nor its history belongs to a reproduction.
+    os.environ |= {progress.VARIABLE: str(bars), "IPYTHONDIR": str(scratch / "ipython")}
+    os.environ["PYTHONHASHSEED"] = "0"
 
-        def follow() -> None:
-            with open(bars, encoding="utf-8", errors="replace", newline="") as stream:
-                while True:
-                    last = done.wait(POLL)
-                    sys.stderr.write(stream.read())
-                    sys.stderr.flush()
-                    if last:
-                        return
-                    if owner is not None and not _alive(owner):
-                        for child in psutil.Process().children(recursive=True):
-                            child.kill()
-                        os._exit(1)
+    def follow() -> None:
+        with open(bars, encoding="utf-8", errors="replace", newline="") as stream:
+            last = False
+            while not last:
+                last = done.wait(POLL)
+                sys.stderr.write(stream.read())
+                sys.stderr.flush()
+                # A DVC that was killed is no longer above its stage.
+                if owner and owner not in [above.pid for above in psutil.Process().parents()]:
+                    for child in psutil.Process().children(recursive=True):
+                        child.kill()
+                    os._exit(1)
 
-        thread = threading.Thread(target=follow, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-            os.environ.clear()
-            os.environ.update(before)
-
-
-def _check_parameters(notebook: Path, parameters: Mapping[str, str]) -> None:
-    """Refuse parameters that the notebook's parameter cell does not have."""
-    known = papermill.inspect_notebook(str(notebook))
-    for name in parameters:
-        if name not in known:
-            raise SelfprefError(
-                f"{notebook.name}: no parameter {name!r}; its cell tagged `parameters` has "
-                f"{', '.join(known) or 'none'}"
-            )
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -160,9 +137,10 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
     """Papermill's forty lines in one or two."""
+    told = error.evalue.strip()
     if error.ename == SelfprefError.__name__:
-        return SelfprefError(error.evalue.strip())
-    reason, _, _ = error.evalue.strip().partition("\n")
+        return SelfprefError(told)
+    reason = told.partition("\n")[0]
     return SelfprefError(f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}")
 
 
@@ -182,16 +160,16 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
             written there.
     """
     check_place(output)
-    _check_parameters(notebook, parameters)
     section = section_of(parameters["stage"]) if "stage" in parameters else {}
     values = {**parameters, "section": section} if section else parameters
-    output.parent.mkdir(parents=True, exist_ok=True)
     failed = output.with_suffix(".failed.ipynb")
     given = of_source(nbformat.read(notebook, as_version=4), section.get("profile", ""))
-    with _watch(), tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
+    # Sockets lie in the folder; by the default name two runs could take the same.
+    kernel = {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}
+    with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
-            with _passing_interrupts():
+            with _watch(Path(scratch)), _passing_interrupts():
                 node = papermill.execute_notebook(
                     given,
                     str(executed),
@@ -200,10 +178,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
                     progress_bar=False,
                     record_timing=False,
                     shutdown_kernel="immediate",
-                    # Sockets lie in the folder; by the default name two runs could take the same.
-                    config=Config(
-                        {"KernelManager": {"transport": "ipc", "ip": f"kernel-ipc-{os.getpid()}"}}
-                    ),
+                    config=Config({"KernelManager": kernel}),
                 )
         except PapermillExecutionError as error:
             write_text(failed, executed.read_text(encoding="utf-8"))

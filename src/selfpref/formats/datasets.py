@@ -11,7 +11,7 @@ from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.records import kind, records
 from selfpref.formats.rows import Frames, filled, numbers, refuse, renamed, tables_of
-from selfpref.params import Dataset, Dialogues
+from selfpref.params import Dataset
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> Frames:
@@ -38,7 +38,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     return found
 
 
-def judges_of(dataset: str, entry: Dataset | Dialogues, known: Iterable[str]) -> set[str]:
+def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
     """The judges to read of a source: those that its entry names, or all.
 
     Args:

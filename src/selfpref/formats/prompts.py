@@ -21,14 +21,14 @@ import pandas as pd
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats.records import json_lines
-from selfpref.params import Prompts
+from selfpref.params import Dataset
 from selfpref.seeds import sampled
 
 KNOWN = ("id", "prompt", "messages", "category", "cluster")
 TURNS = ("user", "assistant")
 
 
-def read(dataset: str, entry: Prompts, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The items of a user's file.
 
     Args:

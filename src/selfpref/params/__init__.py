@@ -8,13 +8,8 @@ executed notebook shows is what was run.
 
 from selfpref.params.data import Articles as Articles
 from selfpref.params.data import Dataset as Dataset
-from selfpref.params.data import Dialogues as Dialogues
-from selfpref.params.data import LabContest as LabContest
 from selfpref.params.data import LabPrompts as LabPrompts
 from selfpref.params.data import LabRequests as LabRequests
-from selfpref.params.data import Problems as Problems
-from selfpref.params.data import Prompts as Prompts
-from selfpref.params.data import Questions as Questions
 from selfpref.params.data import Requests as Requests
 from selfpref.params.data import Sentences as Sentences
 from selfpref.params.laboratory import Lab as Lab

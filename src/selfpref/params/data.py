@@ -1,159 +1,84 @@
 """Where a study's items come from: releases, sets of the Hugging Face Hub, the testbed."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, model_validator
 
-from selfpref.params.section import Aliases, RepositoryPath, Section, Study
+from selfpref.params.section import Aliases, Name, Natural, Positive, RepositoryPath, Section, Study
 
+Release = Literal["mt-bench", "vicuna80", "elobench", "llm-sp", "livebench", "panickssery", "xu"]
 # Files of judgments, whosever they are: they may call a model by several names.
-JUDGMENTS = ("pairs", "fastchat", "arena", "alpaca-eval", "reviews")
+Judgments = Literal["pairs", "fastchat", "arena", "alpaca-eval", "reviews"]
+Dialogues = Literal["chatbot-arena", "mt-bench-hub"]
+Hub = Literal["livebench-hub", Dialogues]
+Problems = Literal["commongen-hard", "math", "requests"]
+JUDGMENTS: tuple[str, ...] = get_args(Judgments)
+# Keys that mean something to some readers alone.
+TAKEN_BY: dict[str, tuple[str, ...]] = {
+    "aliases": JUDGMENTS,
+    "sample": ("llm-sp", "prompts", *get_args(Hub)),
+    "languages": ("chatbot-arena",),
+    "moderation": ("chatbot-arena",),
+    "first": (*get_args(Problems), "flores"),
+    "form": ("articles",),
+}
 
 
 class Source(Section):
     """Where items come from.
 
     Attributes:
-        study: The study whose tables it fills; left out, the one in whose section it stands.
-        reader: What reads it.
+        study: The study whose tables it fills: the one in whose section it stands.
+        reader: What reads it (`selfpref.studies.registry`).
         source: What is read: a list of pinned files, a user's file, the testbed's folder.
     """
 
-    study: Study
+    study: Study = Field(default="wataoka", exclude=True)
     reader: str
     source: RepositoryPath
 
-
-class Dataset(Source):
-    """One source of recorded judgments: a release, or a user's own file.
-
-    Attributes:
-        reader: The release's reader; `pairs` for a user's own JSONL or CSV file of judgments,
-            `scores` for one of true scores, `perplexities` for one of perplexities.
-        source: A release's list of pinned files, or the user's file.
-        judges: The judges to read; the others of the source are left out. Left out: all.
-        aliases: Other names of judges and responders, for a file of judgments; `judges` has the new
-            ones, as have all tables.
-        sample: Of LLM-SP: so many questions of each set, drawn by their ids. Left out: all.
-    """
-
-    judges: Annotated[list[str], Field(min_length=1)] | None = None
-    aliases: Aliases = {}
-    sample: Annotated[int, Field(ge=1)] | None = None
-
     @model_validator(mode="after")
-    def _may_have_aliases(self) -> "Dataset":
-        if self.aliases and self.reader not in JUDGMENTS:
-            raise ValueError(f"aliases: only for files of judgments ({', '.join(JUDGMENTS)})")
-        if self.sample and self.reader != "llm-sp":
-            raise ValueError("sample: only for `reader: llm-sp`; remove it")
+    def _fits_its_reader(self) -> "Source":
+        for key, readers in TAKEN_BY.items():
+            if getattr(self, key, None) and self.reader not in readers:
+                raise ValueError(f"{key}: only for `reader: {' or '.join(readers)}`; remove it")
         return self
 
 
-class WataokaData(Dataset):
-    """Verdicts on pairs of responses, or true scores or perplexities of responses."""
-
-    study: Literal["wataoka"] = "wataoka"
-    reader: Literal[
-        "mt-bench",
-        "vicuna80",
-        "elobench",
-        "llm-sp",
-        "pairs",
-        "scores",
-        "perplexities",
-        "fastchat",
-        "arena",
-        "alpaca-eval",
-        "reviews",
-    ]
-
-
-class LivebenchData(Dataset):
-    """Verdicts on all responses to an item, or true scores of them."""
-
-    study: Literal["livebench"] = "livebench"
-    reader: Literal["livebench", "scores"]
-
-
-class PanicksseryData(Dataset):
-    """Answers about summaries, or true scores of them."""
-
-    study: Literal["panickssery"] = "panickssery"
-    reader: Literal["panickssery", "scores"]
-
-
-class XuData(Dataset):
-    """Refined texts and what judges said of them, or true scores of them."""
-
-    study: Literal["xu"] = "xu"
-    reader: Literal["xu", "scores"]
-
-
-class Dialogues(Source):
-    """Dialogues of two models with people's votes, from the Hugging Face Hub.
+class Dataset(Source):
+    """A release, a set of the Hub, or a user's own file.
 
     Attributes:
-        reader: Chatbot Arena's 33,000 dialogues, or MT-Bench's votes with the texts.
-        source: The file that pins repository, revision and split.
+        reader: The release's or the set's; for a user's own JSONL or CSV file `pairs` or another
+            format of judgments, `scores` (true ones), `perplexities`, `prompts` (models respond to
+            them) or `requests` (models refine what they write).
+        judges: The judges to read; the others of the source are left out. Of dialogues: a vote that
+            is on none of their responses is left out, and of Chatbot Arena `sample` has as many
+            dialogues of each of them as of the others, as far as there are. Left out: all.
+        aliases: Other names of judges and responders, for a file of judgments; `judges` has the new
+            ones, as have all tables.
+        sample: So many dialogues, questions or prompts, drawn by their ids. Left out: all.
+        first: So many problems or requests, from the first. Left out: all.
         turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
             on `multi`-turn ones (the second).
         ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
-        sample: So many dialogues (MT-Bench: questions), drawn by their ids. Left out: all.
-        judges: Models of the set; a vote that is on none of their responses is left out, and of
-            Chatbot Arena `sample` has as many dialogues of each of them as of the others, as far as
-            there are. Left out: all.
-        languages: As the set names them, such as `English`. Left out: all. Chatbot Arena only.
-        moderation: Classifiers of the set; a dialogue that one of them flags is left out. Chatbot
-            Arena only.
+        languages: As Chatbot Arena names them, such as `English`. Left out: all.
+        moderation: Its classifiers; a dialogue that one of them flags is left out.
     """
 
-    study: Literal["wataoka"] = "wataoka"
-    reader: Literal["chatbot-arena", "mt-bench-hub"]
+    reader: Literal[Release, Judgments, Hub, Problems, "prompts", "scores", "perplexities"]
+    judges: Annotated[list[str], Field(min_length=1)] | None = None
+    aliases: Aliases = {}
+    sample: Positive | None = None
+    first: Positive | None = None
     turns: Literal["all", "single", "multi"] = "all"
     ties: Literal["keep", "drop"] = "keep"
-    sample: Annotated[int, Field(ge=1)] | None = None
-    judges: Annotated[list[str], Field(min_length=1)] | None = None
     languages: Annotated[list[str], Field(min_length=1)] | None = None
     moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
 
-    @model_validator(mode="after")
-    def _is_there(self) -> "Dialogues":
-        if self.reader == "mt-bench-hub" and (self.languages or self.moderation):
-            raise ValueError("MT-Bench has neither languages nor moderation; remove them")
-        return self
-
-
-class Prompts(Source):
-    """A user's own prompts, to which models respond.
-
-    Attributes:
-        reader: `prompts`: a JSONL file, a prompt or a dialogue a line.
-        source: The file.
-        sample: So many prompts, drawn by their ids. Left out: all.
-    """
-
-    study: Literal["wataoka"] = "wataoka"
-    reader: Literal["prompts"]
-    sample: Annotated[int, Field(ge=1)] | None = None
-
-
-class Questions(Source):
-    """One category of LiveBench's questions, from the Hugging Face Hub.
-
-    Attributes:
-        reader: LiveBench's questions with their answer keys.
-        source: The file that pins repository, revision and split.
-        sample: So many questions, drawn by their ids. Left out: all.
-    """
-
-    study: Literal["livebench"] = "livebench"
-    reader: Literal["livebench-hub"]
-    sample: Annotated[int, Field(ge=1)] | None = None
-
 
 class LabPrompts(Source):
-    """Prompts of the testbed, to which its models respond.
+    """Prompts of the testbed, or of its contests (over six categories).
 
     Attributes:
         reader: `lab`.
@@ -162,39 +87,25 @@ class LabPrompts(Source):
         prompts: How many.
     """
 
-    study: Literal["wataoka"] = "wataoka"
     reader: Literal["lab"]
-    seed: Annotated[int, Field(ge=0)]
-    prompts: Annotated[int, Field(ge=1)]
-
-
-class LabContest(Source):
-    """Prompts of the testbed's contests, over six categories; attributes as for `LabPrompts`."""
-
-    study: Literal["livebench"] = "livebench"
-    reader: Literal["lab"]
-    seed: Annotated[int, Field(ge=0)]
-    prompts: Annotated[int, Field(ge=6)]
+    seed: Natural
+    prompts: Positive
 
 
 class LabRequests(Source):
-    """Requests of the testbed's refinement: how many of each task.
+    """Requests of the testbed's refinement: how many of each task; else as `LabPrompts`.
 
     Attributes:
-        reader: `lab`.
-        source: The testbed's folder in `src`.
-        seed: Of the draw.
         translations: Sentences of the invented language.
         concepts: Lists of words to use.
         sums: Sums.
     """
 
-    study: Literal["xu"] = "xu"
     reader: Literal["lab"]
-    seed: Annotated[int, Field(ge=0)]
-    translations: Annotated[int, Field(ge=1)]
-    concepts: Annotated[int, Field(ge=1)]
-    sums: Annotated[int, Field(ge=1)]
+    seed: Natural
+    translations: Positive
+    concepts: Positive
+    sums: Positive
 
 
 class Sentences(Source):
@@ -202,7 +113,6 @@ class Sentences(Source):
 
     Attributes:
         reader: `flores`.
-        source: The file that pins repository, revision and split.
         code: The source language in the set, such as `yor_Latn`.
         language: The same in words, for the prompts.
         target_code: The language to translate into.
@@ -210,27 +120,12 @@ class Sentences(Source):
         first: So many sentences, from the first. Left out: all.
     """
 
-    study: Literal["xu"] = "xu"
     reader: Literal["flores"]
     code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")]
-    language: Annotated[str, Field(min_length=1)]
+    language: Name
     target_code: Annotated[str, Field(pattern="^[a-z]{3}_[A-Z][a-z]{3}$")] = "eng_Latn"
-    target: Annotated[str, Field(min_length=1)] = "English"
-    first: Annotated[int, Field(ge=1)] | None = None
-
-
-class Problems(Source):
-    """Concepts to use in a text (CommonGen-Hard), mathematics (MATH), or a user's own requests.
-
-    Attributes:
-        reader: The set; `requests` for a user's own JSONL file.
-        source: The file that pins it, or the user's file.
-        first: So many, from the first. Left out: all.
-    """
-
-    study: Literal["xu"] = "xu"
-    reader: Literal["commongen-hard", "math", "requests"]
-    first: Annotated[int, Field(ge=1)] | None = None
+    target: Name = "English"
+    first: Positive | None = None
 
 
 class Articles(Source):
@@ -239,8 +134,6 @@ class Articles(Source):
     Attributes:
         reader: The testbed's articles (their kind is the entry's key), XSum, CNN/DailyMail, or
             `articles`: a user's own file, with whatever summaries it holds.
-        source: The file that pins repository, revision and split; the testbed's folder in `src`; a
-            user's JSONL file.
         form: Which summary of a user's articles is asked for: one sentence as of XSum, or
             highlights as of CNN/DailyMail. Left out: one sentence.
         seed: Of the testbed's articles.
@@ -248,21 +141,16 @@ class Articles(Source):
         train: The first of them, on which evaluators may be tuned; the others are judged.
     """
 
-    study: Literal["panickssery"] = "panickssery"
     reader: Literal["lab", "xsum", "cnn-dailymail", "articles"]
     form: Literal["xsum", "cnn-dailymail"] | None = None
-    seed: Annotated[int, Field(ge=0)] = 0
+    seed: Natural = 0
     articles: Annotated[int, Field(ge=2)]
-    train: Annotated[int, Field(ge=0)]
+    train: Natural
 
     @model_validator(mode="after")
-    def _whole(self) -> "Articles":
+    def _some_are_judged(self) -> "Articles":
         if self.train >= self.articles:
-            raise ValueError(
-                f"train: no article is left to be judged; set it below {self.articles}"
-            )
-        if self.form is not None and self.reader != "articles":
-            raise ValueError("form: only of a user's own articles; remove it")
+            raise ValueError(f"train: nothing is left to be judged; set it below {self.articles}")
         return self
 
     @property
@@ -271,4 +159,4 @@ class Articles(Source):
         return self.form or "xsum" if self.reader == "articles" else self.reader
 
 
-Requests = LabRequests | Sentences | Problems
+Requests = LabRequests | Sentences | Dataset

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from selfpref.params.section import Section
+from selfpref.params.section import Natural, Positive, Section
 
 
 class LabDialogues(Section):
@@ -19,10 +19,10 @@ class LabDialogues(Section):
     """
 
     families: Annotated[int, Field(ge=2, le=8)]
-    onlookers: Annotated[int, Field(ge=0)]
-    base_steps: Annotated[int, Field(ge=1)]
-    tune_steps: Annotated[int, Field(ge=1)]
-    contest_steps: Annotated[int, Field(ge=1)]
+    onlookers: Natural
+    base_steps: Positive
+    tune_steps: Positive
+    contest_steps: Positive
 
 
 class LabSummaries(Section):
@@ -33,8 +33,8 @@ class LabSummaries(Section):
         tune_steps: Optimiser steps of each source.
     """
 
-    base_steps: Annotated[int, Field(ge=1)]
-    tune_steps: Annotated[int, Field(ge=1)]
+    base_steps: Positive
+    tune_steps: Positive
 
 
 class LabRefinement(Section):
@@ -46,9 +46,9 @@ class LabRefinement(Section):
         solver_steps: Optimiser steps of the model of the other two tasks.
     """
 
-    translator_steps: Annotated[int, Field(ge=1)]
-    tune_steps: Annotated[int, Field(ge=1)]
-    solver_steps: Annotated[int, Field(ge=1)]
+    translator_steps: Positive
+    tune_steps: Positive
+    solver_steps: Positive
 
 
 class Lab(Section):
@@ -62,7 +62,7 @@ class Lab(Section):
         refinement: Those of Xu et al.; left out: none.
     """
 
-    seeds: list[Annotated[int, Field(ge=0)]]
+    seeds: list[Natural]
     dialogues: LabDialogues | None = None
     summaries: LabSummaries | None = None
     refinement: LabRefinement | None = None

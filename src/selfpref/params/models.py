@@ -1,29 +1,19 @@
 """The section `models`: one entry a model, and the engine that runs it."""
 
+import json
 import re
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, model_validator
 from pydantic.functional_validators import AfterValidator
-from pydantic_core import PydanticCustomError
 
-from selfpref.params.section import RepositoryPath, Section, Slug, inside
+from selfpref.params.section import Name, Positive, RepositoryPath, Section, Slug, inside
 
 OPENAI = "https://api.openai.com/v1"
-# The type of errors that do not repeat the value, which may be a secret.
-CONCEALED = "concealed"
 # Chat formats by name: of models that were published without one, and `plain` for base models.
 FORMATS = (
-    "vicuna",
-    "koala",
-    "oasst-pythia",
-    "dolly-v2",
-    "stablelm-tuned-alpha",
-    "llama-2",
-    "llama-3",
-    "llama-3.1",
-    "plain",
+    *("vicuna", "koala", "oasst-pythia", "dolly-v2", "stablelm-tuned-alpha"),
+    *("llama-2", "llama-3", "llama-3.1", "plain"),
 )
 # What a request holds by other keys of the entry and of the task, and what would make another kind
 # of reply of it.
@@ -34,11 +24,15 @@ OWN_FIELDS = frozenset(
         *("add_generation_prompt", "continue_final_message", "response_format", "tools"),
     }
 )
+# What looks like a secret, and keys of JSON under which one stands.
+SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
 SECRET_NAME = re.compile(
-    r"api[-_]?key|authorization|.*(secret|password|credential).*|((access|auth|bearer)[-_]?)?token",
+    r'"(api[-_]?key|authorization|[^"]*(secret|password|credential)[^"]*|'
+    r'((access|auth|bearer)[-_]?)?token)":',
     re.IGNORECASE,
 )
-SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
+# A system message as it is, or its text in front of the first user message.
+System = Literal["keep", "fold"]
 
 
 class Named(Section):
@@ -49,18 +43,7 @@ class Named(Section):
             slug). Left out: the entry's key.
     """
 
-    responder: Annotated[str, Field(min_length=1)] | None = None
-
-
-class Asked(Named):
-    """What every entry may say of a model that is asked in chat messages.
-
-    Attributes:
-        system: `keep` the system message of a prompt as it is; or `fold` its text into the first
-            user message, in front, for models that refuse a system turn.
-    """
-
-    system: Literal["keep", "fold"] = "keep"
+    responder: Name | None = None
 
 
 def _file(gguf: str) -> str:
@@ -77,7 +60,7 @@ def _template(name: str) -> str:
     return inside(name)
 
 
-class Transformers(Asked):
+class Transformers(Named):
     """A model on this machine's own weights.
 
     Attributes:
@@ -100,6 +83,8 @@ class Transformers(Asked):
         attention: `sdpa` computes shared prefixes once; the others run on padded rows.
         batch_tokens: Tokens in one forward pass. Left out: 2048; on GPUs, what their free memory
             holds.
+        system: `keep` the system message of a prompt as it is; or `fold` its text into the first
+            user message, in front, for models that refuse a system turn.
         threads: CPU threads; left out: torch's own choice.
         processes: So many hold the model and share its calls; beside each other they are faster
             than threads. On a CPU alone.
@@ -115,39 +100,35 @@ class Transformers(Asked):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
-    batch_tokens: Annotated[int, Field(ge=1)] | None = None
-    threads: Annotated[int, Field(ge=1)] | None = None
-    processes: Annotated[int, Field(ge=1)] = 1
+    batch_tokens: Positive | None = None
+    system: System = "keep"
+    threads: Positive | None = None
+    processes: Positive = 1
 
     @model_validator(mode="after")
     def _keys_agree(self) -> "Transformers":
+        if bool(self.model) == bool(self.gguf) or bool(self.gguf) != bool(self.sha256):
+            raise ValueError("give either `model` or `gguf`, the latter with its `sha256`")
+        if self.gguf and self.revision:
+            raise ValueError("revision: of a model of the Hub; a `gguf` has its `sha256`")
+        if bool(self.names) != ("{name}" in self.model) or (self.names and self.responder):
+            raise ValueError("names goes with `{name}` in `model`, and without `responder`")
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
             raise ValueError("processes: for one model on a CPU; remove the key")
-        if bool(self.model) == (self.gguf is not None):
-            raise ValueError("give either `model` or `gguf`")
-        if (self.gguf is None) != (self.sha256 is None) or (self.gguf and self.revision):
-            raise ValueError("`gguf` is pinned by `sha256`, a `model` of the Hub by `revision`")
-        if (self.names is not None) != ("{name}" in self.model):
-            raise ValueError("names and `{name}` in the folder go together")
-        if self.names is not None and self.responder is not None:
-            raise ValueError("responder: models of one entry have their own names")
         return self
 
 
 def _address(url: str) -> str:
-    found = urlsplit(url)
-    if found.scheme not in ("http", "https") or not found.hostname:
-        raise ValueError("give an http or https address such as http://127.0.0.1:8000/v1")
-    if found.username or found.password or found.query:
-        raise PydanticCustomError(CONCEALED, "an address holds no secrets; see `key`")
+    if not re.fullmatch(r"https?://[^@?\s]+", url):
+        raise ValueError(
+            "give an http or https address without secrets, such as http://127.0.0.1:8000/v1"
+        )
     return url.rstrip("/")
 
 
 def _variable(name: str) -> str:
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
-        raise PydanticCustomError(
-            CONCEALED, "give the name of an environment variable, never the key"
-        )
+        raise ValueError("give the name of an environment variable, never the key")
     return name
 
 
@@ -155,26 +136,19 @@ def _fields(extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Refuse what an entry says by other keys, and what looks like a secret."""
     if taken := sorted(OWN_FIELDS & extra.keys()):
         raise ValueError(f"{taken[0]!r} is set by the entry's own keys or by the task; remove it")
-    if _looks_secret(extra):
-        raise PydanticCustomError(CONCEALED, "a request's fields hold no secrets; see `key`")
+    if SECRET.search(told := json.dumps(extra)) or SECRET_NAME.search(told):
+        raise ValueError("a request's fields hold no secrets; see `key`")
     return extra
 
 
-def _looks_secret(value: JsonValue) -> bool:
-    if isinstance(value, dict):
-        return any(map(SECRET_NAME.fullmatch, value)) or _looks_secret([*value.values()])
-    if isinstance(value, list):
-        return any(map(_looks_secret, value))
-    return isinstance(value, str) and SECRET.search(value) is not None
-
-
-class Hosted(Asked):
+class Hosted(Named):
     """A model behind the OpenAI chat API.
 
     Attributes:
         engine: `openai`: anything that speaks its chat completions.
         model: The id by which the endpoint knows it.
         base_url: The endpoint's address, with its `/v1`.
+        system: As for `Transformers`.
         key: The environment variable that holds the key; left out: the endpoint wants none.
         server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
             gives perplexities.
@@ -197,28 +171,27 @@ class Hosted(Asked):
     """
 
     engine: Literal["openai"]
-    model: Annotated[str, Field(min_length=1)]
+    model: Name
     base_url: Annotated[str, AfterValidator(_address)] = OPENAI
     key: Annotated[str, AfterValidator(_variable)] | None = None
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
+    system: System = "keep"
     top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
-    reasoning_tokens: Annotated[int, Field(ge=1)] = 4096
+    reasoning_tokens: Positive = 4096
     extra: Annotated[dict[str, JsonValue], AfterValidator(_fields)] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
-    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
+    requests_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6
-    max_calls: Annotated[int, Field(ge=1)] | None = None
+    max_calls: Positive | None = None
 
     @model_validator(mode="after")
-    def _settings_agree(self) -> "Hosted":
+    def _has_a_key(self) -> "Hosted":
         if self.base_url == OPENAI and self.key is None:
             raise ValueError("key is missing; add `key: OPENAI_API_KEY`")
-        if "reasoning_tokens" in self.model_fields_set and not self.reasons:
-            raise ValueError("reasoning_tokens: only a model that reasons needs them; remove it")
         return self
 
     @property
@@ -241,7 +214,7 @@ class Ray(Named):
     engine: Literal["ray"]
     inner: Annotated[Transformers | Hosted, Field(discriminator="engine")]
     address: Literal["local", "auto"] = "local"
-    workers: Annotated[int, Field(ge=1)]
+    workers: Positive
     gpus: Annotated[float, Field(ge=0)] = 0
 
     @model_validator(mode="before")

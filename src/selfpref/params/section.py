@@ -1,6 +1,5 @@
-"""What every part of params.yaml is: a model that refuses unknown keys; kinds of keys."""
+"""What every part of params.yaml is: a model that refuses unknown keys; kinds of values."""
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -8,16 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.functional_validators import AfterValidator
 
 from selfpref.errors import SelfprefError
-
-SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-
-
-def _slug(key: str) -> str:
-    if not SLUG.fullmatch(key):
-        raise ValueError(
-            "keys are slugs of a-z, 0-9 and single hyphens (a dot or slash breaks DVC)"
-        )
-    return key
 
 
 def inside(path: str) -> str:
@@ -27,19 +16,16 @@ def inside(path: str) -> str:
     return path
 
 
-def _with_svg(formats: list[str]) -> list[str]:
-    if "svg" not in formats:
-        raise ValueError("give a list with svg, which the chapters show")
-    return formats
-
-
-Slug = Annotated[str, AfterValidator(_slug)]
+# Keys are parts of DVC's addresses, where a dot or a slash means something else.
+Slug = Annotated[str, Field(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 RepositoryPath = Annotated[str, AfterValidator(inside)]
 Name = Annotated[str, Field(min_length=1)]
 # Other names of judges and responders: as a file has them, and as they are to be called.
 Aliases = dict[Name, Name]
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Study = Literal["wataoka", "panickssery", "xu", "livebench"]
-Formats = Annotated[list[Literal["svg", "pdf", "tex"]], AfterValidator(_with_svg)]
 
 
 class Section(BaseModel):

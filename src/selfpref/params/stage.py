@@ -19,29 +19,25 @@ from selfpref.paths import PARAMS, params_file, root
 def _declared(stage: str, params: Params) -> list[list[str]]:
     """The paths that dvc.yaml lists under a stage's `params`, its `${key}` and `${item}` filled."""
     name, _, key = stage.partition("@")
-    stages = mapping(root() / "dvc.yaml").get("stages", {})
-    if name not in stages:
-        raise SelfprefError(f"dvc.yaml: no stage {name!r}; correct its name")
-    made, names = stages[name], {"key": key}
-    if "matrix" in made:
-        # No study's name has a hyphen; a profile's may.
-        parts = zip(made["matrix"], key.split("-", len(made["matrix"]) - 1), strict=True)
-        names |= {f"item.{dimension}": value for dimension, value in parts}
-    elif isinstance(over := made.get("foreach"), str):
-        path = over.removeprefix("${").removesuffix("}")
-        entries = reduce(_below, path.split("."), params)
+    made = _below(mapping(root() / "dvc.yaml")["stages"], name, "dvc.yaml")
+    # Of a matrix over studies and profiles; no study's name has a hyphen.
+    names = {"key": key, "item.study": key.partition("-")[0]}
+    if isinstance(made.get("foreach"), str):
+        entries = reduce(_below, made["foreach"].strip("${}").split("."), params)
         if isinstance(entries, Mapping):
-            if key not in entries:
-                raise SelfprefError(f"{PARAMS}: {path}.{key}: missing; add it")
-            names |= {f"item.{field}": value for field, value in entries[key]}
+            names |= {f"item.{field}": value for field, value in _below(entries, key)}
     return [
         re.sub(r"\$\{([\w.]+)\}", lambda found: names[found[1]], entry).split(".")
         for entry in made.get("do", made)["params"]
     ]
 
 
-def _below(part: Any, name: str) -> Any:
-    return part[name] if isinstance(part, Mapping) else getattr(part, name)
+def _below(part: Any, name: str, file: str = PARAMS) -> Any:
+    if not isinstance(part, Mapping):
+        return getattr(part, name)
+    if name not in part:
+        raise SelfprefError(f"{file}: {name!r} is missing; add it, or correct the stage's name")
+    return part[name]
 
 
 def _only(part: Any, paths: Sequence[list[str]]) -> Any:
@@ -86,9 +82,9 @@ def gather(stage: str, section: Mapping[str, Any]) -> Params:
 
 
 def section_of(stage: str) -> dict[str, Any]:
-    """What a stage declares, as values of JSON: as params.yaml has it, and the defaults.
+    """What a stage declares, as values of JSON: as params.yaml has it.
 
     Raises:
         SelfprefError: As `gather`.
     """
-    return gather(stage, {}).model_dump(mode="json", exclude={"models"})
+    return gather(stage, {}).model_dump(mode="json", exclude={"models"}, exclude_unset=True)

@@ -4,12 +4,13 @@ What a section holds beside mappings of entries are its settings: which rows ent
 compared with what.
 """
 
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from selfpref.params import data, uses
-from selfpref.params.section import Section, Slug
+from selfpref.params import uses
+from selfpref.params.data import Articles, Dataset, LabPrompts, Requests
+from selfpref.params.section import Natural, Section, Share, Slug
 
 
 class Bootstrap(Section):
@@ -20,26 +21,7 @@ class Bootstrap(Section):
     method: Literal["percentile", "bca"]
 
 
-class StudySection(Section):
-    """What the sections of the studies have in common."""
-
-    def settings(self) -> dict[str, Any]:
-        """How the study counts: all but the mappings of entries.
-
-        Raises:
-            AttributeError: A stage that has a part of the section does not declare one of them.
-        """
-        mappings = {
-            name
-            for name, field in type(self).model_fields.items()
-            if get_origin(field.annotation) is dict
-        }
-        return {
-            name: getattr(self, name) for name in type(self).model_fields if name not in mappings
-        }
-
-
-class Wataoka(StudySection):
+class Wataoka(Section):
     """The study of Wataoka et al.: pairs of responses.
 
     Attributes:
@@ -65,13 +47,7 @@ class Wataoka(StudySection):
         scale: `log-perplexity` (nats a token) or `perplexity`, its exponential.
     """
 
-    datasets: dict[
-        Slug,
-        Annotated[
-            data.WataokaData | data.Dialogues | data.Prompts | data.LabPrompts,
-            Field(discriminator="reader"),
-        ],
-    ]
+    datasets: dict[Slug, Annotated[Dataset | LabPrompts, Field(discriminator="reader")]]
     respond: dict[Slug, uses.Respond]
     label: dict[Slug, uses.Label]
     judge: dict[Slug, uses.Judge]
@@ -86,13 +62,17 @@ class Wataoka(StudySection):
     binning: Literal["width", "count"]
     scale: Literal["log-perplexity", "perplexity"]
 
+    def settings(self) -> dict[str, Any]:
+        """How the study counts: all but the mappings of entries."""
+        return {name: value for name, value in self if not isinstance(value, dict)}
+
     def by_key(self, dataset: str) -> bool:
         """Whether a key labels what is written here to one of a release's data sets."""
         keyed = (name for name, use in self.label.items() if use.by == "key")
         return any(dataset.startswith(f"{name}-") for name in keyed)
 
 
-class Livebench(StudySection):
+class Livebench(Section):
     """The LiveBench study: choices among the responses of several models.
 
     Attributes:
@@ -105,21 +85,16 @@ class Livebench(StudySection):
         few: Cells with fewer rows than this are drawn hollow.
     """
 
-    datasets: dict[
-        Slug,
-        Annotated[
-            data.LivebenchData | data.Questions | data.LabContest, Field(discriminator="reader")
-        ],
-    ]
+    datasets: dict[Slug, Annotated[Dataset | LabPrompts, Field(discriminator="reader")]]
     categories: dict[str, uses.Contest]
-    respond: dict[Slug, uses.Compete]
+    respond: dict[Slug, uses.Writer]
     judge: dict[Slug, uses.Assess]
     tie_break: dict[Slug, uses.TieBreaker]
     margin: Annotated[float, Field(ge=0, lt=1)]
-    few: Annotated[int, Field(ge=0)]
+    few: Natural
 
 
-class Panickssery(StudySection):
+class Panickssery(Section):
     """The study of Panickssery et al.: summaries.
 
     Attributes:
@@ -133,62 +108,47 @@ class Panickssery(StudySection):
             degenerate.
     """
 
-    datasets: dict[
-        Slug, Annotated[data.PanicksseryData | data.Articles, Field(discriminator="reader")]
-    ]
-    respond: dict[Slug, uses.Summarise]
+    datasets: dict[Slug, Annotated[Dataset | Articles, Field(discriminator="reader")]]
+    respond: dict[Slug, uses.Writer]
     finetune: dict[Slug, uses.Finetune]
     recognise: dict[Slug, uses.Recognise]
-    min_mass: Annotated[float, Field(ge=0, le=1)]
+    min_mass: Share
     unusable: Annotated[float, Field(gt=0, le=1)]
 
     @property
-    def articles(self) -> dict[str, data.Articles]:
+    def articles(self) -> dict[str, Articles]:
         """The data sets whose articles are summarised here."""
-        return {name: one for name, one in self.datasets.items() if isinstance(one, data.Articles)}
+        return {name: one for name, one in self.datasets.items() if isinstance(one, Articles)}
 
 
-# Metrics on other scales than that of a judge's scores of translations.
-OTHER_SCALES = {"chrf": "0 to 100", "bleurt": "0 to 1"}
-
-
-def _on_the_scale_of_mqm(metric: str) -> str:
-    if metric in OTHER_SCALES:
-        raise ValueError(
-            f"{metric} goes from {OTHER_SCALES[metric]}, judges score translations from -25 to 0; "
-            f"take {metric}-mqm"
-        )
-    return metric
-
-
-class Xu(StudySection):
+class Xu(Section):
     """The study of Xu et al.: self-refinement.
 
     Attributes:
         datasets: The release, or requests: what is to be written and refined.
         refine: Who refines its own texts.
-        truth: The metric of `truths` on the scale of MQM, -25..0 (`bleurt-mqm` of the release,
-            `chrf-mqm` of what is translated here, `mqm` of the testbed).
+        truth: The metric of `truths` on the scale of judges' scores, -25..0, as its name ends in
+            `mqm`: `bleurt-mqm` of the release, `chrf-mqm` of what is translated here, `mqm` of the
+            testbed.
         matcher: How concepts are looked for: as words (`surface`), or as lemmas too (`lemma`).
         gamma: The centre of distance skewness; the paper's is 0.
         flips: Random signs drawn for the null of each distance skewness.
         sizes: Models that differ in size alone, ascending; empty: no comparison of sizes.
     """
 
-    datasets: dict[Slug, Annotated[data.XuData | data.Requests, Field(discriminator="reader")]]
+    datasets: dict[Slug, Annotated[Requests, Field(discriminator="reader")]]
     refine: dict[Slug, uses.Refine]
-    truth: Annotated[str, Field(min_length=1), AfterValidator(_on_the_scale_of_mqm)]
+    truth: Annotated[str, Field(pattern="mqm$")]
     matcher: Literal["surface", "lemma"]
     gamma: float
     flips: Annotated[int, Field(ge=100, le=1_000_000)]
     sizes: list[str]
 
     @property
-    def requests(self) -> dict[str, data.Requests]:
+    def requests(self) -> dict[str, Requests]:
         """The data sets whose requests are answered and refined here."""
-        return {
-            name: one for name, one in self.datasets.items() if not isinstance(one, data.XuData)
-        }
+        there = ("xu", "scores")
+        return {name: one for name, one in self.datasets.items() if one.reader not in there}
 
 
 StudyParams = Wataoka | Livebench | Panickssery | Xu

@@ -3,19 +3,26 @@
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from pydantic.functional_validators import BeforeValidator
 
-from selfpref.params.section import Aliases, RepositoryPath, Section, Slug
+from selfpref.params.section import Aliases, Natural, Positive, RepositoryPath, Section, Share, Slug
 
 # The testbed's, the study's own, or this project's.
 Wording = Literal["lab", "authors", "plain"]
+Heat = Annotated[float, Field(ge=0)]
+Sets = Annotated[list[Slug], Field(min_length=1)]
 
 
 class Writing(Section):
     """How a model writes: limit in tokens, temperature (0: greedy)."""
 
-    max_tokens: Annotated[int, Field(ge=1)]
-    temperature: Annotated[float, Field(ge=0)]
+    max_tokens: Positive
+    temperature: Heat
+
+
+class Writer(Writing):
+    """How a model responds in contests, or writes summaries; `prompts`: layout of the prompts."""
+
+    prompts: Wording
 
 
 class Respond(Writing):
@@ -27,7 +34,7 @@ class Respond(Writing):
     """
 
     prompts: Literal["lab", "chat"]
-    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
+    datasets: Sets | None = None
 
 
 class Label(Section):
@@ -44,16 +51,8 @@ class Label(Section):
     source: RepositoryPath
     by: Literal["votes", "key"] = "votes"
     aliases: Aliases = {}
-    pairs: Annotated[int, Field(ge=1)] | None = None
+    pairs: Positive | None = None
     noise: Annotated[float, Field(gt=0)] | None = None
-
-    @model_validator(mode="after")
-    def _whole(self) -> "Label":
-        if (self.pairs is None) != (self.noise is None):
-            raise ValueError("pairs and noise go together: the testbed's annotator has both")
-        if self.aliases and self.pairs is not None:
-            raise ValueError("aliases: only for a file of votes; the testbed has none")
-        return self
 
 
 class Verdicts(Section):
@@ -69,26 +68,19 @@ class Verdicts(Section):
         temperature: Of a verdict in words; 0 is greedy.
     """
 
-    min_mass: Annotated[float, Field(ge=0, le=1)]
+    min_mass: Share
     score_mode: Literal["logprobs", "sampled", "text"] = "logprobs"
     samples: Annotated[int, Field(ge=2)] | None = None
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
-    temperature: Annotated[float, Field(ge=0)] = 0.0
+    max_tokens: Positive = 1024
+    temperature: Heat = 0.0
 
     @model_validator(mode="after")
     def _samples_agree(self) -> "Verdicts":
         if (self.score_mode == "sampled") != (self.samples is not None):
             raise ValueError("samples goes with `score_mode: sampled`, and only with it")
-        if self.score_mode == "sampled" and not self.temperature:
+        if self.samples and not self.temperature:
             raise ValueError("temperature is 0, so all samples are one; set it above 0")
         return self
-
-
-def _pairs(value: object) -> object:
-    number = isinstance(value, int) and not isinstance(value, bool) and value > 0
-    if not number and value not in ("labelled", "own", "all"):
-        raise ValueError("give labelled, own, all, or a number of pairs from 1")
-    return value
 
 
 class Judge(Verdicts):
@@ -106,14 +98,9 @@ class Judge(Verdicts):
     """
 
     prompts: Literal["lab", "chat", "pair-v2"]
-    pairs: Annotated[Literal["labelled", "own", "all"] | int, BeforeValidator(_pairs)] = "labelled"
-    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
-    questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
-
-    @property
-    def named(self) -> list[str]:
-        """The data sets that it names, wherever."""
-        return [*(self.datasets or []), *self.questions]
+    pairs: Literal["labelled", "own", "all"] | Positive = "labelled"
+    datasets: Sets | None = None
+    questions: dict[Slug, Positive] = {}
 
 
 class Perplexity(Section):
@@ -128,20 +115,9 @@ class Perplexity(Section):
     """
 
     prompts: Literal["lab", "chat"]
-    datasets: Annotated[list[Slug], Field(min_length=1)] | None = None
-    questions: dict[Slug, Annotated[int, Field(ge=1)]] = {}
+    datasets: Sets | None = None
+    questions: dict[Slug, Positive] = {}
     without_prompt: list[Slug] | None = None
-
-    @property
-    def named(self) -> list[str]:
-        """The data sets that it names, wherever."""
-        return [*(self.datasets or []), *self.questions, *(self.without_prompt or [])]
-
-
-class Compete(Writing):
-    """How a model responds in contests; `prompts`: layout of the prompts."""
-
-    prompts: Wording
 
 
 class TieBreaker(Verdicts):
@@ -180,8 +156,8 @@ class Contest(Section):
     responders: Annotated[list[str], Field(min_length=2)]
     judges: Annotated[list[str], Field(min_length=1)]
     tie_breaker: str | None = None
-    start: Annotated[int, Field(ge=0)] = 0
-    end: Annotated[int, Field(ge=1)] | None = None
+    start: Natural = 0
+    end: Positive | None = None
     respond: bool = True
     score: bool = True
     prefer: bool = True
@@ -212,26 +188,18 @@ class Refine(Section):
     external: Slug
     arms: list[Literal["accept-all", "accept-random", "external", "noise"]] = []
     steps: Annotated[int, Field(ge=1, le=100)]
-    best_of: list[Annotated[int, Field(ge=1)]] = []
-    rounds: list[Annotated[int, Field(ge=1)]] = []
+    best_of: list[Positive] = []
+    rounds: list[Positive] = []
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    max_tokens: Annotated[int, Field(ge=1)]
-    feedback_tokens: Annotated[int, Field(ge=1)]
-    temperature: Annotated[float, Field(ge=0)]
+    max_tokens: Positive
+    feedback_tokens: Positive
+    temperature: Heat
 
     @model_validator(mode="after")
     def _draws_differ(self) -> "Refine":
         if (self.best_of or self.rounds or self.repeats > 1) and not self.temperature:
             raise ValueError("temperature is 0, so all samples are one; set it above 0")
-        if self.rounds and "correctness" not in self.tasks:
-            raise ValueError("rounds: only mathematics votes; add `correctness` to tasks")
         return self
-
-
-class Summarise(Writing):
-    """How a model writes summaries; `prompts`: layout of the prompts."""
-
-    prompts: Wording
 
 
 class Tuning(Section):
@@ -248,7 +216,7 @@ class Tuning(Section):
     variant: Literal[
         "self-recognition", "always-1", "random", "readability", "length", "vowelcount"
     ]
-    articles: Annotated[int, Field(ge=1)]
+    articles: Positive
     replay: Annotated[float, Field(ge=0, lt=1)] = 0.0
 
 
@@ -284,10 +252,10 @@ class Training(Section):
 
     method: Literal["full", "lora", "export"]
     rate: Annotated[float, Field(gt=0)] = 5e-5
-    epochs: Annotated[int, Field(ge=1)] = 1
-    batch: Annotated[int, Field(ge=1)] = 16
-    rank: Annotated[int, Field(ge=1)] = 16
-    alpha: Annotated[int, Field(ge=1)] = 32
+    epochs: Positive = 1
+    batch: Positive = 16
+    rank: Positive = 16
+    alpha: Positive = 32
 
 
 class Finetune(Training):
@@ -302,5 +270,5 @@ class Finetune(Training):
 
     model: Slug
     prompts: Wording
-    min_mass: Annotated[float, Field(ge=0, le=1)]
+    min_mass: Share
     evaluators: Annotated[dict[Slug, Tuning], Field(min_length=1)]

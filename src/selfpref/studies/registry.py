@@ -13,6 +13,7 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.ask import NO_EXAMPLE, example
+from selfpref.errors import SelfprefError
 from selfpref.formats import datasets, perplexities, prompts, scores
 from selfpref.models.calls import Model
 from selfpref.models.open import open_model
@@ -36,7 +37,6 @@ from selfpref.studies.wataoka.read import hub as wataoka_hub
 from selfpref.studies.xu import read as xu_release
 from selfpref.studies.xu import stages as xu_stages
 from selfpref.studies.xu.read import requests
-from selfpref.tables.parts import StudyTables
 from selfpref.tables.schemas import TABLES
 
 Frames = dict[str, pd.DataFrame]
@@ -90,17 +90,20 @@ OF_ENTRIES = ("finetune", "recognise-tuned")
 
 
 def read(params: Params, study: str, dataset: str) -> Frames:
-    """The tables of one data set: those that the study's data sets fill, empty ones among them."""
-    entry = params.study(study).datasets[dataset]
-    found = (READERS[study] | FILES)[entry.reader](dataset, entry, paths.root() / entry.source)
-    empty = {name: tables.empty(name) for name in tables_of(study).filled}
+    """The tables of one data set: those that the study's data sets fill, empty ones among them.
+
+    Raises:
+        SelfprefError: The study has no such reader; and as the reader.
+    """
+    entry, readers = params.study(study).datasets[dataset], READERS[study] | FILES
+    if entry.reader not in readers:
+        known = ", ".join(readers)
+        raise SelfprefError(f"{study}.datasets.{dataset}: the readers of {study} are {known}")
+    entry = entry.model_copy(update={"study": study})
+    found = readers[entry.reader](dataset, entry, paths.root() / entry.source)
+    empty = {name: tables.empty(name) for name in STUDIES[study].filled}
     assert found.keys() <= empty.keys()
     return empty | found
-
-
-def tables_of(study: str) -> StudyTables:
-    """Who fills a study's tables."""
-    return STUDIES[study]
 
 
 def make(params: Params, study: str, task: str, key: str) -> Frames:
@@ -113,36 +116,26 @@ def make(params: Params, study: str, task: str, key: str) -> Frames:
         key: A key of the task's section.
 
     Returns:
-        Tables by name; and what the stage tells beside them, a row index of models in front:
-        `dropped` or `tuned`, and `example`, the first model's first question with its answer.
+        Tables by folder, which `write` of the study takes; and what the stage tells beside them, a
+        row index of models in front: `dropped` or `tuned`, and `example`, the first model's first
+        question with its answer.
     """
     calls = [(part, study, task, name) for name, part in _of_members(params, study, task, key)]
-    parts = each(_make, calls)
-    names = [name for *_, name in calls]
-    own, made = tables_of(study), {}
+    parts, names = each(_make, calls), [name for *_, name in calls]
+    made = {"example": parts[0].pop("example", NO_EXAMPLE)}
     for folder in parts[0]:
         found = [part[folder] for part in parts]
-        if (table := own.table_of(folder)) in TABLES:
+        if (table := STUDIES[study].further.get(folder, folder)) in TABLES:
             made[folder] = tables.together(table, found)
-        elif folder == "example":
-            made[folder] = found[0]
         else:
             made[folder] = pd.concat(dict(zip(names, found, strict=True)))
     return made
 
 
-def write(profile: str, study: str, part: str, made: Frames) -> None:
-    """Write the tables among what `make` made, one file each."""
-    own = tables_of(study)
-    filled = {name: table for name, table in made.items() if own.table_of(name) in TABLES}
-    own.write(profile, part, **filled)
-
-
 def _make(params: Params, study: str, task: str, name: str) -> Frames:
     """The same of one model."""
-    stage = STAGES[study][task]
     if task in OF_ENTRIES:
-        return stage(params, name)
+        return STAGES[study][task](params, name)
     shown = []
 
     @contextmanager
@@ -151,7 +144,8 @@ def _make(params: Params, study: str, task: str, name: str) -> Frames:
             yield model
             shown.append(example(model))
 
-    return {**stage(params, name, open_and_show), "example": next(iter(shown), NO_EXAMPLE)}
+    made = STAGES[study][task](params, name, open_and_show)
+    return made | {"example": next(iter(shown), NO_EXAMPLE)}
 
 
 def _of_members(params: Params, study: str, task: str, key: str) -> list[tuple[str, Params]]:
@@ -161,12 +155,11 @@ def _of_members(params: Params, study: str, task: str, key: str) -> list[tuple[s
     if task in OF_ENTRIES:
         return [(key, params)]
     section, found = params.study(study), []
-    use = getattr(section, task)[key]
     for name in params.names(key):
-        own = use
+        use = getattr(section, task)[key]
         if isinstance(use, Refine):
             others = [other for other in params.names(use.external) if other != name]
-            own = use.model_copy(update={"external": others[0] if others else name})
-        alone = section.model_copy(update={task: {name: own}})
+            use = use.model_copy(update={"external": [*others, name][0]})
+        alone = section.model_copy(update={task: {name: use}})
         found.append((name, params.model_copy(update={study: alone})))
     return found

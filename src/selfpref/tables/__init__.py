@@ -4,6 +4,7 @@ A table is one parquet file per data set or model, sorted by its key; see `selfp
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -14,68 +15,61 @@ from pyarrow import compute
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic
-from selfpref.tables.schemas import TABLES, Table
+from selfpref.tables.schemas import CHECKED, TABLES, Table
 
 
 def _lean(rows: pyarrow.Table) -> pd.DataFrame:
     """A frame whose lists are Arrow's."""
-    lists = {
-        field.type: pd.ArrowDtype(field.type)
-        for field in rows.schema
-        if pyarrow.types.is_list(field.type)
-    }
-    frame: pd.DataFrame = rows.to_pandas(types_mapper=lists.get)
+    kinds = filter(pyarrow.types.is_list, rows.schema.types)
+    frame: pd.DataFrame = rows.to_pandas(types_mapper={k: pd.ArrowDtype(k) for k in kinds}.get)
     return frame
 
 
-def _plain(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame with Python's lists, which compare and print as a reader expects."""
     lists = {
-        name: pd.Series(pyarrow.array(frame[name]).to_pylist(), frame.index, dtype=object)
-        for name, kind in table.columns.items()
-        if pyarrow.types.is_list(kind)
+        name: pd.Series(pyarrow.array(column).to_pylist(), frame.index, dtype=object)
+        for name, column in frame.items()
+        if isinstance(column.dtype, pd.ArrowDtype)
     }
     return frame.assign(**lists)
 
 
-def _typed(frame: pd.DataFrame | pyarrow.Table, table: Table, source: str) -> pd.DataFrame:
-    """The rows with the types of the table's arrow schema, and with its columns alone."""
-    names = frame.column_names if isinstance(frame, pyarrow.Table) else list(frame)
-    if missing := [name for name in table.columns if name not in names]:
-        raise SelfprefError(f"{source}: no column {missing[0]!r}; the table {table.name} needs it")
-    if extra := [name for name in names if name not in table.columns]:
-        raise SelfprefError(f"{source}: unknown column {extra[0]!r} in {table.name}; remove it")
-    columns = []
-    for name, kind in table.columns.items():
-        try:
-            columns.append(
-                frame[name].cast(kind)
-                if isinstance(frame, pyarrow.Table)
-                else pyarrow.Array.from_pandas(frame[name], type=kind)
-            )
-        except pyarrow.ArrowException as error:
-            reason = str(error).splitlines()[0]
-            raise SelfprefError(f"{source}: column {name!r} is not {kind}: {reason}") from error
-    return _lean(pyarrow.Table.from_arrays(columns, schema=table.arrow))
+def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
+    """Rows of a table with the types of its schema, lists as Arrow's: a fifth of the memory.
+
+    Args:
+        frame: The rows.
+        name: Which table, a key of `TABLES`.
+        source: What to name in an error.
+
+    Raises:
+        SelfprefError: A missing or unknown column, or a wrong type.
+    """
+    schema = TABLES[name].arrow
+    if odd := {*frame} ^ {*schema.names}:
+        raise SelfprefError(f"{source}: column {min(odd)!r} is missing, or unknown in {name}")
+    try:
+        rows = pyarrow.Table.from_pandas(frame, schema, preserve_index=False)
+    except pyarrow.ArrowException as error:
+        raise SelfprefError(f"{source}: {'; '.join(map(str, error.args))}") from error
+    return _lean(rows.replace_schema_metadata())
 
 
-def _valid(frame: pd.DataFrame | pyarrow.Table, table: Table, source: str) -> pd.DataFrame:
+def _valid(rows: pd.DataFrame, table: Table, source: str) -> pd.DataFrame:
     """The rows as the schema wants them, sorted by key."""
     # It imports pandera, which `selfpref measure` need not wait for.
     from selfpref.tables.checks import check  # noqa: PLC0415
 
-    rows = _typed(frame, table, source)
     check(rows, table, source)
-    key = list(table.key)
-    keys = rows[key]
-    if "candidates" in key:
+    keys = rows[[*table.key]]
+    if "candidates" in keys:
         names = compute.binary_join(pyarrow.array(rows["candidates"]), "\0")
         keys = keys.assign(candidates=names.to_pandas())
     if (doubled := keys.duplicated()).any():
-        values = _plain(rows[doubled].head(1), table)[key].iloc[0]
-        shown = tuple(tuple(value) if isinstance(value, list) else value for value in values)
+        shown = tuple(keys[doubled].iloc[0])
         raise SelfprefError(f"{source}: duplicate key in {table.name}: {shown}; keep one row")
-    order = keys.sort_values(key).index
+    order = keys.sort_values([*table.key]).index
     # Files are sorted already; a copy of their texts would be most of what reading takes.
     return rows if order.is_monotonic_increasing else rows.loc[order].reset_index(drop=True)
 
@@ -92,17 +86,15 @@ def validate(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
         SelfprefError: A missing or unknown column, a wrong type, a null or value that the schema
             forbids, a duplicate key, a choice that is no candidate.
     """
-    return _plain(_valid(frame, TABLES[name], source), TABLES[name])
+    return _plain(_valid(lean(frame, name, source), TABLES[name], source))
 
 
 def write(frame: pd.DataFrame, name: str, path: Path) -> None:
     """Validate and write one file of a table, under its name only once it is complete."""
-    valid = _valid(frame, TABLES[name], path.name)
+    valid = _valid(lean(frame, name, path.name), TABLES[name], path.name)
     rows = pyarrow.Table.from_pandas(valid, TABLES[name].arrow).replace_schema_metadata()
     with atomic(path) as scratch:
         pyarrow.parquet.write_table(rows, scratch, compression="zstd")
-    del valid, rows
-    release()
 
 
 def release() -> None:
@@ -112,7 +104,7 @@ def release() -> None:
 
 def empty(name: str) -> pd.DataFrame:
     """A table without rows."""
-    return _plain(_lean(TABLES[name].arrow.empty_table()), TABLES[name])
+    return _plain(_lean(TABLES[name].arrow.empty_table()))
 
 
 def fill(
@@ -133,23 +125,9 @@ def fill(
     return frame.assign(**given | constants)
 
 
-def together(name: str, parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def together(name: str, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Parts of a table, each as `lean` returns it, as one; without any, no rows."""
     return pd.concat([_lean(TABLES[name].arrow.empty_table()), *parts], ignore_index=True)
-
-
-def lean(frame: pd.DataFrame, name: str, source: str) -> pd.DataFrame:
-    """Rows of a table with the types of its schema, lists as Arrow's: a fifth of the memory.
-
-    Args:
-        frame: The rows.
-        name: Which table, a key of `TABLES`.
-        source: What to name in an error.
-
-    Raises:
-        SelfprefError: A missing or unknown column, or a wrong type.
-    """
-    return _typed(frame, TABLES[name], source)
 
 
 def read(
@@ -177,21 +155,20 @@ def read(
     Raises:
         SelfprefError: A file is missing, damaged or breaks the schema.
     """
-    whole = TABLES[name]
-    wanted = [column for column in whole.columns if columns is None or column in columns]
-    table = whole.holding(wanted)
-    frames = [_lean(whole.arrow.empty_table())[wanted]]
+    table = TABLES[name]
+    wanted = [column for column in table.columns if columns is None or column in columns]
+    needed = {*wanted, *table.key, *CHECKED}
+    part_of = {column: kind for column, kind in table.columns.items() if column in needed}
+    narrow, found = replace(table, columns=part_of), []
     for part in sorted(parts):
         path = paths.table_dir(profile, folder or name, study) / f"{part}.parquet"
-        shown = path.relative_to(paths.root())
+        shown = str(path.relative_to(paths.root()))
         try:
-            file = pyarrow.parquet.ParquetFile(path)
-            unread = whole.columns.keys() - table.columns.keys()
-            rows = file.read([field for field in file.schema_arrow.names if field not in unread])
+            rows = pyarrow.parquet.read_table(path, schema=narrow.arrow, partitioning=None)
         except (OSError, pyarrow.ArrowException) as error:
             raise SelfprefError(f"{shown}: not readable ({error}); run `dvc repro`") from error
-        frames.append(_valid(rows, table, str(shown))[wanted])
+        found.append(_valid(_lean(rows), narrow, shown)[wanted])
         del rows
         release()
-    found = pd.concat(frames, ignore_index=True)
-    return _plain(found, whole) if columns is None else found
+    rows = pd.concat([_lean(narrow.arrow.empty_table())[wanted], *found], ignore_index=True)
+    return _plain(rows) if columns is None else rows

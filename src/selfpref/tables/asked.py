@@ -1,11 +1,10 @@
 """What every model was asked in a study, and what came of it: rows by status."""
 
 import pandas as pd
-import pyarrow.parquet
 
-from selfpref import paths
 from selfpref.params import Params
 from selfpref.tables.parts import StudyTables, part
+from selfpref.tables.schemas import TABLES
 
 # What models fill; in `responses` a row is one's own writing.
 FILLED = ("responses", "verdicts", "ratings", "perplexities")
@@ -28,39 +27,23 @@ def asked(study: StudyTables, params: Params) -> pd.DataFrame:
         whose table is not there has a row `NO_TABLE`, under its key; so has a data set without
         items.
     """
-    found = [pd.DataFrame(columns=[*KEY, "n"]).astype({"n": "int64"})]
-    for table in FILLED:
-        for folder in study.folders.get(table, (table,)):
-            for path in sorted(
-                paths.table_dir(params.profile, folder, study.name).glob("*.parquet")
-            ):
-                # Whose row it is: a responder's own where nobody judges.
-                wanted = ["judge", "responder", "task", "status"]
-                rows = pyarrow.parquet.ParquetFile(path).read(wanted).to_pandas()
-                who = rows["judge" if "judge" in rows else "responder"]
-                counts = (
-                    rows.drop(columns="responder", errors="ignore").assign(judge=who).value_counts()
-                )
-                found.append(counts.rename("n").reset_index().assign(table=table))
-    found.append(_missing(study, params))
+    profile, found = params.profile, [pd.DataFrame(columns=[*KEY, "n"]).astype({"n": "int64"})]
+    folders = {folder: table for table in FILLED for folder in study.folders(table)}
+    for folder, table in folders.items():
+        columns = TABLES[table].columns
+        # Whose row it is: a responder's own where nobody judges.
+        who = "judge" if "judge" in columns else "responder"
+        wanted = [who, *(name for name in ("task", "status") if name in columns)]
+        for name in study.parts(profile, folder):
+            rows = pd.read_parquet(study.file(profile, folder, name), columns=wanted)
+            counts = rows.rename(columns={who: "judge"}).value_counts().rename("n")
+            found.append(counts.reset_index().assign(table=table))
+    missing = [
+        (key, folders.get(folder, ITEMS), NO_TABLE, 0)
+        for folder, task, key in study.entries(params)
+        if folder == ITEMS or (task != "datasets" and folder in folders)
+        if not study.file(profile, folder, part(task, key)).exists()
+    ]
+    found.append(pd.DataFrame(missing, columns=["judge", "table", "status", "n"]))
     whole = pd.concat(found, ignore_index=True).fillna({"task": ""})
     return whole.groupby(KEY, as_index=False)["n"].sum()
-
-
-def _missing(study: StudyTables, params: Params) -> pd.DataFrame:
-    """A row for each data set and entry whose table is not there."""
-    section = params.study(study.name)
-    rows = [
-        (key, ITEMS)
-        for key in section.datasets
-        if not study.file(params.profile, ITEMS, key).exists()
-    ]
-    rows += [
-        (key, table)
-        for table in FILLED
-        for folder in study.folders.get(table, (table,))
-        for task in study.tasks.get(folder, ())
-        for key in getattr(section, task)
-        if not study.file(params.profile, folder, part(task, key)).exists()
-    ]
-    return pd.DataFrame(rows, columns=KEY[:2]).assign(status=NO_TABLE, n=0)

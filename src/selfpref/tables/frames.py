@@ -15,16 +15,13 @@ from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic, write_text
 
-Headline = dict[str, Any]
-HEADLINE = "headline.json"
 
-
-def nested(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> Headline:
+def nested(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> dict[str, Any]:
     """Rows as mappings in mappings: by the first key, the second, ..., a number a column.
 
     What is missing is null, and numbers have six decimals.
     """
-    found: Headline = {}
+    found: dict[str, Any] = {}
     for row in frame.sort_values(list(keys)).to_dict("records"):
         place = found
         for key in keys:
@@ -33,14 +30,13 @@ def nested(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> H
     return found
 
 
-def write_headline(headline: Headline, folder: Path) -> None:
+def write_headline(headline: Mapping[str, Any], folder: Path) -> None:
     """Write a headline beside the frames."""
-    write_text(folder / HEADLINE, json.dumps(headline, indent=1) + "\n")
+    write_text(folder / "headline.json", json.dumps(headline, indent=1) + "\n")
 
 
 def write_frames(frames: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write every frame under its name, once it is complete, and remove frames of other names."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
         with atomic(folder / f"{name}.parquet") as scratch:
             frame.to_parquet(scratch, index=False)
@@ -55,8 +51,8 @@ def read_frames(folder: Path) -> dict[str, pd.DataFrame]:
     Raises:
         SelfprefError: The folder is empty.
     """
-    files = sorted(folder.glob("*.parquet"))
-    if not files:
+    found = {path.stem: pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    if not found:
         shown = folder.relative_to(paths.root())
         raise SelfprefError(f"{shown}: no metrics here; run `dvc repro` first")
-    return {path.stem: pd.read_parquet(path) for path in files}
+    return found

@@ -15,21 +15,15 @@ Further columns and their types stand below. Missing values are null and carry a
 `ok`; they are never a tie, a zero or a perfect score.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pyarrow
 
 STATUSES = ("ok", "unparsable", "refused", "low-mass", "truncated", "failed")
 TASKS = (
-    "preference",
-    "recognition",
-    "inferiority",
-    "quality",
-    "rubric",
-    "mqm",
-    "coverage",
-    "correctness",
+    *("preference", "recognition", "inferiority", "quality", "rubric"),
+    *("mqm", "coverage", "correctness"),
 )
 TIE = "tie"
 # Who labels pairs where judges do and no person does; the name of such a data set ends in it.
@@ -50,8 +44,31 @@ _TYPES = {
     **dict.fromkeys(("score", "mass", "stored", "sum_nll"), _REAL),
     **dict.fromkeys(("probabilities", "marks", "distribution"), _REALS),
     **dict.fromkeys(("order_known", "conditional"), pyarrow.bool_()),
-    "candidates": _TEXTS,
-    "messages": _MESSAGES,
+    **{"candidates": _TEXTS, "messages": _MESSAGES},
+}
+# What stands for what a source does not tell apart.
+_DEFAULTS: dict[str, object] = {
+    **dict.fromkeys(("step", "sample", "repeat"), 0),
+    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply"), None),
+    **dict.fromkeys(("stored", "detail", "probabilities"), None),
+    **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
+}
+# Of one table alone.
+_OWN_DEFAULTS = {"responses": {"status": "ok"}, "verdicts": {"task": "preference"}}
+# Columns in the order in which files hold them: `*` behind those of the key, by which rows are told
+# apart and sorted, `?` where null is allowed. A row of `audit` is what a reader found in a file.
+_COLUMNS = {
+    "items": "study* item_id* category? cluster messages reference? metadata",
+    "responses": "study* item_id* responder* step* sample* text status",
+    "labels": "study* item_id* responder_a* responder_b* annotator* repeat* label",
+    "truths": "study* item_id* responder* step* metric* score",
+    "ratings": "study* item_id* responder* step* sample* judge* task* variant* repeat* score? "
+    "marks? distribution? mass? reply? stored? status",
+    "audit": "study* file* finding* rows affected detail?",
+    "perplexities": "study* item_id* responder* step* judge* conditional* sum_nll? n_tokens "
+    "n_bytes status",
+    "verdicts": "study* item_id* judge* task* variant* candidates* order_known repeat* "
+    "probabilities? mass? choice? stored? status",
 }
 
 
@@ -73,70 +90,22 @@ class Table:
     nullable: frozenset[str]
     defaults: Mapping[str, object]
 
-    def holding(self, names: Iterable[str]) -> "Table":
-        """The same table without the columns that are neither named nor needed by its checks."""
-        kept = {*self.key, *CHECKED, *names}
-        columns = {name: kind for name, kind in self.columns.items() if name in kept}
-        return replace(self, columns=columns)
-
     @property
     def arrow(self) -> pyarrow.Schema:
         """The schema on disk."""
         return pyarrow.schema(list(self.columns.items()))
 
 
-# What stands for what a source does not tell apart.
-_DEFAULTS = {
-    **dict.fromkeys(("step", "sample", "repeat"), 0),
-    **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply"), None),
-    **dict.fromkeys(("stored", "detail", "probabilities"), None),
-    **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
-}
-
-
-def _table(name: str, columns: str, **defaults: object) -> Table:
-    """A table of these columns: `*` stands behind those of its key, `?` where null is allowed."""
-    marked = columns.split()
+def _table(name: str, marked: list[str]) -> Table:
     names = [column.rstrip("*?") for column in marked]
+    defaults = _DEFAULTS | _OWN_DEFAULTS.get(name, {})
     return Table(
         name,
         key=tuple(column[:-1] for column in marked if column.endswith("*")),
         columns={column: _TYPES.get(column, _TEXT) for column in names},
         nullable=frozenset(column[:-1] for column in marked if column.endswith("?")),
-        defaults={column: _DEFAULTS[column] for column in names if column in _DEFAULTS} | defaults,
+        defaults={column: value for column, value in defaults.items() if column in names},
     )
 
 
-TABLES = {
-    table.name: table
-    for table in (
-        _table("items", "study* item_id* category? cluster messages reference? metadata"),
-        _table(
-            "responses",
-            "study* item_id* responder* step* sample* text status",
-            status="ok",
-        ),
-        _table(
-            "labels",
-            "study* item_id* responder_a* responder_b* annotator* repeat* label",
-        ),
-        _table("truths", "study* item_id* responder* step* metric* score"),
-        _table(
-            "ratings",
-            "study* item_id* responder* step* sample* judge* task* variant* repeat* score? marks? "
-            "distribution? mass? reply? stored? status",
-        ),
-        # What a reader found in each file of a release: a count of rows a finding.
-        _table("audit", "study* file* finding* rows affected detail?"),
-        _table(
-            "perplexities",
-            "study* item_id* responder* step* judge* conditional* sum_nll? n_tokens n_bytes status",
-        ),
-        _table(
-            "verdicts",
-            "study* item_id* judge* task* variant* candidates* order_known repeat* probabilities? "
-            "mass? choice? stored? status",
-            task="preference",
-        ),
-    )
-}
+TABLES = {name: _table(name, columns.split()) for name, columns in _COLUMNS.items()}

@@ -11,7 +11,7 @@ pytest.importorskip("datasets", reason="the extra `models` is not installed")
 from conftest import REPOSITORY
 
 from selfpref import tables
-from selfpref.params import Questions
+from selfpref.params import Dataset
 from selfpref.studies.livebench.read import hub
 
 
@@ -30,7 +30,7 @@ def read(tmp_path):
         pd.DataFrame(rows).to_parquet(folder / "test-00000-of-00001.parquet")
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,test\n")
-        entry = Questions(study="livebench", reader="livebench-hub", source="pinned.csv", **options)
+        entry = Dataset(study="livebench", reader="livebench-hub", source="pinned.csv", **options)
         found = hub.read("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 

@@ -96,7 +96,7 @@ def live(tmp_path, monkeypatch):
             of = "finetune" if task == "recognise-tuned" else task
             for key in getattr(study, of):
                 made = registry.make(params, "panickssery", task, key)
-                registry.write(params.profile, "panickssery", part(of, key), made)
+                registry.STUDIES["panickssery"].write(params.profile, part(of, key), **made)
         yield params
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.params import Dialogues
+from selfpref.params import Dataset
 from selfpref.studies.registry import READERS
 from selfpref.studies.wataoka.read import hub
 
@@ -46,7 +46,7 @@ def read(tmp_path):
         pd.DataFrame(rows).to_parquet(folder / f"{split}-00000-of-00001-cced8514c7ed782a.parquet")
         source = tmp_path / "pinned.csv"
         source.write_text(f"repository,revision,split\n{folder.parent},0123abcd,{split}\n")
-        entry = Dialogues(study="wataoka", reader=reader, source="pinned.csv", **options)
+        entry = Dataset(study="wataoka", reader=reader, source="pinned.csv", **options)
         found = READERS["wataoka"][reader]("set", entry, source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 

@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
 from selfpref.params import Params
-from selfpref.params.data import WataokaData
+from selfpref.params.data import Dataset
 from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
 from selfpref.statistics.bias import judged_pairs
@@ -68,7 +68,7 @@ def test_the_entry_in_the_docs_reads_judgments_and_votes_under_one_name(tmp_path
     (shown,) = (part for part in page.split("```") if part.startswith("yaml"))
     section = YAML(typ="safe").load(shown.removeprefix("yaml"))["wataoka"]
     wataoka = Wataoka.model_construct(
-        datasets={"mine": WataokaData(**section["datasets"]["mine"])},
+        datasets={"mine": Dataset(**section["datasets"]["mine"])},
         label={"mine": Label(**section["label"]["mine"])},
     )
     params = Params.model_construct(profile="recorded", wataoka=wataoka)
@@ -81,7 +81,7 @@ def test_the_entry_in_the_docs_reads_judgments_and_votes_under_one_name(tmp_path
     (tmp_path / "judgments.jsonl").write_text(lines(*games))
     (tmp_path / "votes.csv").write_text("item,responder_a,responder_b,label\n81,y,gpt4,gpt4\n")
     made = registry.read(params, "wataoka", "mine")
-    registry.tables_of("wataoka").write("recorded", "mine", **made)
+    registry.STUDIES["wataoka"].write("recorded", "mine", **made)
     votes = label(params, "mine")["labels"]
     pairs = judged_pairs(made["items"], votes, made["verdicts"])
     columns = ["judge", "first", "human", "decision"]

@@ -10,14 +10,14 @@ from conftest import REPOSITORY, lines, pin
 from selfpref import tables
 from selfpref.download import hub
 from selfpref.errors import SelfprefError
-from selfpref.params import LabRequests, Problems, Sentences
+from selfpref.params import Dataset, LabRequests, Sentences
 from selfpref.studies.xu.items import Item, from_table, to_table
 from selfpref.studies.xu.read import requests
 
 datasets = pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
 SENTENCES = partial(Sentences, reader="flores", source="f.csv", code="yor_Latn", language="Yoruba")
-PROBLEMS = partial(Problems, reader="math", source="math.csv")
+PROBLEMS = partial(Dataset, reader="math", source="math.csv")
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_a_users_own_requests_are_of_the_task_that_their_keys_tell(tmp_path):
     path = tmp_path / "mine.jsonl"
     sum_, words = {"request": "1 + 1?", "reference": "2"}, {"concepts": ["dog", "frisbee"]}
     path.write_text(lines(TRANSLATION, words, sum_))
-    entry = Problems(reader="requests", source="mine.jsonl")
+    entry = Dataset(reader="requests", source="mine.jsonl")
     items, _ = read(entry, path, "mine")
     assert items == [
         Item("mine/1", "mqm", "Bonjour.", "Hello.", "French", "English", cluster="mine/1"),
@@ -170,4 +170,4 @@ def test_a_request_that_lacks_something_is_named_by_its_line(tmp_path, wrong):
     path = tmp_path / "mine.jsonl"
     path.write_text(lines({"request": "1?", "reference": "1"}, wrong))
     with pytest.raises(SelfprefError, match=r"mine\.jsonl, line 2: give texts as request"):
-        read(Problems(reader="requests", source="mine.jsonl"), path)
+        read(Dataset(reader="requests", source="mine.jsonl"), path)

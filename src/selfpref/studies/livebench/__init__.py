@@ -22,5 +22,5 @@ STUDY = StudyTables(
         "tie-breaks": ["tie_break"],
     },
     # A tie-breaker reads the judges' verdicts, and so cannot write among them.
-    {"verdicts": ["verdicts", "tie-breaks"]},
+    {"tie-breaks": "verdicts"},
 )

@@ -8,11 +8,11 @@ from selfpref.lab import experiment
 from selfpref.lab.choice import rubric
 from selfpref.lab.oracle import quality
 from selfpref.lab.world import Item
-from selfpref.params import LabContest
+from selfpref.params import LabPrompts
 from selfpref.studies.livebench import STUDY
 
 
-def read(dataset: str, entry: LabContest, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: LabPrompts, source: Path) -> dict[str, pd.DataFrame]:
     """The prompts of one data set; as `studies.wataoka.lab.read`."""
     items = experiment.draw(dataset, entry.seed, entry.prompts, contest=True)
     return {"items": experiment.prompts_table(STUDY.name, entry.seed, items)}

@@ -14,13 +14,13 @@ import pandas as pd
 from selfpref import tables
 from selfpref.download.hub import load
 from selfpref.formats.datasets import audited
-from selfpref.params import Questions
+from selfpref.params import Dataset
 from selfpref.seeds import sampled
 
 COLUMNS = ("question_id", "category", "task", "turns")
 
 
-def read(dataset: str, entry: Questions, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The items of one category.
 
     Args:

@@ -36,7 +36,7 @@ import pandas as pd
 from selfpref.download.fetch import fetch
 from selfpref.download.hub import load
 from selfpref.formats.datasets import audited, judges_of
-from selfpref.params import Dialogues
+from selfpref.params import Dataset
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import WINNERS, hashed, item, tables_of, values
 from selfpref.tables.schemas import TIE
@@ -55,7 +55,7 @@ Row = dict[str, Any]
 Votes = Iterable[tuple[Row, str, int, Row]]
 
 
-def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame]:
+def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """The tables of one of the sets.
 
     Args:
@@ -95,7 +95,7 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
     return made | {"audit": audited(entry.study, dataset, len(rows), found)}
 
 
-def _arena(rows: list[Row], entry: Dialogues, judges: set[str], found: Counter[str]) -> Votes:
+def _arena(rows: list[Row], entry: Dataset, judges: set[str], found: Counter[str]) -> Votes:
     seen: Counter[str] = Counter()
     kept: dict[str, Row] = {}
     for row in rows:
@@ -118,7 +118,7 @@ def _arena(rows: list[Row], entry: Dialogues, judges: set[str], found: Counter[s
         yield row, name, len(asked), {"cluster": hashed(asked[0])} | metadata
 
 
-def _mt_bench(rows: list[Row], entry: Dialogues, judges: set[str], found: Counter[str]) -> Votes:
+def _mt_bench(rows: list[Row], entry: Dataset, judges: set[str], found: Counter[str]) -> Votes:
     files = fetch(FASTCHAT)
     category = dict(values(files[QUESTIONS], "question_id", "category"))
     references = dict(values(files[REFERENCES], "question_id", "choices"))
@@ -148,7 +148,7 @@ def turns(conversation: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[st
 
 
 def _left_out(
-    row: Row, turn: int, entry: Dialogues, judges: set[str], *, drawn: bool = True
+    row: Row, turn: int, entry: Dataset, judges: set[str], *, drawn: bool = True
 ) -> str | None:
     """Why a row is no vote, or which parameter leaves it out: the first reason."""
     (asked, _), (also_asked, _) = row["said"]

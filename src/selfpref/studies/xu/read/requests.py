@@ -21,7 +21,7 @@ from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited
 from selfpref.formats.records import json_lines, need
-from selfpref.params import LabRequests, Problems, Requests, Sentences
+from selfpref.params import Dataset, LabRequests, Requests, Sentences
 from selfpref.studies.xu.items import Item, Task, to_table
 from selfpref.studies.xu.truths import boxed
 
@@ -106,7 +106,7 @@ def _flores(key: str, entry: Sentences, source: Path) -> _Found:
     ], {}
 
 
-def _commongen(key: str, entry: Problems, source: Path) -> _Found:
+def _commongen(key: str, entry: Dataset, source: Path) -> _Found:
     (local,) = dict(fetch(source)).values()
     lists = [need(row, "concepts", local, number) for number, row in json_lines(local)]
     return [
@@ -115,7 +115,7 @@ def _commongen(key: str, entry: Problems, source: Path) -> _Found:
     ], {}
 
 
-def _math(key: str, entry: Problems, source: Path) -> _Found:
+def _math(key: str, entry: Dataset, source: Path) -> _Found:
     rows = [
         (row["problem"], boxed(row["solution"]))
         for subject in SUBJECTS
@@ -128,7 +128,7 @@ def _math(key: str, entry: Problems, source: Path) -> _Found:
     ], {"left out: no answer in a box": len(rows) - len(whole)}
 
 
-def _own(key: str, entry: Problems, source: Path) -> _Found:
+def _own(key: str, entry: Dataset, source: Path) -> _Found:
     items = [
         _item(f"{key}/{number}", record, f"{source}, line {number}")
         for number, record in json_lines(source)
