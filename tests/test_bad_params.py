@@ -22,11 +22,11 @@ wataoka: {respond: null}
 wataoka: {datasets: {mt-bench: {reader: mtbench}}}
     wataoka.datasets.mt-bench: Input tag 'mtbench' found using 'reader' does not match any of
 wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
-    wataoka.datasets.mt-bench.source: give a path inside the repository, relative to its root
+    wataoka.datasets.mt-bench.mt-bench.source: give a path inside the repository
 wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
-    wataoka.datasets.mt-bench: aliases: only for `reader: pairs or fastchat or arena or
+    wataoka.datasets.mt-bench.mt-bench: aliases: only for `reader: pairs or fastchat or arena or
 wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
-    wataoka.datasets.vicuna.80: String should match pattern
+    wataoka.datasets.vicuna.80.[key]: String should match pattern
 xu: {truth: chrf}
     xu.truth: String should match pattern 'mqm$'
 """
@@ -40,7 +40,7 @@ wataoka: {judge: {judges: {score_mode: sampled, samples: 5}}}
 wataoka: {judge: {judges: {samples: 5}}}
     wataoka.judge.judges: samples goes with `score_mode: sampled`, and only with it
 wataoka: {judge: {judges: {pairs: mine}}}
-    wataoka.judge.judges.pairs: Input should be 'labelled', 'own' or 'all'
+    wataoka.judge.judges.pairs.literal['labelled','own','all']: Input should be
 wataoka: {label: {seed-0: {noise: null}}}
     wataoka.label.seed-0: pairs and noise: both for `reader: lab`, and only it
 wataoka: {panel: [sure, sue]}
@@ -48,57 +48,49 @@ wataoka: {panel: [sure, sue]}
 livebench: {categories: {sum: {tie_breaker: sure}}}
     livebench.categories.sum: 'sure' is not in `tie_break`; add or correct it
 panickssery: {datasets: {notes: {train: 90}}}
-    panickssery.datasets.notes: train: nothing is left to be judged; set it below 90
+    panickssery.datasets.notes.lab: train: nothing is left to be judged; set it below 90
 panickssery: {datasets: {notes: {train: 9}}}
     panickssery.finetune.readers.evaluators.notes-10.articles: more than the 9 of
 panickssery: {finetune: {readers: {evaluators: {notes-2: {on: novels}}}}}
     panickssery.finetune.readers: 'novels' is not in `panickssery.datasets`; add or correct it
 panickssery: {recognise: {solver: {prompts: lab, min_mass: 0.5}}}
     panickssery.recognise.solver.own: 'solver' is not in `panickssery.respond`; add or correct it
-panickssery: {recognise: {readers: {prompts: plain}}}
-    panickssery.recognise.readers.prompts: does not fit the data set notes; `lab` is for the
 xu: {refine: {solver: {arms: [accept-all, external]}}}
     xu.refine.solver.external: name another model, or drop the arm `external`
 xu: {refine: {solver: {temperature: 0.0}}}
     xu.refine.solver: temperature is 0, so all samples are one; set it above 0
 xu: {refine: {translators: {external: nobody}}}
     xu.refine.translators: 'nobody' is not in `models`; add or correct it
-xu: {datasets: {a: {reader: flores, source: f.csv, code: yor_Latn, language: Yoruba}}}
-    xu.refine.translators.prompts: does not fit the data set a; `lab` is for the testbed alone
 models: {umpire: {trust_remote_code: true}}
-    models.umpire.trust_remote_code: unknown key; remove it or correct its spelling
+    models.umpire.transformers.trust_remote_code: unknown key; remove it or correct its spelling
 models: {fair: {engine: transformers, model: data/fair}}
-    models.translators: another entry names 'fair' and differs; change one
+    models.translators: another entry names a model of its and differs; change one
 {models: {umpire: {responder: terse}}, wataoka: {perplexity: {umpire: {prompts: lab}}}}
     wataoka.perplexity: two are called 'terse'; change one name
 models: {readers: {model: data/clerk}}
-    models.readers: names goes with `{name}` in `model`, and without `responder`
+    models.readers.transformers: names goes with `{name}` in `model`, and without `responder`
 models: {umpire: {sha256: PIN}}
-    models.umpire: give either `model` or `gguf`, the latter with its `sha256`
+    models.umpire.transformers: give a `model` (of the Hub: its `revision`)
 models: {umpire: {model: '', gguf: 'a.b:m.gguf', sha256: PIN}}
-    models.umpire.gguf: give `<package>:<file>` as the package is imported, or a path
+    models.umpire.transformers.gguf: give `<package>:<file>` as the package is imported, or a path
 models: {umpire: {model: '', gguf: 'a:../m.gguf', sha256: PIN}}
-    models.umpire.gguf: give a path inside the repository, relative to its root
-models: {umpire: {engine: ray, inner: rey, workers: 2}}
-    models.umpire.inner: Input tag 'rey' found using 'engine' does not match any of the expected
-models: {umpire: {engine: ray, inner: openai, workers: 2}}
-    models.umpire.threads: unknown key; remove it or correct its spelling
-models: {umpire: {engine: ray, inner: transformers}}
-    models.umpire.workers: missing; add it (docs/parameters.md lists every key)
+    models.umpire.transformers.gguf: give a path inside the repository, relative to its root
+models: {mine: {engine: ray, inner: {engine: rey}, workers: 2}}
+    models.mine.ray.inner: Input tag 'rey' found using 'engine' does not match any of the expected
+models: {mine: {engine: ray, inner: SERVED}}}
+    models.mine.ray.workers: missing; add it (docs/parameters.md lists every key)
 models: {mine: {model: m}}
     models.mine: no `engine` (of a model) or `reader` (of a data set); add it
 models: {mine: {engine: openai, model: m}}
-    models.mine: key is missing; add `key: OPENAI_API_KEY`
+    models.mine.openai: key is missing; add `key: OPENAI_API_KEY`
 models: {mine: SERVED, key: sk-secret-0123}}
-    models.mine.key: give the name of an environment variable, never the key
+    models.mine.openai.key: String should match pattern '^[A-Z_][A-Z0-9_]*$'
 models: {mine: {engine: openai, model: m, base_url: 'http://user:secret@127.0.0.1:1/v1'}}
-    models.mine.base_url: give an http or https address without secrets, such as
-models: {mine: SERVED, extra: {temperature: 1}}}
-    models.mine.extra: 'temperature' is set by the entry's own keys or by the task; remove it
+    models.mine.openai.base_url: give an http or https address without secrets, such as
 models: {mine: SERVED, extra: {api_key: secret}}}
-    models.mine.extra: a request's fields hold no secrets; see `key`
+    models.mine.openai.extra: a request's fields hold no secrets; see `key`
 models: {mine: SERVED, extra: {a: [{headers: Bearer secret}]}}}
-    models.mine.extra: a request's fields hold no secrets; see `key`
+    models.mine.openai.extra: a request's fields hold no secrets; see `key`
 """
 CASES = [
     (base, *case)

@@ -187,20 +187,21 @@ def test_the_testbeds_models_are_counted_by_name_once_the_items_are_there(reposi
     for table in ("items", "responses", "labels"):
         write("wataoka", table, made.get(table, []), "seed-0", "lab")
     rows = ceiling.bounds(load(STAGED / "params.yaml")).set_index("stage")
-    # Eight families, and ten judges of 1,500 labelled pairs, in one token.
+    # Eight families, and ten judges of every two of their responses, in one token.
     told = ["engine", "calls", "reply tokens"]
-    wanted = {"respond.families": [3200, 3200 * 40], "judge.judges": [30_000, 30_000]}
+    wanted = {"respond.families": [3200, 3200 * 40], "judge.judges": [224_000, 224_000]}
     for stage, counts in wanted.items():
         assert rows.loc[f"wataoka.{stage}", told].tolist() == ["transformers", *counts]
 
 
-@pytest.mark.parametrize("kind", [{}, {"engine": "ray", "inner": "openai", "workers": 2}])
-def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(repository, capsys, kind):
+@pytest.mark.parametrize("ray", [{}, {"engine": "ray", "workers": 2}])
+def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(repository, capsys, ray):
     models = repository.params["models"]
-    models["two"] |= kind
+    two = models["two"]
+    models["two"] = ray | {"inner": two} if ray else two
     rows = ceiling.bounds(repository.load())
     calls = rows.loc[rows["model"].eq("two"), "calls"].sum()
-    models["two"]["max_calls"] = int(calls) - 1
+    two["max_calls"] = int(calls) - 1
     models["one"]["max_calls"] = 1_000_000
     params = repository.load()
     assert main(["check", "--out", "checked"]) == 1
@@ -213,7 +214,7 @@ def test_a_model_above_its_max_calls_is_refused_before_anything_is_asked(reposit
     ceiling.refuse(params.model_copy(update={"models": {"one": params.models["one"]}}))
     with pytest.raises(SelfprefError, match=r"models\.two\.max_calls"):
         ceiling.refuse(params.model_copy(update={"models": {"two": params.models["two"]}}))
-    models["two"]["max_calls"] = int(calls)
+    two["max_calls"] = int(calls)
     repository.load()
     assert main(["check"]) == 0
     # Nothing is asked where the store answers.

@@ -40,7 +40,7 @@ def test_another_seed_changes_the_places_of_the_seed_alone(tmp_path):
         assert changed(old, new) == {"seed"}
     assert after["wataoka"]["label"] == {"seed-3": before["wataoka"]["label"]["seed-0"]}
     (tmp_path / "params.yaml").write_text(text)
-    params = load(tmp_path / "params.yaml", sources=REPOSITORY)
+    params = load(tmp_path / "params.yaml")
     assert params.lab.seeds == [3]
     assert {data.seed for data in params.panickssery.datasets.values()} == {3}
     assert "seed-0" not in text

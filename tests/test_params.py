@@ -7,7 +7,6 @@ import pytest
 from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
-from selfpref.__main__ import main
 from selfpref.commands import profiles
 from selfpref.errors import SelfprefError
 from selfpref.params import load, section_of
@@ -40,20 +39,6 @@ def test_an_entry_for_several_models_stands_for_each_of_them():
     assert params.tuned_from("readers", tuned) == {"clerk": "clerk", "host": "host"}
     alone = tuned.model_copy(update={"model": "solver"})
     assert params.tuned_from("mine", alone) == {"mine": "solver"}
-
-
-def test_a_source_that_is_not_there_is_named_by_the_check(repository, capsys):
-    """By the command line: its key and its remedy, and nothing is swept or written."""
-    (repository / "src").unlink()
-    kept = repository / "data/recorded/wataoka/verdicts/former.parquet"
-    kept.parent.mkdir(parents=True)
-    kept.touch()
-    assert main(["check", "--out", str(repository / "checked.txt")]) == 1
-    (told,) = capsys.readouterr().err.splitlines()
-    assert told.startswith("error: params.yaml: wataoka.datasets.mt-bench.source: src/selfpref/")
-    assert told.endswith("mt-bench.csv: no such file; put it there or correct it")
-    assert kept.exists()
-    assert not (repository / "checked.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -104,11 +89,11 @@ def test_switching_saves_the_active_file_to_its_own_profile(repository):
     assert (repository / "params.yaml").read_text() == edited
 
 
-LOCAL = 'umpire: {engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1'
+LOCAL = '{engine: transformers, model: "data/lab/models/{dataset}/umpire", threads: 1}'
 
 
 def test_a_model_runs_on_workers_as_it_does_here(tmp_path):
-    ray = LOCAL.replace("transformers", "ray, inner: transformers, workers: 2, gpus: 0.5")
+    ray = f"{{engine: ray, workers: 2, gpus: 0.5, inner: {LOCAL}}}"
     entry = load(written(tmp_path, LAB.replace(LOCAL, ray))).models["umpire"]
     assert (entry.workers, entry.gpus, entry.address) == (2, 0.5, "local")
     assert entry.inner == load(written(tmp_path, LAB)).models["umpire"]
@@ -116,8 +101,15 @@ def test_a_model_runs_on_workers_as_it_does_here(tmp_path):
 
 def test_no_two_profiles_share_a_stage():
     """A stage of the same name would take the other's place in dvc.lock, and run at each switch."""
-    every = [load(path, sources=REPOSITORY) for path in PROFILES]
+    every = [load(path) for path in PROFILES]
     assert [one.profile for one in every] == [path.stem for path in PROFILES]
+    sources = [
+        one.source
+        for params in every
+        for study in TASKS
+        for one in params.study(study).datasets.values()
+    ]
+    assert all((REPOSITORY / source).exists() for source in sources)
     for one, other in itertools.combinations([load(STAGED / "params.yaml"), *every], 2):
         assert not {*one.lab.seeds} & {*other.lab.seeds}
         for study in TASKS:

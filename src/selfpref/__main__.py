@@ -35,7 +35,7 @@ def _check(arguments: argparse.Namespace) -> None:
     from selfpref.params import TASKS, load
     from selfpref.studies.registry import STUDIES
 
-    params = load(paths.params_file(), sources=paths.root())
+    params = load(paths.params_file())
     if len(rows := ceiling.bounds(params)):
         print(ceiling.text(rows))
         ceiling.refuse(params)

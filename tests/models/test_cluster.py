@@ -65,7 +65,8 @@ def test_what_a_worker_cannot_do_it_says_in_one_line_and_keeps_what_it_answered(
 
 
 def entry(**settings):
-    return Ray(engine="ray", inner="transformers", **({"model": "x", "workers": 1} | settings))
+    inner = {"engine": "transformers", "model": "model"}
+    return Ray(engine="ray", **({"inner": inner, "workers": 1} | settings))
 
 
 def test_workers_that_leave_no_cpu_free_are_refused(monkeypatch):
@@ -111,6 +112,6 @@ def test_workers_answer_under_the_models_own_identity(root):
     alone = Transformers(engine="transformers", model="model", threads=1)
     engines = [
         open_engine("one", one, "")
-        for one in (alone, alone.model_copy(update={"processes": 2}), entry(model="model"))
+        for one in (alone, alone.model_copy(update={"processes": 2}), entry())
     ]
     assert engines[0].identity == engines[1].identity == engines[2].identity

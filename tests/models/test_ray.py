@@ -58,7 +58,8 @@ def nodes(monkeypatch):
 @pytest.mark.skipif(not os.environ.get("SELFPREF_SOAK"), reason="`make soak` runs this")
 def test_no_row_is_lost_or_doubled_with_a_worker_and_then_a_node(nodes, tmp_path, capfd):
     log, calls = tmp_path / "computed", list(map(Score, PROMPTS, TEXTS))
-    entry = Ray(engine="ray", inner="transformers", model="x", address="auto", workers=2)
+    inner = {"engine": "transformers", "model": "x"}
+    entry = Ray(engine="ray", inner=inner, address="auto", workers=2)
     answering = cluster.answer(entry, partial(Slow, log), tmp_path, tmp_path / "ray.log", calls)
     capfd.readouterr()
     arrived, came = [], {}
@@ -90,9 +91,8 @@ def test_what_workers_of_this_machine_have_answered_the_model_alone_replays(tmp_
     monkeypatch.chdir(tmp_path)
     calls = [Choose(prompt, ("A", "B")) for prompt in PROMPTS[:21]]
     with Scripted() as server, Store(tmp_path / "store.sqlite") as store:
-        given = {"model": "served", "base_url": server.url}
-        workers = Ray(engine="ray", inner="openai", workers=2, **given)
-        plain = Hosted(engine="openai", **given)
+        plain = Hosted(engine="openai", model="served", base_url=server.url)
+        workers = Ray(engine="ray", workers=2, inner=plain)
         pool = Model(open_engine("one", workers, ""), store, offline=False, title="")
         alone = Model(open_engine("one", plain, ""), store, offline=True, title="")
         assert pool.ask(calls) == alone.ask(calls)

@@ -58,28 +58,10 @@ def _owner() -> int | None:
     return None
 
 
-@contextmanager
-def _passing_interrupts() -> Iterator[None]:
-    """The first Ctrl-C goes to the kernel, whose cell may keep what is under way."""
-    interrupted = False
-
-    def interrupt(number: int, frame: Any) -> None:
-        nonlocal interrupted
-        if interrupted:
-            raise KeyboardInterrupt
-        interrupted = True
-        for child in psutil.Process().children():
-            child.send_signal(signal.SIGINT)
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    except (PapermillExecutionError, DeadKernelError):
-        if interrupted:
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _pass_on(number: int, frame: Any) -> None:
+    """A Ctrl-C goes to the kernel, whose cell may keep what is under way."""
+    for child in psutil.Process().children():
+        child.send_signal(number)
 
 
 @contextmanager
@@ -106,9 +88,11 @@ def _watch(scratch: Path) -> Iterator[None]:
 
     thread = threading.Thread(target=follow, daemon=True)
     thread.start()
+    handler = signal.signal(signal.SIGINT, _pass_on)
     try:
         yield
     finally:
+        signal.signal(signal.SIGINT, handler)
         done.set()
         thread.join()
         os.environ.clear()
@@ -169,7 +153,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
     with tempfile.TemporaryDirectory(prefix="selfpref-") as scratch:
         executed = Path(scratch) / "executed.ipynb"
         try:
-            with _watch(Path(scratch)), _passing_interrupts():
+            with _watch(Path(scratch)):
                 node = papermill.execute_notebook(
                     given,
                     str(executed),
@@ -181,6 +165,8 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
                     config=Config({"KernelManager": kernel}),
                 )
         except PapermillExecutionError as error:
+            if error.ename == KeyboardInterrupt.__name__:
+                raise KeyboardInterrupt from None
             write_text(failed, executed.read_text(encoding="utf-8"))
             raise _shorten(notebook, error) from error
         except DeadKernelError as error:

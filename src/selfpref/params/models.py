@@ -2,7 +2,7 @@
 
 import json
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
 from pydantic.functional_validators import AfterValidator
@@ -14,15 +14,6 @@ OPENAI = "https://api.openai.com/v1"
 FORMATS = (
     *("vicuna", "koala", "oasst-pythia", "dolly-v2", "stablelm-tuned-alpha"),
     *("llama-2", "llama-3", "llama-3.1", "plain"),
-)
-# What a request holds by other keys of the entry and of the task, and what would make another kind
-# of reply of it.
-OWN_FIELDS = frozenset(
-    {
-        *("model", "messages", "max_tokens", "max_completion_tokens", "temperature", "seed"),
-        *("logprobs", "top_logprobs", "reasoning_effort", "n", "stream", "stream_options"),
-        *("add_generation_prompt", "continue_final_message", "response_format", "tools"),
-    }
 )
 # What looks like a secret, and keys of JSON under which one stands.
 SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
@@ -107,10 +98,11 @@ class Transformers(Named):
 
     @model_validator(mode="after")
     def _keys_agree(self) -> "Transformers":
-        if bool(self.model) == bool(self.gguf) or bool(self.gguf) != bool(self.sha256):
-            raise ValueError("give either `model` or `gguf`, the latter with its `sha256`")
-        if self.gguf and self.revision:
-            raise ValueError("revision: of a model of the Hub; a `gguf` has its `sha256`")
+        pinned, wrong = bool(self.sha256), bool(self.model) == bool(self.gguf)
+        if wrong or bool(self.gguf) != pinned or (pinned and self.revision):
+            raise ValueError(
+                "give a `model` (of the Hub: its `revision`), or a `gguf` and its `sha256`"
+            )
         if bool(self.names) != ("{name}" in self.model) or (self.names and self.responder):
             raise ValueError("names goes with `{name}` in `model`, and without `responder`")
         if self.processes > 1 and (self.names or self.device_map != "cpu"):
@@ -126,16 +118,7 @@ def _address(url: str) -> str:
     return url.rstrip("/")
 
 
-def _variable(name: str) -> str:
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
-        raise ValueError("give the name of an environment variable, never the key")
-    return name
-
-
 def _fields(extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Refuse what an entry says by other keys, and what looks like a secret."""
-    if taken := sorted(OWN_FIELDS & extra.keys()):
-        raise ValueError(f"{taken[0]!r} is set by the entry's own keys or by the task; remove it")
     if SECRET.search(told := json.dumps(extra)) or SECRET_NAME.search(told):
         raise ValueError("a request's fields hold no secrets; see `key`")
     return extra
@@ -173,7 +156,7 @@ class Hosted(Named):
     engine: Literal["openai"]
     model: Name
     base_url: Annotated[str, AfterValidator(_address)] = OPENAI
-    key: Annotated[str, AfterValidator(_variable)] | None = None
+    key: Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$")] | None = None
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
     system: System = "keep"
     top_logprobs: Annotated[int, Field(ge=1, le=20)] = 20
@@ -205,7 +188,7 @@ class Ray(Named):
 
     Attributes:
         engine: `ray`.
-        inner: The engine that every worker opens; its keys stand beside these.
+        inner: The entry of the model that every worker opens.
         address: `local`: this machine; `auto`: the cluster that this machine is a node of.
         workers: How many.
         gpus: GPUs of each worker; a fraction shares one.
@@ -216,16 +199,6 @@ class Ray(Named):
     address: Literal["local", "auto"] = "local"
     workers: Positive
     gpus: Annotated[float, Field(ge=0)] = 0
-
-    @model_validator(mode="before")
-    @classmethod
-    def _apart(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Gather the inner engine's keys under `inner`."""
-        if "inner" not in values:
-            return values
-        own = {key: value for key, value in values.items() if key in cls.model_fields}
-        rest = {key: value for key, value in values.items() if key not in own}
-        return own | {"inner": {"engine": values["inner"], **rest}}
 
 
 # One model and the engine that runs it; `engine` says which.

@@ -12,24 +12,11 @@ from selfpref.errors import SelfprefError
 from selfpref.params.whole import Params
 
 
-def _place(error: Mapping[str, Any], values: Any) -> str:
-    """Where an error stands in the file: pydantic names the kinds of entries on the way, too."""
-    *way, last = error["loc"] or ("",)
-    place = []
-    for part in way:
-        below = values.get(part) if isinstance(values, Mapping) else None
-        # The keys of Ray's inner engine stand beside its own; `inner` names the engine.
-        if below is not None and part != "inner":
-            place.append(str(part))
-            values = below
-    named = isinstance(values, Mapping) and last in values
-    if named or error["type"] == "missing":
-        place.append(str(last))
-    return ".".join(place)
+def _explained(failure: ValidationError, source: str) -> SelfprefError:
+    """The first thing that is wrong; a value, which may be a secret, is not repeated.
 
-
-def _explained(failure: ValidationError, values: Any, source: str) -> SelfprefError:
-    """The first thing that is wrong; a value, which may be a secret, is not repeated."""
+    On the way to a key pydantic names the kinds of entries, too: `models.mine.openai.base_url`.
+    """
     # A misspelt key is both unknown and missing; the first of these is what the user can see.
     errors = sorted(failure.errors(), key=lambda error: error["type"] != "extra_forbidden")
     remedies = {
@@ -38,9 +25,9 @@ def _explained(failure: ValidationError, values: Any, source: str) -> SelfprefEr
         "union_tag_not_found": "no `engine` (of a model) or `reader` (of a data set); add it",
     }
     told = remedies.get(errors[0]["type"], errors[0]["msg"].removeprefix("Value error, "))
-    place = _place(errors[0], values)
+    place = ".".join(map(str, errors[0]["loc"]))
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-    return SelfprefError(f"{source}: {place}{': ' if place else ''}{told}{more}")
+    return SelfprefError(f"{source}: {f'{place}: ' if place else ''}{told}{more}")
 
 
 def mapping(path: Path) -> dict[str, Any]:
@@ -60,22 +47,13 @@ def validated(values: Mapping[str, Any], source: str) -> Params:
     try:
         return Params.model_validate(values)
     except ValidationError as error:
-        raise _explained(error, values, source) from error
+        raise _explained(error, source) from error
 
 
-def load(path: Path, sources: Path | None = None) -> Params:
+def load(path: Path) -> Params:
     """Read and validate a whole params file.
 
-    Args:
-        path: The file.
-        sources: The folder in which the sources of its data sets have to be; left out: they are
-            not looked for.
-
     Raises:
-        SelfprefError: Not YAML, an unknown key, a wrong type or value, a source that is not there;
-            names file and key.
+        SelfprefError: Not YAML, an unknown key, a wrong type or value; names file and key.
     """
-    params = validated(mapping(path), path.name)
-    if sources is not None and (missing := params.missing_sources(sources)):
-        raise SelfprefError(f"{path.name}: {missing[0]}: no such file; put it there or correct it")
-    return params
+    return validated(mapping(path), path.name)

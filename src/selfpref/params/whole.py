@@ -1,8 +1,7 @@
 """The whole of params.yaml, and what its parts have to agree on."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import model_validator
@@ -52,24 +51,24 @@ class Params(Section):
     def _parts_agree(self) -> "Params":
         """Every name stands for one thing that is there, and each model can do what is asked."""
         for place, names, there, where in self._named():
-            for name in names:
-                if name not in there:
-                    raise ValueError(f"{place}: {name!r} is not in `{where}`; add or correct it")
+            if unknown := [name for name in names if name not in there]:
+                raise ValueError(f"{place}: {unknown[0]!r} is not in `{where}`; add or correct it")
         for place, called in self._told_apart():
             if twice := [name for name in called if called.count(name) > 1]:
                 raise ValueError(f"{place}: two are called {min(twice)!r}; change one name")
-        for place, wrong in chain(self._misfits(), self._unfit_tuning()):
+        for place, wrong in self._misfits():
             raise ValueError(f"{place}: {wrong}")
         return self
 
     def _named(self) -> Iterator[tuple[str, Iterable[str], Collection[str], str]]:
         """By place the names that stand there, and all that may, with where those stand."""
         sets = self.wataoka.datasets, "wataoka.datasets"
-        for place, key, use in self._uses():
-            asked = getattr(use, "model", key)
-            yield place, [asked, getattr(use, "external", asked)], self.models, "models"
-            for field in ("datasets", "questions", "without_prompt"):
-                yield f"{place}.{field}", getattr(use, field, None) or (), *sets
+        for study, task, uses in self.tasks():
+            for key, use in uses.items():
+                place, asked = f"{study}.{task}.{key}", getattr(use, "model", key)
+                yield place, [asked, getattr(use, "external", asked)], self.models, "models"
+                for field in ("datasets", "questions", "without_prompt"):
+                    yield f"{place}.{field}", getattr(use, field, None) or (), *sets
         yield "wataoka.label", self.wataoka.label, *sets
         listed = [one.judges for one in sets[0].values() if isinstance(one, Dataset)]
         # A set without a list has more judges than are known here.
@@ -82,13 +81,12 @@ class Params(Section):
             yield place, contest.judges, self._of(contests.judge), "livebench.judge"
             yield place, [breaker] if breaker else [], self._of(contests.tie_break), "tie_break"
         writers = self._of(summaries.respond), "panickssery.respond"
-        for key, asked in summaries.recognise.items():
-            own = [asked.own] if asked.own else self.names(key)
+        for key, recognised in summaries.recognise.items():
+            own = [recognised.own] if recognised.own else self.names(key)
             yield f"panickssery.recognise.{key}.own", own, *writers
         for key, tuned in summaries.finetune.items():
-            place = f"panickssery.finetune.{key}"
+            place, on = f"panickssery.finetune.{key}", [one.on for one in tuned.evaluators.values()]
             yield f"{place}.model", self.names(tuned.model), *writers
-            on = [tuning.on for tuning in tuned.evaluators.values()]
             yield place, on, summaries.articles, "panickssery.datasets"
 
     def _told_apart(self) -> Iterator[tuple[str, list[str]]]:
@@ -106,28 +104,16 @@ class Params(Section):
         """By place what does not go together, with the remedy."""
         every = self.every_model()
         for key, entry in self.models.items():
-            for name, model in members(key, entry).items():
-                if model != every[name]:
-                    yield f"models.{key}", f"another entry names {name!r} and differs; change one"
+            if any(model != every[name] for name, model in members(key, entry).items()):
+                yield f"models.{key}", "another entry names a model of its and differs; change one"
         for key, label in self.wataoka.label.items():
             lab = self.wataoka.datasets[key].reader == "lab"
             if {label.pairs is not None, label.noise is not None} != {lab}:
                 yield f"wataoka.label.{key}", "pairs and noise: both for `reader: lab`, and only it"
-        texts: dict[str, Mapping[str, Any]] = {
-            "panickssery": self.panickssery.articles,
-            "xu": self.xu.requests,
-        }
-        for place, _, use in self._uses():
-            for name, entry in texts.get(place.partition(".")[0], {}).items():
-                if (use.prompts == "lab") != (entry.reader == "lab"):
-                    wrong = f"does not fit the data set {name}; `lab` is for the testbed alone"
-                    yield f"{place}.prompts", wrong
         for key, use in self.xu.refine.items():
-            alone = [name for name in self.names(key) if self.names(use.external) == [name]]
-            if alone and "external" in use.arms:
+            others = self.names(use.external)
+            if "external" in use.arms and len(others) == 1 and others[0] in self.names(key):
                 yield f"xu.refine.{key}.external", "name another model, or drop the arm `external`"
-
-    def _unfit_tuning(self) -> Iterator[tuple[str, str]]:
         for key, tuned in self.panickssery.finetune.items():
             place = f"panickssery.finetune.{key}"
             if tuned.method != "export" and not isinstance(self.models[tuned.model], Transformers):
@@ -150,10 +136,13 @@ class Params(Section):
             for task in tasks
         ]
 
-    def _uses(self) -> Iterator[tuple[str, str, Any]]:
-        """Every entry of every task, with its place and key."""
-        for study, task, uses in self.tasks():
-            yield from ((f"{study}.{task}.{key}", key, use) for key, use in uses.items())
+    def every_model(self) -> dict[str, Model]:
+        """All models by name: of an entry for several, each of them; entries may share some."""
+        return dict(chain(*(members(*entry).items() for entry in self.models.items())))
+
+    def names(self, key: str) -> list[str]:
+        """The models that an entry of `models` stands for."""
+        return list(members(key, self.models[key]))
 
     def _of(self, uses: Iterable[str]) -> list[str]:
         """The models of a task."""
@@ -164,29 +153,7 @@ class Params(Section):
         known = self.every_model()
         return [known[name].responder or name for name in self._of(uses)]
 
-    def every_model(self) -> dict[str, Model]:
-        """All models by name: of an entry for several, each of them; entries may share some."""
-        return {
-            name: model
-            for key, entry in self.models.items()
-            for name, model in members(key, entry).items()
-        }
-
-    def names(self, key: str) -> list[str]:
-        """The models that an entry of `models` stands for."""
-        return list(members(key, self.models[key]))
-
     def tuned_from(self, key: str, entry: Finetune) -> dict[str, str]:
         """What the evaluators of an entry of `finetune` are named after, and their bases."""
         names = self.names(entry.model)
         return dict(zip([key] if names == [entry.model] else names, names, strict=True))
-
-    def missing_sources(self, root: Path) -> list[str]:
-        """The data sets and files of votes that are not there, each as its key and path."""
-        parts = {f"{study}.datasets": self.study(study).datasets for study in TASKS}
-        return [
-            f"{part}.{key}.source: {entry.source}"
-            for part, entries in [*parts.items(), ("wataoka.label", self.wataoka.label)]
-            for key, entry in entries.items()
-            if not (root / entry.source).exists()
-        ]
