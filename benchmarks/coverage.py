@@ -119,8 +119,8 @@ def of_marks(rng, times, taste):
     """The same of D, by kind."""
     bootstrap = ClusterBootstrap(RESAMPLES, seed=1)
     found = marks.measure(marked(rng, taste, 150 * times), "marks", NAMES[0], bootstrap)
-    rows = found.third.query("scale == 'marks' and judge == @NAMES[0]").set_index("kind")
-    kinds = {f"third judge: {kind}": row.to_dict() for kind, row in rows.iterrows()}
+    rows = found.to_dict()["judges"][NAMES[0]]["third_judge"]
+    kinds = {f"third judge: {row['kind']}": row for row in rows if row["scale"] == "marks"}
     return kinds, found.answers[NAMES[0]].favours
 
 

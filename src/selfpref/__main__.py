@@ -1,36 +1,56 @@
 """The command line: what the Makefile and dvc.yaml call."""
 
 import argparse
-import errno
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from selfpref import __version__, paths, processes
 from selfpref.errors import SelfprefError
 from selfpref.files import check_place, write_text
 
-# No room, not allowed to write, or no name for a file: the user's to mend.
-UNWRITABLE = frozenset(
-    (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)
+Arguments = argparse.Namespace
+Option = tuple[tuple[str, ...], dict[str, Any]]
+FORMATS = ("auto", "pairs", "fastchat", "arena", "arena-hard", "alpaca-eval", "reviews", "marks")
+MISSING = (
+    "{} is not installed; in a clone of the repository: pip install '.[pipeline]', or "
+    "'.[pipeline,models]' for profiles that run models"
 )
+# By its name each command with what it takes; its docstring is its help.
+COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], Sequence[Option]]] = {}
 
 
-EXAMPLES = """\
-a row a verdict: item, responder_a, responder_b, label (people's vote), judge, order, verdict
-(docs/measure.md has the rest, and the formats of others)
-
-  selfpref example > judgments.csv
-  selfpref measure judgments.csv --html card.html
-  selfpref measure verdicts.jsonl --votes votes.csv --alias gpt4=gpt-4
-  selfpref measure log.parquet --columns item=qid --columns verdict=winner --brief
-  zcat judgments.jsonl.gz | selfpref measure - --fail-on favours
-"""
+def option(*names: str, **settings: Any) -> Option:
+    """What a command takes, as `argparse` calls it."""
+    return names, settings
 
 
-def _check(arguments: argparse.Namespace) -> None:
+def pair(text: str) -> tuple[str, str]:
+    """The two sides of `A=B`."""
+    name, _, value = text.partition("=")
+    if not (name and value):
+        raise argparse.ArgumentTypeError(f"{text}: give A=B")
+    return name, value
+
+
+def command(*options: Option) -> Callable[..., None]:
+    """Make a function a command of the same name."""
+
+    def register(function: Callable[[Arguments], int | None]) -> None:
+        COMMANDS[function.__name__] = function, options
+
+    return register
+
+
+PAIRS: dict[str, Any] = {"action": "append", "type": pair, "default": [], "metavar": "A=B"}
+
+
+@command(option("--out", type=Path, help="file to write once it is valid"))
+def check(arguments: Arguments) -> None:
+    """Validate params.yaml."""
     from selfpref.commands import ceiling
     from selfpref.params import TASKS, load
     from selfpref.studies.registry import STUDIES
@@ -50,24 +70,30 @@ def _check(arguments: argparse.Namespace) -> None:
         write_text(arguments.out, "params.yaml is valid\n")
 
 
-def _use(arguments: argparse.Namespace) -> None:
+@command(option("profile", help="the name of a file in profiles/, or of the active profile"))
+def use(arguments: Arguments) -> None:
+    """Make another profile the active one."""
     from selfpref.commands.profiles import use
 
     use(arguments.profile)
 
 
-def _run(arguments: argparse.Namespace) -> None:
-    pairs = [entry.partition("=") for entry in arguments.parameter]
-    if wrong := [name for name, sign, _ in pairs if not sign]:
-        raise SelfprefError(f"-p {wrong[0]}: give NAME=VALUE")
-    given = {name: value for name, _, value in pairs}
-
+@command(
+    option("notebook", type=Path),
+    option("output", type=Path, help="the executed copy"),
+    option("-p", "--parameter", **PAIRS),
+    option("--page", action="store_true", help="write an HTML page beside the copy"),
+)
+def run(arguments: Arguments) -> None:
+    """Execute a notebook."""
     from selfpref.commands.run import run
 
-    run(arguments.notebook, arguments.output, given, page=arguments.page)
+    run(arguments.notebook, arguments.output, dict(arguments.parameter), page=arguments.page)
 
 
-def _report(_: argparse.Namespace) -> None:
+@command()
+def report(_: Arguments) -> None:
+    """Write the report of the active profile."""
     from selfpref.params import load
     from selfpref.report.book import build
 
@@ -75,7 +101,36 @@ def _report(_: argparse.Namespace) -> None:
     print(f"open {index.relative_to(paths.root())}")
 
 
-def _measure(arguments: argparse.Namespace) -> int:
+@command(
+    option(
+        "judgments",
+        type=Path,
+        nargs="+",
+        help="JSON lines, JSON, CSV, TSV or parquet, packed by gzip or not (- is standard input); "
+        "or a folder of reviews",
+    ),
+    option("--judge", metavar="NAME", help="the only judge to have a card"),
+    option("--votes", type=Path, help="a file of people's votes on the same pairs"),
+    option("--format", choices=FORMATS, default="auto"),
+    option("--alias", **PAIRS, help="call A, a judge or responder of the files, B"),
+    option("--columns", **PAIRS, help="A is the column that the files call B"),
+    option("--brief", action="store_true", help="print the answers alone"),
+    option("--fail-on", choices=["favours"], help="end with status 1 where a judge does"),
+    option("--html", type=Path, help="write the cards to this file"),
+    option("--json", type=Path, help="write the numbers to this file"),
+)
+def measure(arguments: Arguments) -> int:
+    """Whether the judges of a file of judgments favour themselves.
+
+    A row a verdict: item, responder_a, responder_b, label (people's vote), judge, order, verdict
+    (docs/measure.md has the rest, and the formats of others).
+
+      selfpref example > judgments.csv
+      selfpref measure judgments.csv --html card.html
+      selfpref measure verdicts.jsonl --votes votes.csv --alias gpt4=gpt-4
+      selfpref measure log.parquet --columns item=qid --columns verdict=winner --brief
+      zcat judgments.jsonl.gz | selfpref measure - --fail-on favours
+    """
     from selfpref.card import words
     from selfpref.card.command import read
 
@@ -90,9 +145,8 @@ def _measure(arguments: argparse.Namespace) -> int:
         judge=arguments.judge,
         votes=arguments.votes,
         wanted=arguments.format,
-        alias=arguments.alias,
-        columns=arguments.columns,
-        odds=arguments.odds,
+        alias=dict(arguments.alias),
+        columns=dict(arguments.columns),
     )
     if arguments.json:
         card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
@@ -102,7 +156,8 @@ def _measure(arguments: argparse.Namespace) -> int:
 
         write_text(arguments.html, html(found))
     try:
-        print(words.brief_text(found.parts()) if arguments.brief else found, flush=True)
+        shown = words.brief_text(words.parts(found.numbers)) if arguments.brief else found
+        print(shown, flush=True)
     except BrokenPipeError:
         # `| head -1` has read what it wants; at its end Python would try to write the rest.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -110,122 +165,57 @@ def _measure(arguments: argparse.Namespace) -> int:
     return int(arguments.fail_on == "favours" and favour)
 
 
-def _validate(arguments: argparse.Namespace) -> None:
+@command(
+    option("--like", type=Path, metavar="FILE", help="with the items, judges and votes of a file")
+)
+def validate(arguments: Arguments) -> None:
+    """What each measure sees of simulated judges, one planted property each."""
     from selfpref.card import validate
 
     found = validate.like(arguments.like) if arguments.like else validate.table()
     print(validate.markdown(found), end="")
 
 
-def _example(_: argparse.Namespace) -> None:
+@command()
+def example(_: Arguments) -> None:
+    """Print simulated judgments, to try measure on."""
     from selfpref.card import validate
 
     print(validate.example().to_csv(index=False, lineterminator="\n"), end="")
 
 
-def _claims(arguments: argparse.Namespace) -> None:
+@command(option("out", type=Path, help="the table (.csv)"))
+def claims(arguments: Arguments) -> None:
+    """Write the papers' claims beside what came out."""
     from selfpref.studies.claims import write
 
     write(arguments.out)
 
 
-def _fetch(arguments: argparse.Namespace) -> None:
+@command(option("source", type=Path, nargs="+", help="a list of pinned files (.csv)"))
+def fetch(arguments: Arguments) -> None:
+    """Download released files into the cache."""
     from selfpref.download.fetch import fetch
 
     for source in arguments.source:
-        files = fetch(source)
-        print(f"{source}: {len(files)} files are there")
+        print(f"{source}: {len(fetch(source))} files are there")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="selfpref", description=__doc__)
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    check = commands.add_parser("check", help="validate params.yaml")
-    check.add_argument("--out", type=Path, help="file to write once it is valid")
-    check.set_defaults(call=_check)
-
-    use = commands.add_parser("use", help="make another profile the active one")
-    use.add_argument("profile", help="the name of a file in profiles/, or of the active profile")
-    use.set_defaults(call=_use)
-
-    run = commands.add_parser("run", help="execute a notebook")
-    run.add_argument("notebook", type=Path)
-    run.add_argument("output", type=Path, help="the executed copy")
-    run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
-    run.add_argument("--page", action="store_true", help="write an HTML page beside the copy")
-    run.set_defaults(call=_run)
-
-    report = commands.add_parser("report", help="write the report of the active profile")
-    report.set_defaults(call=_report)
-
-    measure = commands.add_parser(
-        "measure",
-        help="whether the judges of a file of judgments favour themselves",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    measure.add_argument(
-        "judgments",
-        type=Path,
-        nargs="+",
-        help="the files (.jsonl, .json, .csv, .tsv, with .gz or not, or .parquet; - is standard "
-        "input), or a folder of reviews",
-    )
-    measure.add_argument("--judge", metavar="NAME", help="the only judge to have a card")
-    measure.add_argument("--votes", type=Path, help="a file of people's votes on the same pairs")
-    measure.add_argument(
-        "--format",
-        default="auto",
-        help="auto, pairs, fastchat, arena, arena-hard, alpaca-eval or reviews (default: auto)",
-    )
-    measure.add_argument(
-        "--alias",
-        action="append",
-        default=[],
-        metavar="A=B",
-        help="call A, a judge or responder of the file, B",
-    )
-    measure.add_argument(
-        "--columns",
-        action="append",
-        default=[],
-        metavar="A=B",
-        help="A is the column that the files call B",
-    )
-    measure.add_argument(
-        "--odds",
-        type=float,
-        default=1.5,
-        help="a bias matters that multiplies the odds of choosing itself by so much (default: 1.5)",
-    )
-    measure.add_argument("--brief", action="store_true", help="print the answers alone")
-    measure.add_argument(
-        "--fail-on", choices=["favours"], help="end with status 1 where a judge favours itself"
-    )
-    measure.add_argument("--html", type=Path, help="write the cards to this file")
-    measure.add_argument("--json", type=Path, help="write the numbers to this file")
-    measure.set_defaults(call=_measure)
-
-    validate = commands.add_parser(
-        "validate", help="what each measure sees of simulated judges, one planted property each"
-    )
-    validate.add_argument(
-        "--like", type=Path, metavar="FILE", help="on the items, judges and votes of this file"
-    )
-    validate.set_defaults(call=_validate)
-
-    example = commands.add_parser("example", help="print simulated judgments, to try measure on")
-    example.set_defaults(call=_example)
-
-    claims = commands.add_parser("claims", help="write the papers' claims beside what came out")
-    claims.add_argument("out", type=Path, help="the table (.csv)")
-    claims.set_defaults(call=_claims)
-
-    fetch = commands.add_parser("fetch", help="download released files into the cache")
-    fetch.add_argument("source", type=Path, nargs="+", help="a list of pinned files (.csv)")
-    fetch.set_defaults(call=_fetch)
+    for name, (function, options) in COMMANDS.items():
+        told = function.__doc__ or ""
+        one = commands.add_parser(
+            name,
+            help=told.partition("\n")[0],
+            description=told,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for names, settings in options:
+            one.add_argument(*names, **settings)
+        one.set_defaults(call=function)
     return parser
 
 
@@ -236,26 +226,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return arguments.call(arguments) or 0
     except SelfprefError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
+        told = str(error)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("selfpref"):
+        if (error.name or "selfpref").startswith("selfpref"):
             raise
-        print(
-            f"error: {error.name} is not installed; in a clone of the repository: pip install "
-            "'.[pipeline]', or '.[pipeline,models]' for profiles that run models",
-            file=sys.stderr,
-        )
-        return 1
+        told = MISSING.format(error.name)
     except OSError as error:
-        if error.errno not in UNWRITABLE:
-            raise
-        where = error.filename or "the disk"
-        print(f"error: {where}: {error.strerror}; mend that and run again", file=sys.stderr)
-        return 1
+        # No room, not allowed to write, no name for a file: the user's to mend.
+        told = f"{error.filename or 'the disk'}: {error.strerror or error}; mend it and run again"
     except KeyboardInterrupt:
         print("interrupted; run again to go on", file=sys.stderr)
         return 130
+    print(f"error: {told}", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -16,15 +16,11 @@ def check_place(path: Path) -> None:
         SelfprefError: A folder (or a link to one), a device or a pipe stands there; part of the
             path is a file; or nothing may be written there.
     """
-    if path.exists() and not path.is_file():
-        raise SelfprefError(f"{path}: a folder or device, left as it is; give the name of a file")
-    parent = path.parent
-    while not parent.exists():
-        parent = parent.parent
-    if not parent.is_dir():
-        raise SelfprefError(f"{path}: {parent} is not a folder; give another name")
-    if not os.access(parent, os.W_OK):
-        raise SelfprefError(f"{path}: nothing may be written to {parent}; give another name")
+    parent = next((folder for folder in path.parents if folder.exists()), path)
+    taken = path.exists() and not path.is_file()
+    if taken or not parent.is_dir() or not os.access(parent, os.W_OK):
+        told = "a folder or device, left as it is" if taken else f"no file can stand in {parent}"
+        raise SelfprefError(f"{path}: {told}; give another name")
 
 
 @contextmanager
@@ -40,13 +36,7 @@ def atomic(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.new")
     check_place(scratch)
-    try:
-        yield scratch
-    except OSError as error:
-        # The user knows nothing of the name beside it.
-        if error.filename == str(scratch):
-            raise SelfprefError(f"{path}: {error.strerror}; give another name") from error
-        raise
+    yield scratch
     os.replace(scratch, path)
 
 
@@ -55,11 +45,9 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     """As `atomic`, for a folder of the pipeline's own: an earlier one is replaced as a whole."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.new")
-    if scratch.is_dir():
-        shutil.rmtree(scratch)
+    shutil.rmtree(scratch, ignore_errors=True)
     yield scratch
-    if path.is_dir():
-        shutil.rmtree(path)
+    shutil.rmtree(path, ignore_errors=True)
     os.replace(scratch, path)
 
 

@@ -9,10 +9,10 @@ alike; what the user's environment says stays.
                            next is cleared anew, a fifth of a small model's time: kept are 256 MB,
                            and blocks below 32 MB, in huge pages where the system has them (a
                            seventh of the time of training)
-    OpenBLAS               sums do not depend on the number of processors
     compiled modules       are not written where next to no disk is left: Python 3.11 keeps a file
                            that a full disk cut short (python/cpython#126606), and no process
                            after it can import that
+    OpenBLAS               sums do not depend on the number of processors
     Arrow's tables         come from that heap: Arrow's own keeps much of what is freed and cannot
                            be told to give it back
 """

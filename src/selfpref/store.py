@@ -16,9 +16,8 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from selfpref.errors import SelfprefError
@@ -28,11 +27,6 @@ Json = Mapping[str, Any]
 VARIABLES = 900
 # Seconds to wait for another process that writes.
 PATIENCE = 60.0
-# What may be wrong around a file that is whole: it is locked, the disk is full, ...
-CIRCUMSTANCES = {
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR),
-    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM),
-}
 # Replies above this many bytes are kept compressed: the alternatives at every token of an
 # explanation are hundreds of kilobytes, and shrink to a tenth.
 LARGE = 2048
@@ -54,7 +48,7 @@ def chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
         yield keys[start : start + VARIABLES]
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """A content-addressed store in one SQLite file; several processes may use it at once.
 
     Args:
@@ -73,11 +67,10 @@ class Store:
             self._connection.execute("PRAGMA synchronous=NORMAL")
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
-                raise self._damaged(verdict)
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT, digest TEXT)"
-            )
-            self._connection.commit()
+                raise sqlite3.DatabaseError(verdict)
+            with self._connection:
+                columns = "key TEXT PRIMARY KEY, reply TEXT, digest TEXT"
+                self._connection.execute(f"CREATE TABLE IF NOT EXISTS replies ({columns})")
 
     def _write_ahead(self) -> None:
         """Have many read while one writes; a new file takes this from one process at a time."""
@@ -97,28 +90,14 @@ class Store:
         """Say which file it is, and damage apart from what is wrong around it."""
         try:
             yield
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            # What Python finds wrong, such as texts and schemas that are no UTF-8, has no code.
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-            # The lowest byte; the rest says more of it.
-            if code & 0xFF in CIRCUMSTANCES:
-                raise SelfprefError(f"{self.path}: {error}; mend that and run again") from error
-            raise self._damaged(error) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            # It is locked, the disk is full, ...
+            whole = isinstance(error, sqlite3.OperationalError)
+            damaged = f"damaged ({error}); move it away to ask the models again"
+            told = f"{error}; mend that and run again" if whole else damaged
+            raise SelfprefError(f"{self.path}: {told}") from error
 
-    def _damaged(self, reason: object) -> SelfprefError:
-        return SelfprefError(
-            f"{self.path}: damaged ({reason}); move it away to ask the models again"
-        )
-
-    def __enter__(self) -> "Store":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._connection.close()
 
     def get(self, keys: Iterable[str]) -> dict[str, Any]:
@@ -128,19 +107,17 @@ class Store:
             SelfprefError: A reply is not what was written.
         """
         found: dict[str, Any] = {}
-        for part in chunks(list(keys)):
-            marks = ",".join("?" * len(part))
-            with self._named():
-                rows = self._connection.execute(
-                    f"SELECT key, CAST(reply AS BLOB), digest FROM replies WHERE key IN ({marks})",
-                    part,
-                ).fetchall()
-            for key, reply, digest in rows:
-                # A flipped bit can make a number or nothing of a text.
-                if _digest(str(key), reply or b"") != digest:
-                    raise self._damaged(f"the reply to {str(key)[:12]} is not what was written")
-                # JSON begins with a bracket, a compressed reply never does.
-                found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
+        wanted = "SELECT key, CAST(reply AS BLOB), CAST(digest AS BLOB) FROM replies WHERE key IN "
+        with self._named():
+            for part in chunks(list(keys)):
+                marks = ",".join("?" * len(part))
+                for key, reply, digest in self._connection.execute(f"{wanted}({marks})", part):
+                    # A flipped bit can make a number or nothing of a text.
+                    if _digest(str(key), reply or b"").encode() != digest:
+                        told = f"the reply to {str(key)[:12]} is not what was written"
+                        raise sqlite3.DatabaseError(told)
+                    # JSON begins with a bracket, a compressed reply never does.
+                    found[key] = json.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
         return found
 
     def put(self, replies: Mapping[str, Json | bytes]) -> None:

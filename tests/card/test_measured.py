@@ -1,8 +1,9 @@
-"""What one file of judgments shows: the numbers of the studies, and who is who."""
+"""What one set of judgments shows: the numbers of the studies, who is who, text, JSON and page."""
 
 import doctest
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from itertools import combinations, product
@@ -11,31 +12,43 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from browser import chromium
 
 import selfpref
 from selfpref.__main__ import main
-from selfpref.card import command, measured, numbers, words
+from selfpref.card import measured
+from selfpref.card.page import html
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments as formats
 from selfpref.statistics import choices, scaled, turned
-from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import bias
 from selfpref.studies.wataoka.pairs import excess_table
 
 MODELS = ("ann", "bob", "cat")
 # So many judges tell their own effects from scales and responders; three do not.
 FOUR = (*MODELS, "dan")
+PAIR = ["item", "responder_a", "responder_b"]
+VOTES = ["label", "annotator"]
+HOSTILE = "<script>alert('x')</script> & {{ 7 * 7 }} %s <img src=http://x>"
 # What no user of the base dependencies has.
 UNWANTED = (
     *("torch", "transformers", "dvc", "jupyter", "IPython", "nbformat", "nbconvert", "papermill"),
     *("matplotlib", "seaborn", "PIL", "requests", "ray", "openai", "datasets", "psutil"),
     *("rapidfuzz", "sacrebleu", "simplemma", "tabulate", "tqdm", "pandera", "pooch", "ruamel"),
+    "pydantic",
 )
 
 
 @pytest.fixture(autouse=True)
 def _few_resamples(monkeypatch):
-    monkeypatch.setattr(measured, "RESAMPLES", 300)
+    monkeypatch.setattr(measured, "RESAMPLES", 200)
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.csv"
+    judgments(items=20).to_csv(path, index=False)
+    return path
 
 
 def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
@@ -56,41 +69,60 @@ def judgments(bonus=None, items=60, judges=MODELS, responders=MODELS):
                 verdict = rng.normal(gap + own, 0.6) > 0
                 row = (item, one, two, judge, order, labels[number], f"p{number}", verdict)
                 rows.append(row)
-    pair = ["item", "responder_a", "responder_b"]
-    frame = pd.DataFrame(rows, columns=[*pair, "judge", "order", "label", "annotator", "verdict"])
-    sides = {"label": {True: "a", False: "b"}, "verdict": {True: "a", False: "b"}}
-    return frame.assign(**{name: frame[name].map(side) for name, side in sides.items()})
+    frame = pd.DataFrame(rows, columns=[*PAIR, "judge", "order", *VOTES, "verdict"])
+    return frame.replace({name: {True: "a", False: "b"} for name in ("label", "verdict")})
+
+
+def numbers(found):
+    return {key: value for key, value in found.to_dict().items() if key not in ("made", "name")}
+
+
+def flat(card, at=()):
+    for key, value in card.items():
+        if isinstance(value, dict):
+            yield from flat(value, (*at, key))
+        else:
+            yield (*at, key), value
 
 
 def test_the_numbers_are_those_of_the_studies():
     frame = judgments(judges=FOUR, responders=FOUR)
-    found = selfpref.measure(frame, name="set")
-    rows = formats.of_frame(frame, "f")
-    data = measured._judged(measured.tables_of(rows, measured.STREAM, "wataoka"))
-    renamed = selfpref.measure(frame, name="other").to_dict()
-    assert renamed == found.to_dict() | {"name": "other"}
-    assert data.settings.bootstrap == ClusterBootstrap(300, seed=20241030)
-    pd.testing.assert_frame_equal(found.judges, bias([data]))
-    table = found.to_dict()["judges"]
+    found = selfpref.measure(frame, name="set").to_dict()
+    assert selfpref.measure(frame, name="other").to_dict() == found | {"name": "other"}
+    made = measured.tables_of(formats.of_frame(frame, "f"), measured.STREAM, "wataoka")
+    data = measured.judged(made)
+    table = found["judges"]
     for row in excess_table([data]).query("variant == 'own'").itertuples():
         shown = [table[row.judge]["excess"][end] for end in ("value", "lo", "hi")]
-        wanted = [row.excess, row.excess_lo, row.excess_hi]
-        assert shown == pytest.approx(wanted, abs=1e-6)
-    judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
+        assert shown == pytest.approx([row.excess, row.excess_lo, row.excess_hi], abs=1e-6)
+    for row in bias([data]).itertuples():
+        card = table[row.judge]
+        shown = [card["equal_opportunity"][end] for end in ("value", "lo", "hi")]
+        assert shown == pytest.approx([row.eo, row.eo_lo, row.eo_hi], abs=1e-6)
+        assert card["no_preference"]["value"] == pytest.approx(row.eo_no_preference, abs=1e-6)
+        assert card["towards"][row.judge]["value"] == card["equal_opportunity"]["value"]
+    rows = turned.from_pairs(data, data.pairs, turned.HUMAN)
     fitted, _ = scaled.of_pairs(data, data.pairs, turned.HUMAN)
     assert all(row["n"] for row in fitted)
-    for row in (*choices.of_judges(judged), *fitted):
+    for row in (*choices.of_judges(rows), *fitted):
         if row["statistic"] in ("gold_gap", "harmful", "legitimate", "regression_scaled"):
             key = {"gold_gap": "dbg"}.get(row["statistic"], row["statistic"])
             assert table[row["judge"]][key]["value"] == pytest.approx(row["value"], abs=1e-6)
 
 
-def test_json_holds_what_the_docs_say(tmp_path, capsys):
-    path = tmp_path / "mine.csv"
-    judgments().to_csv(path, index=False)
-    assert main(["measure", str(path), "--json", str(tmp_path / "card.json")]) == 0
-    card = json.loads((tmp_path / "card.json").read_text())
-    ann = card["judges"]["ann"]
+def test_a_frame_and_its_file_give_the_same_and_json_what_the_docs_say(tmp_path, capsys):
+    path, card = tmp_path / "mine.jsonl", tmp_path / "card.json"
+    judgments().to_json(path, orient="records", lines=True)
+    assert main(["measure", str(path), "--json", str(card), "--judge", "ann"]) == 0
+    found = json.loads(card.read_text())
+    assert numbers(selfpref.measure(judgments(), judge="ann")) == numbers(
+        selfpref.read(path, judge="ann")
+    )
+    made = found["made"]
+    assert (made["resamples"], made["seed"], made["options"]) == (200, 20241030, "--judge ann")
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    assert made["files"] == {"mine.jsonl": digest}
+    ann = found["judges"]["ann"]
     for key in ("equal_opportunity", "demographic_parity", "excess", "dbg", "harmful"):
         assert {"value", "lo", "hi", "n"} <= ann[key].keys()
     assert list(ann["cells"]) == ["tp", "fn", "fp", "tn"]
@@ -99,55 +131,49 @@ def test_json_holds_what_the_docs_say(tmp_path, capsys):
     assert eo["value"] == pytest.approx(tp / (tp + fn) - tn / (fp + tn), abs=1e-6)
     assert (eo["human_own"], eo["human_other"]) == (tp + fn, fp + tn)
     assert ann["pairs"] == 120
-    printed = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in printed[:4]] == ["judge", *MODELS]
-    assert printed[4].startswith("ann: ")
-    assert printed[8] == "judges with own responses: ann, bob, cat"
+    last = capsys.readouterr().out.splitlines()[-2:]
+    assert last[0].startswith(f"written by selfpref {selfpref.__version__} on {made['date']}; 200")
+    assert last[1] == f"of mine.jsonl (sha256 {digest})"
 
 
-def test_a_frame_and_its_file_give_the_same(tmp_path):
-    frame, path = judgments(), tmp_path / "judgments.jsonl"
-    frame.to_json(path, orient="records", lines=True)
-    shown, wanted = command.read(path).to_dict(), selfpref.measure(frame).to_dict()
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    assert shown["made"] == wanted["made"] | {"files": {"judgments.jsonl": digest}}
-    assert shown | {"made": wanted["made"]} == wanted
-
-
-def test_votes_may_stand_in_a_file_of_their_own():
+def test_votes_may_stand_beside_and_the_order_may_be_unknown():
     frame = judgments()
-    voted = frame[["item", "responder_a", "responder_b", "label", "annotator"]].drop_duplicates()
-    bare = frame.assign(label=None, annotator=None)
-    one, two = selfpref.measure(frame), selfpref.measure(bare, votes=voted)
-    pd.testing.assert_frame_equal(one.judges, two.judges)
+    bare, votes = frame.drop(columns=VOTES), frame[[*PAIR, *VOTES]].drop_duplicates()
+    assert numbers(selfpref.measure(bare, votes=votes)) == numbers(selfpref.measure(frame))
     alone = selfpref.measure(bare)
     assert {answer.favours for answer in alone.answers.values()} == {None}
     assert "has both a vote and a verdict" in alone.answers["ann"].because
-    assert "Nobody voted on its pairs" in str(alone)
     assert alone.to_dict()["judges"]["ann"]["flips"]["n"] == 120
-    single = selfpref.measure(bare[bare["judge"].eq("ann")])
-    assert "ann: cannot tell" in str(single)
+    assert "ann: cannot tell" in str(selfpref.measure(bare[bare["judge"].eq("ann")]))
+    one = frame[frame["order"].eq("ab")].drop(columns="order")
+    found = selfpref.measure(one).to_dict()["judges"]["ann"]
+    assert (found["flips"]["n"], found["first_position"]["n"]) == (0, 0)
+    assert found["equal_opportunity"]["n"] > 0
 
 
 def test_names_match_exactly_then_by_alias_and_are_never_guessed():
     frame = judgments().replace({"judge": {"ann": "Ann-2"}})
     found = selfpref.measure(frame)
-    assert found.names.own == ["bob", "cat"]
-    assert found.names.alone == {"Ann-2": "ann"}
+    assert list(found.to_dict()["judges"]) == ["bob", "cat"]
     assert "Ann-2 (nearest name: ann; join them with --alias)" in str(found)
     joined = selfpref.measure(frame, alias={"Ann-2": "ann"})
     assert joined.to_dict() == selfpref.measure(judgments()).to_dict()
-    strange = selfpref.measure(judgments(), alias={"bobb": "bob"})
-    assert strange.names.unmatched == {"bobb": "bob"}
-    with pytest.raises(SelfprefError, match="makes both responders 'bob'"):
+    strange = selfpref.measure(judgments(), alias={"bobb": "bob"}).to_dict()
+    assert strange["names_that_match_nothing"] == {"bobb": "bob"}
+    with pytest.raises(SelfprefError, match="both responders are 'bob'"):
         selfpref.measure(judgments(), alias={"ann": "bob"})
+    stranger = str(selfpref.measure(judgments(judges=("Ann",))))
+    assert stranger.startswith(
+        "cannot tell, because no judge wrote a response that it judged; if two names are one's: "
+        "--alias Ann=ann\n\njudges with own responses: none\n"
+    )
 
 
 def test_one_judge_has_a_card_and_one_that_wrote_nothing_has_agreement_and_position():
     frame = judgments(judges=FOUR)
     whole, bob = selfpref.measure(frame).to_dict(), selfpref.measure(frame, judge="bob").to_dict()
     assert bob["judges"] == {"bob": whole["judges"]["bob"]}
-    with pytest.raises(SelfprefError, match=r"--judge bop: no such judge.*nearest is 'bob'"):
+    with pytest.raises(SelfprefError, match="--judge bop: no such judge, there are ann, bob, cat"):
         selfpref.measure(frame, judge="bop")
     other = whole["judges_without_own_responses"]["dan"]
     assert 0 < other["agreement"]["n"] <= 180
@@ -165,45 +191,56 @@ def test_missing_verdicts_and_ties_are_counted_and_no_zeros():
     assert sum(found["cells"].values()) <= 100
 
 
-def test_too_few_is_told_and_hostile_texts_are_text():
-    name = "<script>alert(1)</script> {{ 7 * 7 }} %s \u202e"
-    told, frame = name.replace("\u202e", ""), judgments(items=6)
-    found = selfpref.measure(frame.replace("ann", told))
+def test_too_few_is_told_and_the_labels_of_a_key_are_not_called_peoples():
+    found = selfpref.measure(frame := judgments(items=6))
     assert ", too few" in str(found)
-    assert found.answers[told].favours is None
-    assert told in str(found)
+    assert "answer key's" not in str(found)
+    frame = frame.assign(annotator="key", label=frame.groupby(PAIR)["label"].transform("first"))
+    assert "answer key's" in str(selfpref.measure(frame))
     frame.loc[3, "label"] = "nobody"
     for bad, wanted in (
-        (frame.replace("ann", name), "is not printable"),
-        (frame.drop(columns="judge"), "frame, row 0: no column 'judge'"),
+        (frame.drop(columns="judge"), "frame: no column 'judge'"),
         (frame, "frame, row 3: label names the unknown responder"),
     ):
         with pytest.raises(SelfprefError, match=wanted):
             selfpref.measure(bad)
 
 
-def test_votes_may_stand_beside_and_the_order_may_be_unknown():
-    whole = judgments(items=40)
-    votes = whole[["item", "responder_a", "responder_b", "label", "annotator"]].drop_duplicates()
-    found = selfpref.measure(whole.drop(columns=["label", "annotator"]), votes=votes)
-    wanted = selfpref.measure(whole)
-    pd.testing.assert_frame_equal(found.judges, wanted.judges)
-    one = whole[whole["order"].eq("ab")].drop(columns="order")
-    found = selfpref.measure(one).to_dict()["judges"]["ann"]
-    assert (found["flips"]["n"], found["first_position"]["n"]) == (0, 0)
-    assert found["equal_opportunity"]["n"] > 0
+def test_a_line_a_judge_comes_first_and_alone_where_wanted(mine, capsys):
+    assert main(["measure", str(mine)]) == 0
+    whole = capsys.readouterr().out
+    assert main(["measure", str(mine), "--brief"]) == 0
+    brief = capsys.readouterr().out
+    assert whole.startswith(brief.rstrip("\n"))
+    table = [re.split(r"\s{2,}", line) for line in brief.splitlines()]
+    assert table[0] == ["judge", "answer", "EO", "a person's EO", "its own term"]
+    assert [row[0] for row in table[1:4]] == [*MODELS]
+    assert re.fullmatch(r"[+-]\d\.\d\d \[.*", table[1][2])
+    assert len(table) == 1 + 2 * 3
 
 
-def test_the_command_needs_only_the_base_dependencies(tmp_path):
-    path = tmp_path / "mine.csv"
-    judgments(items=20).to_csv(path, index=False)
+def test_a_judge_that_favours_itself_may_end_a_pipeline(tmp_path):
+    for bonus, status in (({"ann": 1.5}, 1), ({}, 0)):
+        path = tmp_path / "f.csv"
+        judgments(bonus, items=150, judges=FOUR, responders=FOUR).to_csv(path, index=False)
+        assert main(["measure", str(path), "--brief", "--fail-on", "favours"]) == status
+        assert main(["measure", str(path), "--brief"]) == 0
+
+
+def test_the_example_is_of_a_judge_that_favours_itself(tmp_path, capsys):
+    assert main(["example"]) == 0
+    (path := tmp_path / "example.csv").write_text(capsys.readouterr().out)
+    assert [name for name, one in selfpref.read(path).answers.items() if one.favours] == ["ada"]
+
+
+def test_the_command_needs_only_the_base_dependencies(mine):
     program = (
         "import sys\n"
         f"for name in {UNWANTED!r}: sys.modules[name] = None\n"
         "import selfpref\n"
         "assert 'pandas' not in sys.modules, 'importing the package is light'\n"
         "from selfpref.__main__ import main\n"
-        f"sys.exit(main(['measure', {str(path)!r}]))\n"
+        f"sys.exit(main(['measure', {str(mine)!r}]))\n"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -211,10 +248,9 @@ def test_the_command_needs_only_the_base_dependencies(tmp_path):
     assert "judges with own responses: ann, bob, cat" in done.stdout
 
 
-def test_whoever_reads_may_stop_after_the_first_line(tmp_path):
-    path, card = tmp_path / "mine.csv", tmp_path / "card.json"
-    judgments(items=12).to_csv(path, index=False)
-    command = [sys.executable, "-m", "selfpref", "measure", str(path), "--json", str(card)]
+def test_whoever_reads_may_stop_after_the_first_line(mine, tmp_path):
+    card = tmp_path / "card.json"
+    command = [sys.executable, "-m", "selfpref", "measure", str(mine), "--json", str(card)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdout.close()
         told = running.stderr.read()
@@ -223,23 +259,47 @@ def test_whoever_reads_may_stop_after_the_first_line(tmp_path):
 
 
 def test_the_examples_of_the_docstrings():
-    for module in (measured, command, numbers, words):
+    for module in (measured, formats):
         assert doctest.testmod(module).failed == 0
 
 
 @pytest.mark.parametrize("option", ["--json", "--html"])
-@pytest.mark.parametrize("place", ["results", ".", "..", "mine.csv", "votes.csv", "mine.csv/card"])
-def test_no_output_replaces_a_folder_or_what_is_read(tmp_path, monkeypatch, capsys, option, place):
-    work = tmp_path / "work"
-    (work / "results").mkdir(parents=True)
-    (work / "results" / "kept").touch()
-    monkeypatch.chdir(work)
-    judgments(items=12).to_csv("mine.csv", index=False)
+@pytest.mark.parametrize("place", ["results", "..", "mine.csv", "votes.csv", "mine.csv/card"])
+def test_no_output_replaces_a_folder_or_what_is_read(mine, monkeypatch, capsys, option, place):
+    top = mine.parent
+    monkeypatch.chdir(top)
+    (top / "results").mkdir()
     Path("votes.csv").write_text("kept")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    given = ["measure", "mine.csv", "--votes", "votes.csv", option, place]
-    assert main(given) == 1
+    before = {path: path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    assert main(["measure", "mine.csv", "--votes", "votes.csv", option, place]) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"error: {place}: ")
     assert said.count("\n") == 1
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in top.rglob("*") if path.is_file()} == before
+
+
+def test_the_page_says_what_the_text_says_and_a_notebook_shows_it(tmp_path, capsys):
+    path = tmp_path / "mine.csv"
+    judgments(items=30, judges=("ann", "bob", "guest")).to_csv(path, index=False)
+    assert main(["measure", str(path), "--html", str(tmp_path / "card.html")]) == 0
+    page = re.sub("</?strong>", "", (tmp_path / "card.html").read_text())
+    for line in capsys.readouterr().out.splitlines():
+        for part in re.split(r"\s{2,}|: ", line):
+            if part and not set(part) <= {"="} and "wrote none" not in part:
+                assert part.replace("'", "&#39;") in page
+    shown = selfpref.read(path)._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;')
+    assert shown.count("<") == 2
+
+
+def test_hostile_names_are_text_nothing_is_fetched_and_nothing_overflows(tmp_path):
+    found = selfpref.measure(judgments(items=12).replace({"ann": HOSTILE, "bob": "b" * 90}))
+    assert HOSTILE in str(found)
+    (page := tmp_path / "card.html").write_text(html(found))
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; {{ 7 * 7 }}" in page.read_text()
+    assert not re.findall(r"<(?:script|img|link|iframe)|(?:src|href)=[\"']|url\(", page.read_text())
+    assert "default-src 'none'" in page.read_text()
+    with chromium(tmp_path / "browser") as browser:
+        for dark in (False, True):
+            browser.open(page, 390, dark=dark)
+            assert browser.value("document.documentElement.scrollWidth") <= 390

@@ -42,17 +42,20 @@ def placebo(own, other):
 
 
 @pytest.mark.parametrize(
-    ("b", "controls", "favours"),
+    ("b", "controls", "favours", "said"),
     [
-        ((0.2, 0.1, 0.3), (0.2, 0.05), True),
-        ((0.2, 0.1, 0.3), (0.2, 0.25), None),
-        ((0.02, -0.04, 0.08), (0.02, 0.0), False),
-        ((0.05, -0.04, 0.12), (0.05, 0.0), None),
-        ((-0.2, -0.3, -0.1), (-0.2, 0.0), False),
+        ((0.2, 0.1, 0.3), (0.2, 0.05), True, "favours itself"),
+        ((0.05, 0.02, 0.08), (0.05, 0.0), True, "favours itself a little"),
+        ((0.2, 0.1, 0.3), (0.2, 0.25), None, "cannot tell"),
+        ((0.05, -0.04, 0.12), (0.05, 0.0), None, "cannot tell"),
+        ((0.02, -0.04, 0.08), (0.02, 0.0), False, "favours itself by at most 0.08"),
+        ((-0.05, -0.1, 0.001), (0.02, 0.0), False, "favours itself by at most 0.01"),
+        ((-0.2, -0.3, -0.1), (-0.2, 0.0), False, "does not favour itself"),
     ],
 )
-def test_the_regression_decides_where_there_are_several_judges(b, controls, favours):
-    assert answer("me", rows(b=b), placebo(*controls), 0.3, 0.1, {}).favours is favours
+def test_the_regression_decides_where_there_are_several_judges(b, controls, favours, said):
+    found = answer("me", rows(b=b), placebo(*controls), 0.3, 0.1, {})
+    assert (found.favours, found.verdict) == (favours, said)
 
 
 # A design, and all that is said of it.
@@ -134,28 +137,6 @@ def test_what_matters_is_what_a_judge_could_take():
     assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, {}).favours is False
     strong.loc[list(SHARES), "value"] = 0.95
     assert answer("me", strong, placebo(0.02, 0.0), 0.3, 0.1, {}).favours is None
-
-
-@pytest.mark.parametrize(
-    ("hi", "said"),
-    [
-        (0.08, "favours itself by at most 0.08"),
-        (0.001, "favours itself by at most 0.01"),
-        (-0.02, "does not favour itself"),
-    ],
-)
-def test_who_is_acquitted_is_told_the_bound(hi, said):
-    found = answer("me", rows(b=(-0.05, -0.1, hi)), placebo(0.02, 0.0), 0.3, 0.1, {})
-    assert (found.verdict, found.favours) == (said, False)
-
-
-@pytest.mark.parametrize(
-    ("b", "said"),
-    [((0.2, 0.1, 0.3), "favours itself"), ((0.05, 0.02, 0.08), "favours itself a little")],
-)
-def test_a_small_effect_is_called_small(b, said):
-    found = answer("me", rows(b=b), placebo(b[0], 0.0), 0.3, 0.1, {})
-    assert (found.verdict, found.favours) == (said, True)
 
 
 @pytest.mark.parametrize(
@@ -247,6 +228,5 @@ def test_a_fair_judge_of_better_responses_is_not_accused():
     key = ["item", "responder_a", "responder_b", "annotator"]
     frame["label"] = frame.groupby(key)["label"].transform("first")
     found = selfpref.measure(frame)
-    eo = found.judges.set_index("judge").loc["ann", "eo"]
-    assert eo > 0.3
+    assert found.to_dict()["judges"]["ann"]["equal_opportunity"]["value"] > 0.3
     assert {found.answers[name].favours for name in FOUR} <= {False, None}

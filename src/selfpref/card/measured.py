@@ -5,16 +5,16 @@ through the same functions, with the settings of the recorded profile: human and
 dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,000 verdicts).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
-from selfpref.card.numbers import Measured, Names, made_by
-from selfpref.card.rule import ODDS, REGRESSION, answer
-from selfpref.errors import SelfprefError
+from selfpref.card.numbers import Card, chosen, made_by, of_judge, others
+from selfpref.card.rule import REGRESSION, Answer, answer
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
 from selfpref.statistics import choices, effects, latent, power, scaled, turned
@@ -39,9 +39,7 @@ SEED, RESAMPLES = 20241030, 10_000
 STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
-SHOWN_BIAS = 0.1
-TIES = {"human_ties": "human", "judge_ties": "decision"}
-PLANNED = ["judge", "statistic", "pairs"]
+PAIR = ["responder_a", "responder_b"]
 
 
 def _nearly(name: str, known: Sequence[str]) -> str | None:
@@ -60,17 +58,15 @@ def measure(
     votes: pd.DataFrame | None = None,
     alias: Mapping[str, str] | None = None,
     name: str = "judgments",
-    odds: float = ODDS,
-) -> Measured:
+) -> Card:
     """What a frame of judgments shows of its judges.
 
     Args:
-        frame: A row a verdict, in the columns of `selfpref.formats.pairs`.
+        frame: A row a verdict, in the columns of `selfpref.formats.judgments`.
         judge: The only judge to have a card; the others still serve for comparison. Left out: all.
         votes: More votes: `item, responder_a, responder_b, label` and, if known, `annotator`.
         alias: Other names of judges and responders.
         name: Of the set; no number depends on it.
-        odds: Of choosing itself, what multiplies them by so much matters (`selfpref.card.rule`).
 
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
@@ -85,12 +81,12 @@ def measure(
     >>> found = measure(pd.DataFrame(rows))
     >>> found.answers["me"].favours, found.to_dict()["judges"]["me"]["cells"]
     (None, {'tp': 20, 'fn': 0, 'fp': 20, 'tn': 0})
-    >>> float(found.judges["eo"].iloc[0])
+    >>> found.to_dict()["judges"]["me"]["equal_opportunity"]["value"]
     1.0
     """
     rows = judgments.of_frame(frame, "frame")
     more = None if votes is None else judgments.of_frame(votes, "votes", voted=True)
-    return of_rows(rows, more, judge=judge, alias=alias or {}, name=name, odds=odds)
+    return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
 
 
 def of_rows(
@@ -100,51 +96,53 @@ def of_rows(
     judge: str | None,
     alias: Mapping[str, str],
     name: str,
-    odds: float = ODDS,
     resamples: int | None = None,
-) -> Measured:
+) -> Card:
     """As `measure`, of gathered rows; `resamples` where not as many as for a user's file.
 
     Raises:
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
-    if odds <= 1:
-        raise SelfprefError(f"--odds {odds:g}: give more than 1, as {ODDS} is")
     if votes is not None and not votes["item"].isin(rows["item"]).any():
-        refuse(
-            votes,
-            votes["item"].notna(),
-            "item {item}, and no other of the votes, is among the judgments, which have {there}; "
-            "give both the same ids",
-            there=repr(rows["item"].iloc[0]),
-        )
+        told = "item {item}, and no other of the votes, is among the judgments, which have {there}"
+        there = repr(rows["item"].iloc[0])
+        refuse(votes, votes["item"].notna(), f"{told}; give both the same ids", there=there)
     whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
-    pair = ["responder_a", "responder_b"]
-    there = names_of(*(whole[column] for column in pair), whole["judge"].dropna())
-    unmatched = {given: _nearly(given, there) for given in alias if given not in there}
+    names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
+    unmatched = {given: _nearly(given, names) for given in alias if given not in names}
     whole = renamed(whole, alias)
     made = tables_of(whole, STREAM, STUDY)
     if made["verdicts"].empty:
         reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
         refuse(whole, whole["item"].notna(), reason)
-    data = _judged(made, resamples)
-    judges = names_of(data.pairs["judge"])
-    wanted = judges if judge is None else [alias.get(judge, judge)]
-    if wanted[0] not in judges:
-        near = _nearly(wanted[0], judges)
-        hint = f"; nearest is {near!r}" if near else ""
-        shown = ", ".join(judges[:8]) + (", ..." if len(judges) > 8 else "")
-        raise SelfprefError(f"--judge {judge}: no such judge, there are {shown}{hint}")
+    data = judged(made, resamples)
+    wanted = chosen(alias.get(judge or "", judge), names_of(data.pairs["judge"]))
     responders = names_of(data.pairs["first"], data.pairs["second"])
-    strangers = set(names_of(*(whole[column][len(rows) :] for column in pair)))
-    for stranger in sorted(strangers - {*responders, *judges}):
-        unmatched[stranger] = _nearly(stranger, responders)
+    strangers = {*names_of(*(whole[column][len(rows) :] for column in PAIR))}
+    strangers -= {*responders, *data.pairs["judge"]}
+    unmatched |= {stranger: _nearly(stranger, responders) for stranger in sorted(strangers)}
+    frames = _frames(data)
     own = [one for one in data.judges if one in wanted]
-    alone = {one: _nearly(one, responders) for one in wanted if one not in data.judges}
-    return _measured(data, name, Names(own, alone, responders, unmatched, _unjudged(data)), odds)
+    answers = {one: _answer(data, frames, one) for one in own}
+    alone = [one for one in wanted if one not in own]
+    numbers: dict[str, Any] = {
+        "name": name,
+        "judges": {one: of_judge(data, frames, answers[one]) for one in own},
+        "judges_without_own_responses": {
+            one: {"nearest_responder": _nearly(one, responders), **others(frames, one, "all")}
+            for one in alone
+        },
+        "responders": responders,
+        "names_that_match_nothing": unmatched,
+        "voted_pairs_that_nobody_judged": _unjudged(data),
+        "labels_are_a_key": bool(len(made["labels"]) and made["labels"]["annotator"].eq(KEY).all()),
+        "made": made_by(data.bootstrap),
+    }
+    return Card(answers, numbers)
 
 
-def _judged(made: Frames, resamples: int | None = None) -> Judged:
+def judged(made: Frames, resamples: int | None = None) -> Judged:
+    """The tables of a file as the studies read them, with so many resamples."""
     many = len(made["verdicts"]) >= MANY
     count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
     settings = Settings(
@@ -170,16 +168,6 @@ def _unjudged(data: Judged) -> int:
     return len(voted) - len(voted.merge(data.pairs[key].drop_duplicates(), on=key))
 
 
-def _counts(data: Judged) -> pd.DataFrame:
-    found = []
-    for judge in data.judges:
-        rows = data.own(judge)
-        ties = {side: rows[of].eq(0.5).sum() for side, of in TIES.items()}
-        counts = {"judge": judge, "pairs": len(rows), "voted": rows["human"].count(), **ties}
-        found.append(counts | {"no_verdict": rows["status"].ne("ok").sum()})
-    return pd.DataFrame(found)
-
-
 def _sharper(data: Judged, judge: str) -> float:
     """By how much the judge agrees with single votes more often than another person does.
 
@@ -196,72 +184,44 @@ def _sharper(data: Judged, judge: str) -> float:
     return float((itself[[0, 3]].sum() - person[[0, 3]].sum()) / len(voted))
 
 
-def _planned(needed: pd.DataFrame, statistics: pd.DataFrame, level: float) -> pd.DataFrame:
-    """Pairs that would show a bias of 0.1: of EO and excess, and of the regression."""
-    at = needed[
-        needed["bias"].eq(SHOWN_BIAS) & needed["statistic"].isin(("equal_opportunity", "excess"))
-    ]
-    rows = at[PLANNED].to_dict("records")
-    for row in statistics[statistics["statistic"].eq(REGRESSION)].itertuples():
-        if row.n and np.isfinite(row.lo):
-            se = (row.hi - row.lo) / 2 / ndtri((1 + level) / 2)
-            plan = power.Plan(int(row.n), int(row.n), se**2 * row.n, 0.0, 1.0)
-            pairs_needed = int(np.ceil(plan.pairs(SHOWN_BIAS)))
-            rows.append(dict(zip(PLANNED, (row.judge, REGRESSION, pairs_needed), strict=True)))
-    return pd.DataFrame(rows, columns=PLANNED)
-
-
-def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
-    judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
+def _frames(data: Judged) -> dict[str, pd.DataFrame]:
+    """Every statistic of every judge, by what it is; `statistics` is a table of `turned`."""
+    rows = turned.from_pairs(data, data.pairs, turned.HUMAN)
     several = data.pairs["judge"].nunique() > 1
-    voted = bool(data.pairs["human"].notna().any())
-    regress = several and voted
-    made = at_once(
-        lambda part: part(),
-        [
-            (lambda: list(choices.of_judges(judged)),),
-            (lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN)[0] if regress else None,),
-            (lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),),
-            (lambda: scaled.placebos(data) if regress else pd.DataFrame(columns=scaled.PLACEBO),),
-            (lambda: (bias([data]), list(choices.against_people(data))),),
-            (lambda: position([data]),),
-            (lambda: latent.of_pairs(data)[0],),
-            (lambda: bias_by_judge_and_responder([data]),),
-        ],
-    )
-    gold, regression, slopes, placebo, (judges, people), places, quality, towards = made
-    if regression is None:
-        why = "nobody voted" if several else choices.ALONE
-        rows = [judged.row(judge, REGRESSION) for judge in data.judges]
-        regression = [turned.told(row, why, 0, 0) for row in rows]
-    statistics = turned.table([*people, *gold, *slopes, *regression, *quality])
-    persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
-    own = places[places["pairs"].eq("own")].set_index("judge")[["reversal_rate", "one_place"]]
-    stood = own.to_dict("index")
-    answers = {
-        judge: answer(
-            judge,
-            statistics[statistics["judge"].eq(judge)].set_index("statistic"),
-            placebo[placebo["judge"].eq(judge) & placebo["model"].eq(scaled.EACH)],
-            persons[judge],
-            _sharper(data, judge),
-            stood.get(judge, {}),
-            odds,
-        )
-        for judge in names.own
+    regress = several and bool(data.pairs["human"].notna().any())
+    why = "nobody voted" if several else choices.ALONE
+    tasks: dict[str, Callable[[], Any]] = {
+        "gold": lambda: list(choices.of_judges(rows)),
+        "slopes": lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),
+        "quality": lambda: latent.of_pairs(data)[0],
+        "people": lambda: (bias([data]), list(choices.against_people(data))),
+        "agreement": partial(agreement_with_human, [data]),
+        "position": partial(position, [data]),
+        "towards": partial(bias_by_judge_and_responder, [data]),
     }
-    return Measured(
-        name=name,
-        names=names,
-        answers=answers,
-        judges=judges,
-        statistics=statistics,
-        placebo=placebo,
-        agreement=agreement_with_human([data]),
-        position=places,
-        counts=_counts(data),
-        power=_planned(power.needed(judged), statistics, data.bootstrap.level),
-        towards=towards,
-        key=bool(data.tables["labels"]["annotator"].eq(KEY).all() and voted),
-        made=made_by(data.bootstrap),
+    if regress:
+        tasks["regression"] = lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN)[0]
+        tasks["placebo"] = partial(scaled.placebos, data)
+    made = at_once(lambda task: task(), [(task,) for task in tasks.values()])
+    none = [turned.told(rows.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
+    found = {"regression": none, "placebo": pd.DataFrame(columns=scaled.PLACEBO)}
+    found |= dict(zip(tasks, made, strict=True))
+    found["bias"], people = found.pop("people")
+    long = [people, *(found.pop(name) for name in ("gold", "slopes", "regression", "quality"))]
+    statistics = turned.table([row for part in long for row in part])
+    return {**found, "statistics": statistics, "needed": power.needed(rows)}
+
+
+def _answer(data: Judged, frames: Mapping[str, pd.DataFrame], judge: str) -> Answer:
+    """What the rule says of a judge with own responses."""
+    mine = {name: frame[frame["judge"].eq(judge)] for name, frame in frames.items()}
+    places = mine["position"][mine["position"]["pairs"].eq("own")]
+    placebo = mine["placebo"][mine["placebo"]["model"].eq(scaled.EACH)]
+    return answer(
+        judge,
+        mine["statistics"].set_index("statistic"),
+        placebo,
+        mine["bias"]["eo_no_preference"].iloc[0],
+        _sharper(data, judge),
+        next(iter(places[["reversal_rate", "one_place"]].to_dict("records")), {}),
     )

@@ -1,4 +1,4 @@
-"""What a set of judgments shows of its judges, as frames and as JSON (`--json`)."""
+"""A card: what judgments or marks show of their judges, as `--json` writes it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,11 @@ import pandas as pd
 
 from selfpref import __version__
 from selfpref.card import words
-from selfpref.card.rule import Answer
+from selfpref.card.rule import REGRESSION, Answer
+from selfpref.errors import SelfprefError
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.judged import Judged
+from selfpref.statistics.power import FACTOR, HALF
 from selfpref.statistics.scaled import EACH
 
 Row = Mapping[str, Any]
@@ -26,105 +29,36 @@ POSITIONS = {
     "reversals": ("reversal_rate", "n_both"),
 }
 NOBODY = {"value": None, "lo": None, "hi": None, "n": 0}
-NO_ROWS = {"n_decided": "it chose no response", "n_both": "it read no pair in both orders"}
+NONE = "no such pairs"
+NO_VOTE = "nobody voted on its pairs"
 UNVOTED = "people voted on no pair that it decides"
-UNKNOWN_ORDER = {**NOBODY, "reason": "the file does not say which response was read first"}
+UNKNOWN_ORDER = "the file does not say which response was read first"
 
 
 @dataclass(frozen=True)
-class Names:
-    """Who is who, before any number.
+class Card:
+    """What a set of judgments, or of marks, shows.
 
     Attributes:
-        own: Judges with own responses among the pairs.
-        alone: Judges without, each with a responder of nearly the same name, or none.
-        responders: Whose responses were judged.
-        unmatched: Names given by hand, or in a file of votes, that match nothing, each with what
-            it nearly is, or none.
-        unjudged: How many voted pairs nobody judged.
-    """
-
-    own: list[str]
-    alone: dict[str, str | None]
-    responders: list[str]
-    unmatched: dict[str, str | None]
-    unjudged: int
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What one set of judgments shows.
-
-    Attributes:
-        name: Of the set.
-        names: Who is who.
         answers: By judge, favours itself or not, and why.
-        judges: A row a judge with own responses: cells, EO, DP, another person in its place.
-        statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
-            (`selfpref.statistics.turned`).
-        placebo: The term of an own text, for every judge and responder.
-        agreement: Of every judge with the human majority.
-        position: First-position share, flips and reversals, on all and on own pairs.
-        counts: By judge, on its own pairs: judged, voted, tied by people, without a verdict.
-        power: How many pairs would show a bias of 0.1, by judge and statistic.
-        towards: EO of every judge towards every responder (the columns `judged.TOWARDS`).
-        key: Whether the labels are an answer key's and not people's.
-        made: By which version, when, of which files and how (`made_by`).
+        numbers: All of it, as `--json` writes it (docs/measure.md).
     """
 
-    name: str
-    names: Names
     answers: Mapping[str, Answer]
-    judges: pd.DataFrame
-    statistics: pd.DataFrame
-    placebo: pd.DataFrame
-    agreement: pd.DataFrame
-    position: pd.DataFrame
-    counts: pd.DataFrame
-    power: pd.DataFrame
-    towards: pd.DataFrame
-    key: bool
-    made: dict[str, Any]
+    numbers: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as `--json` writes it."""
+        return self.numbers
 
     def __str__(self) -> str:
-        return words.text(self.parts())
+        return words.text(words.parts(self.numbers))
 
     def _repr_html_(self) -> str:
         # A page needs what no number does.
         from selfpref.card.page import framed  # noqa: PLC0415
 
         return framed(self)
-
-    def parts(self) -> words.Parts:
-        """The cards in words."""
-        return words.parts(self.to_dict())
-
-    def picture(self) -> list[tuple[str, list[tuple[str, float, float, float]]]]:
-        """What the page draws: by judge, EO and own term with their bounds."""
-        wanted = {"equal_opportunity": "EO", "regression_scaled": "its own term"}
-        rows = self.statistics[self.statistics["statistic"].isin(wanted)].dropna(subset="lo")
-        drawn = [
-            (row.judge, (wanted[row.statistic], row.value, row.lo, row.hi))
-            for row in rows.itertuples()
-        ]
-        return [(one, [line for judge, line in drawn if judge == one]) for one in self.names.own]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as `--json` writes it."""
-        names = self.names
-        return {
-            "name": self.name,
-            "judges": {judge: _one(self, judge) for judge in names.own},
-            "judges_without_own_responses": {
-                judge: {"nearest_responder": near, **_others(self, judge, "all")}
-                for judge, near in names.alone.items()
-            },
-            "responders": names.responders,
-            "names_that_match_nothing": names.unmatched,
-            "voted_pairs_that_nobody_judged": names.unjudged,
-            "labels_are_a_key": self.key,
-            "made": dict(self.made),
-        }
 
 
 def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
@@ -140,80 +74,108 @@ def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
     }
 
 
-def _number(value: Any, digits: int = 6) -> float | None:
-    return None if pd.isna(value) or not np.isfinite(value) else round(float(value), digits)
+def chosen(judge: str | None, judges: list[str]) -> list[str]:
+    """The judges to have a card: the one that is named, or all.
+
+    Raises:
+        SelfprefError: The one that is named is not there.
+    """
+    if judge in (None, *judges):
+        return judges if judge is None else [judge]
+    there = ", ".join(judges[:8]) or "none"
+    raise SelfprefError(f"--judge {judge}: no such judge, there are {there}; --alias joins names")
 
 
-def _estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
-    """Value, bounds and n of a row of a frame; `n` is the column that holds it."""
-    keys = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
-    numbers = [_number(row[key]) for key in keys]
-    count = 0.0 if pd.isna(row[n]) else float(row[n])
-    found: dict[str, Any] = dict(zip(("value", "lo", "hi"), numbers, strict=True))
-    return found | {"n": int(count) if count.is_integer() else count}
+def said(answer: Answer) -> dict[str, Any]:
+    """What the first line says, as JSON has it."""
+    found = {"answer": answer.verdict, "favours_itself": answer.favours}
+    return found | {"because": answer.because}
 
 
-def _statistic(row: Row) -> dict[str, Any]:
-    found = _estimate(row)
-    for key in ("human_own", "human_other"):
-        if not pd.isna(row[f"n_{key}"]):
-            found[key] = int(row[f"n_{key}"])
-    if found["value"] is None:
-        return found | {"reason": str(row["reason"])}
-    return found | {"few": bool(row["few"])}
-
-
-def _of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
-    if frame.empty:
-        return []
+def rows_of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
+    """A judge's rows of a frame."""
     rows: list[dict[str, Any]] = frame[frame["judge"].eq(judge)].to_dict("records")
     return rows
 
 
-def _others(found: Measured, judge: str, scope: str) -> dict[str, Any]:
-    """What needs no response of the judge's own: agreement and position."""
+def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
+    """Value, bounds and n of a row.
+
+    Args:
+        row: Of a frame, with columns `value`, `lo` and `hi`, or of a name.
+        name: This one.
+        n: The column that holds n.
+    """
+    keys = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
+    finite = [round(float(row[key]), 6) if np.isfinite(row[key]) else None for key in keys]
+    found: dict[str, Any] = dict(zip(("value", "lo", "hi"), finite, strict=True))
+    count = 0.0 if pd.isna(row[n]) else float(row[n])
+    return found | {"n": int(count) if count.is_integer() else count}
+
+
+def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
+    """The same with the pairs on both human sides, and whether they are too few, or the reason."""
+    found = estimate(row, name)
+    for side in ("human_own", "human_other"):
+        if pd.notna(row[f"n_{side}"]):
+            found[side] = int(row[f"n_{side}"])
+    if found["value"] is None:
+        return found | {"reason": row.get("reason", NONE)}
+    return found | {"few": bool(row["few"])}
+
+
+def others(frames: Mapping[str, pd.DataFrame], judge: str, scope: str) -> dict[str, Any]:
+    """What needs no response of the judge's own: agreement and position.
+
+    Args:
+        frames: By name, as `selfpref.card.measured` makes them.
+        judge: Who.
+        scope: Of position, on `all` pairs or its `own`.
+    """
     made: dict[str, Any] = {"agreement": {**NOBODY, "reason": UNVOTED}}
-    made |= {key: dict(UNKNOWN_ORDER) for key in POSITIONS}
-    for row in _of(found.agreement, judge):
-        made["agreement"] = _estimate(row, "agreement")
-    for row in _of(found.position, judge):
+    made |= {key: {**NOBODY, "reason": UNKNOWN_ORDER} for key in POSITIONS}
+    for row in rows_of(frames["agreement"], judge):
+        made["agreement"] = estimate(row, "agreement")
+    for row in rows_of(frames["position"], judge):
         if row["pairs"] == scope:
-            for key, (column, n) in POSITIONS.items():
-                estimate = _estimate(row, column, n)
-                made[key] = estimate if row[n] else estimate | {"reason": NO_ROWS[n]}
+            made |= {key: estimate(row, *columns) for key, columns in POSITIONS.items()}
     return made
 
 
-def _one(found: Measured, judge: str) -> dict[str, Any]:
-    """Everything of one judge with own responses, as JSON holds it."""
-    answer = found.answers[judge]
+def of_judge(data: Judged, frames: Mapping[str, pd.DataFrame], answer: Answer) -> dict[str, Any]:
+    """Everything of one judge with own responses.
+
+    Args:
+        data: The judgments.
+        frames: By name, as `selfpref.card.measured` makes them.
+        answer: What the rule says.
+    """
+    judge, own = answer.judge, data.own(answer.judge)
     # The DBG score, a share here, is a gap between scores elsewhere.
-    frame = found.statistics.replace({"statistic": {"gold_gap": "dbg"}})
-    statistics = {row["statistic"]: _statistic(row) for row in _of(frame, judge)}
-    (counts,), (cells,) = _of(found.counts, judge), _of(found.judges, judge)
-    made: dict[str, Any] = {
-        "answer": answer.verdict,
-        "favours_itself": answer.favours,
-        "because": answer.because,
-        **{name: int(counts[name]) for name in counts if name != "judge"},
-        "cells": {name: int(cells[name]) for name in ("tp", "fn", "fp", "tn")},
-        "no_preference": _estimate(cells, "eo_no_preference", "n_two_votes"),
+    long = frames["statistics"].replace({"statistic": {"gold_gap": "dbg"}})
+    statistics = {row["statistic"]: _on_sides(row) for row in rows_of(long, judge)}
+    planned = frames["needed"].query("bias == 0.1 and statistic in ('equal_opportunity', 'excess')")
+    needed = {row["statistic"]: int(row["pairs"]) for row in rows_of(planned, judge)}
+    for row in rows_of(long[long["statistic"].eq(REGRESSION)], judge):
+        if row["n"] and np.isfinite(row["lo"]):
+            error = (row["hi"] - row["lo"]) / 2 / HALF
+            needed[REGRESSION] = int(np.ceil(FACTOR * error**2 * row["n"] / 0.1**2))
+    (bias,), unknown = rows_of(frames["bias"], judge), {**NOBODY, "reason": NO_VOTE}
+    placebo = frames["placebo"][frames["placebo"]["model"].eq(EACH)]
+    return {
+        **said(answer),
+        "pairs": len(own),
+        "voted": int(own["human"].count()),
+        "human_ties": int(own["human"].eq(0.5).sum()),
+        "judge_ties": int(own["decision"].eq(0.5).sum()),
+        "no_verdict": int(own["status"].ne("ok").sum()),
+        "cells": {name: int(bias[name]) for name in ("tp", "fn", "fp", "tn")},
+        "no_preference": estimate(bias, "eo_no_preference", "n_two_votes"),
+        **{name: statistics.get(name, unknown) for name in STATISTICS},
+        **others(frames, judge, "own"),
+        "towards": {
+            row["responder"]: _on_sides(row, "eo") for row in rows_of(frames["towards"], judge)
+        },
+        "placebo": {row["responder"]: estimate(row, "effect") for row in rows_of(placebo, judge)},
+        "pairs_to_show_0.1": needed,
     }
-    unknown = {**NOBODY, "reason": "nobody voted on its pairs"}
-    made |= {name: statistics.get(name, unknown) for name in STATISTICS}
-    made |= _others(found, judge, "own")
-    made["towards"] = {
-        row["responder"]: _estimate(row, "eo")
-        | {side: int(row[f"n_{side}"]) for side in ("human_own", "human_other")}
-        | ({"few": bool(row["few"])} if pd.notna(row["eo"]) else {"reason": "no such pairs"})
-        for row in _of(found.towards, judge)
-    }
-    made["placebo"] = {
-        row["responder"]: _estimate(row, "effect")
-        for row in _of(found.placebo, judge)
-        if row["model"] == EACH
-    }
-    made["pairs_to_show_0.1"] = {
-        row["statistic"]: int(row["pairs"]) for row in _of(found.power, judge)
-    }
-    return made

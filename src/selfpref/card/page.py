@@ -5,11 +5,11 @@ from html import escape
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from selfpref import texts
-from selfpref.card.marks import Marked
-from selfpref.card.numbers import Measured
+from selfpref.card import words
+from selfpref.card.numbers import Card
 
 
-def html(found: Measured | Marked) -> str:
+def html(found: Card) -> str:
     """The page."""
     environment = Environment(
         loader=PackageLoader("selfpref.card"),
@@ -18,13 +18,12 @@ def html(found: Measured | Marked) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    parts = found.parts()._asdict()
-    drawn = found.picture()
-    page = environment.get_template("card.html.j2").render(name=found.name, drawn=drawn, **parts)
-    return texts.visible(page)
+    page = environment.get_template("card.html.j2")
+    parts = words.parts(found.numbers)
+    return texts.visible(page.render(**found.numbers, **parts._asdict()))
 
 
-def framed(found: Measured | Marked) -> str:
+def framed(found: Card) -> str:
     """The page in a frame of its own, for a notebook, whose looks it leaves alone."""
     style = "width:100%;height:40rem;border:0"
     return f'<iframe srcdoc="{escape(html(found))}" style="{style}"></iframe>'

@@ -34,6 +34,7 @@ from typing import TypeAlias
 import numpy as np
 import pandas as pd
 
+from selfpref.card.words import interval
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.power import FACTOR, HALF
 
@@ -80,27 +81,21 @@ class Answer:
         return f"{self.judge}: {self.verdict}, because {self.because}"
 
 
-def matters(share: float, odds: float = ODDS) -> float:
-    """What odds of so many times as much add to a share of 0..1."""
-    return share / (share + (1 - share) / odds) - share
+def matters(share: float) -> float:
+    """What odds of `ODDS` times as much add to a share of 0..1."""
+    return share / (share + (1 - share) / ODDS) - share
 
 
-def on_both_sides(statistics: pd.DataFrame, odds: float = ODDS) -> float:
+def on_both_sides(statistics: pd.DataFrame) -> float:
     """What matters of a difference of EOs, from the shares on both human sides."""
     sides = statistics.loc[["harmful", "legitimate"], "value"]
-    return sum(matters(float(share), odds) for share in sides)
+    return sum(matters(float(share)) for share in sides)
 
 
 def could_show(row: pd.Series) -> str:
     """The least effect that data like these show in four files of five, in words."""
     error = (row["hi"] - row["lo"]) / 2 / HALF
     return f"these data could show {error * np.sqrt(FACTOR):.2f} or more"
-
-
-def bounded(row: pd.Series) -> str:
-    """The value of a row with its interval."""
-    value, lo, hi = (f"{round(row[name], 2) + 0.0:+.2f}" for name in ("value", "lo", "hi"))
-    return f"{value} [{lo}, {hi}]"
 
 
 def answer(
@@ -110,7 +105,6 @@ def answer(
     person: float,
     sharper: float,
     place: Mapping[str, float],
-    odds: float = ODDS,
 ) -> Answer:
     """The answer for one judge with own responses.
 
@@ -122,9 +116,8 @@ def answer(
         sharper: By how much it agrees with single votes more often than another person does.
         place: Of its own pairs, 0..1: `reversal_rate`, the share whose winner turns with the order,
             and `one_place` (`selfpref.statistics.judged`); what is not known is NaN or not there.
-        odds: What matters, above 1.
     """
-    favours, because, most = _found(statistics, placebo, person, sharper, odds)
+    favours, because, most = _found(statistics, placebo, person, sharper)
     stood, turned = (place.get(name, np.nan) for name in ("one_place", "reversal_rate"))
     if favours is not None and stood > ONE_PLACE:
         told = f"{because}, but in {stood:.2f} of its verdicts its own response stood in one place"
@@ -136,9 +129,7 @@ def answer(
     return Answer(judge, favours, because, most)
 
 
-def _found(
-    statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float, odds: float
-) -> Found:
+def _found(statistics: pd.DataFrame, placebo: pd.DataFrame, person: float, sharper: float) -> Found:
     """Whether it favours itself, why, and by how much at most."""
     eo = statistics.loc["equal_opportunity"]
     sides = {"its own": float(eo["n_human_own"]), "the other": float(eo["n_human_other"])}
@@ -154,17 +145,17 @@ def _found(
     if regression["n"] and np.isfinite(regression["lo"]):
         wins = statistics.loc[["harmful", "neutral", "legitimate"], ["value", "n"]].astype(float)
         share = (wins["value"] * wins["n"]).sum() / wins["n"].sum()
-        return _by_regression(regression, placebo, matters(share, odds))
+        return _by_regression(regression, placebo, matters(share))
     more = f"{MORE}, or opponents of other qualities, may tell"
     if beyond["n"] and np.isfinite(beyond["lo"]):
-        favours, told, most = _by_people(beyond, person, sharper, on_both_sides(statistics, odds))
+        favours, told, most = _by_people(beyond, person, sharper, on_both_sides(statistics))
         return favours, f"{told}; {more}" if favours is None else told, most
     return None, f"{regression['reason']}, and {beyond['reason']}; {more}", np.nan
 
 
 def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found:
     own = "to its own responses' probability of being chosen"
-    shown = f"it adds {bounded(row)} more {own} than the other judges do"
+    shown = f"it adds {interval(row)} more {own} than the other judges do"
     if row["lo"] > 0:
         mine = placebo.loc[placebo["own"].astype(bool), "effect"]
         others = placebo[~placebo["own"].astype(bool)]
@@ -183,7 +174,7 @@ def _by_regression(row: pd.Series, placebo: pd.DataFrame, least: float) -> Found
 
 
 def _by_people(beyond: pd.Series, person: float, sharper: float, least: float) -> Found:
-    shown = f"it favours its own responses by {bounded(beyond)} more than a person in its place"
+    shown = f"it favours its own responses by {interval(beyond)} more than a person in its place"
     if beyond["hi"] >= least:
         told = f"{shown}, but a judge that only errs in other ways than people shows that too"
         return None, told, np.nan

@@ -13,12 +13,12 @@ import pandas as pd
 
 from selfpref.card import marks
 from selfpref.card.measured import of_rows
+from selfpref.card.words import number
 from selfpref.card.worlds import NAMES, PROPERTIES, WORTH, Property, World, design
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.third import BOTH
 from selfpref.statistics.threads import at_once
 
 SEED, QUESTIONS, RESAMPLES = 7, 200, 500
@@ -37,10 +37,9 @@ SAID, MARKED = "pairs: favours itself?", "marks: favours itself?"
 def cell(row: Mapping[str, float | None]) -> str:
     """A value, with a star where its interval excludes 0."""
     value, lo, hi = (row[name] for name in ("value", "lo", "hi"))
-    if value is None or np.isnan(value):
+    if value is None:
         return "–"
-    apart = lo is not None and hi is not None and (lo > 0 or hi < 0)
-    return f"{round(value, 2) + 0.0:+.2f}{'*' * apart}"
+    return number(value) + "*" * (lo is not None and hi is not None and (lo > 0 or hi < 0))
 
 
 def verdict(favours: bool | None, taste: float) -> str:
@@ -48,6 +47,13 @@ def verdict(favours: bool | None, taste: float) -> str:
     said = {True: "yes", False: "by little at most", None: "cannot tell"}[favours]
     wrong = "wrong alarm" if favours and not taste else "miss" if taste and not favours else ""
     return f"**{said}: {wrong}**" if wrong else said
+
+
+def world(verdicts: pd.DataFrame, judges: Sequence[str], one: Property) -> World:
+    """A world of these judges and of all who wrote what they read."""
+    writers = names_of(verdicts["responder_a"], verdicts["responder_b"])
+    worth = dict(zip(writers, WORTH, strict=False))
+    return World(np.random.default_rng(SEED), list(judges), one, worth)
 
 
 def row(
@@ -61,34 +67,27 @@ def row(
         judges: All judges, the one with the property first.
         one: The property.
     """
-    worth = dict(
-        zip(names_of(verdicts["responder_a"], verdicts["responder_b"]), WORTH, strict=False)
-    )
-    world = World(np.random.default_rng(SEED), list(judges), one, worth)
-    said, voted = world.filled(verdicts, votes)
+    of, judge = world(verdicts, judges, one), judges[0]
+    said, voted = of.filled(verdicts, votes)
     frames = judgments.of_frame(said, "simulated"), judgments.of_frame(voted, "votes", voted=True)
-    card = of_rows(
-        *frames, judge=judges[0], alias={}, name="simulated", resamples=RESAMPLES
-    ).to_dict()["judges"][judges[0]]
-    found = {"the judge's property": one.name}
-    found |= {name: cell(card[key]) for key, name in MEASURES.items()}
+    found = of_rows(*frames, judge=judge, alias={}, name="simulated", resamples=RESAMPLES)
     bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED)
-    marked = marks.measure(world.marks(QUESTIONS), "marks", judges[0], bootstrap)
-    third = marked.third[marked.third["kind"].eq(BOTH)].iloc[0]
-    found[THIRD] = cell(third.to_dict())
-    # A judge of marks that repeats its own mistakes is not told from one that likes its own.
-    found[SAID] = verdict(card["favours_itself"], one.taste)
-    return found | {MARKED: verdict(marked.answers[judges[0]].favours, one.taste)}
+    marked = marks.measure(of.marks(QUESTIONS), "marks", judge, bootstrap)
+    card, mark = (one.numbers["judges"][judge] for one in (found, marked))
+    return {
+        "the judge's property": one.name,
+        **{name: cell(card[key]) for key, name in MEASURES.items()},
+        THIRD: cell(mark["third_judge"][0]),
+        # A judge of marks that repeats its own mistakes is not told from one that likes its own.
+        SAID: verdict(card["favours_itself"], one.taste),
+        MARKED: verdict(mark["favours_itself"], one.taste),
+    }
 
 
 def example() -> pd.DataFrame:
     """A file of judgments to try `selfpref measure` on: the first judge has a taste for itself."""
     verdicts, votes = design()
-    taste = next(one for one in PROPERTIES if one.taste)
-    world = World(
-        np.random.default_rng(SEED), list(NAMES), taste, dict(zip(NAMES, WORTH, strict=True))
-    )
-    said, voted = world.filled(verdicts, votes)
+    said, voted = world(verdicts, NAMES, PROPERTIES[1]).filled(verdicts, votes)
     # A person's vote stands beside the verdicts of each order.
     said["annotator"] = said["order"].map({"ab": "person 0", "ba": "person 1"})
     return said.drop(columns="label").merge(voted)
@@ -110,13 +109,12 @@ def like(path: Path) -> pd.DataFrame:
     rows = judgments.read(path)
     judged, voted = rows[rows["judge"].notna()], rows[rows["label"].notna()]
     columns = ["item", "responder_a", "responder_b"]
-    judges = names_of(judged["judge"])
-    own = [name for name in judges if judged[columns[1:]].eq(name).any(axis=None)]
+    own = names_of(judged["judge"][judged["judge"].isin(judged[columns[1:]].stack())])
     if not own:
         raise SelfprefError(f"{path}: no judge wrote a response that it judged; see --alias")
-    ordered = [own[0], *(name for name in judges if name != own[0])]
+    ordered = list(dict.fromkeys([own[0], *names_of(judged["judge"])]))
     verdicts = judged[[*columns, "judge", "order"]].drop_duplicates(ignore_index=True)
-    votes = voted[[*columns, "annotator"]].fillna({"annotator": "human"})
+    votes = voted.fillna({"annotator": "human"})[[*columns, "annotator"]]
     votes = votes.drop_duplicates(ignore_index=True)
     return pd.DataFrame([row(verdicts, votes, ordered, one) for one in PROPERTIES])
 

@@ -28,15 +28,15 @@ from selfpref.statistics.bootstrap import Floats
 
 NAMES = ("ada", "bea", "cyd", "dot")
 WORTH = (0.8, 0.3, 0.0, -0.6)
-# Of each judge in turn: scale, pull of the first place, tie width. People: scale, tie width.
+# Of each judge in turn, and of people: scale, pull of the first place, tie width.
 READERS = ((1.0, 0.3, 0.2), (1.3, -0.3, 0.2), (0.8, 0.2, 0.3), (0.6, 0.5, 0.2))
-PEOPLE = (0.7, 0.2)
+PEOPLE = (0.7, 0.0, 0.2)
 MARK, POINTS, NOISE = 5.0, 1.5, 1.0
 
 
 @dataclass(frozen=True)
 class Property:
-    """What is true of the first judge, and of no other.
+    """What is true of the first judge; of the others nothing is.
 
     Attributes:
         name: In plain words.
@@ -59,8 +59,9 @@ class Property:
     kind: float = 0.0
 
 
+NOTHING = Property("nothing")
 PROPERTIES = (
-    Property("nothing"),
+    NOTHING,
     Property("a taste for itself", taste=1.0),
     Property("half that taste", taste=0.5),
     Property("noise", scale=0.3),
@@ -77,7 +78,7 @@ def design(prompts: int = 80, votes: int = 2) -> tuple[pd.DataFrame, pd.DataFram
     """All of `NAMES` judge all pairs of their texts in both orders; so many people vote.
 
     Returns:
-        Rows of verdicts and of votes, in the columns of `selfpref.formats.pairs`, nothing said yet.
+        Rows of verdicts and of votes, in the columns of `selfpref.formats.judgments`, nothing said yet.
     """
     pairs = pd.DataFrame(
         [(item, *pair) for item in range(prompts) for pair in combinations(NAMES, 2)],
@@ -116,15 +117,17 @@ class World:
             found.append(self._texts[key])
         return np.array(found)
 
+    def of(self, judge: str) -> Property:
+        """What is true of a judge."""
+        return self.property if judge == self.judges[0] else NOTHING
+
     def seen(self, judge: str, items: pd.Series, writers: pd.Series) -> Floats:
         """What a reader answers by: quality in its own eyes, `[rows]`; an empty name is people."""
         worth: Floats = writers.map(self.worth).fillna(0.0).to_numpy(dtype=float)
-        special, own = self.text(items, writers)[:, 0], writers.eq(judge).to_numpy()
-        if judge != self.judges[0]:
-            return worth + special
-        if self.property.mistakes:
-            special = np.where(own, np.maximum(special, 0.0), special)
-        return worth + (1 - self.property.writer) * special
+        special, true = self.text(items, writers)[:, 0], self.of(judge)
+        if true.mistakes:
+            special = np.where(writers.eq(judge), np.maximum(special, 0.0), special)
+        return worth + (1 - true.writer) * special
 
     def answers(self, judge: str, rows: pd.DataFrame, place: Floats) -> pd.Series:
         """`a`, `tie` or `b` of one reader.
@@ -134,18 +137,14 @@ class World:
             rows: `item, responder_a, responder_b`.
             place: 1 where A is read first, -1 where B is, 0 where nobody knows.
         """
-        scale, pull, width = (PEOPLE[0], 0.0, PEOPLE[1])
-        if judge:
-            scale, pull, width = READERS[self.judges.index(judge) % len(READERS)]
-        a, b = (self.seen(judge, rows["item"], rows[f"responder_{side}"]) for side in "ab")
-        x = scale * (a - b) + pull * place
-        if judge and judge == self.judges[0]:
-            one, special = rows["responder_a"].eq(judge), self.property
-            own = one.to_numpy(float) - rows["responder_b"].eq(judge).to_numpy(float)
-            length = self.text(rows["item"], rows["responder_a"])[:, 1]
-            length = length - self.text(rows["item"], rows["responder_b"])[:, 1] + own
-            x = special.scale * scale * (a - b) + (pull + special.pull) * place
-            x = x + special.taste * own + special.length * length
+        reader = READERS[self.judges.index(judge) % len(READERS)] if judge else PEOPLE
+        (scale, pull, width), true = reader, self.of(judge)
+        sides = [rows["responder_a"], rows["responder_b"]]
+        a, b = (self.seen(judge, rows["item"], side) for side in sides)
+        own, other = (side.eq(judge).to_numpy(float) for side in sides)
+        one, two = (self.text(rows["item"], side)[:, 1] for side in sides)
+        x = true.scale * scale * (a - b) + (pull + true.pull) * place
+        x = x + true.taste * (own - other) + true.length * (one - two + own - other)
         draw = self.rng.random(len(rows))
         said = np.select([draw < expit(x - width), draw < expit(x + width)], ["a", "tie"], "b")
         return pd.Series(said, index=rows.index)
@@ -168,14 +167,12 @@ class World:
         frames = []
         for judge, writer in product(self.judges, self.judges):
             rows = pd.DataFrame({"item": range(questions), "judge": judge, "responder": writer})
-            special = self.property if judge == self.judges[0] else Property("")
-            noise = self.rng.normal(size=questions) * NOISE / special.scale
-            score = MARK + POINTS * self.seen(judge, rows["item"], rows["responder"]) + noise
-            score += special.kind + special.taste * (judge == writer)
-            length = self.text(rows["item"], rows["responder"])[:, 1] + (writer == self.judges[0])
-            score += special.length * length
-            key = self.seen("", rows["item"], rows["responder"]) > 0
-            score = np.clip(score, 0, 10)
-            frames.append(rows.assign(score=score, key=key.astype(float), task=""))
+            text, true = (rows["item"], rows["responder"]), self.of(judge)
+            noise = self.rng.normal(size=questions) * NOISE / true.scale
+            score = MARK + POINTS * self.seen(judge, *text) + noise
+            score += true.kind + true.taste * (judge == writer)
+            score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
+            key = (self.seen("", *text) > 0).astype(float)
+            frames.append(rows.assign(score=np.clip(score, 0, 10), key=key, task=""))
         found = pd.concat(frames, ignore_index=True)
         return found.assign(cluster=found["item"])

@@ -44,14 +44,9 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
     Raises:
         SelfprefError: It is not reachable, its terms were not accepted, or a column is missing.
     """
-    try:
-        # Seconds that a profile without such a data set need not pay.
-        import datasets  # noqa: PLC0415
-        from huggingface_hub.utils import logging  # noqa: PLC0415
-    except ImportError as error:
-        raise SelfprefError(
-            f"{source}: needs the extra `models`: pip install -e '.[models]'"
-        ) from error
+    # Seconds that a profile without such a data set need not pay.
+    import datasets  # noqa: PLC0415
+    from huggingface_hub.utils import logging  # noqa: PLC0415
 
     # What they print and draw would differ from run to run.
     datasets.disable_progress_bars()
@@ -69,13 +64,9 @@ def open_set(source: Path, columns: Sequence[str], configuration: str | None = N
             cache_dir=str(cache_dir() / "datasets"),
         )
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        if "gated" not in reason:
-            raise SelfprefError(f"{name}: {reason}") from error
         raise SelfprefError(
-            f"{name}: not to be had without its owner's consent: accept the terms on "
-            f"https://huggingface.co/datasets/{name}\n"
-            "and export HF_TOKEN, a token of the same account with leave to read gated repositories"
+            f"{name}: {str(error).strip().splitlines()[0]}\nif it is gated: accept the terms "
+            f"on https://huggingface.co/datasets/{name} and export HF_TOKEN"
         ) from error
     if missing := [column for column in columns if column not in found.column_names]:
         raise SelfprefError(f"{name}: no column {missing[0]!r}; is this the pinned revision?")

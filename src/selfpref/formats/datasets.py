@@ -3,14 +3,12 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
-from selfpref.formats.records import kind, records
-from selfpref.formats.rows import Frames, filled, numbers, refuse, renamed, tables_of
+from selfpref.formats.rows import Frames, renamed, tables_of
 from selfpref.params import Dataset
 
 
@@ -33,9 +31,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> Frames:
     """
     names = judgments.called(entry.judges or (), entry.aliases)
     rows = renamed(judgments.read(source, entry.reader, names, texts=True), entry.aliases)
-    found = tables_of(rows, dataset, entry.study, entry.judges)
     judges_of(dataset, entry, rows["judge"].dropna().unique())
-    return found
+    return tables_of(rows, dataset, entry.study, entry.judges)
 
 
 def judges_of(dataset: str, entry: Dataset, known: Iterable[str]) -> set[str]:
@@ -68,33 +65,3 @@ def audited(study: str, file: str, rows: int, found: Mapping[str, int]) -> pd.Da
     """The audit table of one file of so many rows: how many of them each finding concerns."""
     made = [{"finding": finding, "affected": count} for finding, count in found.items() if count]
     return tables.fill(made, "audit", study=study, file=file, rows=rows)
-
-
-def whole(path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """The rows of a JSONL or CSV file of these columns, each with a value; `file` and `line`.
-
-    Raises:
-        SelfprefError: A column is missing, empty or unknown; names file, line and column.
-    """
-    if kind(path) not in (".jsonl", ".csv", ".tsv", ".parquet"):
-        raise SelfprefError(f"{path}: give a .jsonl, .csv, .tsv or .parquet file as `source`")
-    wanted, found = list(columns), list(records(path))
-    raw = pd.DataFrame([row for _, row in found], dtype=object)
-    unknown = raw.columns.difference(wanted)
-    raw = raw.assign(file=f"{path}, line", line=[number for number, _ in found])
-    for name in wanted:
-        refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(wanted)}")
-    for name in unknown:
-        refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove it")
-    return raw.reindex(columns=[*wanted, "file", "line"])
-
-
-def finite(raw: pd.DataFrame, name: str) -> pd.Series:
-    """The numbers in a column of rows.
-
-    Raises:
-        SelfprefError: One is none; names the place.
-    """
-    found = numbers(raw, name)
-    refuse(raw, ~np.isfinite(found), f"{name} {{{name}}} is no number")
-    return found

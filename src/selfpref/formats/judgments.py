@@ -1,77 +1,92 @@
-"""Which format a file of judgments has, by its fields; and its rows.
+"""Files of judgments: which format each has, by its fields, and its rows.
 
 | format | fields |
 |---|---|
-| pairs | item, responder_a, responder_b, judge (`selfpref.formats.pairs`) |
+| pairs | item, responder_a, responder_b, judge: a user's own, below |
 | fastchat | question_id, model_1, model_2, g1_winner, g2_winner, judge |
 | arena | question_id or id, model_a, model_b, winner or winner_tie |
 | arena-hard | uid or question_id, model, judge, games |
 | alpaca-eval | instruction, generator_1, generator_2, annotator, preference |
 | reviews | question_id or message_id, score; the names in the file's name |
+| marks | item, judge, responder, score, key: no judgments of pairs (`selfpref.card.marks`) |
 
-A format is recognised by the first record, which has to have all of its fields.
+A format is recognised by the first record, which has to have all of its fields. A user's own file
+has a row a verdict:
+
+| column | value |
+|---|---|
+| item | any id of the prompt |
+| responder_a, responder_b | who wrote the two responses |
+| judge | who judged; its own responses are those of the responder of the same name |
+| label | the human's vote: `a`, `b`, `tie` or a responder's name; empty where nobody voted |
+| order | which response the judge read first: `ab` or `ba`; empty where it is not known |
+| verdict | the judge's choice, spelled as the label; empty where it gave none |
+| probability_a, probability_b | instead of, or beside, the verdict: of the two labels |
+
+`label` may be left out beside a file of votes, `order` where it is nowhere known. Optional, too:
+`repeat` (a number, where a judge read one pair in one order more than once), `annotator`
+(who voted), `cluster` (what a bootstrap resamples; default: the item), `category`, `prompt`,
+`text_a`, `text_b`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats import alpaca_eval, arena, arena_hard, fastchat, pairs, reviews
-from selfpref.formats.records import Records, records
-from selfpref.formats.rows import Read, gather, refuse
+from selfpref.formats import others
+from selfpref.formats.records import Record, Records, frames, place, records
+from selfpref.formats.rows import NAMED, PROBABILITIES, TEXTS, WHO, refuse, typed
 
 AUTO = "auto"
-# Of a file of marks, which holds no judgments (`selfpref.card.marks`).
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 MARKS = ("item", "judge", "responder", "score", "key")
-# Fields that have to be there and may be empty; all others that have to be there hold names.
-EMPTY = {"label", "g1_winner", "g2_winner", "preference", "games", *reviews.FIELDS}
-EMPTY |= {"winner or winner_tie"}
+# What is read of a user's own file.
+KNOWN = {*NAMED, *PROBABILITIES, *TEXTS, "repeat"}
+
+
+def own(record: Record) -> Iterator[Record]:
+    """A user's own record, which is a row."""
+    yield record
 
 
 class Format(NamedTuple):
     """One format of files.
 
     Attributes:
-        fields: What every record of judgments has.
-        voted: What every record of votes has; None where the format has none.
-        rows: From records to rows.
-        place: What a place in a file is called.
-        field: What a field is called.
+        rows: From a record to its rows.
+        fields: What the first record of judgments has.
+        voted: What the first record of votes has; empty where the format has none.
     """
 
+    rows: Callable[[Record], Iterator[Record]]
     fields: tuple[str, ...]
-    voted: tuple[str, ...] | None
-    rows: Callable[[pd.DataFrame], pd.DataFrame]
-    place: str = "line"
-    field: str = "field"
+    voted: tuple[str, ...] = ()
 
 
-PAIRS = Format(pairs.REQUIRED, pairs.VOTED, pairs.rows, field="column")
-ALPACA = Format(alpaca_eval.FIELDS, alpaca_eval.FIELDS, alpaca_eval.rows, place="entry")
+BATTLE = ("question_id or id", "model_a", "model_b", "winner or winner_tie")
+ANNOTATION = ("instruction", "generator_1", "generator_2", "annotator", "preference")
+REVIEW = ("question_id or message_id", "score")
+GAMES = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge")
 FORMATS: Mapping[str, Format] = {
-    "pairs": PAIRS,
-    "fastchat": Format(fastchat.FIELDS, None, fastchat.rows),
-    "arena": Format(arena.FIELDS, arena.FIELDS, arena.rows),
-    "arena-hard": Format(arena_hard.FIELDS, None, arena_hard.rows),
-    "alpaca-eval": ALPACA,
-    "reviews": Format(reviews.FIELDS, reviews.FIELDS, reviews.rows),
+    "pairs": Format(own, (*WHO, "judge"), (*WHO, "label")),
+    "fastchat": Format(others.fastchat, GAMES),
+    "arena": Format(others.arena, BATTLE, BATTLE),
+    "arena-hard": Format(others.arena_hard, ("uid or question_id", "model", "judge", "games")),
+    "alpaca-eval": Format(others.alpaca_eval, ANNOTATION, ANNOTATION),
+    "reviews": Format(others.reviews, REVIEW, REVIEW),
+    "marks": Format(own, MARKS),
 }
 
 
 def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
-    if not path.exists():
-        raise SelfprefError(f"{path}: no such file; correct the path or `source`")
     if not path.is_dir():
         return [path]
-    found = sorted(
-        file for file in path.rglob("*.json*") if file.is_file() and reviews.is_review(file)
-    )
+    found = sorted(file for file in path.rglob("*.json*") if others.REVIEW.fullmatch(file.stem))
     if not found:
         raise SelfprefError(
             f"{path}: a folder without review files (<first>-vs-<second>-<judge>-reviewer.jsonl); "
@@ -80,80 +95,83 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _lacking(record: Mapping[str, Any], fields: Sequence[str]) -> list[str]:
-    """The fields that a record has not, by any of their names."""
-    return [field for field in fields if not any(name in record for name in field.split(" or "))]
-
-
-def _called(found: Records, path: Path, columns: Mapping[str, str]) -> Records:
-    """The records with columns under other names, by the file's own."""
+def _called(path: Path, columns: Mapping[str, str]) -> Records:
+    """The records, with columns under other names."""
+    found = records(path)
     if not columns:
-        yield from found
-        return
-    for number, record in found:
-        if lacking := [name for name in columns if name not in record]:
-            there = ", ".join(map(repr, list(record)[:12]))
-            told = f"--columns {columns[lacking[0]]}={lacking[0]}: no such column; it has {there}"
-            raise SelfprefError(f"{path}: {told}")
-        yield number, {columns.get(name, name): value for name, value in record.items()}
+        return found
+    return (
+        (number, {columns.get(name, name): value for name, value in record.items()})
+        for number, record in found
+    )
 
 
-def unread(path: Path, columns: Mapping[str, str]) -> list[str]:
-    """The columns of a file in this project's own format that nothing reads, sorted."""
-    file = _files(path)[0]
-    if _recognised(file, columns=columns) is not PAIRS:
-        return []
-    _, record = next(_called(records(file), file, columns))
-    return sorted({*record} - {*pairs.REQUIRED, *pairs.OPTIONAL})
+def recognised(
+    path: Path,
+    wanted: str = AUTO,
+    columns: Mapping[str, str] = NO_NAMES,
+    *,
+    voted: bool = False,
+) -> tuple[str, list[str]]:
+    """The format of a file, and the columns that nothing reads of a user's own.
 
-
-def _recognised(
-    path: Path, wanted: str = AUTO, *, columns: Mapping[str, str], voted: bool = False
-) -> Format:
-    """The format of a file.
+    Args:
+        path: The file or folder.
+        wanted: A format, or `auto`.
+        columns: What columns of the file are to be called, by their names there.
+        voted: Whether it holds votes alone.
 
     Raises:
         SelfprefError: Its first record has not all fields of the wanted format, or of any.
     """
-    if wanted not in (AUTO, *FORMATS):
-        raise SelfprefError(f"--format {wanted}: unknown; choose of {', '.join((AUTO, *FORMATS))}")
-    _, record = next(_called(records(path), path, columns), (0, None))
+    file = _files(path)[0]
+    record = next((record for _, record in _called(file, columns)), None)
     if record is None:
-        raise SelfprefError(f"{path}: no record; is the file empty?")
-    told, looked, least = "of no known format", [], len(record) + 1
+        raise SelfprefError(f"{file}: no record; is the file empty?")
+    for there, name in columns.items():
+        if name not in record:
+            told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
+            raise SelfprefError(f"{file}: {told}")
+    lacking = {}
     for name, form in FORMATS.items():
-        needed = form.voted if voted else form.fields
-        if wanted not in (AUTO, name) or needed is None:
-            continue
-        if not (lacking := _lacking(record, needed)):
-            return form
-        looked.append(f"{name}: {', '.join(needed)}")
-        if wanted == name or len(lacking) < min(least, len(needed) / 2):
-            near = "" if wanted == name else f" for the format {name}, the nearest"
-            told, least = f"no {form.field} {', '.join(map(repr, lacking))}{near}", len(lacking)
-    if wanted == AUTO and not voted:
-        looked.append(f"marks: {', '.join(MARKS)}")
-    shown = ", ".join(map(repr, list(record)[:12])) or "none"
-    other = "" if voted else " (other names: --columns item=NAME)"
+        fields = form.voted if voted else form.fields
+        if fields and wanted in (AUTO, name):
+            lack = [one for one in fields if record.keys().isdisjoint(one.split(" or "))]
+            if not lack:
+                return name, sorted({*record} - KNOWN) if name == "pairs" else []
+            lacking[name] = lack
+    told = "; ".join(f"{name} needs {', '.join(lack)}" for name, lack in lacking.items())
+    there = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
-        f"{path}: {told}; it has the fields {shown}\nlooked for {'; '.join(looked)}{other}"
+        f"{file}: of no known format; it has the fields {there}\n"
+        f"besides them, {told} (other names: --columns item=NAME)"
     )
 
 
-def _checked(found: Records, file: str, form: Format, *, voted: bool) -> Read:
-    """The records, all of which have the fields, and values in those that hold names."""
-    needed = (form.voted if voted else None) or form.fields
-    filled = [name for name in needed if name not in EMPTY]
-    fields: tuple[str, ...] = ()
-    for number, record in found:
-        # Records mostly have the fields of the one before.
-        if fields != (fields := tuple(record)) and (lacking := _lacking(record, needed)):
-            told = f"no {form.field} {lacking[0]!r}; it needs {', '.join(needed)}"
-            raise SelfprefError(f"{file} {number}: {told}")
-        for name in filled:
-            if all(record.get(one) in (None, "", []) for one in name.split(" or ")):
-                raise SelfprefError(f"{file} {number}: {name} is empty; fill it or remove it")
-        yield file, number, record
+def _rows(path: Path, form: Format, columns: Mapping[str, str], judges: Sequence[str]) -> Records:
+    """The rows of every record, with its number."""
+    more = {"names": others.named(path, judges)} if form.rows is others.reviews else {}
+    for number, record in _called(path, columns):
+        try:
+            yield from ((number, row) for row in form.rows(record | more if more else record))
+        except (KeyError, ValueError) as error:
+            lacks = f"no field {error}; it needs {', '.join(form.fields)}"
+            told = lacks if isinstance(error, KeyError) else str(error)
+            raise SelfprefError(f"{place(path)} {number}: {told}") from error
+
+
+def _gathered(raw: Iterable[pd.DataFrame], form: str, *, texts: bool, voted: bool) -> pd.DataFrame:
+    """Good rows; of votes, alone."""
+    found = pd.concat([typed(part, texts=texts) for part in raw], ignore_index=True)
+    if not voted:
+        nobody = found["judge"].isna() & (found["annotator"].isna() | found["verdict"].notna())
+        refuse(found, nobody, "no judge; name the judge, or give votes as --votes")
+        return found
+    if form != "pairs":
+        # Whoever judges in a file of votes of others is a person.
+        said = {"annotator": "judge", "label": "verdict"}
+        found = found.assign(**{to: found[to].fillna(found[by]) for to, by in said.items()})
+    return found.assign(judge=pd.Series(None, found.index, "str"))
 
 
 def called(judges: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
@@ -171,7 +189,8 @@ def read(
     judges: Sequence[str] = (),
     *,
     texts: bool = False,
-    columns: Mapping[str, str] = MappingProxyType({}),
+    columns: Mapping[str, str] = NO_NAMES,
+    voted: bool = False,
 ) -> pd.DataFrame:
     """The rows of a file of judgments, or of a folder of review files.
 
@@ -181,32 +200,27 @@ def read(
         judges: Names that judges may have, where only file names tell them.
         texts: Whether prompts and responses are kept.
         columns: What columns of the file are to be called, by their names there.
+        voted: Whether it holds votes alone, each of which is a row.
 
     Raises:
         SelfprefError: One or two lines with file, line, field and remedy.
     """
-    files = _files(path)
-    form = _recognised(files[0], wanted, columns=columns)
-    rows = partial(reviews.rows, judges=judges) if form.rows is reviews.rows else form.rows
-    found = gather(_read(files, form, columns), rows, texts=texts)
-    nobody = found["judge"].isna() & found["annotator"].isna()
-    refuse(found, nobody, "no judge; name the judge, or give votes as --votes")
-    return found
+    name, _ = recognised(path, wanted, columns, voted=voted)
+    raw = (
+        part
+        for file in _files(path)
+        for part in frames(_rows(file, FORMATS[name], columns, judges), place(file))
+    )
+    return _gathered(raw, name, texts=texts, voted=voted)
 
 
 def votes(path: Path) -> pd.DataFrame:
-    """The votes of a file of votes, each a row.
-
-    Raises:
-        SelfprefError: As `read`.
-    """
-    files = _files(path)
-    form = _recognised(files[0], columns={}, voted=True)
-    return _voted(_read(files, form, {}, voted=True), form)
+    """The votes of a file of votes, each a row; see `read`."""
+    return read(path, voted=True)
 
 
 def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataFrame:
-    """The rows of a frame in the columns of `selfpref.formats.pairs`.
+    """The rows of a frame in the columns of a user's own file.
 
     Args:
         frame: A row a verdict; a vote, where it was `voted`.
@@ -216,25 +230,9 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
-    values = frame.astype(object).where(frame.notna(), None).rename(columns=str)
-    found = enumerate(values.to_dict("records"))
-    read = _checked(found, f"{name}, row", PAIRS, voted=voted)
-    return _voted(read, PAIRS) if voted else gather(read, pairs.rows, texts=False)
-
-
-def _read(
-    files: Sequence[Path], form: Format, columns: Mapping[str, str], *, voted: bool = False
-) -> Read:
-    for path in files:
-        found = _called(records(path), path, columns)
-        yield from _checked(found, f"{path}, {form.place}", form, voted=voted)
-
-
-def _voted(read: Read, form: Format) -> pd.DataFrame:
-    """Votes alone, whatever else a file says."""
-    found = gather(read, form.rows, texts=False)
-    if form in (FORMATS["arena"], ALPACA):
-        # Whoever judges in a file of votes is a person.
-        said = {"annotator": "judge", "label": "verdict"}
-        found = found.assign(**{name: found[name].fillna(found[by]) for name, by in said.items()})
-    return found.assign(judge=pd.Series(None, found.index, "str"))
+    needed = FORMATS["pairs"].voted if voted else FORMATS["pairs"].fields
+    if lacking := [column for column in needed if column not in frame]:
+        raise SelfprefError(f"{name}: no column {lacking[0]!r}; it needs {', '.join(needed)}")
+    raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)
+    raw = raw.assign(file=f"{name}, row", line=range(len(raw)))
+    return _gathered([raw], "pairs", texts=False, voted=voted)

@@ -1,141 +1,125 @@
-"""Records of files: JSON Lines, JSON lists, CSV, TSV and parquet, with errors that name the line.
+"""Records of files: JSON Lines, a JSON list, CSV, TSV or parquet, with errors that name the line.
 
-Texts may be compressed by gzip (`.jsonl.gz`).
+What a file holds is told by how it begins, whatever its name; texts may be packed by gzip.
 """
 
 import csv
 import gzip
 import json
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow
 from pyarrow import parquet
 
 from selfpref import texts
 from selfpref.errors import SelfprefError
 
-Records = Iterator[tuple[int, dict[str, Any]]]
+Record = dict[str, Any]
+Records = Iterator[tuple[int, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
-# What parts the cells of a table.
-TABLES = {".csv": ",", ".tsv": "\t"}
+PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
+# By how a text begins: its kind, and what a place in it is called.
+KINDS = {"{": ("lines", "line"), "[": ("list", "entry")}
+# What is wrong with a file that is cut off, of another kind, or no UTF-8.
+WRONG = (ValueError, RecursionError, EOFError, OSError, csv.Error, pyarrow.ArrowException)
+REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
+# Records are gathered so many at a time: as Python's, a million take gigabytes.
+CHUNK = 50_000
 
 
-def kind(path: Path) -> str:
-    """The end of a file's name that tells its format, in small letters, without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+class Lines:
+    """The lines of a text file, packed by gzip or not, and the number of the last one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.number = path, 0
+
+    def __iter__(self) -> Iterator[str]:
+        with self.path.open("rb") as plain:
+            packed = plain.read(2) == GZIP
+        with (gzip.open if packed else open)(self.path, "rb") as handle:
+            for self.number, line in enumerate(handle, start=1):
+                yield line.removeprefix(BOM_UTF8).decode()
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as handle:
-            yield from enumerate(handle, start=1)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise SelfprefError(f"{path}: not gzip, or cut off ({error}); pack it again") from error
-    except OSError as error:
-        raise SelfprefError(f"{path}: {error.strerror}; correct the path or `source`") from error
-    except UnicodeDecodeError as error:
-        # What reads in blocks does not know the line.
-        with opened(path, "rt", encoding="utf-8", errors="surrogateescape") as handle:
-            lines = handle.read().split("\n")
-        number = next(at for at, line in enumerate(lines, start=1) if texts.whole(line) != line)
-        told = f"{path}, line {number}: not UTF-8; save the file as UTF-8"
-        raise SelfprefError(told) from error
+def _kind(path: Path) -> tuple[str, str]:
+    with path.open("rb") as handle:
+        if handle.read(4) == PARQUET:
+            return "parquet", "row"
+    first = next((line.lstrip() for line in Lines(path) if line.strip()), "{")
+    return KINDS.get(first[0], ("table", "line"))
 
 
-def _decoded(text: str, path: Path, line: int = 0) -> Any:
+def place(path: Path) -> str:
+    """The file, with the word for a place in it: `f.jsonl, line`."""
+    return f"{path}, {_kind(path)[1]}"
+
+
+def _decoded(text: str) -> Any:
     """What a JSON text says, without lone surrogates, which no file of text can hold."""
-    try:
-        found = json.loads(text)
-    # A syntax that is none, a number too long, lists nested too deep.
-    except (ValueError, RecursionError) as error:
-        told, remedy = str(error), "is the file cut off?"
-        if isinstance(error, json.JSONDecodeError):
-            told, line = f"{error.msg}, column {error.colno}", line or error.lineno
-            if (line, error.colno) == (1, 1):
-                remedy = f"a table's name ends in {' or '.join(TABLES)}"
-        place = f"{path}, line {line}" if line else str(path)
-        raise SelfprefError(f"{place}: not JSON ({told}); {remedy}") from error
+    found = json.loads(text)
     if "\\u" in text and "\\ud" in text.lower():
         return json.loads(texts.whole(json.dumps(found, ensure_ascii=False)))
     return found
 
 
-def json_lines(path: Path) -> Records:
-    """Line number and record of each non-empty line, without lone surrogates.
-
-    Raises:
-        SelfprefError: A line is not a JSON object (a truncated file ends in one) or not UTF-8.
-    """
-    for number, line in _lines(path):
-        if text := line.strip():
-            if not isinstance(record := _decoded(text, path, number), dict):
-                raise SelfprefError(
-                    f"{path}, line {number}: not a JSON object; give one a line, or a list as .json"
-                )
-            yield number, record
+def _table(lines: Lines) -> Records:
+    left = iter(lines)
+    header = next(left)
+    delimiter = max(",\t;", key=header.count)
+    for row in csv.DictReader(chain([header], left), strict=True, delimiter=delimiter):
+        if None in row or None in row.values():
+            raise ValueError("not as many cells as columns (quote cells with commas)")
+        yield lines.number, row
 
 
-def _table(path: Path) -> Records:
-    parted = TABLES[kind(path)]
-    reader = csv.DictReader((line for _, line in _lines(path)), strict=True, delimiter=parted)
-    try:
-        (*_, last) = reader.fieldnames or [""]
-        if last.count(";") > 1:
-            raise SelfprefError(f"{path}, line 1: cells parted by semicolons; part them by commas")
-        for row in reader:
-            if None in row or None in row.values():
-                raise SelfprefError(
-                    f"{path}, line {reader.line_num}: not as many cells as columns; quote cells "
-                    "with commas"
-                )
-            yield reader.line_num, row
-    except csv.Error as error:
-        place = f"{path}, line {reader.line_num}"
-        raise SelfprefError(f"{place}: not CSV ({error}); mend the quotes") from error
-
-
-def _parquet(path: Path) -> Records:
-    try:
-        batches = parquet.ParquetFile(path).iter_batches()
-        yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
-    except (OSError, pyarrow.ArrowException) as error:
-        told = str(error).partition("\n")[0]
-        raise SelfprefError(f"{path}: not parquet ({told}); is the file cut off?") from error
+def _parsed(path: Path, lines: Lines) -> Iterator[tuple[int, Any]]:
+    """Whatever stands in each place."""
+    match _kind(path)[0]:
+        case "table":
+            yield from _table(lines)
+        case "parquet":
+            batches = parquet.ParquetFile(path).iter_batches()
+            yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
+        case "list":
+            yield from enumerate(_decoded("".join(Lines(path))), start=1)
+        case _:
+            yield from ((lines.number, _decoded(line)) for line in lines if line.strip())
 
 
 def records(path: Path) -> Records:
     """Number, from 1, and record of each line of a text, entry of a JSON list, or row of parquet.
 
     Raises:
-        SelfprefError: It is none of them; names file and line or entry.
+        SelfprefError: It is none of them, or cut off; names file and line.
     """
-    if kind(path) in TABLES:
-        yield from _table(path)
-        return
-    if kind(path) == ".parquet":
-        yield from _parquet(path)
-        return
-    first = next((text for _, line in _lines(path) if (text := line.strip())), "")
-    if kind(path) == ".jsonl" or not first.startswith("["):
-        yield from json_lines(path)
-        return
-    whole = "".join(line for _, line in _lines(path))
-    for number, record in enumerate(_decoded(whole, path), start=1):
-        if not isinstance(record, dict):
-            raise SelfprefError(f"{path}, entry {number}: not a JSON object; remove it")
-        yield number, record
+    lines = Lines(path)
+    try:
+        for number, record in _parsed(path, lines):
+            if not isinstance(record, dict):
+                raise ValueError(f"{str(record)[:20]} is not a JSON object")
+            yield number, record
+    except WRONG as error:
+        if strerror := getattr(error, "strerror", None):
+            raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
+        line = max(lines.number, getattr(error, "lineno", 0))
+        reason = str(getattr(error, "msg", error)).partition("\n")[0]
+        where = f"{path}, line {line}" if line else path
+        raise SelfprefError(f"{where}: {reason}; {REMEDY}") from error
 
 
-def need(record: dict[str, Any], key: str, path: Path, number: int) -> Any:
-    """The value of a key that must be there.
+# What studies call it that read files of lines alone.
+json_lines = records
 
-    Raises:
-        SelfprefError: It is not; names file, line and key.
-    """
-    if key not in record:
-        raise SelfprefError(f"{path}, line {number}: no key {key!r}; not a file of this release")
-    return record[key]
+
+def frames(found: Iterable[tuple[int, Record]], place: str) -> Iterator[pd.DataFrame]:
+    """Records, some at a time, as columns of Python's values with `file` and `line`, the place."""
+    left = iter(found)
+    while chunk := list(islice(left, CHUNK)):
+        numbers, rows = zip(*chunk, strict=True)
+        yield pd.DataFrame(list(rows), dtype=object).assign(file=place, line=numbers)

@@ -1,14 +1,14 @@
 """Rows of judgments, whatever file they come from, and the tables that they make.
 
-A format turns each record of a file into a *row*: who compared which two responses to which item,
+A format turns each record of a file into *rows*: who compared which two responses to which item,
 and what came of it. A row is a judge's verdict, with a person's vote beside it or without one, or a
 vote alone (`judge` is missing). The columns are those of this project's own format
-(`selfpref.formats.pairs`), `status` (why a verdict is missing), and `file` and `line`, where the
-row stands.
+(`selfpref.formats.judgments`), `status` (why a verdict is missing), and `file` and `line`, where
+the row stands.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,19 +16,16 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.tables.schemas import TIE
+from selfpref.formats.records import frames, place, records
+from selfpref.tables.schemas import ROUNDING, TIE
 
 Frames = dict[str, pd.DataFrame]
-# The file (with the word for a place in it: `f.jsonl, line`), the number of the place, the record.
-Read = Iterable[tuple[str, int, Mapping[str, Any]]]
 WHO = ("item", "responder_a", "responder_b")
 TEXTS = ("prompt", "text_a", "text_b")
 NAMED = (*WHO, "label", "judge", "order", "verdict", "annotator", "cluster", "category", "status")
 PROBABILITIES = ("probability_a", "probability_b")
-ORDERS = ("ab", "ba")
 HUMAN = "human"
-# Records are gathered so many at a time: as Python's, a million take gigabytes.
-CHUNK = 50_000
+SIDES = ("a", "b", TIE)
 # Of a value in an error.
 MOST_SHOWN = 60
 
@@ -51,11 +48,8 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
         SelfprefError: There is such a row.
     """
     if len(found := np.flatnonzero(wrong)):
-        values = frame.iloc[found[0]].to_dict()
-        shown = {
-            name: repr(None if isinstance(value, float) and np.isnan(value) else value)[:MOST_SHOWN]
-            for name, value in values.items()
-        }
+        row = frame.iloc[found[0]].astype(object)
+        shown = {name: repr(value)[:MOST_SHOWN] for name, value in row.where(row.notna()).items()}
         told = reason.format_map({**shown, **more})
         raise SelfprefError(f"{where(frame, int(found[0]))}: {told}")
 
@@ -67,127 +61,101 @@ def refuse_again(frame: pd.DataFrame, keys: pd.DataFrame, wrong: pd.Series, reas
         refuse(frame, wrong, reason, before=where(frame, int(first)))
 
 
-def named(raw: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Some columns of records under other names, missing where no record has them; the places."""
-    return raw.reindex(columns=[*names, "file", "line"]).rename(columns=names)
-
-
 def filled(raw: pd.DataFrame, name: str) -> pd.Series:
-    """Where a column of records has a value; nowhere, where no record has the column."""
-    if name not in raw:
-        return pd.Series(False, index=raw.index)
-    return raw[name].notna() & raw[name].ne("")
+    """Where a column has a value; nowhere, where no record has the column."""
+    values = raw.get(name, pd.Series(None, raw.index, object))
+    return values.notna() & values.ne("")
 
 
 def numbers(raw: pd.DataFrame, name: str) -> pd.Series:
-    """The numbers in a column of records; NaN where there is none."""
-    if name not in raw:
-        return pd.Series(np.nan, index=raw.index)
-    return pd.to_numeric(raw[name].astype("str"), errors="coerce").astype(float)
-
-
-def renamed(frame: pd.DataFrame, alias: Mapping[str, str]) -> pd.DataFrame:
-    """Rows with other names of judges and responders.
+    """The numbers in a column; NaN where there is none.
 
     Raises:
-        SelfprefError: Both responses of a pair get one name.
+        SelfprefError: A value is no number; names the place.
     """
-    if not alias:
-        return frame
-    names = {name: frame[name].replace(dict(alias)) for name in (*WHO[1:], "judge")}
-    # A vote or verdict that names a responder names it as the row does.
-    frame = frame.assign(**names, **_sides(frame))
-    same = frame["responder_a"].eq(frame["responder_b"])
-    refuse(frame, same, "--alias makes both responders {responder_a}; drop one alias")
-    return frame
-
-
-def gather(
-    read: Read, rows: Callable[[pd.DataFrame], pd.DataFrame], *, texts: bool
-) -> pd.DataFrame:
-    """Records as rows.
-
-    Args:
-        read: File, line and record.
-        rows: From records, as columns of Python's values with `file` and `line`, to rows.
-        texts: Whether prompts and responses are kept.
-
-    Returns:
-        `NAMED` and `TEXTS` as text, null where missing; `PROBABILITIES`, NaN where missing;
-        `repeat`, NaN where the format has none; `file` and `line`, the place. A vote without a
-        judge beside it is one of its own.
-
-    Raises:
-        SelfprefError: A list or mapping stands where a name or text does.
-    """
-    left, parts = iter(read), []
-    while chunk := list(islice(left, CHUNK)):
-        files, lines, records = zip(*chunk, strict=True)
-        raw = pd.DataFrame(list(records), dtype=object).assign(file=files, line=lines)
-        parts.append(_typed(rows(raw), texts))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _typed(rows: pd.DataFrame, texts: bool) -> pd.DataFrame:
-    """Texts, empty ones missing and numbers written out; numbers."""
-    names = [*NAMED, *TEXTS]
-    kept = rows if texts else rows.drop(columns=[*TEXTS], errors="ignore")
-    frame = kept.reindex(columns=[*names, *PROBABILITIES, "repeat", "file", "line"])
-    for name in names:
-        nested = frame[name].map(lambda value: isinstance(value, dict | list))
-        refuse(frame, nested, f"{name} {{{name}}}; give a text or a number")
-        frame[name] = frame[name].astype("str").replace("", None)
-    return frame.astype(dict.fromkeys((*PROBABILITIES, "repeat"), float) | {"file": "str"})
-
-
-def _sides(frame: pd.DataFrame) -> dict[str, pd.Series]:
-    """Labels and verdicts as `a`, `b` or `tie`; others, and missing ones, as they are."""
-    found = {}
-    for column in ("label", "verdict"):
-        value = frame[column]
-        for side, name in (("a", "responder_a"), ("b", "responder_b")):
-            value = value.mask(value.eq(frame[name]) & value.ne(TIE), side)
-        found[column] = value
+    values = raw.get(name, pd.Series(None, raw.index, object))
+    found = pd.to_numeric(values.astype("str"), errors="coerce").astype(float)
+    refuse(raw, filled(raw, name) & ~np.isfinite(found), f"{name} {{{name}}} is no number")
     return found
 
 
-def _checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows of which names, orders and choices are known to be good; choices as `a`, `b`, `tie`."""
+def whole(path: Path, columns: Iterable[str], optional: Iterable[str] = ()) -> pd.DataFrame:
+    """The rows of a file of these columns, each with a value; `file` and `line`, their place.
+
+    Raises:
+        SelfprefError: A column is missing, empty or unknown; names file, line and column.
+    """
+    wanted, known = list(columns), [*columns, *optional, "file", "line"]
+    parts = [pd.DataFrame(columns=known), *frames(records(path), place(path))]
+    raw = pd.concat(parts, ignore_index=True)
+    for name in wanted:
+        refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(wanted)}")
+    for name in raw.columns.difference(known):
+        refuse(raw, raw[name].notna(), f"unknown column {name!r}; remove or rename it")
+    return raw[known]
+
+
+def typed(raw: pd.DataFrame, *, texts: bool) -> pd.DataFrame:
+    """Rows that are good.
+
+    Args:
+        raw: Columns of Python's values, with `file` and `line`.
+        texts: Whether prompts and responses are kept.
+
+    Returns:
+        `NAMED` and `TEXTS` as text, null where missing, labels and verdicts as `a`, `b` or `tie`;
+        `PROBABILITIES` and `repeat`, NaN where missing; `file` and `line`, the place.
+
+    Raises:
+        SelfprefError: A name, order, choice or number is none; names file and line.
+    """
+    kept = raw if texts else raw.drop(columns=[*TEXTS], errors="ignore")
+    frame = kept.reindex(columns=[*NAMED, *TEXTS, *PROBABILITIES, "repeat", "file", "line"])
+    for name in (*NAMED, *TEXTS):
+        nested = frame[name].map(lambda value: isinstance(value, dict | list))
+        refuse(frame, nested, f"{name} {{{name}}}; give a text or a number")
+        frame[name] = frame[name].astype("str").replace("", None)
     for name in (*WHO, "judge"):
-        unprintable = [value for value in frame[name].dropna().unique() if not value.isprintable()]
-        wrong = frame[name].isin(unprintable)
-        refuse(frame, wrong, f"{name} {{{name}}} is not printable; rename it")
-    for name in WHO[1:]:
-        side = frame[name].isin(("a", "b", TIE))
-        refuse(frame, side, f"{name} {{{name}}} is what a label calls a side; rename it")
-    same = frame["responder_a"].eq(frame["responder_b"])
-    refuse(frame, same, "responder_a and responder_b are both {responder_a}; give two")
-    unknown = frame["order"].notna() & ~frame["order"].isin(ORDERS)
+        taken = SIDES if name in WHO[1:] else ()
+        bad = [
+            one for one in frame[name].dropna().unique() if not one.isprintable() or one in taken
+        ]
+        told = f"{name} {{{name}}}; rename it: names are printable, and none is a, b or tie"
+        refuse(frame, frame[name].isin(bad), told)
+        refuse(frame, frame[name].isna() & (name in WHO), f"no {name}; fill it or remove the row")
+    unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
-    sides = _sides(frame)
-    for name, side in sides.items():
-        refuse(
-            frame,
-            side.notna() & ~side.isin(("a", "b", TIE)),
-            f"{name} names the unknown responder {{{name}}}; "
-            "give a, b, tie, {responder_a} or {responder_b}, or leave it empty",
-        )
-    return frame.assign(**sides)
+    for name in ("label", "verdict"):
+        side = frame[name].mask(frame[name].eq(frame["responder_a"]), "a")
+        side = side.mask(frame[name].eq(frame["responder_b"]), "b")
+        told = f"{name} names the unknown responder {{{name}}}; give a, b, tie or a responder"
+        refuse(frame, side.notna() & ~side.isin(SIDES), told)
+        frame[name] = side
+    frame["repeat"] = numbers(frame, "repeat")
+    odd = frame["repeat"].lt(0) | frame["repeat"].mod(1).gt(0)
+    refuse(frame, odd, "repeat {repeat} is not a number from 0; count readings 0, 1, ...")
+    one, two = (numbers(frame, name) for name in PROBABILITIES)
+    bad = one.isna().ne(two.isna()) | one.lt(0) | two.lt(0) | (one + two).gt(1 + ROUNDING)
+    told = "probabilities {probability_a}, {probability_b}; give two from 0 to 1 whose sum is at "
+    refuse(frame, bad, f"{told}most 1, not logarithms or percentages")
+    return frame.assign(probability_a=one, probability_b=two, file=frame["file"].astype("str"))
+
+
+def renamed(frame: pd.DataFrame, alias: Mapping[str, str]) -> pd.DataFrame:
+    """Rows with other names of judges and responders."""
+    names = (*WHO[1:], "judge") if alias else ()
+    return frame.assign(**{name: frame[name].replace(dict(alias)) for name in names})
 
 
 def _items(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     first = frame.drop_duplicates("item")
-    return pd.DataFrame(
-        {
-            "item_id": f"{dataset}/" + first["item"],
-            "category": first["category"],
-            "cluster": f"{dataset}/" + first["cluster"].fillna(first["item"]),
-            "messages": [
-                [{"role": "user", "content": text}] if isinstance(text, str) else []
-                for text in first["prompt"]
-            ],
-        }
-    )
+    messages = [
+        [{"role": "user", "content": text}] if isinstance(text, str) else []
+        for text in first["prompt"]
+    ]
+    cluster = f"{dataset}/" + first["cluster"].fillna(first["item"])
+    found = first[["category"]].assign(item_id=f"{dataset}/" + first["item"], cluster=cluster)
+    return found.assign(messages=messages)
 
 
 def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
@@ -198,18 +166,17 @@ def _responses(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return found.assign(item_id=f"{dataset}/" + found["item_id"])
 
 
-def _turned(
-    frame: pd.DataFrame, one: str, two: str, turn: pd.Series
-) -> tuple[pd.Series, pd.Series]:
+def _turned(frame: pd.DataFrame, names: Sequence[str], turn: pd.Series) -> tuple[pd.Series, ...]:
     """Two columns, changed for each other in some rows."""
-    return frame[one].where(~turn, frame[two]), frame[two].where(~turn, frame[one])
+    one, two = (frame[name] for name in names)
+    return one.where(~turn, two), two.where(~turn, one)
 
 
 def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     """Votes, each turned to the responder whose name sorts first."""
     frame = frame[frame["label"].notna()].reset_index(drop=True)
     swapped = frame["responder_a"] > frame["responder_b"]
-    first, second = _turned(frame, "responder_a", "responder_b", swapped)
+    first, second = _turned(frame, WHO[1:], swapped)
     turned = frame["label"].map({"a": "b", "b": "a", TIE: TIE})
     key = {
         "item_id": f"{dataset}/" + frame["item"],
@@ -251,24 +218,16 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     empty = (one + two).eq(0)
     told = one.notna() & ~empty
     likelier = pd.Series(np.select([one > two, one < two], ["a", "b"], TIE), index=frame.index)
-    refuse(
-        frame,
-        told & side.notna() & side.ne(likelier),
-        "the verdict {verdict} contradicts the probabilities; give one of them",
-    )
+    other = told & side.notna() & side.ne(likelier)
+    refuse(frame, other, "the verdict {verdict} contradicts the probabilities; give one of them")
     side = side.mask(told, likelier).mask(empty)
     choice = side.mask(side.eq("a"), frame["responder_a"]).mask(side.eq("b"), frame["responder_b"])
     turned = frame["order"].eq("ba")
-    first, second = _turned(frame, "responder_a", "responder_b", turned)
+    first, second = _turned(frame, WHO[1:], turned)
     repeat = frame["repeat"].fillna(0).astype("int64")
     key = frame[["item", "judge"]].assign(repeat=repeat, first=first, second=second)
-    numbered = ", or number them in a column `repeat`" if frame["repeat"].notna().any() else ""
-    refuse_again(
-        frame,
-        key,
-        key.duplicated(),
-        f"the same item, pair, judge and order as {{before}}; remove one{numbered}",
-    )
+    again = "the same item, pair, judge and order as {before}; remove one, or number them in a "
+    refuse_again(frame, key, key.duplicated(), f"{again}column `repeat`")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     return pd.DataFrame(
         {
@@ -276,7 +235,7 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
             "judge": frame["judge"],
             "candidates": _pairs(first, second),
             "order_known": frame["order"].notna(),
-            "probabilities": _pairs(*_turned(frame, *PROBABILITIES, turned)),
+            "probabilities": _pairs(*_turned(frame, PROBABILITIES, turned)),
             "mass": one + two,
             "choice": choice,
             "repeat": repeat,
@@ -288,10 +247,10 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
 def tables_of(
     rows: pd.DataFrame, dataset: str, study: str, judges: Iterable[str] | None = None
 ) -> Frames:
-    """The tables of gathered rows.
+    """The tables of rows.
 
     Args:
-        rows: Verdicts with votes beside them, and votes.
+        rows: Verdicts with votes beside them, and votes, as `typed` returns them.
         dataset: Prefix of the item ids, `<dataset>/<item>`.
         study: The study whose tables they fill.
         judges: Whose verdicts to keep; left out: all.
@@ -300,15 +259,16 @@ def tables_of(
         items, responses, labels and verdicts.
 
     Raises:
-        SelfprefError: A name, order or choice is no good, a verdict stands there twice, or votes
+        SelfprefError: Both responses are of one name, a verdict stands there twice, or votes
             contradict each other; names file and line.
     """
-    frame = _checked(rows)
-    judged = frame["judge"].notna() if judges is None else frame["judge"].isin(list(judges))
+    same = rows["responder_a"].eq(rows["responder_b"])
+    refuse(rows, same, "both responders are {responder_a}; give two, or drop an alias")
+    judged = rows["judge"].notna() if judges is None else rows["judge"].isin(list(judges))
     made = {
-        "items": _items(frame, dataset),
-        "responses": _responses(frame, dataset),
-        "labels": _votes(frame, dataset),
-        "verdicts": _verdicts(_once(frame[judged]), dataset),
+        "items": _items(rows, dataset),
+        "responses": _responses(rows, dataset),
+        "labels": _votes(rows, dataset),
+        "verdicts": _verdicts(_once(rows[judged]), dataset),
     }
     return {name: tables.fill(table, name, study=study) for name, table in made.items()}

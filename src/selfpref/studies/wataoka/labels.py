@@ -2,8 +2,7 @@
 
 A file of votes has a row a vote, JSONL or CSV: `item` (the id of the prompt, without its data set),
 `responder_a`, `responder_b`, `label` (`a`, `b`, `tie` or a responder's name) and, if known,
-`annotator` (`selfpref.formats.pairs`); or another format of `selfpref.formats.judgments` that has
-votes.
+`annotator` (`selfpref.formats.judgments`); or another format that has votes.
 
 LLM-SP's key is the letter of the option that its right answers name (`read.llm_sp`). What a model
 writes here is right where the last option that it names is that one; it has no label where it names

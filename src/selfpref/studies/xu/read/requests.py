@@ -20,7 +20,7 @@ from selfpref.download.fetch import fetch
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited
-from selfpref.formats.records import json_lines, need
+from selfpref.formats.records import json_lines
 from selfpref.params import Dataset, LabRequests, Requests, Sentences
 from selfpref.studies.xu.items import Item, Task, to_table
 from selfpref.studies.xu.truths import boxed
@@ -108,7 +108,7 @@ def _flores(key: str, entry: Sentences, source: Path) -> _Found:
 
 def _commongen(key: str, entry: Dataset, source: Path) -> _Found:
     (local,) = dict(fetch(source)).values()
-    lists = [need(row, "concepts", local, number) for number, row in json_lines(local)]
+    lists = [row["concepts"] for _, row in json_lines(local)]
     return [
         Item(f"{key}/{number}", "coverage", ", ".join(words), concepts=tuple(words))
         for number, words in enumerate(_first(lists, entry.first, source, key), start=1)

@@ -1,0 +1,156 @@
+"""Files that `selfpref measure` is given: the same numbers in any format; bad ones are told."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import lines
+from judgment_files import WITHOUT_ORDER, WRITERS
+from test_measured import FOUR, flat, judgments, numbers
+
+import selfpref
+from selfpref.__main__ import main
+from selfpref.card import measured
+
+POSITION = ("first_position", "flips", "reversals")
+PAIR = {"item": 1, "responder_a": "gpt-4", "responder_b": "x", "label": "a"}
+PAIR |= {"judge": "gpt-4", "order": "ab", "verdict": "a"}
+VOTE = {"item": "other", "responder_a": "gpt-4", "responder_b": "x", "label": "a"}
+WHOLE = "; give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
+TABLE = "item,responder_a,responder_b,judge\n1,x,y,x\n2,modèle,y,x\n"
+
+
+@pytest.fixture(autouse=True)
+def _few_resamples(monkeypatch):
+    monkeypatch.setattr(measured, "RESAMPLES", 200)
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "mine.csv"
+    judgments(items=20).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Verdicts, ties and missing ones among them, and votes, as the writers take them."""
+    frame = judgments(items=40, judges=FOUR, responders=FOUR)
+    pair = ["item", "responder_a", "responder_b"]
+    votes = frame[[*pair, "annotator", "label"]].drop_duplicates().astype({"item": "str"})
+    votes.loc[votes.index[::4], "label"] = "tie"
+    turned = frame["order"].eq("ba")
+    one, two = frame["responder_a"], frame["responder_b"]
+    choice = one.where(frame["verdict"].eq("a"), two).astype(object)
+    choice[frame.index % 11 == 0] = "tie"
+    choice[frame.index % 13 == 0] = None
+    verdicts = pd.DataFrame({"item": frame["item"].astype("str"), "judge": frame["judge"]})
+    first, second = one.where(~turned, two), two.where(~turned, one)
+    return verdicts.assign(first=first, second=second, choice=choice), votes
+
+
+@pytest.mark.parametrize("form", [form for form in WRITERS if form != "pairs"])
+def test_every_format_gives_the_same_numbers(form, judged, tmp_path):
+    for name in ("pairs", form):
+        (tmp_path / name).mkdir()
+    wanted, found = (
+        selfpref.read(path, votes=votes).to_dict()["judges"]
+        for path, votes in (WRITERS[one](*judged, tmp_path / one, "set") for one in ("pairs", form))
+    )
+    assert list(found) == list(wanted) == list(FOUR)
+    for judge, card in wanted.items():
+        # The set is no easy one.
+        assert card["judge_ties"] * card["human_ties"] * card["no_verdict"] * card["excess"]["n"]
+        told = dict(flat(found[judge]))
+        for key, value in flat(card):
+            if form in WITHOUT_ORDER and key[0] in POSITION:
+                assert told[key] == (0 if key[1] == "n" else None), key
+            elif form in WITHOUT_ORDER and key == ("latent_quality", "value"):
+                # It reads the place where it is known.
+                assert told[key] == pytest.approx(value, abs=0.03), key
+            elif form in WITHOUT_ORDER and key[0] == "latent_quality":
+                continue
+            elif isinstance(value, float):
+                np.testing.assert_allclose(told[key], value, atol=2e-6, err_msg=str(key))
+            else:
+                assert told[key] == value, key
+        if form in WITHOUT_ORDER:
+            assert "which response was read first" in found[judge]["flips"]["reason"]
+
+
+def of(**changed):
+    return lines(PAIR, PAIR | {"item": 2} | changed)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("f.jsonl", of(judge="modèle").replace("\\u00e8", "è").encode("latin-1"), ", line 2: 'utf"),
+        ("f.csv", TABLE.encode("latin-1"), ", line 3: 'utf-8' codec"),
+        ("f.json", "[" + ",\n".join(of().splitlines()), ", line 2: Expecting ',' delimiter"),
+        ("f.jsonl", of()[:-9], ", line 2: Unterminated string"),
+        ("f.jsonl", "[" * 100_000, ": maximum recursion depth exceeded"),
+        ("f.jsonl", of() + "[1, 2]\n", ", line 3: [1, 2] is not a JSON object"),
+        ("f.jsonl", of() + "junk\n", ", line 3: Expecting value"),
+        ("f.jsonl", "", ": no record; is the file empty?"),
+        ("f.csv", "item,judge\n", ": no record; is the file empty?"),
+        ("f.csv", "\0", ": no record; is the file empty?"),
+        ("f.jsonl", of(judge={"name": "gpt-4"}), ", line 2: judge {'name': 'gpt-4'}; give a text"),
+        ("f.txt", "model;vote\nx;3\n", ": of no known format; it has the fields 'model', 'vote'\n"),
+        (
+            "f.jsonl",
+            of(item=1),
+            ", line 2: the same item, pair, judge and order as f.jsonl, line 1",
+        ),
+        (
+            "ratings-z/x-vs-y-z-reviewer.jsonl",
+            lines({"question_id": 1, "score": "good"}),
+            ", line 1: score 'good'; give 1, 2, 3, two scores, -1 or null; a score of a single",
+        ),
+        ("f.jsonl", of(), "item 'other', and no other of the votes, is among the judgments"),
+    ],
+)
+def test_a_bad_file_is_told_where_and_what_to_do(tmp_path, capsys, name, content, told):
+    votes, path = tmp_path / "votes.jsonl", tmp_path / name
+    votes.write_text(json.dumps(VOTE))
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    more = ["--votes", str(votes)] if told.startswith("item") else []
+    wanted = f"votes.jsonl, line 1: {told}" if more else f"{name}{told}"
+    assert main(["measure", str(path), *more]) == 1
+    said = capsys.readouterr().err.replace(f"{tmp_path}/", "")
+    assert said.startswith(f"error: {wanted}")
+    assert said.count("\n") <= 2
+
+
+def test_a_file_of_no_format_is_told_what_each_needs(tmp_path):
+    (path := tmp_path / "f.jsonl").write_text(lines({"question_id": 1, "model_a": "x"}))
+    with pytest.raises(selfpref.SelfprefError) as refused:
+        selfpref.read(path)
+    assert "arena needs model_b, winner or winner_tie;" in str(refused.value)
+    assert "(other names: --columns item=NAME)" in str(refused.value)
+
+
+def test_columns_may_have_other_names_and_others_are_named_once(tmp_path, mine, capsys):
+    other, names = tmp_path / "other.csv", {"item": "qid", "verdict": "winner"}
+    pd.read_csv(mine).rename(columns=names).assign(note="x", model="y").to_csv(other, index=False)
+    assert numbers(selfpref.read(other, columns=names)) == numbers(selfpref.read(mine))
+    assert capsys.readouterr().err == "other.csv: not read: model, note\n"
+    assert main(["measure", str(other), "--columns", "item=id"]) == 1
+    told = capsys.readouterr().err
+    assert "--columns item=id: no such column; it has qid, responder_a" in told
+
+
+def test_standard_input_is_read_and_several_files_are_one_set(tmp_path, mine, monkeypatch):
+    wanted, frame = numbers(selfpref.read(mine)), pd.read_csv(mine)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(mine.read_bytes())))
+    assert numbers(selfpref.read("-")) == wanted
+    parts, half = [tmp_path / "one.csv", tmp_path / "two.jsonl"], frame["item"].lt(10)
+    frame[half].to_csv(parts[0], index=False)
+    frame[~half].to_json(parts[1], orient="records", lines=True)
+    found = selfpref.read(*parts)
+    assert numbers(found) == wanted
+    assert list(found.to_dict()["made"]["files"]) == ["one.csv", "two.jsonl"]

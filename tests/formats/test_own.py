@@ -1,0 +1,130 @@
+"""A user's own prompts, true scores and perplexities: what they become, and what is refused."""
+
+import pytest
+from conftest import entry, lines
+
+from selfpref import tables
+from selfpref.errors import SelfprefError
+from selfpref.formats import own
+from selfpref.params import Prompts
+
+ENTRY = Prompts(reader="prompts", source="mine.jsonl")
+DIALOGUE = [
+    {"role": "user", "content": "1 + 1?"},
+    {"role": "assistant", "content": "2"},
+    {"role": "user", "content": "And 1 more?"},
+]
+SCORES = "item,responder,step,metric,score\n"
+SCORES += "yor-en/1,gpt-4,0,bleurt-mqm,-5.5\nyor-en/1,gpt-4,1,bleurt-mqm,-2\n"
+TEXT = "set/1,gpt-4,smollm2,true,20.5,10,42\n"
+READ = f"item,responder,reader,given_prompt,nats,tokens,bytes\n{TEXT}"
+READ += "set/1,gpt-4,smollm2,false,30,10,42\nset/1,gpt-4,other,True,9,9,42\n"
+READERS = {
+    "scores": (own.scores, "xu", "truths"),
+    "perplexities": (own.perplexities, "wataoka", "perplexities"),
+}
+
+
+def items(tmp_path, *records, entry=ENTRY):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(lines(*records))
+    return own.prompts("mine", entry, path)["items"]
+
+
+def read(tmp_path, kind, text, judges=None):
+    reader, study, table = READERS[kind]
+    (path := tmp_path / "mine.csv").write_text(text)
+    found = reader("mine", entry(study, kind, judges), path)
+    assert set(found) == {table}
+    return tables.validate(found[table], table, "mine")
+
+
+def test_a_prompt_or_a_dialogue_is_an_item(tmp_path):
+    found = items(
+        tmp_path,
+        {"id": 7, "prompt": "Why is the sky blue?", "category": "physics"},
+        {"id": "sums", "messages": DIALOGUE, "cluster": "arithmetic"},
+    ).set_index("item_id")
+    assert found.loc["mine/7", "messages"] == [{"role": "user", "content": "Why is the sky blue?"}]
+    assert found.loc["mine/sums", "messages"] == DIALOGUE
+    assert found["category"].fillna("").to_list() == ["physics", ""]
+    assert list(found["cluster"]) == ["mine/7", "mine/arithmetic"]
+
+
+def test_a_sample_is_drawn_by_id_and_grows(tmp_path):
+    records = [{"id": number, "prompt": f"{number}?"} for number in range(20)]
+
+    def some(size, rows):
+        entry = ENTRY.model_copy(update={"sample": size})
+        return set(items(tmp_path, *rows, entry=entry)["item_id"])
+
+    assert len(some(5, records)) == 5
+    assert some(5, records) < some(8, records[::-1])
+
+
+@pytest.mark.parametrize(
+    ("record", "wanted"),
+    [
+        ({"prompt": "x"}, "id: Field required"),
+        ({"id": 1, "prompt": "x"}, "id '1' stands there twice; rename one"),
+        ({"id": 2}, "prompt: give either `prompt` or `messages`"),
+        ({"id": 2, "prompt": "x", "messages": DIALOGUE}, "prompt: give either"),
+        ({"id": 2, "prompt": " "}, "prompt: .*, not ' '"),
+        ({"id": 2, "prompt": "x", "promt": "x"}, "promt: Extra inputs are not permitted"),
+        ({"id": [2], "prompt": "x"}, r"id: Input should be a valid string, not \[2\]"),
+        ({"id": "", "prompt": "x"}, "id: .*, not ''"),
+        ({"id": 2, "messages": DIALOGUE[:2]}, "prompt: turns of user and assistant alternate and"),
+        ({"id": 2, "messages": DIALOGUE[1:]}, "prompt: turns of user and assistant alternate and"),
+        ({"id": 2, "messages": [{"role": "user"}]}, r"messages\.0\.content: Field required"),
+        ({"id": 2, "messages": [{"role": "system", "content": "x"}]}, r"messages\.0\.role: Input"),
+    ],
+)
+def test_what_is_wrong_with_a_prompt_is_named(tmp_path, record, wanted):
+    with pytest.raises(SelfprefError, match=rf"mine\.jsonl, line 2: {wanted}"):
+        items(tmp_path, {"id": 1, "prompt": "a"}, record)
+    with pytest.raises(SelfprefError, match=r"mine\.jsonl: holds no prompt"):
+        items(tmp_path)
+
+
+def test_scores_become_truths_and_rows_perplexities(tmp_path):
+    truths = read(tmp_path, "scores", SCORES)
+    assert truths[["item_id", "step", "score"]].values.tolist() == [
+        ["yor-en/1", 0, -5.5],
+        ["yor-en/1", 1, -2.0],
+    ]
+    table = read(tmp_path, "perplexities", READ)
+    columns = ["judge", "conditional", "sum_nll", "n_tokens", "n_bytes"]
+    assert {*table[columns].itertuples(index=False, name=None)} == {
+        ("smollm2", True, 20.5, 10, 42),
+        ("smollm2", False, 30.0, 10, 42),
+        ("other", True, 9.0, 9, 42),
+    }
+    assert set(read(tmp_path, "perplexities", READ, ["other"])["judge"]) == {"other"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "told"),
+    [
+        ("scores", SCORES.replace("score", "value", 1), "line 2: no 'score'"),
+        ("scores", SCORES.replace("-5.5", "nan"), "line 2: score 'nan' is no number"),
+        ("scores", SCORES.replace("4,1,", "4,1.5,"), "line 3: step '1.5' is not a number from 0"),
+        ("scores", SCORES.replace("4,1,", "4,0,"), "line 3: a second 'bleurt-mqm' of item"),
+        ("scores", SCORES.replace("4,1,", "4,,"), "line 3: no 'step'"),
+        ("perplexities", READ.replace("20.5", "much"), "line 2: nats 'much' is no number"),
+        ("perplexities", READ.replace("20.5", "-1"), "line 2: nats, tokens and bytes are numbers"),
+        ("perplexities", READ.replace("true", "perhaps"), "line 2: given_prompt 'perhaps' is"),
+        ("perplexities", READ + TEXT, "line 5: a second row of item 'set/1'"),
+        ("perplexities", READ.replace("\n", ",note\n"), "line 2: unknown column 'note'"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_named(tmp_path, kind, text, told):
+    with pytest.raises(SelfprefError) as raised:
+        read(tmp_path, kind, text)
+    assert f"mine.csv, {told}" in str(raised.value)
+
+
+def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named(tmp_path):
+    with pytest.raises(SelfprefError, match=r"datasets.mine.judges"):
+        read(tmp_path, "scores", SCORES, ["gpt-4"])
+    with pytest.raises(SelfprefError, match=r"datasets.mine.judges: 'nobody'"):
+        read(tmp_path, "perplexities", READ, ["nobody"])
