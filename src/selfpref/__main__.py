@@ -66,7 +66,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
     from selfpref.commands.run import run
 
-    run(arguments.notebook, arguments.output, given, page=arguments.page)
+    run(arguments.notebook, arguments.output, given, chapter=arguments.chapter)
 
 
 def _report(_: argparse.Namespace) -> None:
@@ -156,7 +156,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("notebook", type=Path)
     run.add_argument("output", type=Path, help="the executed copy")
     run.add_argument("-p", "--parameter", action="append", default=[], metavar="NAME=VALUE")
-    run.add_argument("--page", action="store_true", help="write an HTML page beside the copy")
+    run.add_argument("--chapter", action="store_true", help="leave empty sections out")
     run.set_defaults(call=_run)
 
     report = commands.add_parser("report", help="write the report of the active profile")
