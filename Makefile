@@ -35,7 +35,7 @@ repro: $(INSTALLED)  ## Rebuild every figure and table (PROFILE=recorded; defaul
 demo: $(VENV)/.pipeline $(VENV)/.models  ## Two models, twenty prompts and a figure, in a minute or two
 	@selfpref use demo
 	@dvc repro chapter@wataoka-demo; status=$$?; selfpref use $(PROFILE); exit $$status
-	@echo "open figures/demo/wataoka/fig1b_bias.svg, or report/demo/wataoka.html"
+	@echo "open figures/demo/wataoka/fig1b_bias.svg, or report/demo/wataoka.ipynb"
 
 report: $(INSTALLED)  ## Write the book, report/<profile>/book, anew from what is there (`make repro` does so at its end)
 	@selfpref use $(PROFILE)

@@ -17,11 +17,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
+from matplotlib import style
 from ruamel.yaml import YAML
 
-from selfpref.plots.frame import BLACK, BLUE, GREY, Look, legend
-from selfpref.plots.lines import scatter
-from selfpref.plots.save import drawing
+from selfpref.plots.frame import BLACK, BLUE, GREY, STYLE, Look, legend
+from selfpref.plots.marks import lines
+from selfpref.plots.save import own_fonts
 
 ROOT = Path(__file__).resolve().parents[1]
 CLONES = ROOT / ".cache" / "lab-reference"
@@ -116,11 +117,13 @@ def draw(folders: Sequence[Path]) -> None:
     rows.to_csv(OUT / "injected_vs_measured.csv", index=False, float_format="%.6g")
     looks = {"measured": Look(BLUE), "oracle rule (no preference)": Look(BLACK, "x")}
     measured, oracle = (rows[["injected"]].assign(series=name) for name in looks)
-    measured[["bias", "bias_lo", "bias_hi"]] = rows[["measured", "measured_lo", "measured_hi"]]
-    marks = pd.concat([measured, oracle.assign(bias=rows["oracle_rule"])])
+    measured[["value", "lo", "hi"]] = rows[["measured", "measured_lo", "measured_hi"]]
+    marks = pd.concat([measured, oracle.assign(value=rows["oracle_rule"])])
     label = ("injected bias (the rule that made the labels)", "EO bias on the same pairs")
-    with drawing():
-        figure = scatter(marks, x="injected", y="bias", label=label, looks=looks)
+    own_fonts()
+    with style.context(STYLE):
+        points = {"joined": False, "size": 4, "height": 2.7}
+        figure = lines(marks, x="injected", label=label, looks=looks, **points)
         line = {"color": GREY, "linewidth": 0.8, "zorder": 1}
         figure.axes[0].axline((0, 0), slope=1, label="measured = injected", **line)
         legend(figure)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref import paths
-from selfpref.studies.claims import counted, sentence
+from selfpref.say import said
+from selfpref.studies.claims import counted
 
 ROOT = Path(__file__).parent.parent
 DOCS = ("findings", "figures", "rules", "lab-reference/README")
@@ -46,15 +47,15 @@ def filled(text: str) -> str:
     def fill(match: re.Match[str]) -> str:
         study, key = match["study"], match["key"]
         if key is None:
-            said = counted(claims)
+            told = counted(claims)
         elif study == "claims":
-            said = claimed(claims, key)
+            told = claimed(claims, key)
         elif study == "testbed":
-            said = over_seeds(key)
+            told = over_seeds(key)
         else:
-            said = sentence(study, key)
+            told = said(paths.figure_dir(paths.RELEASED, study))[key]["text"]
         begin = match[0][: match[0].index("-->") + 3]
-        return f"{begin}{said}<!-- end -->"
+        return f"{begin}{told}<!-- end -->"
 
     return MARKED.sub(fill, text)
 

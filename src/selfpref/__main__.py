@@ -82,13 +82,13 @@ def use(arguments: Arguments) -> None:
     option("notebook", type=Path),
     option("output", type=Path, help="the executed copy"),
     option("-p", "--parameter", **PAIRS),
-    option("--page", action="store_true", help="write an HTML page beside the copy"),
+    option("--chapter", action="store_true", help="leave empty sections out"),
 )
 def run(arguments: Arguments) -> None:
     """Execute a notebook."""
     from selfpref.commands.run import run
 
-    run(arguments.notebook, arguments.output, dict(arguments.parameter), page=arguments.page)
+    run(arguments.notebook, arguments.output, dict(arguments.parameter), chapter=arguments.chapter)
 
 
 @command()

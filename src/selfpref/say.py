@@ -9,53 +9,24 @@ gives a direction has a condition:
 Where a word is not true of the data the reader is told so instead; where a number is not in the
 data nothing is said. Sentences with a key stand in `sentences.json` among the study's figures, from
 which README and docs are filled (tools/readme.py).
-
-What a paper claims, and what became of it on the released data, stands in data/claims.yaml: by
-study its `paper`, and `claims`, each with
-
-    claim, place, test   what the paper says, in our words; where; how it is tested here
-    number               the address of a number, `table[column=value, ...].column`
-    holds                what is true of the number's `value`, `lo` and `hi` if the verdict stands
-    finding              the key of the sentence that says what came out
-    no_data              in place of these three: why nothing can be said
-    verdict              one of `VERDICTS`
-    figure               the name of the figure that shows it; none without data
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from IPython.display import Markdown, display
-from ruamel.yaml import YAML
 
-from selfpref import paths
 from selfpref.files import write_text
 
 NAN = float("nan")
 SENTENCES = "sentences.json"
 # Stands in a sentence for a number that is not in the data.
 ABSENT = "\N{WHITE SQUARE}"
-ADDRESS = re.compile(r"(?P<table>\w+)(?:\[(?P<where>[^\]]*)\])?\.(?P<column>\w+)")
-Frames = Mapping[str, pd.DataFrame]
-Claim = Mapping[str, str]
-VERDICTS = {
-    "holds": "hold",
-    "holds with a control": "hold with a control",
-    "holds in part": "hold in part",
-    "number holds, reading open": "come out as numbers that something else makes too",
-    "does not hold": "do not hold",
-    "undecided": "are undecided",
-    "no data": "lack their data",
-}
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """A number, and its interval if it has one; prints as `0.90 [0.78, 0.98]` or `0.90`.
 
     Attributes:
@@ -71,9 +42,7 @@ class Estimate:
     def __format__(self, spec: str) -> str:
         if pd.isna(self.value):
             return ABSENT
-        value, lo, hi = (
-            f"{end:{spec}}".replace("-", "\N{MINUS SIGN}") for end in (self.value, self.lo, self.hi)
-        )
+        value, lo, hi = (f"{end:{spec}}".replace("-", "\N{MINUS SIGN}") for end in self)
         return value if pd.isna(self.lo) else f"{value} [{lo}, {hi}]"
 
     def excludes(self, null: float) -> bool:
@@ -92,20 +61,16 @@ def at(frame: pd.DataFrame, column: str, **where: object) -> Estimate:
     Raises:
         LookupError: There is no such column, or several rows are chosen.
     """
-    if frame.empty:
-        return Estimate(NAN)
-    if unknown := {column, *where} - {*frame.columns}:
-        raise LookupError(f"no column {', '.join(sorted(unknown))}")
     rows = frame
-    for name, wanted in where.items():
+    for name, wanted in where.items() if len(frame) else ():
         rows = rows[rows[name].eq(wanted)]
     if len(rows) > 1:
         raise LookupError(f"{column} where {where}: {len(rows)} rows")
     if rows.empty:
         return Estimate(NAN)
-    pairs = ((f"{column}_lo", f"{column}_hi"), ("lo", "hi"))
-    bounds = next((pair for pair in pairs if {*pair} <= {*frame.columns}), ())
-    return Estimate(*(float(rows[name].iloc[0]) for name in (column, *bounds)))
+    pairs = ([f"{column}_lo", f"{column}_hi"], ["lo", "hi"])
+    bounds = next((pair for pair in pairs if {*pair} <= {*rows}), [])
+    return Estimate(*rows[[column, *bounds]].iloc[0].astype(float))
 
 
 class Sentences:
@@ -148,74 +113,3 @@ def said(folder: Path) -> dict[str, dict[str, Any]]:
     """What a chapter said, by key: `text` and the `untrue` words; empty without a chapter."""
     path = folder / SENTENCES
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
-def papers() -> dict[str, Any]:
-    """data/claims.yaml: by study its `paper` and its `claims`."""
-    found: dict[str, Any] = YAML(typ="safe").load(paths.claims_source())
-    return found
-
-
-def _tested(claim: Claim, frames: Frames) -> tuple[str, Estimate, bool]:
-    """Where the number of a claim stands, in words; the number; whether its verdict stands."""
-    if "no_data" in claim:
-        return "", Estimate(NAN), True
-    address = ADDRESS.fullmatch(claim["number"])
-    assert address is not None, claim["number"]
-    named = dict(part.split("=") for part in (address["where"] or "").split(", ") if part)
-    where = {name: int(of) if of.isdigit() else of for name, of in named.items()}
-    number = at(frames[address["table"]], address["column"], **where)
-    chosen = " where " * bool(where) + ", ".join(f"{name} = {of}" for name, of in where.items())
-    stands = pd.DataFrame([vars(number)]).eval(claim["holds"]).item()
-    return f"{address['table']}.csv: {address['column']}{chosen}", number, bool(stands)
-
-
-def head(claims: Iterable[Claim], frames: Frames) -> pd.DataFrame:
-    """The claims that the data can be asked about, for the head of a chapter.
-
-    Args:
-        claims: Of one study.
-        frames: The study's, by name.
-    """
-    rows = []
-    for claim in claims:
-        _, number, stands = _tested(claim, frames)
-        if "no_data" not in claim and pd.isna(number.value):
-            continue
-        tested = claim.get("no_data") or f"{claim['test']} {number:.2f}"
-        rows.append(
-            {"the paper's claim": f"{claim['claim']} ({claim['place']})"}
-            | {"verdict": claim["verdict"] * stands, "tested here": tested}
-        )
-    return pd.DataFrame(rows)
-
-
-def claim_rows(study: str, frames: Frames, folder: Path) -> list[dict[str, object]]:
-    """The rows of data/claims.csv of one study.
-
-    Args:
-        study: Which.
-        frames: Its figures' tables, by name.
-        folder: Where these lie, and its sentences.
-
-    Returns:
-        study, paper, claim, place, test, finding, verdict, value, lo, hi, cell, figure. The verdict
-        is missing where its condition, or a word of the finding, is not true of the data, or where
-        these are not there.
-    """
-    paper, sentences, place = papers()[study], said(folder), folder.relative_to(paths.root())
-    rows = []
-    for claim in paper["claims"]:
-        cell, number, stands = _tested(claim, frames)
-        found = sentences.get(claim.get("finding"), {"text": "", "untrue": ["all"]})
-        if "no_data" in claim:
-            found = {"text": claim["no_data"], "untrue": []}
-        row = {"study": study, "paper": paper["paper"]}
-        row |= {name: claim[name] for name in ("claim", "place", "test")}
-        row |= {"finding": found["text"]}
-        row |= {"verdict": claim["verdict"] if stands and not found["untrue"] else None}
-        row |= {name: None if pd.isna(one) else one for name, one in vars(number).items()}
-        row |= {"cell": f"{place}/{cell}" if cell else ""}
-        row |= {"figure": f"{place}/{claim['figure']}.svg" if "figure" in claim else ""}
-        rows.append(row)
-    return rows

@@ -128,7 +128,9 @@ def _shorten(notebook: Path, error: PapermillExecutionError) -> SelfprefError:
     return SelfprefError(f"{notebook.name}, cell {error.exec_count}: {error.ename}: {reason}")
 
 
-def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bool = False) -> None:
+def run(
+    notebook: Path, output: Path, parameters: Mapping[str, str], *, chapter: bool = False
+) -> None:
     """Execute `notebook` with `parameters` and write `output`.
 
     Args:
@@ -136,8 +138,7 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
         output: Where the executed copy goes.
         parameters: Values for names of the notebook's parameter cell. With `stage` among them the
             notebook gets as `section` what dvc.yaml declares for that stage.
-        page: Whether it is a chapter: a page with the ending .html is written beside the copy, and
-            sections that have nothing to show are left out of both.
+        chapter: Whether sections that have nothing to show are left out of the copy.
 
     Raises:
         SelfprefError: A cell failed; an earlier copy at `output` stays as it was. Or no file can be
@@ -173,11 +174,6 @@ def run(notebook: Path, output: Path, parameters: Mapping[str, str], *, page: bo
             raise SelfprefError(
                 f"{notebook.name}: the kernel died; was it killed for want of memory?"
             ) from error
-    node = normalise(without_empty(node) if page else node)
+    node = normalise(without_empty(node) if chapter else node)
     write_text(output, nbformat.writes(node) + "\n")
-    if page:
-        # nbconvert takes a second that only a chapter has to pay.
-        from selfpref.report import chapter  # noqa: PLC0415
-
-        chapter.write(node, output.with_suffix(".html"))
     failed.unlink(missing_ok=True)

@@ -7,25 +7,12 @@ figure draws. A caption describes; what follows from a figure stands in the chap
 import pandas as pd
 
 
-def counted(
-    rows: pd.DataFrame,
-    unit: str,
-    *,
-    n: str = "n",
-    dropped: str = "n_dropped",
-    who: str = "judge",
-    by: str = "of",
-    why: str = "",
-) -> str:
+def counted(rows: pd.DataFrame, unit: str, *, by: str = "of", why: str = "") -> str:
     """How many rows each data set gives, of how many judges, and how many were left out.
 
     Args:
-        rows: A row a judge (or other reader) and data set, with the columns `dataset`, `n`,
-            `dropped` and `who`.
+        rows: A row a judge and data set, with the columns `dataset`, `judge`, `n`, `n_dropped`.
         unit: What is counted, such as `pairs`.
-        n: The column of counts.
-        dropped: The column of what was left out.
-        who: The column of those who are counted with them.
         by: What joins the two.
         why: Why rows were left out.
 
@@ -37,46 +24,11 @@ def counted(
         return f"no {unit}"
     parts = []
     for dataset, part in rows.groupby("dataset"):
-        several = part[who].nunique()
-        whose = part[who].iloc[0] if several == 1 else f"{several} {who}s"
-        parts.append(
-            f"{dataset}: {part[n].sum():g} {unit} {by} {whose}, {part[dropped].sum():g} left out"
-        )
+        judges = part["judge"].unique()
+        whose = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
+        left = f"{part['n_dropped'].sum():g} left out"
+        parts.append(f"{dataset}: {part['n'].sum():g} {unit} {by} {whose}, {left}")
     return "; ".join(parts) + (f" ({why})" if why else "")
-
-
-def lost(statuses: pd.DataFrame, unit: str) -> str:
-    """How many rows there are, and of which status the unusable ones.
-
-    Args:
-        statuses: With `status` and `n`.
-        unit: What is counted, such as `answers`.
-
-    >>> lost(pd.DataFrame({"status": ["ok", "refused"], "n": [8, 2]}), "answers")
-    '10 answers, not usable: 2 refused'
-    """
-    counts = statuses[statuses["status"].ne("ok")].groupby("status")["n"].sum()
-    told = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
-    return f"{statuses['n'].sum()} {unit}, not usable: {told}"
-
-
-def unvaried(rows: pd.DataFrame, who: str = "judge", n: str = "n") -> str:
-    """Names those whose value did not vary in the sample, so that it has no honest interval.
-
-    Args:
-        rows: With `n`, `lo`, `hi` and `who`.
-        who: The column of names.
-        n: The column of counts.
-
-    >>> unvaried(pd.DataFrame({"judge": ["j"], "n": [3], "lo": [1.0], "hi": [1.0]}))
-    '1 value does not vary in the sample, hence no honest interval: j'
-    """
-    flat = rows[rows[n].gt(0) & rows["lo"].eq(rows["hi"])]
-    if flat.empty:
-        return ""
-    verb = "value does" if len(flat) == 1 else "values do"
-    names = ", ".join(sorted(set(flat[who])))
-    return f"{len(flat)} {verb} not vary in the sample, hence no honest interval: {names}"
 
 
 def beyond(rows: pd.DataFrame, value: str = "", at: float = 0.0) -> tuple[int, int]:
@@ -109,5 +61,4 @@ def span(counts: "pd.Series[int]") -> str:
     >>> span(pd.Series([50, 50])), span(pd.Series([3, 10]))
     ('50', '3 to 10')
     """
-    least, greatest = counts.min(), counts.max()
-    return f"{least:g}" if least == greatest else f"{least:g} to {greatest:g}"
+    return " to ".join(dict.fromkeys(f"{end:g}" for end in (counts.min(), counts.max())))

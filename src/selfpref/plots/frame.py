@@ -1,16 +1,16 @@
-"""What all pictures share: palette, sizes, panels, one legend, and a picture for the lack of data.
+"""What all pictures share: palette, sizes, panels, one legend.
 
-A mark (`forest`, `lines`, `scatter`, `heatmap`) takes a long frame: a row a mark, with `value`, its
-bounds `lo` and `hi` (NaN or absent: no interval), and columns that say where it belongs: which
-series, which row, which panel. Order is that of first appearance. A column `hollow` of booleans
-marks what is not to be relied on, because it is flawed or rests on too few observations: hollow
-means this alone, in every picture, and the legend says why.
+A mark (`marks.forest`, `lines`, `scatter`, `heatmap`) takes a long frame: a row a mark, with
+`value`, its bounds `lo` and `hi` (NaN or absent: no interval), and columns that say where it
+belongs: which series, which row, which panel. Order is that of first appearance. A column `hollow`
+of booleans marks what is not to be relied on, because it is flawed or rests on too few
+observations: hollow means this alone, in every picture, and the legend says why.
 """
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,8 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
+# What axes share, as matplotlib has it.
+Share = bool | Literal["row"]
 
 
 class Look(NamedTuple):
@@ -44,39 +46,24 @@ class Look(NamedTuple):
     dash: str = "-"
 
 
-# What a series means decides how it looks, whatever is drawn; others take the palette's colours.
-_SELF = (
-    *("", "the judge itself", "the responses' author", "judge", "measured", "decisive rows only"),
-    *("own response in the pair (A)", "its own texts, read by itself"),
-    *("towards its own responses (paper's counts)", "its own score", "the model's own choice"),
-    *("says that all are there", "says that it is correct", "paraphrase", "after refinement"),
-    *("against texts as good", "well formed"),
-)
+# What a series means decides how it looks, whatever is drawn; others take the palette's colours,
+# so that what a judge does itself is blue.
 _OTHERS = (
     *("other judges, in the mean", "another judge", "towards another model's", "pairs of others"),
     "others' texts, or other readers",
 )
 LOOKS = {
-    **dict.fromkeys(_SELF, Look(BLUE)),
     **dict.fromkeys(_OTHERS, Look(GREY, "D")),
     **dict.fromkeys(("another person", "people"), Look(PURPLE, "v")),
     "a person, if Arena's voters agree as much as MT-Bench's": Look(PURPLE, "v"),
     "a person, if Arena's voters agree as much as Vicuna-80's": Look(PURPLE, "^"),
     "injected": Look(BLACK, "+"),
     "oracle rule (no preference)": Look(BLACK, "x"),
-    "people's ties included": Look(SKY, "s"),
-    "every pair, voted on or not": Look(GREEN, "^"),
-    "all pairs as they are": Look(BLACK),
-    "given who wrote the two texts": Look(ORANGE, "s"),
-    "given who wrote them, and their length": Look(YELLOW, "^"),
     **dict.fromkeys(("reference metric", "all are there", "is correct"), Look(ORANGE, "s")),
     "human raters": Look(BLACK, "*", "none"),
     "judge of pure noise": Look(GREY, "x", "--"),
     "one candidate at random": Look(YELLOW, "P", ":"),
     **dict.fromkeys(("translation", "before refinement"), Look(SKY, "v")),
-    "against all texts": Look(GREY, "|"),
-    "well formed but for a last line cut off": Look(GREEN, "D"),
-    "a score can be read": Look(ORANGE, "x"),
 }
 
 
@@ -88,32 +75,38 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
             same names are drawn.
         first: Names that come first and keep their place whether they are among `names` or not.
 
-    Returns:
-        A look for each of `names`.
-
     >>> looks(["b", "a"])["b"]
     Look(color='#D55E00', marker='D', dash='-')
     >>> looks(["b", "other"], first=["a", "b"])["other"].marker
     's'
     """
     held = set(names)
-    order = [*(first if held & set(first) else ()), *sorted(held - set(first))]
+    ranked = [*(first if held & set(first) else ()), *sorted(held - set(first))]
     return {
         name: Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)])
-        for place, name in enumerate(order)
+        for place, name in enumerate(ranked)
         if name in held
     }
 
 
-def looks_of(rows: pd.DataFrame, series: str) -> dict[str, Look]:
-    """The look of each series of a long frame, in the order of their first appearance.
+def looks_of(
+    rows: pd.DataFrame, series: str, given: Mapping[str, Look] | None = None
+) -> dict[str, Look]:
+    """The look of each series that a long frame has.
+
+    Args:
+        rows: The frame.
+        series: The column of the series.
+        given: Theirs, in their order; without it as above, in the order of first appearance.
 
     >>> [*looks_of(pd.DataFrame({"series": ["people", "mine"]}), "series")]
     ['people', 'mine']
     """
-    names = order(rows[series]) if series in rows else [""]
-    rest = looks(name for name in names if name not in LOOKS)
-    return {name: LOOKS.get(name) or rest[name] for name in names}
+    names = order(rows[series])
+    if given:
+        return {name: look for name, look in given.items() if name in names}
+    known = {**looks(name for name in names if name not in LOOKS), **LOOKS}
+    return {name: known[name] for name in names}
 
 
 def long(rows: pd.DataFrame, values: Mapping[str, str], into: str = "series") -> pd.DataFrame:
@@ -147,66 +140,51 @@ def order(column: pd.Series) -> list[str]:
     return list(dict.fromkeys(column))
 
 
+def split(rows: pd.DataFrame, column: str | None) -> dict[str, pd.DataFrame]:
+    """The rows of each entry of a column, in their order; all under '' without a column."""
+    if column is None:
+        return {"": rows}
+    return {name: rows[rows[column].eq(name)] for name in order(rows[column])}
+
+
 def empty(width: float, height: float) -> Figure:
-    """An empty figure, in inches, with room at its edges: long labels are set wider than measured.
-
-    Draw within `matplotlib.style.context(STYLE)`.
-    """
-    figure = Figure(figsize=(width, height), layout="constrained")
-    figure.set_layout_engine("constrained", w_pad=0.09)
-    return figure
-
-
-def blank(axes: Axes) -> None:
-    """Say of one panel among others that nothing is there to draw."""
-    axes.text(
-        *(0.5, 0.5, "no data"),
-        transform=axes.transAxes, ha="center", va="center", fontsize=8, color=GREY,
-    )  # fmt: skip
+    """An empty figure, in inches. Draw within `matplotlib.style.context(STYLE)`."""
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def grid(
-    heights: Sequence[float], wrap: int, *, share_x: bool, share_y: bool, width: float = 0.0
+    heights: Mapping[str, float],
+    wrap: int,
+    *,
+    share_x: Share = True,
+    share_y: Share = True,
+    width: float = 0.0,
+    beside: float = 0.3,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with `wrap` panels beside one another; spare places stay empty.
+    """A figure with at most `wrap` panels beside one another; spare places stay empty.
 
     Args:
-        heights: Of each panel with its title, in inches; a line of panels has the greatest.
-        wrap: At most so many in a line.
-        share_x: Whether all panels have one horizontal axis.
-        share_y: Whether all panels have one vertical axis.
+        heights: By the heading of each panel its height with it, in inches.
+        wrap: At most so many in a line, which is as high as its highest panel.
+        share_x: Whose horizontal axis is one.
+        share_y: Whose vertical axis is one.
         width: Of the figure; without it a page, or less for a single panel.
+        beside: What labels beside the panels take of the width.
     """
-    columns = min(wrap, len(heights))
-    tallest = [max(heights[start : start + columns]) for start in range(0, len(heights), columns)]
-    figure = empty(width or (PAGE if columns > 1 else SINGLE), sum(tallest) + 0.75)
-    axes = figure.subplots(
-        *(len(tallest), columns),
-        sharex=share_x,
-        sharey=share_y,
-        squeeze=False,
-        height_ratios=tallest,
-    )
-    for spare in axes.flat[len(heights) :]:
+    inches, columns = list(heights.values()), min(wrap, len(heights))
+    tallest = [max(inches[first : first + columns]) for first in range(0, len(inches), columns)]
+    width = width or (PAGE if columns > 1 else SINGLE)
+    figure = empty(width, sum(tallest) + 0.75)
+    shape: dict[str, Any] = {"sharex": share_x, "sharey": share_y, "height_ratios": tallest}
+    places = figure.subplots(len(tallest), columns, squeeze=False, **shape).flat
+    for spare in places[len(heights) :]:
         spare.set_axis_off()
     # Above a spare place the ticks of a shared axis are needed again.
-    for above in axes.flat[max(0, len(heights) - columns) : len(heights)]:
-        above.tick_params(labelbottom=True)
-    return figure, list(axes.flat[: len(heights)])
-
-
-def head(axes: Axes, title: str, columns: int, beside: float = 0.3) -> None:
-    """The heading of a panel, in lines that fit above it.
-
-    Args:
-        axes: The panel.
-        title: Its heading; line breaks stay.
-        columns: How many panels stand beside one another.
-        beside: What labels beside the panels take of the figure's width, in inches.
-    """
-    figure = axes.get_figure()
-    width = figure.get_figwidth() if isinstance(figure, Figure) else PAGE
-    axes.set_title(wrapped(title, (width - beside) / columns - 0.1))
+    for last in places[len(heights) - columns : len(heights)]:
+        last.tick_params(labelbottom=True)
+    for axes, name in zip(places, heights, strict=False):
+        axes.set_title(wrapped(str(name), (width - beside) / columns - 0.1))
+    return figure, list(places[: len(heights)])
 
 
 def wrapped(text: str, width: float) -> str:
@@ -217,45 +195,17 @@ def wrapped(text: str, width: float) -> str:
 
 def weak(rows: pd.DataFrame) -> pd.Series:
     """Whether each row has a value that is not to be relied on."""
-    if "hollow" not in rows:
-        return pd.Series(False, index=rows.index)
-    return rows["hollow"].eq(True)
+    return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
 
 
 def dots(
-    axes: Axes, x: pd.Series, y: pd.Series, look: Look, hollow: pd.Series, size: float
+    axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, size: float
 ) -> None:
-    """Marks, white inside where they are hollow.
-
-    Args:
-        axes: Where to draw.
-        x: Their horizontal places.
-        y: Their vertical places.
-        look: Colour and marker.
-        hollow: Whether each is hollow.
-        size: In points.
-    """
+    """Marks of a size in points, white inside where their rows are hollow."""
+    hollow = weak(rows)
     for part, face in ((~hollow, look.color), (hollow, "white")):
         if part.any():
             axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=size)
-
-
-def announce(
-    axes: Axes, shown: Mapping[str, Look], *, hollow: str = "", joined: bool = False
-) -> None:
-    """Put series into the legend, in their order.
-
-    Args:
-        axes: Any panel.
-        shown: Label to look.
-        hollow: Why some marks are hollow; none are without it.
-        joined: Whether marks are joined by lines.
-    """
-    for label, look in shown.items():
-        style = look.dash if joined else "none"
-        axes.plot([], [], color=look.color, marker=look.marker, linestyle=style, label=label)
-    if hollow:
-        axes.plot([], [], "o", c=GREY, mfc="white", label=hollow)
 
 
 def mark(label: str, look: Look) -> Line2D:
@@ -263,9 +213,27 @@ def mark(label: str, look: Look) -> Line2D:
     return Line2D([], [], label=label, color=look.color, marker=look.marker, linestyle="none")
 
 
+def announce(
+    figure: Figure,
+    rows: pd.DataFrame,
+    shown: Mapping[str, Look],
+    label: tuple[str, str],
+    hollow: str = "",
+    message: str = "",
+) -> None:
+    """Name a figure's axes, and in its legend all series with a name, and why some are hollow."""
+    figure.supxlabel(label[0])
+    figure.supylabel(label[1])
+    for name, look in shown.items():
+        figure.axes[0].plot([], [], look.marker, c=look.color, ls=look.dash, label=name)
+    if hollow and weak(rows).any():
+        figure.axes[0].plot([], [], "o", c=GREY, mfc="white", label=hollow)
+    legend(figure, message=message)
+
+
 @style.context(STYLE)
-def legend(figure: Figure, handles: Sequence[Line2D] = (), message: str = "") -> None:
-    """The legend of all panels above them, each label once; none where nothing is labelled.
+def legend(figure: Figure, handles: Sequence[Artist] = (), message: str = "") -> None:
+    """The legend of all panels above them; none where nothing is labelled.
 
     Args:
         figure: Theirs; a legend that it has gives way.
@@ -275,26 +243,18 @@ def legend(figure: Figure, handles: Sequence[Line2D] = (), message: str = "") ->
     for former in list(figure.legends):
         message = message or former.get_title().get_text()
         former.remove()
-    found: dict[str, Artist] = {str(handle.get_label()): handle for handle in handles}
-    for axes in () if found else figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+    labelled = [handle for axes in figure.axes for handle in axes.get_legend_handles_labels()[0]]
+    shown = list(handles or labelled)
     told = wrapped(message, figure.get_figwidth() - 0.15)
-    if not found:
-        if told:
-            figure.suptitle(told, x=0.02, ha="left", size=8, weight="bold")
+    if not shown:
+        figure.suptitle(told, x=0.02, ha="left", size=8, weight="bold")
         return
     # At 7 points a letter takes about 0.058 inches, a mark with its gaps 0.5.
-    widths = [0.058 * len(label) + 0.5 for label in found]
+    widths = [0.058 * len(str(one.get_label())) + 0.5 for one in shown]
     room = figure.get_figwidth()
-    columns = len(found) if sum(widths) <= room else max(1, int(room / max(widths)))
+    columns = len(shown) if sum(widths) <= room else max(1, int(room / max(widths)))
     # Lines of even length.
-    columns = -(-len(found) // -(-len(found) // columns))
-    figure.legend(
-        *(list(found.values()), list(found)),
-        loc="outside upper center",
-        ncols=columns,
-        title=told,
-        title_fontproperties={"weight": "bold", "size": 8},
-        alignment="left" if told else "center",
-    )
+    columns = -(-len(shown) // -(-len(shown) // columns))
+    look = {"title_fontproperties": {"weight": "bold", "size": 8}, "ncols": columns}
+    look |= {"title": told, "alignment": "left" if told else "center"}
+    figure.legend(handles=shown, loc="outside upper center", **look)

@@ -29,10 +29,5 @@ def called(names: Iterable[str]) -> list[str]:
 
 def readable(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with `called` names in the columns that hold names."""
-    return rows.assign(
-        **{
-            name: pd.Series(called(rows[name]), rows.index, dtype="str")
-            for name in COLUMNS
-            if name in rows
-        }
-    )
+    named = {name: called(rows[name]) for name in COLUMNS if name in rows}
+    return rows.assign(**{name: pd.Series(of, rows.index, "str") for name, of in named.items()})

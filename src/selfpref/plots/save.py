@@ -5,12 +5,8 @@ CSV. For a paper, PDF and LaTeX (rounded) stand beside them on request.
 """
 
 import io
-import json
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from functools import cache
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from IPython.display import Markdown, display
@@ -26,57 +22,31 @@ from selfpref.texts import visible
 
 # Dots an inch of the pictures that executed notebooks hold.
 PREVIEW = 130
-# What a notebook made: its outputs in their order.
-MANIFEST = "gallery.json"
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
+# What `Gallery.table` puts before it.
+QUOTED = r"^'(?=[=+\-@\t])"
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
-    """The project's style, and Matplotlib's own fonts instead of the machine's.
-
-    A machine's DejaVu numbers its glyphs differently, and the list of fonts in the user's cache may
-    lead to it.
-    """
-    fonts, own = font_manager.fontManager, _own_fonts()
-    theirs = fonts.ttflist
-    # `addfont` forgets which files were found for which names.
-    fonts.ttflist = list(own)
-    fonts.addfont(own[0].fname)
-    try:
-        with style.context(STYLE):
-            yield
-    finally:
-        fonts.addfont(own[0].fname)
-        fonts.ttflist = theirs
-
-
-@cache
-def _own_fonts() -> tuple[font_manager.FontEntry, ...]:
-    """The fonts that come with Matplotlib."""
+def own_fonts() -> None:
+    """Take Matplotlib's own fonts: a machine's DejaVu numbers its glyphs differently."""
     fonts = font_manager.fontManager
-    theirs, fonts.ttflist = fonts.ttflist, []
+    fonts.ttflist = []
     for path in sorted(Path(get_data_path(), "fonts", "ttf").glob("*.ttf")):
         fonts.addfont(path)
-    own, fonts.ttflist = tuple(fonts.ttflist), theirs
-    return own
 
 
-def _show_literally(figure: Figure) -> None:
-    """Texts that come from data are shown as they are: no formulas, nothing that no one can see."""
+def _settle(figure: Figure) -> None:
+    """Texts as they are in the data, and the layout on a grid of a millionth of the figure.
+
+    No text is a formula, and none holds what no one can see. The solver behind matplotlib's
+    constrained layout orders its variables by memory address, so that the last bits of a position,
+    and with them the names of clip paths, differ from run to run.
+    """
     for text in figure.findobj(Text):
         if isinstance(text, Text) and (said := text.get_text()):
             text.set_text(visible(said))
             text.set_parse_math(False)
-
-
-def _settle(figure: Figure) -> None:
-    """Fix the layout on a grid of a millionth of the figure.
-
-    The solver behind matplotlib's constrained layout orders its variables by memory address, so
-    that the last bits of a position, and with them the names of clip paths, differ from run to run.
-    """
     engine = figure.get_layout_engine()
     if engine is not None and figure.axes:
         engine.execute(figure)
@@ -87,16 +57,14 @@ def _settle(figure: Figure) -> None:
         axes.set_position((left, bottom, width, height))
 
 
+@style.context(STYLE)
 def _preview(figure: Figure) -> bytes:
     """The picture as a small PNG, which a notebook can hold: an SVG is six times its size."""
     drawn, small = io.BytesIO(), io.BytesIO()
-    with drawing():
-        figure.savefig(drawn, format="rgba", dpi=PREVIEW)
-    width, height = (int(edge * PREVIEW) for edge in figure.get_size_inches())
-    whole = Image.frombytes("RGBA", (width, height), drawn.getvalue())
-    coverage, none = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
-    colours = whole.convert("RGB").quantize(256, method=coverage, dither=none)
-    colours.save(small, format="PNG")
+    figure.savefig(drawn, format="png", dpi=PREVIEW)
+    whole = Image.open(drawn).convert("RGB")
+    few = whole.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(small, format="PNG")
     return small.getvalue()
 
 
@@ -110,14 +78,16 @@ class Gallery:
 
     def __init__(self, folder: Path, formats: Collection[str] = ("svg",)) -> None:
         self.folder, self.formats = folder, formats
-        self._made: dict[str, dict[str, Any]] = {}
+        self._made = {folder / SENTENCES}
+        own_fonts()
 
     def _path(self, name: str, kind: str) -> Path:
         """Where an output goes, which is one of this run's from now on."""
-        one = self._made.setdefault(name, {"name": name, "caption": None, "formats": []})
-        one["formats"] = sorted({kind, *one["formats"]})
-        return self.folder / f"{name}.{kind}"
+        path = self.folder / f"{name}.{kind}"
+        self._made.add(path)
+        return path
 
+    @style.context(STYLE)
     def figure(self, figure: Figure, name: str, caption: str) -> None:
         """Write `name`.svg, the caption inside as a description.
 
@@ -126,20 +96,16 @@ class Gallery:
             name: Its file name without ending.
             caption: What it shows, from which data, with n and what was dropped.
         """
-        caption = visible(caption)
-        _show_literally(figure)
+        caption, drawn = visible(caption), io.StringIO()
+        _settle(figure)
         fields = {"Title": name, "Description": caption, "Date": None}
-        drawn = io.StringIO()
-        with drawing():
-            _settle(figure)
-            figure.savefig(drawn, format="svg", metadata=fields)
-            # Labels of ticks are made while it is drawn, and a control character breaks the file.
-            write_text(self._path(name, "svg"), visible(drawn.getvalue()))
-            self._made[name]["caption"] = caption
-            if "pdf" in self.formats:
-                fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
-                with atomic(self._path(name, "pdf")) as scratch:
-                    figure.savefig(scratch, format="pdf", metadata=fields)
+        figure.savefig(drawn, format="svg", metadata=fields)
+        # Labels of ticks are made while it is drawn, and a control character breaks the file.
+        write_text(self._path(name, "svg"), visible(drawn.getvalue()))
+        if "pdf" in self.formats:
+            fields = {"Title": name, "Subject": caption, "CreationDate": None, "ModDate": None}
+            with atomic(self._path(name, "pdf")) as scratch:
+                figure.savefig(scratch, format="pdf", metadata=fields)
 
     def table(self, frame: pd.DataFrame, name: str) -> None:
         """Write `name`.csv; missing is an empty cell.
@@ -151,7 +117,7 @@ class Gallery:
             frame: The table.
             name: Its file name without ending.
         """
-        inert = frame.apply(_inert)
+        inert = frame.apply(lambda of: of.map(_inert) if of.dtype.kind == "O" else of)
         text = inert.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         write_text(self._path(name, "csv"), text)
         if "tex" in self.formats:
@@ -185,35 +151,24 @@ class Gallery:
         display(Markdown(caption))
 
     def prune(self) -> None:
-        """List what was made here, and remove what no notebook makes any longer. Call it last.
-
-        `gallery.json` holds the notebook's outputs in their order: name, caption (null where
-        there is no picture) and the endings of its files.
-        """
-        made = [*self._made.values()]
-        text = json.dumps(made, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        write_text(self.folder / MANIFEST, text)
-        kept = {SENTENCES, MANIFEST}
-        kept |= {f"{one['name']}.{kind}" for one in made for kind in one["formats"]}
-        for path in self.folder.iterdir():
-            if path.name not in kept:
-                path.unlink()
+        """Remove what no notebook makes any longer. Call it last."""
+        for path in {*self.folder.iterdir()} - self._made:
+            path.unlink()
 
 
-def listed(folder: Path) -> list[dict[str, Any]]:
-    """What the chapter made in a folder, as `Gallery.prune` lists it; nothing without a chapter."""
-    path = folder / MANIFEST
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+def tables(folder: Path) -> dict[str, pd.DataFrame]:
+    """The tables of a gallery's folder by name."""
+    found = {}
+    for path in sorted(folder.glob("*.csv")):
+        frame = pd.read_csv(path) if path.read_bytes().strip() else pd.DataFrame()
+        found[path.stem] = frame.replace(QUOTED, "", regex=True)
+    return found
 
 
-def _inert(column: pd.Series) -> pd.Series:
-    """Texts of a column as cells that no reader of CSV misunderstands."""
-
-    def cell(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        # The csv module leaves a lone carriage return unquoted, which ends a row.
-        lines = value.replace("\r\n", "\n").replace("\r", "\n")
-        return f"'{lines}" if lines.startswith(FORMULA) else lines
-
-    return column.map(cell) if column.dtype.kind == "O" else column
+def _inert(value: object) -> object:
+    """A cell that no reader of CSV misunderstands."""
+    if not isinstance(value, str):
+        return value
+    # The csv module leaves a lone carriage return unquoted, which ends a row.
+    lines = value.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{lines}" if lines.startswith(FORMULA) else lines

@@ -1,9 +1,7 @@
-"""Tables as readers see them: intervals in one cell, names in words, numbers to sort by."""
+"""Tables as readers see them: intervals in one cell, names in words."""
 
-import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import pandas as pd
@@ -19,58 +17,43 @@ WORDS = {
     "dskew_change": "distance skewness change",
     "p_holm": "p (Holm)",
 }
-
-SMALL, GREAT = 0.1, 100
-# What may be read in one line without making a table wide.
-SHORT = 15
-INTERVAL = re.compile(r"\[(\S+), (\S+)\]")
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table for readers.
-
-    Attributes:
-        heads: Column names, each with whether its cells are numbers.
-        rows: Texts in the order of `heads`.
-    """
-
-    heads: list[tuple[str, bool]]
-    rows: list[list[str]]
+FEW = "too few"
+# A number with or without its interval, or what stands in its place.
+NUMBER = re.compile(rf"(\N{{MINUS SIGN}}?\d[\d.]*( \[\S+, \S+\])?|{FEW})?")
+HARD = "\N{NO-BREAK SPACE}"
+LEFT = ' style="text-align: left; white-space: normal"'
 
 
-def _places(*values: float) -> int:
-    """Decimals of a number and its bounds: two, of small ones three, of great ones one."""
-    size = max(map(abs, values))
-    return 3 if size < SMALL else 2 if size < GREAT else 1
-
-
-def _rounded(value: float, places: int) -> str:
-    # Without the sum a small negative number would be -0.000.
-    return f"{round(value, places) + 0.0:.{places}f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _missing(value: object) -> bool:
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
-
-
-def _cell(value: object, edges: Sequence[float], decimals: bool) -> str:
-    """A value with its bounds; a whole number has decimals where others of its column do."""
-    if _missing(value):
+def _number(value: float, *bounds: float, whole: bool) -> str:
+    """A number with its bounds: two decimals, of small ones three, of great ones one, or none."""
+    if pd.isna(value):
         return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if not isinstance(value, int | float):
-        return str(value)
-    bounds = [] if any(map(_missing, edges)) else [*edges]
-    places = _places(value, *bounds)
-    whole = not decimals and value % 1 == 0 and abs(value) < 1e15
-    text = str(value) if isinstance(value, int) else _rounded(value, 0 if whole else places)
-    return f"{text} [{', '.join(_rounded(edge, places) for edge in bounds)}]" if bounds else text
+    edges = () if pd.isna([*bounds]).any() else bounds
+    size = max(map(abs, (value, *edges)))
+    places = 3 if size < 0.1 else 2 if size < 100 else 1
+    digits = [0 if whole else places, *[places] * len(edges)]
+    # Without the sum a small negative number would be -0.000.
+    told = [f"{round(x, n) + 0.0:.{n}f}" for x, n in zip((value, *edges), digits, strict=True)]
+    text = f"{told[0]} [{', '.join(told[1:])}]" if edges else told[0]
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
-def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
-    """A frame for readers: `x` with `x_lo` and `x_hi` is one column; empty columns are left out.
+def _text(value: object) -> str:
+    known = {"True": "yes", "False": "no", "nan": "", "None": "", "<NA>": ""}
+    told = " ".join(str(value).split())
+    return known.get(told, told)
+
+
+def _bounds(name: str, frame: pd.DataFrame, order: list[str]) -> list[str]:
+    """The columns of its bounds: `x_lo` and `x_hi`, or `lo` and `hi` right behind it."""
+    if f"{name}_lo" in frame:
+        return [f"{name}_lo", f"{name}_hi"]
+    after = order[order.index(name) + 1 :][:2] if name in order else []
+    return after if after == ["lo", "hi"] else []
+
+
+def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """A frame for readers: texts, `x` with `x_lo` and `x_hi` in one column, empty ones left out.
 
     What rests on too few pairs (`x_few`, or `few` of the whole row's estimates) is not quoted.
 
@@ -78,50 +61,43 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> Table:
         frame: Any table of a study.
         columns: Which columns, in this order, where they exist; none: all.
     """
-    shown = frame.dropna(axis="columns", how="all")
-    order = [name for name in columns if name in shown] if "lo" in columns else [*shown]
-    bounds = {name: _bounds(name, shown, order) for name in columns or frame if name in shown}
+    frame = frame.dropna(axis="columns", how="all").infer_objects()
+    order = [name for name in columns if name in frame] if "lo" in columns else [*frame]
+    bounds = {name: _bounds(name, frame, order) for name in columns or frame if name in frame}
     inside = {edge for pair in bounds.values() for edge in pair}
-    heads, made = [], []
-    for name in [name for name in bounds if name not in inside]:
-        values, edges = shown[name], shown[bounds[name]].to_numpy()
-        kinds = pd.api.types
-        number = kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values)
-        decimals = kinds.is_float_dtype(values) and values.dropna().mod(1).ne(0).any()
-        texts = [_cell(*cell, decimals) for cell in zip(values, edges, strict=True)]
-        few = _few(name, shown, bounded=bool(bounds[name]))
-        heads.append((WORDS.get(name, name.replace("_", " ")), number))
-        made.append(
-            [
-                "too few" if mark and number and text else text
-                for text, mark in zip(texts, few, strict=True)
-            ]
-        )
-    return Table(heads, [list(row) for row in zip(*made, strict=True)])
+    made, kinds = {}, pd.api.types
+    for name, edges in bounds.items():
+        values, texts = frame[name], frame[name].map(_text)
+        if kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values):
+            whole = values.dropna().mod(1).eq(0).all()
+            cells = frame[[name, *edges]].itertuples(index=False, name=None)
+            texts = pd.Series([_number(*cell, whole=whole) for cell in cells], frame.index)
+            few = f"{name}_few" if f"{name}_few" in frame else "few" if edges else ""
+            texts = texts.mask(frame.get(few, values).eq(True) & texts.ne("") & (few in frame), FEW)
+        if name not in inside:
+            made[WORDS.get(name, name.replace("_", " "))] = texts
+    return pd.DataFrame(made, dtype="str")
 
 
-def html(made: Table) -> str:
-    """A table as HTML without an empty line, so that Markdown takes it whole.
+def html(made: pd.DataFrame) -> str:
+    """What `table` made as HTML, texts on the left; notebooks set all others on the right.
 
-    Cells of text say that they stand on the left, and long ones that lines may break; notebooks set
-    all others on the right. An interval stays in one line. The class is that of pandas: themes know
-    its tables in the dark.
+    An interval stays in one line. The class is that of pandas: themes know its tables in the dark.
     """
+    numbers = [bool(made[name].str.fullmatch(NUMBER).all()) for name in made]
 
-    def cell(kind: str, text: str, *, number: bool) -> str:
-        style = "" if number else "text-align: left"
-        style += "" if number or len(text) < SHORT else "; white-space: normal"
-        told = INTERVAL.sub("[\\1,\N{NO-BREAK SPACE}\\2]", " ".join(text.split()))
-        given = f' style="{style}"' if style else ""
-        return f"<{kind}{given}>{escape(visible(told))}</{kind}>"
+    def row(kind: str, texts: Iterable[str]) -> str:
+        cells = [
+            f"<{kind}>{escape(text).replace(', ', f',{HARD}')}</{kind}>"
+            if number
+            else f"<{kind}{LEFT}>{escape(visible(text))}</{kind}>"
+            for text, number in zip(texts, numbers, strict=True)
+        ]
+        return f"<tr>{''.join(cells)}</tr>"
 
-    def row(kind: str, texts: Sequence[str]) -> str:
-        kinds = zip(texts, made.heads, strict=True)
-        return f"<tr>{''.join(cell(kind, text, number=number) for text, (_, number) in kinds)}</tr>"
-
-    head = row("th", [name for name, _ in made.heads])
-    body = "\n".join(row("td", texts) for texts in made.rows)
-    return f'<table class="dataframe">\n<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table>'
+    body = "\n".join(row("td", texts) for texts in made.itertuples(index=False, name=None))
+    head = f"<thead>{row('th', made.columns)}</thead>"
+    return f'<table class="dataframe">\n{head}\n<tbody>\n{body}\n</tbody>\n</table>'
 
 
 def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
@@ -133,18 +109,3 @@ def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:
     """
     if not frame.empty:
         display(HTML(html(table(frame, columns))))
-
-
-def _bounds(name: str, frame: pd.DataFrame, order: list[str]) -> list[str]:
-    pair = [f"{name}_lo", f"{name}_hi"]
-    if {*pair} <= {*frame}:
-        return pair
-    # A table of one quantity calls its bounds `lo` and `hi`; they stand right behind it.
-    after = order[order.index(name) + 1 : order.index(name) + 3] if name in order else []
-    return after if after == ["lo", "hi"] else []
-
-
-def _few(name: str, frame: pd.DataFrame, *, bounded: bool) -> list[bool]:
-    """Which values rest on too few pairs: `x_few`, or `few` of the estimates of a table."""
-    marks = f"{name}_few" if f"{name}_few" in frame else "few" if bounded else ""
-    return [mark is True for mark in frame[marks]] if marks in frame else [False] * len(frame)

@@ -1,16 +1,12 @@
 """How Sphinx and myst-nb make the book of a profile, which `selfpref.report.book` lays out."""
 
-project = "selfpref"
-html_title = "selfpref"
+project = html_title = "selfpref"
 language = "en"
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 smartquotes = False
-numfig = True
-numfig_secnum_depth = 1
-numfig_format = {"figure": "Fig. %s"}
 html_theme = "sphinx_book_theme"
 html_theme_options = {
     "home_page_in_toc": True,
@@ -20,9 +16,8 @@ html_theme_options = {
     "navbar_persistent": [],
     "footer_content_items": [],
 }
-html_static_path = ["templates/book"]
+html_static_path = templates_path = ["templates/book"]
 html_css_files = ["book.css"]
-templates_path = ["templates/book"]
 html_context = {"default_mode": "auto"}
 html_copy_source = False
 html_last_updated_fmt = None

@@ -1,62 +1,127 @@
-"""The papers' claims beside what came out: data/claims.csv, from the released data's tables.
+"""The papers' claims beside what came out on the released data.
 
-The tables are the CSVs of figures/recorded, which git holds; so the claims are of the released data
-whichever profile is active.
+What a paper claims, and what became of it on the released data, stands in data/claims.yaml: by
+study its `paper`, and `claims`, each with
+
+    claim, place, test   what the paper says, in our words; where; how it is tested here
+    number               the address of a number, `table[column=value, ...].column`
+    holds                what is true of the number's `value`, `lo` and `hi` if the verdict stands
+    finding              the key of the sentence that says what came out
+    no_data              in place of these three: why nothing can be said
+    verdict              one of `VERDICTS`
+    figure               the name of the figure that shows it; none without data
+
+The numbers stand in the CSVs of figures/recorded, which git holds; so data/claims.csv is of the
+released data whichever profile is active.
 """
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from ruamel.yaml import YAML
 
-from selfpref import paths, say
+from selfpref import paths
 from selfpref.files import atomic
+from selfpref.plots.save import tables
+from selfpref.say import Estimate, at, said
+
+ADDRESS = re.compile(r"(?P<table>\w+)(?:\[(?P<where>[^\]]*)\])?\.(?P<column>\w+)")
+Frames = Mapping[str, pd.DataFrame]
+COLUMNS = ["study", "paper", "claim", "place", "test", "finding", "verdict", "value", "lo", "hi"]
+COLUMNS += ["cell", "figure"]
+VERDICTS = {
+    "holds": "hold",
+    "holds with a control": "hold with a control",
+    "holds in part": "hold in part",
+    "number holds, reading open": "come out as numbers that something else makes too",
+    "does not hold": "do not hold",
+    "undecided": "are undecided",
+    "no data": "lack their data",
+}
 
 
-def sentence(study: str, key: str) -> str:
-    """What the chapter of a study says of the released data under a key.
+def papers() -> dict[str, Any]:
+    """data/claims.yaml: by study its `paper` and its `claims`."""
+    found: dict[str, Any] = YAML(typ="safe").load(paths.claims_source())
+    return found
 
-    Raises:
-        KeyError: It says no such thing.
+
+def tested(study: str, frames: Frames) -> pd.DataFrame:
+    """The claims of a study in the columns of data/claims.yaml, with the number that tests each.
+
+    Args:
+        study: Whose.
+        frames: Its figures' tables, by name.
+
+    Returns:
+        `verdict` is missing where its condition is not true of the data; further `value, lo, hi`,
+        how they are `written`, and the `cell` where they stand; without data no number and cell.
     """
-    return str(say.said(paths.figure_dir(paths.RELEASED, study))[key]["text"])
+    rows = []
+    for claim in papers()[study]["claims"]:
+        number, stands, cell = Estimate(float("nan")), True, ""
+        if address := ADDRESS.fullmatch(claim.get("number", "")):
+            table, where, column = address.groups(default="")
+            named = dict(part.split("=") for part in where.split(", ") if part)
+            chosen = {name: int(of) if of.isdigit() else of for name, of in named.items()}
+            number = at(frames.get(table, pd.DataFrame()), column, **chosen)
+            stands = pd.DataFrame([number]).eval(claim["holds"]).item()
+            cell = f"{table}.csv: {column}{' where ' * bool(chosen)}"
+            cell += ", ".join(f"{name} = {of}" for name, of in chosen.items())
+        verdict = claim["verdict"] if stands else None
+        made = {"verdict": verdict, "cell": cell, "written": f"{number:.2f}"}
+        rows.append({"no_data": None, "finding": None, "figure": None, **claim, **made})
+        rows[-1] |= number._asdict()
+    return pd.DataFrame(rows)
 
 
-class Tables(dict[str, pd.DataFrame]):
-    """A study's tables of the released data by name, each read when it is asked for.
-
-    A study that was not drawn has none: its claims keep their rows, without a finding.
-    """
-
-    def __init__(self, study: str) -> None:
-        super().__init__()
-        self.folder = paths.figure_dir(paths.RELEASED, study)
-
-    def __missing__(self, name: str) -> pd.DataFrame:
-        path = self.folder / f"{name}.csv"
-        if not self.folder.is_dir():
-            return pd.DataFrame()
-        if not path.is_file():
-            raise LookupError(f"{path.relative_to(paths.root())} is not there")
-        self[name] = pd.read_csv(path) if path.read_bytes().strip() else pd.DataFrame()
-        return self[name]
+def head(study: str, frames: Frames) -> pd.DataFrame:
+    """The claims that the data can be asked about, for the head of a study's chapter."""
+    rows = tested(study, frames)
+    rows = rows[rows["no_data"].notna() | rows["value"].notna()]
+    return pd.DataFrame(
+        {
+            "the paper's claim": rows["claim"] + " (" + rows["place"] + ")",
+            "verdict": rows["verdict"].fillna(""),
+            "tested here": rows["no_data"].fillna(rows["test"] + " " + rows["written"]),
+        }
+    )
 
 
 def table() -> pd.DataFrame:
-    """Every claim, in the columns of `say.claim_rows`."""
-    rows = []
-    for study in say.papers():
-        frames = Tables(study)
-        rows += say.claim_rows(study, frames, frames.folder)
-    return pd.DataFrame(rows)
+    """Every claim with what came out, in `COLUMNS`.
+
+    The verdict is missing also where a word of the finding is not true of the data, and of a study
+    that was not drawn.
+    """
+    parts = []
+    for study, paper in papers().items():
+        folder = paths.figure_dir(paths.RELEASED, study)
+        rows, place = tested(study, tables(folder)), folder.relative_to(paths.root())
+        sentences = pd.DataFrame(said(folder), index=["text", "untrue"]).T
+        true = sentences.index[sentences["untrue"].str.len().eq(0)]
+        made = {
+            "study": study,
+            "paper": paper["paper"],
+            "finding": rows["no_data"].fillna(rows["finding"].map(sentences["text"])).fillna(""),
+            "verdict": rows["verdict"].where(rows["no_data"].notna() | rows["finding"].isin(true)),
+            "cell": rows["cell"].where(rows["cell"].eq(""), f"{place}/" + rows["cell"]),
+            "figure": (f"{place}/" + rows["figure"] + ".svg").fillna(""),
+        }
+        parts.append(rows.assign(**made)[COLUMNS])
+    return pd.concat(parts, ignore_index=True)
 
 
 def counted(found: pd.DataFrame) -> str:
     """A sentence: how many claims of a table there are of each verdict; empty without a verdict."""
     count = found["verdict"].value_counts() if len(found) else found
-    told = [f"{count[name]} {words}" for name, words in say.VERDICTS.items() if name in count]
+    told = [f"{count[name]} {words}" for name, words in VERDICTS.items() if name in count]
     if not told:
         return ""
-    parts = ", and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+    parts = ", ".join([*told[:-1], "and " * (len(told) > 1) + told[-1]])
     return f"On public data, of {len(found)} claims of the papers and their releases, {parts}."
 
 
