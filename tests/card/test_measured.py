@@ -17,7 +17,7 @@ from selfpref.__main__ import main
 from selfpref.card import command, measured, numbers, words
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments as formats
-from selfpref.statistics import choices, scaled, turned
+from selfpref.statistics import choices, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import bias
 from selfpref.studies.wataoka.pairs import excess_table
@@ -76,8 +76,8 @@ def test_the_numbers_are_those_of_the_studies():
         shown = [table[row.judge]["excess"][end] for end in ("value", "lo", "hi")]
         wanted = [row.excess, row.excess_lo, row.excess_hi]
         assert shown == pytest.approx(wanted, abs=1e-6)
-    judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
-    fitted, _ = scaled.of_pairs(data, data.pairs, turned.HUMAN)
+    judged = choices.from_pairs(data, data.pairs, choices.HUMAN)
+    fitted, _ = scaled.of_pairs(data, data.pairs, choices.HUMAN)
     assert all(row["n"] for row in fitted)
     for row in (*choices.of_judges(judged), *fitted):
         if row["statistic"] in ("gold_gap", "harmful", "legitimate", "regression_scaled"):

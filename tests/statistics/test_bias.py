@@ -124,7 +124,7 @@ def test_an_excess_of_few_events_covers_more_than_its_bootstrap(rng):
         cells = np.stack([np.eye(4)[2 * sides + (sides == won)] for won in agrees], axis=1)
         bootstrap = ClusterBootstrap(400, seed=1)
         found, _ = excess_intervals(cells, np.arange(203), bootstrap)
-        plain = bootstrap.estimate(cells, np.arange(203), excess)
+        plain = bootstrap.estimates(cells, np.arange(203), excess)[0]
         assert found.value == pytest.approx(plain.value)
         hits.append([one.lo <= 0.27 <= one.hi for one in (found, plain)])
     mended, plainly = np.mean(hits, axis=0)

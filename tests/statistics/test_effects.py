@@ -41,7 +41,7 @@ def test_a_column_that_others_span_has_no_coefficient(rng):
     assert [name for name, one in found.items() if not np.isnan(one.value)] == ["b"]
     # A redundant control takes a degree of freedom from no other coefficient.
     plain = fit(y, x, clusters, ["b"], LEVEL)["b"]
-    assert found["b"].columns() == pytest.approx(plain.columns())
+    assert found["b"][:3] == pytest.approx(plain[:3])
 
 
 def test_too_little_data_has_no_interval(rng):

@@ -117,7 +117,9 @@ def test_robust_intervals_of_placebos_are_as_wide_as_those_of_a_bootstrap(rng):
     term = np.zeros(products.own.shape)
     term[0, 1] = 1.0
     (drawn,) = ClusterBootstrap(2000, seed=1).of_sums(
-        products.sums, lambda sums: scaled.fitted(sums, term, np.ones(4))[2][:, :1], "test"
+        products.sums,
+        lambda sums: scaled.fitted(scaled.squared(sums), term, np.ones(4))[2][:, :1],
+        "test",
     )
     found = alone(pairs).loc[(EACH, "best", "good")]
     assert found["effect"] == pytest.approx(drawn.value, abs=1e-6)

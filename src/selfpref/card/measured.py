@@ -17,7 +17,7 @@ from selfpref.card.rule import ODDS, REGRESSION, answer
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
-from selfpref.statistics import choices, effects, latent, power, scaled, turned
+from selfpref.statistics import choices, effects, latent, power, scaled
 from selfpref.statistics.bias import names_of, too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import (
@@ -212,7 +212,7 @@ def _planned(needed: pd.DataFrame, statistics: pd.DataFrame, level: float) -> pd
 
 
 def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
-    judged = turned.from_pairs(data, data.pairs, turned.HUMAN)
+    judged = choices.from_pairs(data, data.pairs, choices.HUMAN)
     several = data.pairs["judge"].nunique() > 1
     voted = bool(data.pairs["human"].notna().any())
     regress = several and voted
@@ -220,8 +220,8 @@ def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
         lambda part: part(),
         [
             (lambda: list(choices.of_judges(judged)),),
-            (lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN)[0] if regress else None,),
-            (lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),),
+            (lambda: scaled.of_pairs(data, data.pairs, choices.HUMAN)[0] if regress else None,),
+            (lambda: list(effects.of_pairs(data, data.pairs, choices.HUMAN)),),
             (lambda: scaled.placebos(data) if regress else pd.DataFrame(columns=scaled.PLACEBO),),
             (lambda: (bias([data]), list(choices.against_people(data))),),
             (lambda: position([data]),),
@@ -233,8 +233,8 @@ def _measured(data: Judged, name: str, names: Names, odds: float) -> Measured:
     if regression is None:
         why = "nobody voted" if several else choices.ALONE
         rows = [judged.row(judge, REGRESSION) for judge in data.judges]
-        regression = [turned.told(row, why, 0, 0) for row in rows]
-    statistics = turned.table([*people, *gold, *slopes, *regression, *quality])
+        regression = [choices.told(row, why, 0, 0) for row in rows]
+    statistics = choices.table([*people, *gold, *slopes, *regression, *quality])
     persons = dict(zip(judges["judge"], judges["eo_no_preference"], strict=True))
     own = places[places["pairs"].eq("own")].set_index("judge")[["reversal_rate", "one_place"]]
     stood = own.to_dict("index")

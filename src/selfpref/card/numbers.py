@@ -61,7 +61,7 @@ class Measured:
         answers: By judge, favours itself or not, and why.
         judges: A row a judge with own responses: cells, EO, DP, another person in its place.
         statistics: A row a judge and statistic: value, lo, hi, n, both human sides, few, reason
-            (`selfpref.statistics.turned`).
+            (`selfpref.statistics.choices`).
         placebo: The term of an own text, for every judge and responder.
         agreement: Of every judge with the human majority.
         position: First-position share, flips and reversals, on all and on own pairs.

@@ -29,10 +29,10 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import gap, names_of, text_lengths
-from selfpref.statistics.choices import NO_TEXTS
+from selfpref.statistics.bootstrap import MISSING
+from selfpref.statistics.choices import NO_TEXTS, Row, told
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import MISSING, fit
-from selfpref.statistics.turned import ROBUST, Row, told
+from selfpref.statistics.regression import fit
 
 # Among the names of judges: all judges of a data set.
 POOLED = "all judges"
@@ -80,7 +80,7 @@ def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: floa
         b, n = found.get(column, MISSING), int((mine & used).sum())
         none = NOT_TOLD if n else "no row with a score and gold"
         said = none if np.isnan(b.value) else b
-        yield told(place | {"judge": judge}, said, n, int(mine.sum()), ROBUST)
+        yield told(place | {"judge": judge}, said, n, int(mine.sum()))
 
 
 def _twice(

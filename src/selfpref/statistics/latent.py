@@ -41,12 +41,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, stdtrit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, Floats, Interval
+from selfpref.statistics.choices import HUMAN, Row, told
 from selfpref.statistics.effects import NOT_TOLD
 from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import MISSING, SPANNED
+from selfpref.statistics.regression import ROBUST, SPANNED
 from selfpref.statistics.scaled import PLACEBO
-from selfpref.statistics.turned import HUMAN, ROBUST, Row, told
 
 Places: TypeAlias = npt.NDArray[np.int64]
 LATENT, STATISTIC = "latent quality", "latent_quality"
@@ -276,7 +276,7 @@ class Fitted:
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
         value, clusters = added(theta), len(self.scores)
         half = np.sqrt(slope @ covariance @ slope) * stdtrit(clusters - 1, (1 + level) / 2)
-        return Interval(value, value - float(half), value + float(half), 0.0)
+        return Interval(value, value - float(half), value + float(half), 0.0, ROBUST)
 
 
 def fit(readings: Readings) -> Fitted | None:
@@ -335,7 +335,7 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
             row: Row = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": HUMAN}
             row |= {"statistic": STATISTIC, "unit": "probability"}
             said = (readings.reason or NOT_TOLD) if np.isnan(found.value) else found
-            rows.append(told(row, said, n, n, ROBUST))
+            rows.append(told(row, said, n, n))
         if not np.isnan(found.value):
             who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
             cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})

@@ -12,10 +12,10 @@ from judged_sets import data_set
 
 from selfpref import tables
 from selfpref.params.studies import Xu
-from selfpref.statistics import choices, effects, latent, power, scaled, turned
+from selfpref.statistics import choices, effects, latent, power, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.choices import LONG
 from selfpref.statistics.judged import bias
-from selfpref.statistics.turned import LONG
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
@@ -68,7 +68,7 @@ def of_pairs(data):
     """The rows of a data set of pairs, as the notebook makes them."""
     rows = [*choices.against_people(data), *latent.of_pairs(data)[0]]
     for labelled in sets.by_gold(data):
-        rows += choices.of_judges(turned.from_pairs(*labelled))
+        rows += choices.of_judges(choices.from_pairs(*labelled))
         if sets.regressed(labelled):
             rows += [*effects.of_pairs(*labelled), *scaled.of_pairs(*labelled)[0]]
     return rows
@@ -147,9 +147,9 @@ def test_what_rests_on_too_few_pairs_is_not_quoted_to_readers():
     sides = pd.DataFrame(
         {"n": [50, 50, 9, 0], "n_human_own": [40, 41, np.nan, np.nan], "n_human_other": [10, 9] * 2}
     )
-    assert turned.too_few(sides).tolist() == [False, True, True, False]
+    assert choices.too_few(sides).tolist() == [False, True, True, False]
     # Another judge's side counts as well.
-    assert turned.too_few(sides.assign(n_human_least=9)).tolist() == [True, True, True, False]
+    assert choices.too_few(sides.assign(n_human_least=9)).tolist() == [True, True, True, False]
     # Thirteen times the pairs: 26 decided ones on either side for me.
     rows = long(of_pairs(judged([(f"{k}-{n}", *rest) for n in range(13) for k, *rest in PAIRS])))
     few = long(of_pairs(judged()))
@@ -186,7 +186,7 @@ def test_a_failed_verdict_is_dropped_and_counted_and_a_pair_without_texts_has_no
     assert found.loc["gold_gap", ["n", "dropped"]].tolist() == [5, 1]
     same(found, {"harmful": (1.0, 1, 1)})
     broken.tables["responses"] = broken.tables["responses"].iloc[2:]
-    rows = turned.from_pairs(broken, broken.pairs, "human").own("me").set_index("item_id")
+    rows = choices.from_pairs(broken, broken.pairs, "human").own("me").set_index("item_id")
     assert rows["length"].isna().tolist() == [True] + [False] * 6
 
 
@@ -370,7 +370,7 @@ def test_the_order_of_the_rows_changes_no_number(hand):
         mixed.tables[name] = frame.sample(frac=1, random_state=3)
     pd.testing.assert_frame_equal(hand, indexed(of_pairs(mixed)))
     pd.testing.assert_frame_equal(scaled.placebos(data), scaled.placebos(mixed))
-    plans = (power.needed(turned.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
+    plans = (power.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
     pd.testing.assert_frame_equal(*plans)
     for frames in zip(by_rule(data), by_rule(mixed), strict=True):
         pd.testing.assert_frame_equal(*frames)

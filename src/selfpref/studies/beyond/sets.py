@@ -1,6 +1,6 @@
 """What the tables of the other studies hold, as judged sets and as ratings with gold scores.
 
-Choices and preferences become rows of one form (`selfpref.statistics.turned`), each under every
+Choices and preferences become rows of one form (`selfpref.statistics.choices`), each under every
 gold label that there is. Scores of texts have the DBG score (Z.-Y. Chen et al., arXiv 2506.02592),
 the rows `gold_gap`,
 
@@ -24,10 +24,7 @@ from selfpref import paths
 from selfpref.params import Params
 from selfpref.statistics.bias import decide, gap, text_lengths, value_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
-from selfpref.statistics.effects import of_ratings
-from selfpref.statistics.judged import COLUMNS as PAIRS
-from selfpref.statistics.judged import Judged, Settings, by_panel
-from selfpref.statistics.turned import (
+from selfpref.statistics.choices import (
     COLUMNS,
     HUMAN,
     NONE,
@@ -36,6 +33,9 @@ from selfpref.statistics.turned import (
     Row,
     told,
 )
+from selfpref.statistics.effects import of_ratings
+from selfpref.statistics.judged import COLUMNS as PAIRS
+from selfpref.statistics.judged import Judged, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
 from selfpref.studies.livebench.ratings import rated as rated_contests
