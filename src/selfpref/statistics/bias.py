@@ -334,6 +334,11 @@ def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
     return texts.set_index(["item_id", "responder"])["length"]
 
 
+def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
+    """A true score of each text, by (item_id, responder); empty where there is none."""
+    return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
+
+
 def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floats:
     """The value of each row's text, by (item_id, responder); NaN where it is not known."""
     found: Floats = values.reindex(pd.MultiIndex.from_arrays([items, responders])).to_numpy(float)

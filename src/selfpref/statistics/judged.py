@@ -52,6 +52,7 @@ from selfpref.statistics.bias import (
     names_of,
     oriented_votes,
     pairs_with,
+    scores_of,
     too_few,
     verdict_scores,
 )
@@ -244,9 +245,7 @@ class Judged:
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
-        truths = self.tables["truths"]
-        found = truths[truths["metric"].eq(metric)]
-        return found.set_index(["item_id", "responder"])["score"]
+        return scores_of(self.tables["truths"], metric)
 
     @property
     def betas(self) -> pd.Series:
