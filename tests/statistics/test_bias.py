@@ -89,19 +89,6 @@ def test_an_eo_of_few_pairs_has_newcombes_interval_and_others_their_bootstrap():
     assert np.isnan(equal_opportunity_interval(*pairs_of([3, 2, 0, 0]), boot)[:3]).all()
 
 
-@pytest.mark.parametrize(("right", "small"), [(2 / 29, 29), (0.05, 40)])
-def test_of_few_events_the_interval_covers_its_level_at_least(rng, right, small):
-    truth, hits = 0.97 - right, []
-    for _ in range(300):
-        own, other = rng.random(186) < 0.97, rng.random(small) < right
-        counts = [own.sum(), (~own).sum(), (~other).sum(), other.sum()]
-        if min(counts) < 5:
-            found = equal_opportunity_interval(*pairs_of(counts), ClusterBootstrap(100, seed=1))
-            hits.append(found.lo <= truth <= found.hi)
-    assert len(hits) > 200
-    assert np.mean(hits) >= 0.93
-
-
 def test_an_excess_of_few_events_covers_more_than_its_bootstrap(rng):
     sides, hits = np.repeat([0, 1], [186, 17]), []
     for _ in range(300):
@@ -116,11 +103,6 @@ def test_an_excess_of_few_events_covers_more_than_its_bootstrap(rng):
         hits.append([one.lo <= 0.27 <= one.hi for one in (found, plain)])
     mended, plainly = np.mean(hits, axis=0)
     assert mended >= 0.92 > plainly
-
-
-def test_parity_of_a_judge_that_always_picks_itself_has_a_width():
-    found = demographic_parity_interval(*pairs_of([20, 0, 10, 0]), 0.95)
-    assert found[:3] == pytest.approx((1, 2 * 30 / (30 + 1.959964**2) - 1, 1), abs=1e-6)
 
 
 @pytest.mark.parametrize(("counts", "few"), [([9, 1, 4, 6], False), ([400, 2, 5, 4], True)])
@@ -220,7 +202,3 @@ def test_a_judge_shows_beyond_people_what_it_adds(rng, a, b, bonus):
         (p * of).sum() / p.sum() - ((1 - p) * (1 - of)).sum() / (1 - p).sum() for of in (p, taste)
     )
     assert found == pytest.approx([person, shown, shown - person], abs=0.02)
-
-
-def test_two_votes_that_agree_by_chance_take_the_better_writer():
-    assert beyond_majority(np.array([0.49, 0.21, 0.21, 0.09]))[1] == pytest.approx(1, abs=1e-6)

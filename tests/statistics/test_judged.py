@@ -168,17 +168,6 @@ def test_every_responder_has_a_row_its_author_or_not(data):
     assert agreed["agreement"] == pytest.approx((12 + 11 + 8 + 2) / 41)
 
 
-def test_a_judge_that_wrote_nothing_has_no_bias_and_agrees_all_the_same():
-    votes = [(n, "x", "y", human) for n, human in enumerate(["x", "y", "x", "y", "tie"])]
-    choices = enumerate(["x", "x", "y", "y", "x"])
-    alone = data_set(votes=votes, verdicts=[(n, "onlooker", "x", "y", who) for n, who in choices])
-    assert bias([alone]).empty
-    towards = bias_by_judge_and_responder([alone])
-    assert towards[["tp", "fn", "fp", "tn"]].to_numpy().tolist() == [[1, 1, 1, 1]] * 2
-    assert not towards["own"].any()
-    assert agreement_with_human([alone])["agreement"].tolist() == [0.5]
-
-
 def test_a_verdict_that_failed_is_dropped_and_counted_and_never_a_tie():
     votes, given = said("me", "you", (12, 0, 0, 12))
     lost = [(given[0][0], "me", "me", "you", None), *given[1:]]
@@ -293,13 +282,6 @@ def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():
     # Where nobody votes there is no bias.
     row = bias([unvoted()]).set_index("judge").loc["me"]
     assert (pd.isna(row["eo"]), row["n"], row["n_dropped"]) == (True, 0, 0)
-
-
-def test_a_panel_of_one_member_abstains_on_its_own_pairs():
-    data = by_panel(unvoted(panel=("you",)))
-    assert set(zip(data.pairs["first"], data.pairs["second"], strict=True)) == {("me", "she")}
-    assert by_panel(unvoted(panel=("you",), without=("you",))) is None
-    assert by_panel(unvoted()) is None
 
 
 @pytest.mark.parametrize(

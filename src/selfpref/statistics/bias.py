@@ -381,7 +381,7 @@ def equal_opportunity_interval(
     """EO with its interval: bootstrapped, or Newcombe's where a cell has fewer than `SMALL` pairs.
 
     With 2 agreements in 29 pairs the percentile interval covers 0.87 instead of 0.95, Newcombe's
-    with the clusters' effective size 0.95 (tests/statistics/test_bias.py simulates it).
+    with the clusters' effective size 0.95 (simulated).
 
     Args:
         cells: What each pair adds, `[pairs, 4]`.

@@ -121,16 +121,6 @@ def test_a_panel_of_fair_judges_outvotes_a_partial_one():
     assert (found.drop(index="single", level="rule") == 0).all()
 
 
-def test_the_own_vote_counts_where_the_others_differ():
-    labels = {("1", "a", "x"): "a", ("2", "a", "x"): "x"}
-    found = effects(dict(zip(labels, ("aaa", "axa"), strict=True)), labels)
-    # Without a the second pair is a tie of b and c: 1 - 1/2; with it a wins: 1 - 0.
-    assert found["eo", OWN_VOTE, "ensemble"] == 1 / 2
-    assert found["agreement", OWN_VOTE, "ensemble"] == 1 / 2 - 3 / 4
-    # b alone has an EO of 0, c of 1: as much as both together.
-    assert found["eo", AVERAGING, "ensemble without the judge"] == 0
-
-
 def test_averaging_alone_makes_a_bias_larger():
     """Three judges that err in turn on what is better, and all on what is worse; a never votes."""
     labels = {(str(n), "a", "x"): "x" if n == 4 else "a" for n in range(1, 5)}

@@ -15,12 +15,10 @@ from selfpref.params.studies import Xu
 from selfpref.statistics import choices, effects, latent, power, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.choices import LONG
-from selfpref.statistics.judged import bias
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
 from selfpref.studies.livebench.panel import Panel
-from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.xu.bias import Settings as XuSettings
 
 # item, the choices of `me` and `you`, the human's label; the texts of `me` and `you`.
@@ -134,20 +132,6 @@ def test_intervals_hold_their_value_and_every_statistic_is_there(hand):
     of_shares = hand.index[hand["interval"].eq("Wilson")].get_level_values("statistic")
     shares = ("demographic_parity", "equal_quality", "harmful", "neutral", "legitimate")
     assert set(of_shares) == {*shares}
-
-
-def test_eo_parity_and_excess_are_those_of_the_study_of_pairs(hand):
-    mine = hand.xs("human", level="gold")
-    for row in bias([judged()]).itertuples():
-        for name, short in (("equal_opportunity", "eo"), ("demographic_parity", "dp")):
-            found = mine.loc[(row.judge, name), ["value", "lo", "hi", "n", "dropped"]]
-            wanted = [getattr(row, f"{short}{end}") for end in ("", "_lo", "_hi")]
-            assert found.tolist() == pytest.approx([*wanted, row.n, row.n_dropped], nan_ok=True)
-    name = {"own": "excess", "common": "excess_common", "half-ties": "excess_half_ties"}
-    for row in excess_table([judged()]).itertuples():
-        found = mine.loc[(row.judge, name[row.variant]), ["value", "lo", "hi", "n", "few"]]
-        wanted = [row.excess, row.excess_lo, row.excess_hi, row.n, row.few]
-        assert found.tolist() == pytest.approx(wanted, nan_ok=True)
 
 
 def test_the_order_of_the_rows_changes_no_number(hand):
