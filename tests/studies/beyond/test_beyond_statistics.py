@@ -67,7 +67,7 @@ def of_pairs(data):
     rows = [*choices.against_people(data), *latent.of_pairs(data)[0]]
     for labelled in sets.by_gold(data):
         rows += choices.of_judges(choices.from_pairs(*labelled))
-        if sets.regressed(labelled):
+        if sets.regressed(*labelled):
             rows += [*effects.of_pairs(*labelled), *scaled.of_pairs(*labelled)[0]]
     return rows
 

@@ -15,7 +15,6 @@ texts.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -45,18 +44,9 @@ UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
 Tables = Mapping[str, pd.DataFrame]
 
 
-class Labelled(NamedTuple):
-    """Pairs of one data set under one gold label.
-
-    Attributes:
-        data: The data set.
-        pairs: Its pairs, `human` being the gold label.
-        gold: Where the gold label comes from.
-    """
-
-    data: Judged
-    pairs: pd.DataFrame
-    gold: str
+# Pairs of one data set under one gold label: the data set; its pairs, `human` being the gold label;
+# where the gold label comes from.
+Labelled = tuple[Judged, pd.DataFrame, str]
 
 
 def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
@@ -107,15 +97,15 @@ def by_gold(data: Judged) -> list[Labelled]:
     golds = {NONE: data.pairs.assign(human=0.5), HUMAN: data.pairs}
     if len(quality):
         golds[ORACLE] = data.pairs.assign(human=_side(gap(quality, data.pairs)))
-    found = [Labelled(data, pairs, gold) for gold, pairs in golds.items()]
-    return found if panel is None else [*found, Labelled(panel, panel.pairs, PANEL)]
+    found = [(data, pairs, gold) for gold, pairs in golds.items()]
+    return found if panel is None else [*found, (panel, panel.pairs, PANEL)]
 
 
-def regressed(one: Labelled) -> bool:
+def regressed(data: Judged, pairs: pd.DataFrame, gold: str) -> bool:
     """Whether a regression has a gold label, or can do without where a judge's pairs have none."""
-    if one.gold == NONE:
-        return any(one.data.own(judge)["human"].isna().all() for judge in one.data.judges)
-    return bool(one.pairs["human"].notna().any())
+    if gold == NONE:
+        return any(data.own(judge)["human"].isna().all() for judge in data.judges)
+    return bool(pairs["human"].notna().any())
 
 
 def _side(lead: pd.Series) -> Floats:
