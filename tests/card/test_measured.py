@@ -20,7 +20,7 @@ from selfpref.card import measured
 from selfpref.card.page import html
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments as formats
-from selfpref.statistics import choices, scaled, turned
+from selfpref.statistics import choices, scaled
 from selfpref.statistics.judged import bias
 from selfpref.studies.wataoka.pairs import excess_table
 
@@ -101,8 +101,8 @@ def test_the_numbers_are_those_of_the_studies():
         assert shown == pytest.approx([row.eo, row.eo_lo, row.eo_hi], abs=1e-6)
         assert card["no_preference"]["value"] == pytest.approx(row.eo_no_preference, abs=1e-6)
         assert card["towards"][row.judge]["value"] == card["equal_opportunity"]["value"]
-    rows = turned.from_pairs(data, data.pairs, turned.HUMAN)
-    fitted, _ = scaled.of_pairs(data, data.pairs, turned.HUMAN)
+    rows = choices.from_pairs(data, data.pairs, choices.HUMAN)
+    fitted, _ = scaled.of_pairs(data, data.pairs, choices.HUMAN)
     assert all(row["n"] for row in fitted)
     for row in (*choices.of_judges(rows), *fitted):
         if row["statistic"] in ("gold_gap", "harmful", "legitimate", "regression_scaled"):

@@ -1,4 +1,4 @@
-"""Equal opportunity and demographic parity: the paper's numbers and the laws of the definitions."""
+"""EO, parity, excess and another person in the judge's place: by hand and where truth is known."""
 
 import numpy as np
 import pandas as pd
@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from selfpref.statistics.bias import (
+    CELLS,
     FEW,
     cell_weights,
     demographic_parity_interval,
@@ -15,9 +16,16 @@ from selfpref.statistics.bias import (
     excess,
     excess_intervals,
     human_sides,
+    stacked_cells,
     too_few,
 )
 from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.no_preference import (
+    against_votes,
+    beyond_majority,
+    beyond_no_preference,
+    vote_cells,
+)
 
 # Fig. 2 of the paper, GPT-4.
 PRINTED = [1852, 108, 160, 118]
@@ -26,44 +34,31 @@ outcomes = st.lists(
 ).filter(lambda rows: {human for human, _ in rows} == {0.0, 1.0})
 
 
-def rows(pairs):
-    return pd.DataFrame(pairs, columns=["human", "decision"], dtype=float)
+def cells_of(pairs, human_ties="drop", judge_ties="drop"):
+    rows = pd.DataFrame(pairs, columns=["human", "decision"], dtype=float)
+    return cell_weights(rows, human_ties, judge_ties).sum(axis=0)
 
 
-def bias(pairs, human_ties="drop", judge_ties="drop"):
-    return equal_opportunity(cell_weights(rows(pairs), human_ties, judge_ties).sum(axis=0))
+def pairs_of(counts):
+    """Each pair a row of cells and a cluster of its own."""
+    cells = np.repeat(np.eye(4), counts, axis=0)
+    return cells, np.arange(len(cells))
 
 
 def test_the_papers_counts_give_its_numbers():
     assert equal_opportunity(PRINTED).round(3) == 0.520
-    cells = np.repeat(np.eye(4), PRINTED, axis=0)
-    found = demographic_parity_interval(cells, np.arange(len(cells)), 0.95)
-    assert round(found.value, 3) == 0.798
+    assert round(demographic_parity_interval(*pairs_of(PRINTED), 0.95).value, 3) == 0.798
 
 
 @given(outcomes)
-def test_a_judge_that_copies_the_human_is_perfect_on_both_sides(pairs):
-    cells = cell_weights(rows([(human, human) for human, _ in pairs]), "drop", "drop").sum(axis=0)
-    # It agrees wherever it decides: TPR = TNR = 1, so EO is 0.
-    assert equal_opportunity(cells) == 0
-    assert cells[1] == cells[2] == 0
-
-
-@given(outcomes)
-def test_a_judge_that_always_picks_itself_has_the_bias_one(pairs):
-    assert bias([(human, 1.0) for human, _ in pairs]) == 1
-
-
-@given(outcomes)
-def test_bias_lies_between_minus_one_and_one_and_turns_with_the_sides(pairs):
-    value = bias(pairs)
+def test_the_laws_of_the_definition(pairs):
+    value = equal_opportunity(cells_of(pairs))
     assert -1 <= value <= 1
+    # It turns with the sides; is 1 of a judge that always picks itself, 0 of one that copies.
     turned = [(1 - human, 1 - decision) for human, decision in pairs]
-    assert bias(turned) == pytest.approx(-value)
-
-
-def test_one_sided_humans_leave_the_bias_undefined():
-    assert np.isnan(bias([(1.0, 1.0), (1.0, 0.0)]))
+    assert equal_opportunity(cells_of(turned)) == pytest.approx(-value)
+    assert equal_opportunity(cells_of([(human, 1.0) for human, _ in pairs])) == 1
+    assert equal_opportunity(cells_of([(human, human) for human, _ in pairs])) == 0
 
 
 @pytest.mark.parametrize(
@@ -76,43 +71,22 @@ def test_one_sided_humans_leave_the_bias_undefined():
     ],
 )
 def test_ties_are_dropped_or_count_half(human_ties, judge_ties, cells):
-    pairs = rows([(1, 1), (0.5, 1), (1, 0.5), (0.5, 0.5), (np.nan, 1), (1, np.nan)])
-    assert cell_weights(pairs, human_ties, judge_ties).sum(axis=0).tolist() == cells
+    pairs = [(1, 1), (0.5, 1), (1, 0.5), (0.5, 0.5), (np.nan, 1), (1, np.nan)]
+    assert cells_of(pairs, human_ties, judge_ties).tolist() == cells
 
 
-def pairs_of(counts):
-    """Each pair a row of cells and a cluster of its own."""
-    cells = np.repeat(np.eye(4), counts, axis=0)
-    return cells, np.arange(len(cells))
-
-
-def test_an_eo_of_one_has_a_width_and_is_too_few_on_six_pairs():
-    cells, prompts = pairs_of([100, 0, 6, 0])
-    found = equal_opportunity_interval(cells, prompts, ClusterBootstrap(200))
-    assert (found.value, found.hi) == (1, 1)
+def test_an_eo_of_few_pairs_has_newcombes_interval_and_others_their_bootstrap():
+    boot = ClusterBootstrap(200, seed=2)
+    found = equal_opportunity_interval(*pairs_of([100, 0, 6, 0]), boot)
     # Newcombe's method 10 on 100 of 100 and 0 of 6, by hand from Wilson's 0.963 and 0.390.
-    assert found.lo == pytest.approx(1 - np.hypot(1 - 0.96301, 0.39033), abs=1e-4)
-    assert too_few(cells.sum(axis=0))
-
-
-def test_an_eo_whose_shares_vary_keeps_its_bootstrap():
-    cells, prompts = pairs_of([30, 5, 12, 6])
-    bootstrap = ClusterBootstrap(300, seed=2)
-    found = equal_opportunity_interval(cells, prompts, bootstrap, "j")
-    assert found == bootstrap.estimate(cells, prompts, equal_opportunity, "j")
-
-
-@pytest.mark.parametrize(("right", "small"), [(2 / 29, 29), (0.05, 40)])
-def test_of_few_events_the_interval_covers_its_level_at_least(rng, right, small):
-    truth, hits = 0.97 - right, []
-    for _ in range(300):
-        own, other = rng.random(186) < 0.97, rng.random(small) < right
-        counts = [own.sum(), (~own).sum(), (~other).sum(), other.sum()]
-        if min(counts) < 5:
-            found = equal_opportunity_interval(*pairs_of(counts), ClusterBootstrap(100, seed=1))
-            hits.append(found.lo <= truth <= found.hi)
-    assert len(hits) > 200
-    assert np.mean(hits) >= 0.93
+    wanted = (1, 1 - np.hypot(1 - 0.96301, 0.39033), 1)
+    assert found[:3] == pytest.approx(wanted, abs=1e-4)
+    many = pairs_of([30, 5, 12, 6])
+    assert equal_opportunity_interval(*many, boot, "j") == boot.estimate(
+        *many, equal_opportunity, "j"
+    )
+    # Without one human side there is neither value nor interval.
+    assert np.isnan(equal_opportunity_interval(*pairs_of([3, 2, 0, 0]), boot)[:3]).all()
 
 
 def test_an_excess_of_few_events_covers_more_than_its_bootstrap(rng):
@@ -124,22 +98,11 @@ def test_an_excess_of_few_events_covers_more_than_its_bootstrap(rng):
         cells = np.stack([np.eye(4)[2 * sides + (sides == won)] for won in agrees], axis=1)
         bootstrap = ClusterBootstrap(400, seed=1)
         found, _ = excess_intervals(cells, np.arange(203), bootstrap)
-        plain = bootstrap.estimate(cells, np.arange(203), excess)
+        plain, _ = bootstrap.estimates(cells, np.arange(203), excess)
         assert found.value == pytest.approx(plain.value)
         hits.append([one.lo <= 0.27 <= one.hi for one in (found, plain)])
     mended, plainly = np.mean(hits, axis=0)
     assert mended >= 0.92 > plainly
-
-
-def test_an_eo_without_one_human_side_has_neither_value_nor_interval():
-    found = equal_opportunity_interval(*pairs_of([3, 2, 0, 0]), ClusterBootstrap(50))
-    assert np.isnan([found.value, found.lo, found.hi]).all()
-
-
-def test_parity_of_a_judge_that_always_picks_itself_has_a_width():
-    found = demographic_parity_interval(*pairs_of([20, 0, 10, 0]), 0.95)
-    assert (found.value, found.hi) == (1, 1)
-    assert found.lo == pytest.approx(2 * 30 / (30 + 1.959964**2) - 1, abs=1e-6)
 
 
 @pytest.mark.parametrize(("counts", "few"), [([9, 1, 4, 6], False), ([400, 2, 5, 4], True)])
@@ -147,3 +110,95 @@ def test_too_few_is_fewer_than_ten_on_one_human_side(counts, few):
     assert FEW == 10
     assert human_sides(counts).tolist() == [sum(counts[:2]), sum(counts[2:])]
     assert too_few(counts) == few
+
+
+def facing_rows(**decisions):
+    """Pairs with j's responses, one column of decisions a judge; the human decides `human`."""
+    human = decisions.pop("human")
+    rows = [
+        (f"i{n}", f"c{n}", "o", judge, float(wanted), values[n])
+        for judge, values in decisions.items()
+        for n, wanted in enumerate(human)
+    ]
+    columns = ["item_id", "cluster", "opponent", "judge", "human", "decision"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def bias_excess(rows, variant):
+    cells, _ = stacked_cells(rows, "j", variant, "drop", "drop")
+    return float(excess(cells.sum(axis=0))[0]), int((cells[:, 0].sum(axis=1) > 0).sum())
+
+
+def test_excess_on_own_common_and_all_pairs():
+    rows = facing_rows(
+        human=[1, 1, 0, 0],
+        j=[1, 1, 1, 0.5],  # EO 1 on the three pairs that it decides
+        k=[1, 0.5, 0, 1],  # EO 1 - 1/2 on its own three
+        m=[1, 1, 0, 0],  # EO 0
+    )
+    assert bias_excess(rows, "own") == (1 - (0.5 + 0) / 2, 3)
+    # Pairs 0 and 2 are those that all judges decide: j picks itself, k and m copy the human.
+    assert bias_excess(rows, "common") == (1 - (0 + 0) / 2, 2)
+    j, k = 1 - 0.25, 0.75 - 0.5
+    assert bias_excess(rows, "half-ties") == (pytest.approx(j - k / 2), 4)
+    assert np.isnan(bias_excess(rows.query("judge == 'j'"), "own")[0])
+
+
+def test_a_judge_of_a_few_pairs_hides_nobody_s_excess():
+    enough = facing_rows(human=[1] * 10 + [0] * 10, j=[1] * 20, k=[1] * 10 + [0] * 10)
+    sample = facing_rows(human=[1, 0], m=[1, 1])
+    for variant in ("own", "common", "half-ties"):
+        assert bias_excess(pd.concat([enough, sample]), variant) == (1.0, 20)
+    # Where no other judge has enough, all enter, and the value is marked as too few.
+    fewer = enough.query("judge == 'j' or cluster in ('c0', 'c10')")
+    assert bias_excess(pd.concat([fewer, sample]), "own") == (1 - (0 + 1) / 2, 20)
+
+
+def test_ordered_pairs_of_votes_counted_by_hand():
+    given = {"two": [1, 0], "three": [1, 1, 0], "alone": [1], "tied": [1, 0.5, 1]}
+    rows = [(name, vote) for name, votes in given.items() for vote in votes]
+    votes = pd.DataFrame(rows, columns=["pair", "vote"])
+    found = vote_cells(votes, ["pair"], "drop").set_index("pair")
+    assert found["votes"].to_dict() == {"three": 3, "tied": 2, "two": 2}
+    assert found.loc["two", CELLS].tolist() == [0, 0.5, 0.5, 0]
+    # Of six ordered pairs of votes two agree on own, and each disagreement stands twice.
+    assert found.loc["three", CELLS].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
+    assert found.loc["tied", CELLS].tolist() == [1, 0, 0, 0]
+    # A tied vote counts half where it is not dropped: of three pairs of votes two are half.
+    half = vote_cells(votes, ["pair"], "half").set_index("pair").loc["tied"]
+    assert half[["share", *CELLS]].tolist() == pytest.approx([5 / 6, 2 / 3, 1 / 6, 1 / 6, 0])
+
+
+def drawn(rng, a, b, pairs):
+    """Preferences from Beta(a, b), and cells of two to four votes on each pair."""
+    p, voted = rng.beta(a, b, pairs), rng.integers(2, 5, pairs)
+    pair = np.arange(pairs).repeat(voted)
+    votes = (rng.random(len(pair)) < p[pair]).astype(float)
+    return p, vote_cells(pd.DataFrame({"pair": pair, "vote": votes}), ["pair"], "drop")
+
+
+@pytest.mark.parametrize(("a", "b"), [(4, 1), (1, 3), (2, 2), (0.5, 0.2), (40, 10)])
+def test_known_distributions_of_preference_are_recovered(rng, a, b):
+    p, cells = drawn(rng, a, b, 60_000)
+    person, follows, more = beyond_majority(cells[CELLS].sum().to_numpy())
+    # Of Beta(a, b): E[p] and E[p^2].
+    mean, square = a / (a + b), a * (a + 1) / ((a + b) * (a + b + 1))
+    truth = square / mean - (1 - 2 * mean + square) / (1 - mean)
+    assert person == pytest.approx(truth, abs=0.015)
+    # A judge that follows the majority of all people.
+    own = p > 0.5
+    wanted = p[own].sum() / p.sum() - (1 - p)[~own].sum() / (1 - p).sum()
+    assert follows == pytest.approx(wanted, abs=0.02)
+    assert more == pytest.approx(follows - person)
+
+
+@pytest.mark.parametrize(("a", "b", "bonus"), [(4, 1, 0.0), (2, 2, 0.3)])
+def test_a_judge_shows_beyond_people_what_it_adds(rng, a, b, bonus):
+    p, pairs = drawn(rng, a, b, 40_000)
+    taste = np.clip(p + bonus, 0, 1)
+    pairs["decision"] = (rng.random(len(p)) < taste).astype(float)
+    found = beyond_no_preference(against_votes(pairs).sum(axis=0))
+    person, shown = (
+        (p * of).sum() / p.sum() - ((1 - p) * (1 - of)).sum() / (1 - p).sum() for of in (p, taste)
+    )
+    assert found == pytest.approx([person, shown, shown - person], abs=0.02)

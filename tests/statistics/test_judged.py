@@ -1,14 +1,25 @@
-"""What judged pairs say of every judge: EO towards every responder, agreement, position, panels."""
+"""Judged pairs: orders, ties, failures, votes; and what they say of every judge."""
 
+import doctest
 import itertools
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import SETTINGS
 from judged_sets import data_set, said
 
 from selfpref import tables
+from selfpref.statistics import bias as formulas
 from selfpref.statistics import judged
+from selfpref.statistics.bias import (
+    TIED,
+    human_votes,
+    judge_scores,
+    judged_pairs,
+    oriented_votes,
+    pairs_with,
+)
 from selfpref.statistics.judged import (
     Judged,
     agreement_with_human,
@@ -20,6 +31,104 @@ from selfpref.statistics.judged import (
     position,
     position_counts,
 )
+
+
+def verdicts(*rows):
+    """Rows (candidates, choice or probabilities[, changes]) of judge j on item 1."""
+    made = []
+    for candidates, given, *changes in rows:
+        soft = isinstance(given, list)
+        top = None if soft else given
+        if soft:
+            top = "tie" if given[0] == given[1] else candidates[given[0] < given[1]]
+        row = {"item_id": "1", "judge": "j", "task": "preference", "candidates": list(candidates)}
+        row |= {"order_known": True, "repeat": 0, "mass": None, "choice": top}
+        row |= {"probabilities": given if soft else None, "status": "ok" if top else "unparsable"}
+        made.append(row | (changes[0] if changes else {}))
+    return pd.DataFrame(made)
+
+
+def labels(*rows):
+    columns = ["item_id", "responder_a", "responder_b", "annotator", "label"]
+    return pd.DataFrame(
+        [("1", *row[:2], f"p{n}", row[2]) for n, row in enumerate(rows)], None, columns
+    )
+
+
+ITEMS = pd.DataFrame({"item_id": ["1"], "cluster": ["c"], "metadata": ['{"turn": 2, "turns": 2}']})
+VOTED = labels(("a", "b", "a"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "score"),
+    [
+        # Eq. 3, averaged over both orders.
+        ([("ab", [0.6, 0.2]), ("ba", [0.3, 0.4])], (0.75 + 4 / 7) / 2),
+        # Repeats are averaged within an order first.
+        ([("ab", "a"), ("ab", "b", {"repeat": 1}), ("ba", "a")], (0.5 + 1) / 2),
+        # A choice is one, a tie one half.
+        ([("ab", "a"), ("ba", "a")], 1),
+        ([("ab", "tie"), ("ba", "b")], 0.25),
+        # Half an average is no score.
+        ([("ab", "a"), ("ba", None)], np.nan),
+    ],
+)
+def test_a_score_is_of_all_orders(rows, score):
+    # Other tasks, and more candidates, are no pairs.
+    others = [("ab", "a", {"task": "recognition"}), ("abc", "a")]
+    found = judge_scores(verdicts(*rows, *others))
+    assert found["score"].tolist() == pytest.approx([score], nan_ok=True)
+    assert found["status"].tolist() == ["unparsable" if np.isnan(score) else "ok"]
+
+
+def test_the_majority_of_votes_in_either_orientation():
+    for votes, told in ((("aba", "bab", "abb", "abt"), [1.0, 1]), (("aba", "baa"), [0.5, 0])):
+        rows = [(one, two, {"t": "tie"}.get(label, label)) for one, two, label in votes]
+        assert human_votes(labels(*rows))[["human", "margin"]].values.tolist() == [told]
+
+
+def test_pairs_meet_on_the_unordered_pair_and_are_turned():
+    found = judged_pairs(ITEMS, labels(("b", "a", "a")), verdicts(("ab", "b")))
+    assert found[["human", "decision"]].values.tolist() == [[0.0, 0.0]]
+    own = pairs_with(found, "b").iloc[0]
+    assert (own["human"], own["decision"], own["opponent"], own["margin"]) == (1, 1, "a", 1)
+    for votes in (labels(("a", "c", "a")), tables.empty("labels")):
+        assert judged_pairs(ITEMS, votes, verdicts(("ab", "b")))["human"].isna().tolist() == [True]
+    assert oriented_votes(tables.empty("labels"))["vote"].dtype == float
+
+
+def test_the_threshold_makes_a_band_of_ties_and_turns_can_be_left_out():
+    asked = (ITEMS, VOTED, verdicts(("ab", [0.6, 0.4])))
+    for threshold, decision in ((0.5, 1.0), (0.7, 0.5)):
+        assert judged_pairs(*asked, threshold=threshold)["decision"].tolist() == [decision]
+    for turns, kept in (("all", 1), ("first", 0), ("second", 1)):
+        assert len(judged_pairs(*asked, turns=turns)) == kept
+
+
+WHOLE = {"mass": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "decisions"),
+    [
+        # C has .4 of each verdict, more than A's .35: only its residue decides today.
+        ([("ab", [0.35, 0.25], WHOLE), ("ba", [0.25, 0.35], WHOLE)], (1, 0.5, 1)),
+        # C leads in one order, and A does in the mean.
+        ([("ab", [0.35, 0.25], WHOLE), ("ba", [0.05, 0.9], WHOLE)], (1, 1, 1)),
+        # The order decides, once more firmly.
+        ([("ab", [0.9, 0.1], WHOLE), ("ba", [0.6, 0.4], WHOLE)], (1, 1, 0.5)),
+        # Without a label for a tie nothing is left over.
+        ([("ab", [0.4, 0.2], {"mass": 0.6})], (1, 1, 1)),
+        ([("ab", "tie"), ("ba", "a")], (1, 0.5, 1)),
+        ([("ab", "a"), ("ba", "b")], (0.5, 0.5, 0.5)),
+        # A pair without a verdict is no tie.
+        ([("ab", "tie"), ("ba", None)], (np.nan, np.nan, np.nan)),
+    ],
+)
+def test_a_judges_tie_has_three_readings(rows, decisions):
+    found = [judged_pairs(ITEMS, VOTED, verdicts(*rows), judge_tie=name) for name in TIED]
+    assert [one["decision"].item() for one in found] == pytest.approx(decisions, nan_ok=True)
+
 
 # Whose response the human and the judge j choose, of each pair, and how often.
 CHOICES = {
@@ -37,8 +146,9 @@ def data():
         for _ in range(times)
     ]
     votes = [(n, a, b, human) for n, (a, b, human, _) in enumerate(rows)]
-    verdicts = [(n, "j", a, b, choice) for n, (a, b, _, choice) in enumerate(rows)]
-    return data_set(votes=votes, verdicts=verdicts)
+    return data_set(
+        votes=votes, verdicts=[(n, "j", a, b, of) for n, (a, b, _, of) in enumerate(rows)]
+    )
 
 
 def test_every_responder_has_a_row_its_author_or_not(data):
@@ -53,145 +163,30 @@ def test_every_responder_has_a_row_its_author_or_not(data):
     assert found["eo"].between(found["eo_lo"], found["eo_hi"]).all()
     (own,) = bias([data]).to_dict("records")
     assert own["eo"] == found.loc["j", "eo"] == pytest.approx(12 / 15 - 11 / 15)
-
-
-def test_agreement_counts_pairs_that_both_decide(data):
-    found = agreement_with_human([data]).iloc[0]
-    assert (found["n"], found["n_dropped"], found["responds"]) == (41, 7, True)
-    assert found["agreement"] == pytest.approx((12 + 11 + 8 + 2) / 41)
-    assert 0 < found["agreement_lo"] < found["agreement"] < found["agreement_hi"] < 1
-
-
-def test_a_judge_that_wrote_nothing_has_no_bias_and_agrees_all_the_same():
-    votes = [(n, "x", "y", human) for n, human in enumerate(["x", "y", "x", "y", "tie"])]
-    choices = enumerate(["x", "x", "y", "y", "x"])
-    alone = data_set(votes=votes, verdicts=[(n, "onlooker", "x", "y", who) for n, who in choices])
-    assert alone.judges == []
-    assert bias([alone]).empty
-    towards = bias_by_judge_and_responder([alone])
-    assert towards[["tp", "fn", "fp", "tn"]].to_numpy().tolist() == [[1, 1, 1, 1]] * 2
-    assert not towards["own"].any()
-    assert agreement_with_human([alone])["agreement"].tolist() == [0.5]
+    agreed = agreement_with_human([data]).iloc[0]
+    assert (agreed["n"], agreed["n_dropped"], agreed["responds"]) == (41, 7, True)
+    assert agreed["agreement"] == pytest.approx((12 + 11 + 8 + 2) / 41)
 
 
 def test_a_verdict_that_failed_is_dropped_and_counted_and_never_a_tie():
-    votes, verdicts = said("me", "you", (12, 0, 0, 12))
-    item, *_ = verdicts[0]
-    lost = [(item, "me", "me", "you", None), *verdicts[1:]]
-    (row,) = bias([data_set(votes=votes, verdicts=lost, changed={"judge_ties": "half"})]).to_dict(
-        "records"
-    )
+    votes, given = said("me", "you", (12, 0, 0, 12))
+    lost = [(given[0][0], "me", "me", "you", None), *given[1:]]
+    row = bias([data_set(votes=votes, verdicts=lost, changed={"judge_ties": "half"})]).iloc[0]
     assert (row["n"], row["n_dropped"], row["tp"]) == (23, 1, 11)
 
 
 def test_another_person_needs_ten_pairs_with_two_votes_on_each_side():
-    votes, verdicts = said("me", "you", (12, 1, 3, 12))
-    once = bias([data_set(votes=votes, verdicts=verdicts)]).iloc[0]
+    votes, given = said("me", "you", (12, 1, 3, 12))
+    once = bias([data_set(votes=votes, verdicts=given)]).iloc[0]
     assert once["no_preference_status"].startswith("fewer than 10 pairs")
     assert pd.isna(once["eo_no_preference"])
     assert once["n_two_votes"] == 0
     twice = [(*vote, who) for vote in votes for who in ("p", "q")]
-    row = bias([data_set(votes=twice, verdicts=verdicts)]).iloc[0]
+    row = bias([data_set(votes=twice, verdicts=given)]).iloc[0]
     # Two people never differ here, so another person shows no bias, and the judge all of its own.
     assert (row["n_two_votes"], row["no_preference_status"]) == (28, "ok")
     assert row["eo_no_preference"] == 0
     assert row["eo_one_vote"] == row["beyond_no_preference"] == pytest.approx(12 / 13 - 12 / 15)
-
-
-def test_position_is_counted_by_hand():
-    verdicts = [
-        *[(1, "j", "a", "b", "a"), (1, "j", "b", "a", "b")],  # always the first: a reversal
-        *[(2, "j", "a", "b", "a"), (2, "j", "b", "a", "a")],  # steady
-        *[(3, "j", "a", "b", "tie"), (3, "j", "b", "a", "b")],  # a flip, no reversal
-        *[(4, "j", "a", "b", None), (4, "j", "b", "a", "b")],  # one order only
-        (5, "j", "a", "b", "b"),
-    ]
-    table = data_set(verdicts=verdicts).tables["verdicts"]
-    table.loc[table["item_id"].eq("set/5"), "order_known"] = False
-    totals = position_counts(table).drop(columns=["item_id", "first", "second", "judge"]).sum()
-    assert totals.to_dict() == {
-        "chose_first": 2 + 1 + 1 + 1,
-        "decided": 2 + 2 + 1 + 1,
-        "flipped": 2,
-        "reversed": 1,
-        "both_orders": 3,
-        "read_first": 3,
-        "read_second": 4,
-    }
-    own = position_counts(table).query("first == 'a' or second == 'a'")
-    assert one_place(own, "a") == one_place(own, "b") == pytest.approx(4 / 7)
-
-
-def test_a_judge_that_always_takes_the_first_has_rates_with_a_width():
-    orders = itertools.product(range(12), (("me", "you"), ("you", "me")))
-    found = position([data_set(verdicts=[(n, "me", *pair, pair[0]) for n, pair in orders])])
-    assert found["pairs"].tolist() == ["all", "own"]
-    assert (found[["first_share", "flip_rate", "reversal_rate"]] == 1).all(axis=None)
-    # Twelve questions are twelve observations: Wilson's lower bound is 12 / (12 + 1.96^2).
-    assert found["first_share_lo"].tolist() == pytest.approx([12 / (12 + 1.959964**2)] * 2)
-    assert (found["first_share_hi"] == 1).all()
-
-
-ITEMS, WRITERS, JUDGES = range(12), ("me", "she", "you"), ("me", "one", "two", "you")
-
-
-def unvoted(*votes, panel=(), without=()):
-    """Both orders alike: `me` chooses itself on all items, others on every other or third one."""
-
-    def chosen(judge, item, pair):
-        if judge == "me":
-            return "me" if "me" in pair else min(pair)
-        return sorted(pair)[item % {"one": 2, "two": 2, "you": 3}[judge] > 0]
-
-    asked = itertools.product(ITEMS, itertools.permutations(WRITERS, 2), JUDGES)
-    verdicts = [
-        (item, judge, *pair, chosen(judge, item, pair))
-        for item, pair, judge in asked
-        if judge not in without
-    ]
-    return data_set("mine", votes, verdicts, changed={"panel": panel})
-
-
-def test_a_judge_without_votes_has_no_bias_and_its_counts_are_0():
-    row = bias([unvoted()]).set_index("judge").loc["me"]
-    assert pd.isna(row["eo"])
-    assert pd.isna(row["dp"])
-    assert (row["n"], row["n_dropped"]) == (0, 0)
-
-
-def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():
-    data = by_panel(unvoted((0, "me", "she", "me"), panel=("one", "two", "you")))
-    labels = data.tables["labels"].set_index(["item_id", "responder_a", "responder_b"])["label"]
-    assert data.name == "mine (panel)"
-    # People voted on this one; `one` and `two` agree on all others, and outvote `you`.
-    assert ("mine/0", "me", "she") not in labels
-    assert len(labels) == len(ITEMS) * 3 - 1
-    assert [labels[f"mine/{item}", "me", "she"] for item in (1, 2)] == ["b", "a"]
-    judges = data.pairs.groupby(["first", "second"])["judge"].agg(set)
-    assert judges["me", "she"] == {"me"}
-    assert judges["me", "you"] == judges["she", "you"] == {"me", "you"}
-    # It chooses itself on the 23 pairs that people left, the panel on 11 of them.
-    row = bias([data]).set_index("judge").loc["me"]
-    assert tuple(row[["tp", "fn", "fp", "tn", "eo"]]) == (11, 0, 12, 0, 1.0)
-
-
-def test_a_panel_of_one_member_abstains_on_its_own_pairs():
-    data = by_panel(unvoted(panel=("you",)))
-    assert set(zip(data.pairs["first"], data.pairs["second"], strict=True)) == {("me", "she")}
-    assert by_panel(unvoted(panel=("you",), without=("you",))) is None
-    assert by_panel(unvoted()) is None
-
-
-@pytest.mark.parametrize(
-    "measure", [bias, bias_by_judge_and_responder, agreement_with_human, position]
-)
-def test_without_rows_there_are_columns(measure):
-    nothing = {name: tables.empty(name) for name in tables.TABLES}
-    for sets in ([], [Judged("set", nothing, SETTINGS)]):
-        found = measure(sets)
-        assert found.empty
-        assert {"dataset", "judge"} <= set(found.columns)
-    assert list(bias([])) == judged.BIAS
 
 
 def test_every_judge_beside_a_person_towards_every_responder():
@@ -203,25 +198,102 @@ def test_every_judge_beside_a_person_towards_every_responder():
         for who, vote in zip("pq", both, strict=True)
     ]
     chosen = {"j": ["j"] * 30 + ["k"] * 3, "m": ["k"] * 11 + ["j"] * 22}
-    orders = (("j", "k"), ("k", "j"))
-    verdicts = [
+    given = [
         (n, judge, *order, choice)
         for judge, choices in chosen.items()
         for n, choice in enumerate(choices)
-        for order in orders
+        for order in (("j", "k"), ("k", "j"))
     ]
-    found = in_place([data_set(votes=votes, verdicts=verdicts)]).set_index(["judge", "responder"])
+    found = in_place([data_set(votes=votes, verdicts=given)]).set_index(["judge", "responder"])
     assert found["own"].to_dict() == {
         (judge, of): judge == of for judge in ("j", "m", judged.MAJORITY) for of in ("j", "k")
     }
     person = 12 / 17 - 11 / 16
-    assert found.loc[("m", "j"), "eo_no_preference"] == pytest.approx(person)
     # m: of 17 votes' worth for j (12 + half of 10) it agrees with 1 + 10 / 2 = 6; and so on.
     one_vote = (1 + 5) / 17 - (0 + 5 - 5) / 16
-    assert found.loc[("m", "j"), "eo_one_vote"] == pytest.approx(one_vote)
-    assert found.loc[("m", "j"), "beyond_no_preference"] == pytest.approx(one_vote - person)
+    shown = found.loc[("m", "j"), list(judged.AGAINST_VOTES)].tolist()
+    assert shown == pytest.approx([person, one_vote, one_vote - person])
     assert found.loc[("m", "k"), "eo_one_vote"] == pytest.approx(-one_vote)
-    own = found.loc[("j", "j"), "beyond_no_preference"]
-    other = found.loc[("j", "k"), "beyond_no_preference"]
-    assert found.loc[("j", "k"), "own_minus"] == pytest.approx(own - other)
-    assert found["own_minus"].notna().sum() == 1
+    own, other = (found.loc[("j", of), "beyond_no_preference"] for of in ("j", "k"))
+    assert found["own_minus"].dropna().to_dict() == {("j", "k"): pytest.approx(own - other)}
+
+
+def test_position_is_counted_by_hand():
+    given = [
+        *[(1, "j", "a", "b", "a"), (1, "j", "b", "a", "b")],  # always the first: a reversal
+        *[(2, "j", "a", "b", "a"), (2, "j", "b", "a", "a")],  # steady
+        *[(3, "j", "a", "b", "tie"), (3, "j", "b", "a", "b")],  # a flip, no reversal
+        *[(4, "j", "a", "b", None), (4, "j", "b", "a", "b")],  # one order only
+        (5, "j", "a", "b", "b"),
+    ]
+    table = data_set(verdicts=given).tables["verdicts"]
+    table.loc[table["item_id"].eq("set/5"), "order_known"] = False
+    counts = position_counts(table)
+    totals = counts.drop(columns=["item_id", "first", "second", "judge"]).sum().to_dict()
+    wanted = {"chose_first": 2 + 1 + 1 + 1, "decided": 2 + 2 + 1 + 1, "flipped": 2, "reversed": 1}
+    assert totals == wanted | {"both_orders": 3, "read_first": 3, "read_second": 4}
+    assert one_place(counts, "a") == one_place(counts, "b") == pytest.approx(4 / 7)
+
+
+def test_a_judge_that_always_takes_the_first_has_rates_with_a_width():
+    orders = itertools.product(range(12), (("me", "you"), ("you", "me")))
+    found = position([data_set(verdicts=[(n, "me", *pair, pair[0]) for n, pair in orders])])
+    assert found["pairs"].tolist() == ["all", "own"]
+    assert (found[["first_share", "flip_rate", "reversal_rate"]] == 1).all(axis=None)
+    # Twelve questions are twelve observations: Wilson's lower bound is 12 / (12 + 1.96^2).
+    assert found["first_share_lo"].tolist() == pytest.approx([12 / (12 + 1.959964**2)] * 2)
+
+
+ITEMS_OF_PANEL, WRITERS, JUDGES = range(12), ("me", "she", "you"), ("me", "one", "two", "you")
+
+
+def unvoted(*votes, panel=(), without=()):
+    """Both orders alike: `me` chooses itself on all items, others on every other or third one."""
+
+    def chosen(judge, item, pair):
+        if judge == "me":
+            return "me" if "me" in pair else min(pair)
+        return sorted(pair)[item % {"one": 2, "two": 2, "you": 3}[judge] > 0]
+
+    given = [
+        (item, judge, *pair, chosen(judge, item, pair))
+        for item, pair, judge in itertools.product(
+            ITEMS_OF_PANEL, itertools.permutations(WRITERS, 2), JUDGES
+        )
+        if judge not in without
+    ]
+    return data_set("mine", votes, given, changed={"panel": panel})
+
+
+def test_the_panel_is_of_judges_that_wrote_neither_response_and_did_not_vote():
+    data = by_panel(unvoted((0, "me", "she", "me"), panel=("one", "two", "you")))
+    told = data.tables["labels"].set_index(["item_id", "responder_a", "responder_b"])["label"]
+    assert data.name == "mine (panel)"
+    # People voted on this one; `one` and `two` agree on all others, and outvote `you`.
+    assert ("mine/0", "me", "she") not in told
+    assert len(told) == len(ITEMS_OF_PANEL) * 3 - 1
+    assert [told[f"mine/{item}", "me", "she"] for item in (1, 2)] == ["b", "a"]
+    judges = data.pairs.groupby(["first", "second"])["judge"].agg(set)
+    assert judges["me", "she"] == {"me"}
+    assert judges["me", "you"] == judges["she", "you"] == {"me", "you"}
+    # It chooses itself on the 23 pairs that people left, the panel on 11 of them.
+    row = bias([data]).set_index("judge").loc["me"]
+    assert tuple(row[["tp", "fn", "fp", "tn", "eo"]]) == (11, 0, 12, 0, 1.0)
+    # Where nobody votes there is no bias.
+    row = bias([unvoted()]).set_index("judge").loc["me"]
+    assert (pd.isna(row["eo"]), row["n"], row["n_dropped"]) == (True, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "measure", [bias, bias_by_judge_and_responder, agreement_with_human, position]
+)
+def test_without_rows_there_are_columns(measure):
+    nothing = {name: tables.empty(name) for name in tables.TABLES}
+    for sets in ([], [Judged("set", nothing, SETTINGS)]):
+        found = measure(sets)
+        assert found.empty
+        assert {"dataset", "judge"} <= set(found.columns)
+
+
+def test_the_examples_of_the_docstrings():
+    assert doctest.testmod(formulas).failed == 0

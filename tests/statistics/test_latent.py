@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from judged_sets import data_set
-from scipy.optimize import approx_fprime
 from scipy.special import expit
 
 from selfpref.statistics import latent
@@ -72,14 +71,6 @@ def test_the_readers_are_told_from_each_other(rng):
     # One judge never ties.
     assert np.exp(log_width[[0, 1, 2, 4]]) == pytest.approx([0.3, 0.2, 0.5, 0.2], abs=0.1)
     assert np.abs(np.diag(terms)).max() < 0.5
-
-
-def test_the_slope_is_that_of_the_likelihood(rng):
-    readings = latent.Readings.of(simulated(rng, items=12))
-    theta = rng.normal(scale=0.4, size=len(readings.free))
-    _, slope = readings.value_and_slope(theta)
-    near = approx_fprime(theta, lambda point: readings.value_and_slope(point)[0], 1e-7)
-    assert slope == pytest.approx(near, abs=0.01)
 
 
 def test_a_placebo_by_one_step_is_near_the_fitted_one(rng):

@@ -1,4 +1,4 @@
-"""The plan of data against the closed form, against the design effect, and against simulation."""
+"""The plan of data against closed forms, and by hand."""
 
 from functools import partial
 
@@ -7,33 +7,29 @@ import pandas as pd
 import pytest
 
 from selfpref.statistics.bias import equal_opportunity
-from selfpref.statistics.bootstrap import clustered_errors
 from selfpref.statistics.choices import parity
 from selfpref.statistics.power import Plan, influence, intraclass, plan
 
-demographic_parity = partial(parity, chance=0.5)
+
+def rows_of(*counts):
+    return np.repeat(np.eye(4), counts, axis=0)
 
 
-def rows_of(tp, fn, fp, tn):
-    return np.repeat(np.eye(4), [tp, fn, fp, tn], axis=0)
-
-
-def test_the_variance_of_equal_opportunity_is_that_of_two_shares():
+def test_the_variance_of_equal_opportunity_and_parity_is_that_of_shares():
     rows = rows_of(30, 10, 12, 28)
-    wanted = 0.75 * 0.25 / 0.5 + 0.7 * 0.3 / 0.5
-    assert np.mean(influence(rows, equal_opportunity) ** 2) == pytest.approx(wanted, rel=1e-5)
-    # 2 P - 1 of a share P.
-    assert np.mean(influence(rows, demographic_parity) ** 2) == pytest.approx(
-        4 * (42 / 80) * (38 / 80), rel=1e-5
-    )
+    for statistic, wanted in (
+        (equal_opportunity, 0.75 * 0.25 / 0.5 + 0.7 * 0.3 / 0.5),
+        # 2 P - 1 of a share P.
+        (partial(parity, chance=0.5), 4 * (42 / 80) * (38 / 80)),
+    ):
+        assert np.mean(influence(rows, statistic) ** 2) == pytest.approx(wanted, rel=1e-5)
 
 
 def test_the_textbook_number_of_rows_for_a_share():
     """To see a share of 0.6 against 0.5 takes (1.96 + 0.84)^2 * 0.25 / 0.01 = 196.2 rows."""
     share = Plan(100, 100, variance=0.25, correlation=0.0, effect=1.0)
     assert share.pairs(0.1) == pytest.approx(196.2, abs=0.1)
-    assert share.pairs(0.05) == pytest.approx(4 * share.pairs(0.1))
-    # With these 100 rows, that many of a bias is seen; with so many rows, 0.1.
+    # With these 100 rows, that many of a bias is seen.
     assert share.pairs(share.detectable()) == pytest.approx(100)
 
 
@@ -47,31 +43,22 @@ def test_the_intraclass_correlation_by_hand(values, correlation):
     assert intraclass(np.array(values, dtype=float), clusters) == correlation
     # Without repeated prompts there is nothing to correct.
     assert intraclass(np.arange(4.0), pd.Series(list("abcd"))) == 0
-    found = plan(rows_of(2, 1, 1, 2), pd.Series(list("abcdef")), equal_opportunity)
-    assert (found.effect, found.prompts) == (1.0, 6)
+
+
+def test_prompts_whose_pairs_are_alike_count_once():
+    once, copied = (
+        plan(
+            np.repeat(rows_of(4, 3, 3, 4), n, axis=0),
+            pd.Series(range(14)).repeat(n),
+            equal_opportunity,
+        )
+        for n in (1, 3)
+    )
+    assert (once.n, once.prompts, once.effect) == (14, 14, 1.0)
+    assert (copied.n, copied.prompts) == (42, 14)
+    assert copied.effect == pytest.approx(1 + (3 - 1) * copied.correlation) == pytest.approx(3)
 
 
 def test_no_plan_where_nothing_varies():
-    assert plan(rows_of(5, 0, 5, 0), pd.Series(range(10)), equal_opportunity) is None
-    assert plan(rows_of(5, 5, 0, 0), pd.Series(range(10)), equal_opportunity) is None
-    assert plan(rows_of(1, 0, 0, 0), pd.Series([1]), equal_opportunity) is None
-
-
-def clustered_votes(rng, share, correlation, prompts, size):
-    """Votes for the own response, alike within a prompt: `[prompts, size]`."""
-    a = share * (1 - correlation) / correlation
-    b = (1 - share) * (1 - correlation) / correlation
-    return rng.random((prompts, size)) < rng.beta(a, b, (prompts, 1))
-
-
-def test_the_plan_agrees_with_errors_robust_to_clusters(rng):
-    votes = clustered_votes(rng, 0.6, 0.3, 2000, 5)
-    clusters = pd.Series(np.repeat(np.arange(2000), 5))
-    rows = np.stack([votes.ravel(), ~votes.ravel()], axis=-1)
-    cells = np.zeros((len(rows), 4))
-    cells[:, :2] = rows
-    found = plan(cells, clusters, demographic_parity)
-    assert found.correlation == pytest.approx(0.3, abs=0.03)
-    sums = np.stack([2 * votes.sum(axis=1) - 5.0, np.full(2000, 5.0)], axis=-1)[:, None]
-    error = float(clustered_errors(sums)[0])
-    assert np.sqrt(found.variance * found.effect / found.n) == pytest.approx(error, rel=0.03)
+    for counts in ((5, 0, 5, 0), (5, 5, 0, 0), (1, 0, 0, 0)):
+        assert plan(rows_of(*counts), pd.Series(range(sum(counts))), equal_opportunity) is None

@@ -17,7 +17,7 @@ from selfpref.card.numbers import Card, chosen, made_by, of_judge, others
 from selfpref.card.rule import REGRESSION, Answer, answer
 from selfpref.formats import judgments
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
-from selfpref.statistics import choices, effects, latent, power, scaled, turned
+from selfpref.statistics import choices, effects, latent, power, scaled
 from selfpref.statistics.bias import names_of, too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.judged import (
@@ -186,13 +186,13 @@ def _sharper(data: Judged, judge: str) -> float:
 
 def _frames(data: Judged) -> dict[str, pd.DataFrame]:
     """Every statistic of every judge, by what it is; `statistics` is a table of `turned`."""
-    rows = turned.from_pairs(data, data.pairs, turned.HUMAN)
+    rows = choices.from_pairs(data, data.pairs, choices.HUMAN)
     several = data.pairs["judge"].nunique() > 1
     regress = several and bool(data.pairs["human"].notna().any())
     why = "nobody voted" if several else choices.ALONE
     tasks: dict[str, Callable[[], Any]] = {
         "gold": lambda: list(choices.of_judges(rows)),
-        "slopes": lambda: list(effects.of_pairs(data, data.pairs, turned.HUMAN)),
+        "slopes": lambda: list(effects.of_pairs(data, data.pairs, choices.HUMAN)),
         "quality": lambda: latent.of_pairs(data)[0],
         "people": lambda: (bias([data]), list(choices.against_people(data))),
         "agreement": partial(agreement_with_human, [data]),
@@ -200,15 +200,15 @@ def _frames(data: Judged) -> dict[str, pd.DataFrame]:
         "towards": partial(bias_by_judge_and_responder, [data]),
     }
     if regress:
-        tasks["regression"] = lambda: scaled.of_pairs(data, data.pairs, turned.HUMAN)[0]
+        tasks["regression"] = lambda: scaled.of_pairs(data, data.pairs, choices.HUMAN)[0]
         tasks["placebo"] = partial(scaled.placebos, data)
     made = at_once(lambda task: task(), [(task,) for task in tasks.values()])
-    none = [turned.told(rows.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
+    none = [choices.told(rows.row(judge, REGRESSION), why, 0, 0) for judge in data.judges]
     found = {"regression": none, "placebo": pd.DataFrame(columns=scaled.PLACEBO)}
     found |= dict(zip(tasks, made, strict=True))
     found["bias"], people = found.pop("people")
     long = [people, *(found.pop(name) for name in ("gold", "slopes", "regression", "quality"))]
-    statistics = turned.table([row for part in long for row in part])
+    statistics = choices.table([row for part in long for row in part])
     return {**found, "statistics": statistics, "needed": power.needed(rows)}
 
 

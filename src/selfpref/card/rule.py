@@ -110,7 +110,7 @@ def answer(
 
     Args:
         judge: Who.
-        statistics: Its rows, by statistic, in the columns of `turned.LONG`.
+        statistics: Its rows, by statistic, in the columns of `choices.LONG`.
         placebo: Its rows of the model with a scale for each judge.
         person: EO of another person in its place.
         sharper: By how much it agrees with single votes more often than another person does.

@@ -14,11 +14,11 @@ from selfpref.params.section import Natural, Section, Share, Slug
 
 
 class Bootstrap(Section):
-    """Cluster bootstrap: number of resamples, coverage, and kind of interval."""
+    """Cluster bootstrap: number of resamples, coverage, and how bounds are taken."""
 
     resamples: Annotated[int, Field(ge=100, le=1_000_000)]
     level: Annotated[float, Field(gt=0, lt=1)]
-    method: Literal["percentile", "bca"]
+    method: Literal["percentile"]
 
 
 class Wataoka(Section):

@@ -57,7 +57,7 @@ does not enter where others have enough, so that one that read a sample hides no
 This is not the human-conditioned regression coefficient of Spiliopoulou et al. (2508.06709).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -76,28 +76,26 @@ from selfpref.statistics.bootstrap import (
 )
 from selfpref.statistics.regression import pearson
 from selfpref.statistics.shares import difference, share_interval
-from selfpref.tables import release
 from selfpref.tables.schemas import TIE
 
 Turns = Literal["all", "first", "second"]
 Scale = Literal["log-perplexity", "perplexity"]
 JudgeTie = Literal["exact", "label-c", "orders-disagree"]
+Ties = Literal["drop", "half"]
+Variant = Literal["own", "common", "half-ties"]
+VARIANTS: tuple[Variant, ...] = ("own", "common", "half-ties")
 # By reading of a judge's tie, the column of the pairs that it ties beside those without a winner.
-TIED: dict[JudgeTie, str | None] = {
-    "exact": None,
-    "label-c": "says_tie",
-    "orders-disagree": "disagrees",
-}
-FLAGS = [column for column in TIED.values() if column is not None]
+FLAGS = ["says_tie", "disagrees"]
+TIED: dict[JudgeTie, str] = {"exact": "", "label-c": FLAGS[0], "orders-disagree": FLAGS[1]}
 PAIR = ["item_id", "first", "second"]
+PAIRS = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", *FLAGS, "status"]
+# What a column says for `first` and for `second` adds up to this.
+BOTH_SIDES = {"human": 1, "score": 1, "decision": 1, "vote": 1, "margin": 0}
 CELLS = ["tp", "fn", "fp", "tn"]
 # Pairs that each human side has to have.
 FEW = 10
 # Pairs of a cell below which a bootstrap of EO is too narrow.
 SMALL = 5
-Ties = Literal["drop", "half"]
-Variant = Literal["own", "common", "half-ties"]
-VARIANTS: tuple[Variant, ...] = ("own", "common", "half-ties")
 
 
 def names_of(*columns: pd.Series) -> list[str]:
@@ -109,6 +107,25 @@ def names_of(*columns: pd.Series) -> list[str]:
     return sorted(set[str]().union(*(column.unique() for column in columns)))
 
 
+def by_judge(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of one judge after the other."""
+    for judge in names_of(rows["judge"]):
+        yield judge, rows[rows["judge"].eq(judge)]
+
+
+def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Which verdicts have two candidates, `[rows]`."""
+    lists = pyarrow.Array.from_pandas(verdicts["candidates"], type=pyarrow.list_(pyarrow.string()))
+    found: npt.NDArray[np.bool_] = np.asarray(compute.list_value_length(lists)) == 2
+    return found
+
+
+def both(column: pd.Series, kind: pyarrow.DataType) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
+    """The first and the second values of lists of two, `[rows]` each; null where no list is."""
+    lists = pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
+    return [compute.list_element(lists, place) for place in (0, 1)]
+
+
 def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Score of each single verdict, for the responder whose name sorts first.
 
@@ -116,64 +133,35 @@ def verdict_scores(verdicts: pd.DataFrame) -> pd.DataFrame:
         verdicts: The verdicts table; rows of the task `preference` with two candidates are used.
 
     Returns:
-        `item_id, judge, first, second, repeat`, `presented` (`first`, `second` or null: whose
-        response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `tie` (the share
-        of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok),
-        `status`.
+        `item_id, judge, repeat, status`, `first, second`, `presented` (`first`, `second` or null:
+        whose response the judge read first), `score` (for `first`, 0..1, NaN unless ok), `tie` (the
+        share of the label for a tie, 0..1; 1 or 0 where only the choice is known; NaN unless ok).
     """
-    used = of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()
-    rows = verdicts if used.all() else verdicts[used]
+    rows = verdicts[of_two(verdicts) & verdicts["task"].eq("preference").to_numpy()]
     one, two = (
         pd.Series(pd.array(names, dtype="str"), index=rows.index)
         for names in both(rows["candidates"], pyarrow.string())
     )
-    swapped = (one > two).to_numpy()
-    read_first = pyarrow.array(["first", "second"]).take(pyarrow.array(swapped.astype("int8")))
-    presented = pd.Series(pd.array(read_first, dtype="str"), index=rows.index)
-    hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     p, q = (
         share.to_numpy(zero_copy_only=False)
         for share in both(rows["probabilities"], pyarrow.float64())
     )
-    total = p + q
-    soft = np.divide(p, total, out=np.full(len(rows), np.nan), where=total > 0)
-    score = np.where(np.isnan(total), hard, soft)
-    score = np.where(rows["status"].eq("ok"), np.where(swapped, 1 - score, score), np.nan)
+    swapped, ok = one > two, rows["status"].eq("ok")
+    hard = np.select([rows["choice"].eq(one), rows["choice"].eq(two)], [1.0, 0.0], 0.5)
     mass = rows["mass"].to_numpy(dtype=float)
-    # What the two responses leave of the mass is the tie's.
-    left = np.divide(mass - total, mass, out=np.full(len(rows), np.nan), where=mass > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        score = np.where(np.isnan(p + q), hard, p / (p + q))
+        # What the two responses leave of the mass is the tie's.
+        left = np.where(mass > 0, (mass - (p + q)) / mass, np.nan)
     tie = np.where(np.isnan(left), rows["choice"].eq(TIE), np.clip(left, 0, 1))
-    return pd.DataFrame(
-        {
-            "item_id": rows["item_id"],
-            "judge": rows["judge"],
-            "first": one.where(~swapped, two),
-            "second": two.where(~swapped, one),
-            "repeat": rows["repeat"],
-            "presented": presented.where(rows["order_known"]),
-            "score": score,
-            "tie": np.where(rows["status"].eq("ok"), tie, np.nan),
-            "status": rows["status"],
-        }
+    presented = pd.Series("first", rows.index, dtype="str").mask(swapped, "second")
+    return rows[["item_id", "judge", "repeat", "status"]].assign(
+        first=one.where(~swapped, two),
+        second=two.where(~swapped, one),
+        presented=presented.where(rows["order_known"]),
+        score=np.where(ok, np.where(swapped, 1 - score, score), np.nan),
+        tie=np.where(ok, tie, np.nan),
     )
-
-
-def _lists(column: pd.Series, kind: pyarrow.DataType) -> pyarrow.Array | pyarrow.ChunkedArray:
-    """A column of lists, Python's or Arrow's, as Arrow's: a tenth of the memory."""
-    return pyarrow.Array.from_pandas(column, type=pyarrow.list_(kind))
-
-
-def of_two(verdicts: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Which verdicts have two candidates, `[rows]`."""
-    lengths = compute.list_value_length(_lists(verdicts["candidates"], pyarrow.string()))
-    found: npt.NDArray[np.bool_] = compute.equal(lengths, 2).to_numpy(zero_copy_only=False)
-    return found
-
-
-def both(column: pd.Series, kind: pyarrow.DataType) -> list[pyarrow.Array | pyarrow.ChunkedArray]:
-    """The first and the second values of lists of two, `[rows]` each; null where no list is."""
-    lists = _lists(column, kind)
-    return [compute.list_element(lists, place) for place in (0, 1)]
 
 
 def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -192,27 +180,20 @@ def judge_scores(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame
     """
     single = verdict_scores(verdicts)
     single["presented"] = single["presented"].fillna("unknown")
-    pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
     single["won"] = single["score"] * (1 - single["tie"])
-    orders = single.groupby([*pair, "presented"], as_index=False)[shares].mean(skipna=False)
+    pair, shares = [*PAIR, "judge"], ["score", "tie", "won"]
+    orders = single.groupby([*pair, "presented"])[shares].mean(skipna=False)
     orders["named"] = decide(orders["score"].to_numpy(dtype=float), threshold)
-    grouped = orders.groupby(pair, as_index=False)
-    scores = grouped[shares].mean(skipna=False)
-    names = [grouped["named"].agg(bound)["named"] for bound in ("min", "max")]
+    grouped = orders.groupby(pair)
+    scores, named = grouped[shares].mean(skipna=False), grouped["named"].agg(["min", "max"])
     tie, won = scores["tie"], scores["won"]
-    scores["says_tie"] = tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))
-    scores["disagrees"] = scores["score"].notna() & names[0].eq(0) & names[1].eq(1)
-    scores = scores[[*pair, "score", *FLAGS]]
-    failed = single[single["status"].ne("ok")].drop_duplicates(pair)[[*pair, "status"]]
-    merged = scores.merge(failed, on=pair, how="left")
-    return merged.assign(status=merged["status"].fillna("ok"))
-
-
-def by_judge(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of one judge after the other: a step over all of them takes most of the memory."""
-    for judge in names_of(rows["judge"]):
-        yield judge, rows[rows["judge"].eq(judge)]
-        release()
+    failed = single[single["status"].ne("ok")].groupby(pair)["status"].first()
+    found = scores[["score"]].assign(
+        says_tie=tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won)),
+        disagrees=scores["score"].notna() & named["min"].eq(0) & named["max"].eq(1),
+        status=failed.reindex(scores.index).fillna("ok"),
+    )
+    return found.reset_index()
 
 
 def decide(scores: Floats, threshold: float) -> Floats:
@@ -231,9 +212,9 @@ def judge_decisions(pairs: pd.DataFrame, threshold: float, judge_tie: JudgeTie) 
         threshold: As in `decide`.
         judge_tie: The reading.
     """
-    found, tied = decide(pairs["score"].to_numpy(dtype=float), threshold), TIED[judge_tie]
-    if tied is not None:
-        found[pairs[tied].to_numpy(dtype=bool) & ~np.isnan(found)] = 0.5
+    found = decide(pairs["score"].to_numpy(dtype=float), threshold)
+    if column := TIED[judge_tie]:
+        found[pairs[column].to_numpy(dtype=bool) & ~np.isnan(found)] = 0.5
     return found
 
 
@@ -244,19 +225,16 @@ def oriented_votes(labels: pd.DataFrame) -> pd.DataFrame:
         labels: The labels table, in either orientation of each pair.
 
     Returns:
-        `item_id, first, second, annotator, vote` (1 for `first`, 0 for `second`, 1/2 for a tie).
+        `item_id, annotator, first, second, vote` (1 for `first`, 0 for `second`, 1/2 for a tie).
     """
-    swapped = labels["responder_a"] > labels["responder_b"]
+    one, two = labels["responder_a"], labels["responder_b"]
+    swapped = one > two
     # Without any vote the column would stay one of texts.
     vote = labels["label"].map({"a": 1.0, "b": 0.0, TIE: 0.5}).astype(float)
-    return pd.DataFrame(
-        {
-            "item_id": labels["item_id"],
-            "first": labels["responder_a"].where(~swapped, labels["responder_b"]),
-            "second": labels["responder_b"].where(~swapped, labels["responder_a"]),
-            "annotator": labels["annotator"],
-            "vote": vote.where(~swapped, 1 - vote),
-        }
+    return labels[["item_id", "annotator"]].assign(
+        first=one.where(~swapped, two),
+        second=two.where(~swapped, one),
+        vote=vote.where(~swapped, 1 - vote),
     )
 
 
@@ -280,7 +258,6 @@ def judged_pairs(
     items: pd.DataFrame,
     labels: pd.DataFrame,
     verdicts: pd.DataFrame,
-    *,
     threshold: float = 0.5,
     judge_tie: JudgeTie = "exact",
     turns: Turns = "all",
@@ -297,29 +274,15 @@ def judged_pairs(
         turns: Which turns of multi-turn dialogues to keep.
 
     Returns:
-        `item_id, first, second, judge, cluster, human, margin, score, decision, says_tie,
-        disagrees, status`. `human` and `decision` are 1 for `first`, 0 for `second`, 1/2 for a
+        The columns `PAIRS`. `human` and `decision` are 1 for `first`, 0 for `second`, 1/2 for a
         tie, NaN where there is none.
     """
-    votes = human_votes(labels)
     if turns != "all":
         items = items[turn(items).eq({"first": "1", "second": "2"}[turns])]
-    parts = [verdicts.iloc[:0], *(rows for _, rows in by_judge(verdicts))]
-    pairs = pd.concat(
-        [
-            judge_scores(rows, threshold)
-            .merge(votes, on=PAIR, how="left")
-            .merge(items[["item_id", "cluster"]], on="item_id", how="inner")
-            for rows in parts
-        ]
-    )
-    decision = judge_decisions(pairs, threshold, judge_tie)
-    columns = [*PAIR, "judge", "cluster", "human", "margin", "score", "decision", *FLAGS, "status"]
-    return (
-        pairs.assign(decision=decision)[columns]
-        .sort_values([*PAIR, "judge"])
-        .reset_index(drop=True)
-    )
+    scores = judge_scores(verdicts, threshold).merge(human_votes(labels), on=PAIR, how="left")
+    pairs = scores.merge(items[["item_id", "cluster"]], on="item_id")
+    pairs["decision"] = judge_decisions(pairs, threshold, judge_tie)
+    return pairs[PAIRS].sort_values([*PAIR, "judge"], ignore_index=True)
 
 
 def turn(items: pd.DataFrame) -> pd.Series:
@@ -327,38 +290,23 @@ def turn(items: pd.DataFrame) -> pd.Series:
     return items["metadata"].str.extract(r'"turn": (\d+)', expand=False).fillna("1")
 
 
-def turned_to(
-    responder: str, rows: pd.DataFrame, shares: Sequence[str], signed: Sequence[str] = ()
-) -> pd.DataFrame:
-    """The rows with a responder's text, with its `opponent`, turned so that 1 means this responder.
-
-    Args:
-        responder: Whose responses.
-        rows: With `first` and `second`.
-        shares: Columns of 1 for `first` and 0 for `second`.
-        signed: Columns above 0 for `first` and below 0 for `second`.
-    """
-    held = rows[rows["first"].eq(responder) | rows["second"].eq(responder)]
-    turned = held["second"].eq(responder)
-    values = {name: held[name].where(~turned, 1 - held[name]) for name in shares}
-    values |= {name: held[name].where(~turned, -held[name]) for name in signed}
-    return held.assign(opponent=held["first"].where(turned, held["second"]), **values)
-
-
 def pairs_with(pairs: pd.DataFrame, responder: str) -> pd.DataFrame:
     """The pairs with a responder's text, turned so that 1 means this responder.
 
     Args:
-        pairs: As `judged_pairs` returns them.
+        pairs: As `judged_pairs` or `oriented_votes` return them.
         responder: Whose responses.
 
     Returns:
-        `item_id, judge, cluster, opponent, human, score, decision, margin, says_tie, disagrees,
-        status`.
+        The same columns, with `opponent` in the place of `first` and `second`.
     """
-    shares = ["human", "score", "decision"]
-    columns = ["item_id", "judge", "cluster", "opponent", *shares, "margin", *FLAGS, "status"]
-    return turned_to(responder, pairs, shares, ["margin"])[columns].reset_index(drop=True)
+    first, second = pairs["first"], pairs["second"]
+    held = pairs[first.eq(responder) | second.eq(responder)].reset_index(drop=True)
+    first, second = held.pop("first"), held.pop("second")
+    turned = second.eq(responder)
+    for name in held.columns.intersection(list(BOTH_SIDES)):
+        held[name] = held[name].where(~turned, BOTH_SIDES[name] - held[name])
+    return held.assign(opponent=first.where(turned, second))
 
 
 def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFrame:
@@ -375,17 +323,20 @@ def response_perplexity(perplexities: pd.DataFrame, scale: Scale) -> pd.DataFram
     rows = perplexities[perplexities["step"].eq(0)]
     tokens = rows["n_tokens"].where(rows["n_tokens"].gt(0))
     value = (rows["sum_nll"] / tokens).where(rows["status"].eq("ok"))
-    if scale == "perplexity":
-        value = np.exp(value)
+    value = np.exp(value) if scale == "perplexity" else value
     return rows[["item_id", "responder", "judge", "conditional"]].assign(value=value)
 
 
 def text_lengths(responses: pd.DataFrame, characters: pd.Series) -> pd.Series:
     """ln(1 + characters) of each first text, by (item_id, responder)."""
     first = responses["step"].eq(0) & responses["sample"].eq(0)
-    lengths = np.log1p(characters[first].astype(float))
-    keys = pd.MultiIndex.from_frame(responses.loc[first, ["item_id", "responder"]])
-    return pd.Series(lengths.to_numpy(), index=keys)
+    texts = responses[first].assign(length=np.log1p(characters[first].astype(float)))
+    return texts.set_index(["item_id", "responder"])["length"]
+
+
+def scores_of(truths: pd.DataFrame, metric: str) -> pd.Series:
+    """A true score of each text, by (item_id, responder); empty where there is none."""
+    return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
 
 
 def value_of(values: pd.Series, items: pd.Series, responders: pd.Series) -> Floats:
@@ -430,7 +381,7 @@ def equal_opportunity_interval(
     """EO with its interval: bootstrapped, or Newcombe's where a cell has fewer than `SMALL` pairs.
 
     With 2 agreements in 29 pairs the percentile interval covers 0.87 instead of 0.95, Newcombe's
-    with the clusters' effective size 0.95 (tests/statistics/test_bias.py simulates it).
+    with the clusters' effective size 0.95 (simulated).
 
     Args:
         cells: What each pair adds, `[pairs, 4]`.
@@ -448,10 +399,11 @@ def enough(totals: Floats) -> bool:
 
 
 def _newcombe(cells: Floats, clusters: Clusters, level: float) -> Interval:
+    tp, fn, fp, tn = cells.T
     agreed, against = (
         # Agreement, and pairs, on one human side.
         share_interval(np.stack([part, part + rest], axis=-1), clusters, level)
-        for part, rest in ((cells[:, 0], cells[:, 1]), (cells[:, 3], cells[:, 2]))
+        for part, rest in ((tp, fn), (tn, fp))
     )
     return difference(agreed, against)
 
@@ -459,7 +411,7 @@ def _newcombe(cells: Floats, clusters: Clusters, level: float) -> Interval:
 def human_sides(cells: npt.ArrayLike) -> Floats:
     """Pairs on which the human prefers own, and other: `[..., 4]` to `[..., 2]`."""
     counts = np.asarray(cells, dtype=float)
-    sides: Floats = np.stack([counts[..., :2].sum(axis=-1), counts[..., 2:].sum(axis=-1)], axis=-1)
+    sides: Floats = counts.reshape(*counts.shape[:-1], 2, 2).sum(axis=-1)
     return sides
 
 
@@ -481,17 +433,14 @@ def demographic_parity_interval(
         chance: The share of a judge without preference: 1/2 for pairs.
     """
     counts = np.stack([cells[:, 0] + cells[:, 2], cells.sum(axis=1)], axis=-1)
-    own = share_interval(counts, clusters, level)
-    value, lo, hi = ((end - chance) / (1 - chance) for end in (own.value, own.lo, own.hi))
-    return Interval(value, lo, hi, 0.0)
+    return share_interval(counts, clusters, level).moved(chance, 1 - chance)
 
 
 def crossed(human: Floats, judge: Floats) -> Floats:
     """The cells of pairs, from each side's share for the own response: `[...]` to `[..., 4]`."""
-    return np.stack(
-        [human * judge, human * (1 - judge), (1 - human) * judge, (1 - human) * (1 - judge)],
-        axis=-1,
-    )
+    human, judge = (np.stack([share, 1 - share], axis=-1) for share in (human, judge))
+    cells: Floats = human[..., :, None] * judge[..., None, :]
+    return cells.reshape(*cells.shape[:-2], 4)
 
 
 def cell_weights(rows: pd.DataFrame, human_ties: Ties, judge_ties: Ties) -> Floats:
@@ -534,21 +483,21 @@ def others_mean(bias: Floats) -> Floats:
     """
     others = bias[..., 1:]
     known = ~np.isnan(others)
-    return ratio(np.stack([np.where(known, others, 0).sum(axis=-1), known.sum(axis=-1)], axis=-1))
+    return ratio(np.stack([np.nansum(others, axis=-1), known.sum(axis=-1)], axis=-1))
 
 
 def excess(cells: Floats) -> Floats:
-    """The first judge's EO minus the mean of the others'.
+    """The first judge's EO minus the mean of the others', and this mean.
 
     Args:
         cells: `[..., judges, 4]`, the judge that wrote the responses first.
 
     Returns:
-        `[...]`; NaN where one of the two does not exist.
+        `[..., 2]`; NaN where one of the two does not exist.
     """
     bias = equal_opportunity(cells)
-    result: Floats = bias[..., 0] - others_mean(bias)
-    return result
+    others = others_mean(bias)
+    return np.stack([bias[..., 0] - others, others], axis=-1)
 
 
 def few_decide(totals: Floats) -> bool:
@@ -575,7 +524,7 @@ def excess_intervals(
         bootstrap: Resamples and level.
         names: Of the stream.
     """
-    over, others = bootstrap.estimates(cells, clusters, _excess_and_others, *names)
+    over, others = bootstrap.estimates(cells, clusters, excess, *names)
     if np.isnan(over.value) or not few_decide(cells.sum(axis=0)):
         return over, others
     mine, *theirs = (
@@ -588,19 +537,6 @@ def excess_intervals(
     left = equal_opportunity(sums.sum(axis=0) - sums)
     alike = float(np.nan_to_num(pearson(left[:, 0], others_mean(left))))
     return difference(mine, others, max(alike, 0.0)), others
-
-
-def _excess_and_others(totals: Floats) -> Floats:
-    """`[..., judges, 4]` to `[..., 2]`."""
-    return np.stack([excess(totals), others_mean(equal_opportunity(totals))], axis=-1)
-
-
-def _others(rows: pd.DataFrame, judge: str, human_ties: Ties, judge_ties: Ties) -> list[str]:
-    """The other judges that have enough decided pairs; all of them where none has."""
-    others = [name for name in names_of(rows["judge"]) if name != judge]
-    cells = pd.DataFrame(cell_weights(rows, human_ties, judge_ties)).groupby(list(rows["judge"]))
-    few = too_few(cells.sum().reindex(others))
-    return [name for name, less in zip(others, few, strict=True) if not less] or others
 
 
 def stacked_cells(
@@ -619,12 +555,15 @@ def stacked_cells(
         `[pairs, judges, 4]`, `judge` first, the others that enter by name; and the cluster of each
         pair.
     """
-    judges = [judge, *_others(rows, judge, human_ties, judge_ties)]
+    others = [name for name in names_of(rows["judge"]) if name != judge]
+    weights = pd.DataFrame(cell_weights(rows, human_ties, judge_ties))
+    few = too_few(weights.groupby(rows["judge"].to_numpy()).sum().reindex(others))
+    # Judges with enough decided pairs; all of them where none has.
+    judges = [judge, *([*np.array(others, dtype=object)[~few]] or others)]
     rows = rows[rows["judge"].isin(judges)]
-    pair = ["item_id", "cluster", "opponent"]
-    by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
-    number = rows.groupby(pair, sort=True).ngroup().to_numpy()
+    number = rows.groupby(["item_id", "cluster", "opponent"], sort=True).ngroup().to_numpy()
     first = np.unique(number, return_index=True)[1]
+    by_variant: dict[Variant, Ties] = {"own": judge_ties, "common": "drop", "half-ties": "half"}
     stacked = np.zeros((len(first), len(judges), len(CELLS)))
     place = pd.Index(judges).get_indexer(rows["judge"])
     stacked[number, place] = cell_weights(rows, human_ties, by_variant[variant])

@@ -4,9 +4,8 @@ Clusters (prompts, articles, sentences), not rows, are drawn with replacement, s
 prompt are not independent. A statistic that is a function of sums over rows needs only the sums of
 each cluster, and clusters with equal sums are interchangeable: drawing n clusters is drawing from
 the multinomial over the *distinct* tables of sums. For R resamples, U distinct tables and K sums
-the cost is R x U draws and one matrix product [R, U] x [U, K], whatever the number of rows.
-
-Percentile interval (Efron 1979) and BCa (Efron 1987; acceleration by the jackknife over clusters).
+the cost is R x U draws and one matrix product [R, U] x [U, K], whatever the number of rows. Bounds
+are percentiles of the resamples (Efron 1979).
 
 The standard error of a group's mean m, of its values x_i in G clusters, is the cluster-robust one
 of a regression on a constant (Liang & Zeger 1986, with the correction of small samples):
@@ -17,12 +16,11 @@ of a regression on a constant (Liang & Zeger 1986, with the correction of small 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import ndtr, ndtri
 
 from selfpref.seeds import seed_of
 
@@ -36,8 +34,7 @@ Clusters: TypeAlias = pd.Series | npt.NDArray[np.generic]
 CHUNK = 4_000_000
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A statistic with its interval.
 
     Attributes:
@@ -45,17 +42,26 @@ class Interval:
         lo: Lower bound; NaN with fewer than two clusters.
         hi: Upper bound.
         undefined: Share of resamples in which the statistic did not exist (left out of the bounds).
+        how: Where the bounds come from.
     """
 
     value: float
-    lo: float
-    hi: float
-    undefined: float
+    lo: float = np.nan
+    hi: float = np.nan
+    undefined: float = np.nan
+    how: str = "bootstrap"
 
-    def columns(self, name: str = "") -> dict[str, float]:
-        """The columns `name`, `name`_lo and `name`_hi; without a name `value`, `lo` and `hi`."""
-        names = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
-        return dict(zip(names, (self.value, self.lo, self.hi), strict=True))
+    def columns(self, name: str) -> dict[str, float]:
+        """The columns `name`, `name`_lo and `name`_hi."""
+        return dict(zip(bounded(name), self[:3], strict=True))
+
+    def moved(self, less: float, size: float = 1.0) -> "Interval":
+        """The same of another scale: less a number, in units of a size."""
+        value, lo, hi = ((end - less) / size for end in self[:3])
+        return self._replace(value=value, lo=lo, hi=hi)
+
+
+MISSING = Interval(np.nan)
 
 
 def bounded(*names: str) -> list[str]:
@@ -92,11 +98,10 @@ def clustered_errors(sums: Floats) -> Floats:
     Returns:
         `[groups]`; NaN with fewer than two clusters.
     """
-    total, count = np.moveaxis(sums.sum(axis=0), -1, 0)
+    mean, count = ratio(sums.sum(axis=0)), sums[..., 1].sum(axis=0)
+    off = sums[..., 0] - np.nan_to_num(mean) * sums[..., 1]
     clusters = (sums[..., 1] > 0).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = total / count
-        off = sums[..., 0] - np.where(count > 0, mean, 0.0) * sums[..., 1]
         correction = np.where(clusters > 1, clusters / (clusters - 1), np.nan)
         errors: Floats = np.sqrt(correction * (off**2).sum(axis=0)) / count
     return errors
@@ -121,12 +126,12 @@ class Groups:
         keys = rows[by].iloc[np.unique(number, return_index=True)[1]]
         keys = keys.reset_index(drop=True).astype(dict.fromkeys(by, "str"))
         cluster, names = pd.factorize(rows["cluster"], sort=True)
-        values = rows[value].to_numpy(dtype=float)
-        known = ~np.isnan(values) & (cluster >= 0)
-        place, size = (cluster * len(keys) + number)[known], len(names) * len(keys)
-        sums = np.bincount(place, values[known], size)
-        both = np.stack([sums, np.bincount(place, minlength=size).astype(float)], axis=-1)
-        return cls(keys, both.reshape(len(names), len(keys), 2))
+        known = rows[value].notna().to_numpy() & (cluster >= 0)
+        values = rows[value].to_numpy(dtype=float)[known]
+        sums = np.zeros((len(names), len(keys), 2))
+        both = np.stack([values, np.ones_like(values)], axis=-1)
+        np.add.at(sums, (cluster[known], number[known]), both)
+        return cls(keys, sums)
 
     @property
     def means(self) -> Floats:
@@ -153,14 +158,14 @@ class ClusterBootstrap:
     Attributes:
         resamples: How many.
         level: Coverage, 0..1.
-        method: `percentile` or `bca`.
+        method: Of the bounds.
         seed: Of every stream.
         names: Of the stream, before those of each use: the study, the data set.
     """
 
     resamples: int = 10_000
     level: float = 0.95
-    method: Literal["percentile", "bca"] = "percentile"
+    method: Literal["percentile"] = "percentile"
     seed: int = 0
     names: tuple[str, ...] = ()
 
@@ -170,7 +175,7 @@ class ClusterBootstrap:
 
     def rng(self, *names: str) -> np.random.Generator:
         """The stream of one use, independent of every other."""
-        words = (seed_of(name) for name in (*self.names, *names))
+        words = map(seed_of, (*self.names, *names))
         return np.random.default_rng(np.random.SeedSequence([self.seed, *words]))
 
     def mean(self, values: npt.ArrayLike, clusters: Clusters, *names: str) -> Interval:
@@ -183,17 +188,7 @@ class ClusterBootstrap:
     def estimate(
         self, values: Rows, clusters: Clusters, statistic: Statistic, *names: str
     ) -> Interval:
-        """One statistic.
-
-        Args:
-            values: What each row adds to the totals, `[rows, ...]`.
-            clusters: What is resampled, `[rows]`.
-            statistic: From totals `[batch, ...]` to values `[batch]`; NaN where undefined.
-            names: Of the stream.
-
-        Returns:
-            The statistic of the totals of all rows, and its interval.
-        """
+        """As `estimates`, of one statistic: from totals `[batch, ...]` to values `[batch]`."""
         (found,) = self.estimates(values, clusters, lambda sums: statistic(sums)[..., None], *names)
         return found
 
@@ -205,7 +200,8 @@ class ClusterBootstrap:
         Args:
             values: What each row adds to the totals, `[rows, ...]`.
             clusters: What is resampled, `[rows]`.
-            statistics: From totals `[batch, ...]` to values `[batch, statistics]`.
+            statistics: From totals `[batch, ...]` to values `[batch, statistics]`; NaN where
+                undefined.
             names: Of the stream.
 
         Returns:
@@ -228,14 +224,10 @@ class ClusterBootstrap:
         if rows.empty:
             return pd.DataFrame(columns=[*by, "mean", "se", "lo", "hi", "n"])
         groups = Groups.of(rows, by)
-        found = self.of_sums(groups.sums, ratio, *names)
-        return groups.keys.assign(
-            mean=groups.means,
-            se=clustered_errors(groups.sums),
-            lo=[interval.lo for interval in found],
-            hi=[interval.hi for interval in found],
-            n=groups.sums[..., 1].sum(axis=0).astype(int),
-        )
+        found = pd.DataFrame(self.of_sums(groups.sums, ratio, *names))
+        counts = groups.sums[..., 1].sum(axis=0).astype(int)
+        made = groups.keys.assign(mean=groups.means, se=clustered_errors(groups.sums))
+        return made.join(found[["lo", "hi"]]).assign(n=counts)
 
     def of_sums(self, sums: Floats, statistics: Statistic, *names: str) -> list[Interval]:
         """As `estimates`, from the sums of each cluster, `[clusters, ...]`.
@@ -243,59 +235,26 @@ class ClusterBootstrap:
         Where a statistic is no function of sums, the sums are `np.eye(clusters)`, and their totals
         how often each cluster counts.
         """
-        shape = sums.shape[1:]
-        flat = sums.reshape(len(sums), math.prod(shape))
-        total, n = flat.sum(axis=0), len(sums)
-        tables, counts = np.unique(flat, axis=0, return_counts=True)
-        fixed = np.stack([total, *(total - tables if self.method == "bca" else ())])
-        values, *left_out = statistics(fixed.reshape(-1, *shape))
+        n, *shape = sums.shape
+        (values,) = statistics(sums.sum(axis=0)[None])
         if n < 2 or np.isnan(values).all():
-            return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
-        rng, drawn = self.rng(*names), np.empty((len(values), self.resamples))
+            return [Interval(float(value)) for value in values]
+        tables, counts = np.unique(sums.reshape(n, -1), axis=0, return_counts=True)
+        rng, drawn = self.rng(*names), []
         step = max(1, CHUNK // max(len(counts), len(values), math.prod(shape)))
         for start in range(0, self.resamples, step):
             size = min(step, self.resamples - start)
             weights = rng.multinomial(n, counts / n, size=size).astype(float)
-            made = statistics((weights @ tables).reshape(size, *shape))
-            drawn[:, start : start + size] = made.T
-        away = np.reshape(left_out, (-1, len(values))).T
-        return [
-            self._bounds(float(value), some, left, counts)
-            for value, some, left in zip(values, drawn, away, strict=True)
-        ]
+            drawn.append(statistics((weights @ tables).reshape(size, *shape)))
+        columns = np.concatenate(drawn).T
+        return [self._bounded(float(value), of) for value, of in zip(values, columns, strict=True)]
 
-    def _bounds(
-        self, value: float, drawn: Floats, left_out: Floats, counts: npt.NDArray[np.int64]
-    ) -> Interval:
-        """The interval of one statistic from its resamples `[resamples]`."""
-        ordered = np.sort(drawn)
-        # What is undefined sorts last.
-        defined = ordered[: np.searchsorted(ordered, np.inf, side="right")]
+    def _bounded(self, value: float, drawn: Floats) -> Interval:
+        """One statistic with the interval of its resamples, `[resamples]`."""
+        defined = drawn[~np.isnan(drawn)]
         undefined = 1 - len(defined) / len(drawn)
         if np.isnan(value) or not len(defined):
-            return Interval(value, np.nan, np.nan, undefined)
-        tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
-        if self.method == "bca":
-            tails = _bca(tails, value, defined, left_out, counts)
-        # Quantiles of sorted values, in a third of the time of `np.quantile`.
-        lo, hi = np.interp(tails * (len(defined) - 1), np.arange(len(defined)), defined)
+            return Interval(value, undefined=undefined)
+        tails = (1 - self.level) / 2, (1 + self.level) / 2
+        lo, hi = np.quantile(defined, tails)
         return Interval(value, float(lo), float(hi), undefined)
-
-
-def _bca(
-    tails: Floats, value: float, drawn: Floats, left_out: Floats, counts: npt.NDArray[np.int64]
-) -> Floats:
-    """The quantiles that BCa takes instead of the plain tails (Efron 1987, Eq. 2.3)."""
-    below = (np.count_nonzero(drawn < value) + np.count_nonzero(drawn == value) / 2) / len(drawn)
-    if below in (0.0, 1.0):
-        # The bias correction is infinite; only the plain percentiles exist.
-        return tails
-    bias = ndtri(below)
-    known = ~np.isnan(left_out)
-    weights = counts[known]
-    away = np.average(left_out[known], weights=weights) - left_out[known]
-    spread = np.sum(weights * away**2)
-    acceleration = np.sum(weights * away**3) / (6 * spread**1.5) if spread > 0 else 0.0
-    moved = bias + ndtri(tails)
-    corrected: Floats = ndtr(bias + moved / (1 - acceleration * moved))
-    return corrected

@@ -1,6 +1,22 @@
-"""What one judge's own rows say of it, statistic by statistic, each with interval and n.
+"""What was judged, one row a set of responses and responder, and what it says of each judge.
 
-Over the own rows of a judge (`selfpref.statistics.turned`), P the share of its wins:
+A *set* is what a judge chose from: a pair, or k responses. For the responder r of a row
+
+    decision = 1, 0, 1/2 (a tie), NaN (no verdict)      whether the judge chose r
+    win      = decision, a tie counting 1/k
+    human    = 1, 0, 1/2: by the gold label r is better than all others, worse than one, as good
+    gold     = the win that the gold label gives r: 1/m if it is among the m best, else 0
+    length   = ln(1 + characters of r) - mean over the others of the same
+
+The gold label is the human majority, the testbed's oracle, or an answer key in one of its readings;
+it is in the column `human` whoever gave it, since `selfpref.statistics.bias` reads it there.
+A row of a responder that is the judge itself is an *own* row.
+
+Every statistic becomes one `Row` of the long table, in the columns `LONG`; one that does not exist
+is NaN with n 0 and the reason. EO and excess, which compare two human sides
+(`selfpref.statistics.bias`), have the pairs of both in `SIDES`.
+
+Over the own rows of a judge, P the share of its wins:
 
 - `equal_opportunity` = P(judge own | gold own) - P(judge other | gold other), ties as the settings
   say (`selfpref.statistics.bias`). It is `legitimate` + `harmful` - 1 where the judge never ties.
@@ -37,40 +53,44 @@ one, `n_human_own` and `n_human_other`; an excess also on those of the other jud
 is the fewest that one of them has on one side.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import (
+    FEW,
     VARIANTS,
     cell_weights,
     demographic_parity_interval,
-    enough,
     equal_opportunity_interval,
     excess_intervals,
-    few_decide,
+    gap,
     human_sides,
+    names_of,
+    pairs_with,
     stacked_cells,
+    text_lengths,
     value_of,
 )
-from selfpref.statistics.bootstrap import Floats, Interval
-from selfpref.statistics.judged import STUDY, Judged
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
+from selfpref.statistics.judged import STUDY, Judged, Settings
 from selfpref.statistics.regression import fit
 from selfpref.statistics.shares import share_interval
-from selfpref.statistics.turned import (
-    BOOTSTRAP,
-    HUMAN,
-    NEWCOMBE,
-    NONE,
-    ROBUST,
-    WILSON,
-    Judgments,
-    Row,
-    on_sides,
-    told,
-)
 
+Row = dict[str, object]
+KEY = ["study", "dataset", "judge", "gold", "statistic"]
+SIDES = ["n_human_own", "n_human_other", "n_human_least"]
+LONG = [
+    *(*KEY, "value", "lo", "hi", "n", *SIDES, "few"),
+    *("dropped", "unit", "interval", "reason"),
+]
+HUMAN, ORACLE, NONE = "human", "oracle", "none"
+COLUMNS = [
+    *("item_id", "cluster", "judge", "responder", "opponent", "k", "decision", "win"),
+    *("human", "gold", "alike", "length"),
+]
 # Statistics that need a gold label, and what this says of the own response.
 KINDS = {"harmful": 0.0, "neutral": 0.5, "legitimate": 1.0}
 ALONE = "no second judge read the same responses"
@@ -86,6 +106,119 @@ GOLD = (
 )
 
 
+def key_of(
+    dataset: str, gold: str, study: str = STUDY, unit: str = "probability", **more: object
+) -> Row:
+    """The key of a row, or what rows share of it, and the unit."""
+    return {"study": study, "dataset": dataset, "gold": gold, "unit": unit, **more}
+
+
+def told(row: Row, found: Interval | str, n: float, of: int) -> Row:
+    """The row of a statistic with its value, or with the reason for which there is none.
+
+    Args:
+        row: Its key and unit.
+        found: The value with its interval; or the reason.
+        n: The rows that it rests on.
+        of: The rows that it might rest on; the others are dropped.
+    """
+    reason, n = (found, 0) if isinstance(found, str) else ("", n)
+    one = MISSING._replace(how="") if isinstance(found, str) else found
+    made: Row = {"value": one.value, "lo": one.lo, "hi": one.hi, "interval": one.how}
+    return row | made | {"n": n, "dropped": of - round(n), "reason": reason}
+
+
+def table(rows: Iterable[Row]) -> pd.DataFrame:
+    """The long table of rows, in the columns `LONG`."""
+    found = pd.DataFrame(list(rows), columns=LONG)
+    return found.assign(few=too_few(found))
+
+
+def too_few(rows: pd.DataFrame) -> pd.Series:
+    """Whether each row rests on too few pairs: in all, or on one human side where it has sides.
+
+    Args:
+        rows: With `n`, and `SIDES` (or without).
+    """
+    counts = rows.reindex(columns=["n", *SIDES]).astype(float)
+    few: pd.Series = counts["n"].gt(0) & counts.min(axis=1).lt(FEW)
+    return few
+
+
+def on_sides(pairs: Floats) -> Row:
+    """The pairs on both human sides, and the fewest that a judge of the comparison has on one.
+
+    Args:
+        pairs: `[judges, 2]`, the judge itself first.
+    """
+    return dict(zip(SIDES, map(float, (*pairs[0], pairs.min())), strict=True))
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """The judged sets of one data set under one gold label.
+
+    Attributes:
+        study: Whose tables they come from.
+        dataset: Which data set.
+        gold: Where the gold label comes from; `none` where there is none.
+        rows: The columns `COLUMNS`.
+        settings: Ties, intervals and seed.
+        left_out: By judge, the other judges that the mean leaves out which it is held against.
+    """
+
+    study: str
+    dataset: str
+    gold: str
+    rows: pd.DataFrame
+    settings: Settings
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def judges(self) -> list[str]:
+        """Those that read a response of their own."""
+        return names_of(self.rows.loc[self.rows["judge"].eq(self.rows["responder"]), "judge"])
+
+    def compared(self, judge: str) -> pd.DataFrame:
+        """The rows turned to a judge, of it and of the other judges that it is held against."""
+        left_out = self.rows["judge"].isin(self.left_out.get(judge, ()))
+        return self.rows[self.rows["responder"].eq(judge) & ~left_out].reset_index(drop=True)
+
+    def own(self, judge: str) -> pd.DataFrame:
+        """A judge's own rows."""
+        mine = self.rows["judge"].eq(judge) & self.rows["responder"].eq(judge)
+        return self.rows[mine].reset_index(drop=True)
+
+    @property
+    def bootstrap(self) -> ClusterBootstrap:
+        """Intervals, with the streams of the study's chapter where it has them."""
+        return self.settings.bootstrap.within(self.study, self.dataset)
+
+    def row(self, judge: str, statistic: str) -> Row:
+        """The key of a judge's statistic, and its unit."""
+        return key_of(self.dataset, self.gold, self.study, judge=judge, statistic=statistic)
+
+
+def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
+    """The judged pairs of one data set, every pair turned to both of its responders.
+
+    Args:
+        data: The data set.
+        pairs: Its pairs, `human` being the gold label.
+        gold: Where the gold label comes from.
+    """
+    responses, sides = data.tables["responses"], [pd.DataFrame(columns=COLUMNS)]
+    lengths = text_lengths(responses, responses["length"])
+    for responder in names_of(pairs["first"], pairs["second"]):
+        rows = pairs_with(pairs, responder).assign(responder=responder, k=2)
+        rows["length"] = gap(lengths, rows, "responder", "opponent")
+        rows = rows.assign(win=rows["decision"], gold=rows["human"], alike=rows["human"].eq(0.5))
+        sides.append(rows[COLUMNS])
+    rows = pd.concat(sides[1:] or sides, ignore_index=True)
+    left_out = {judge: data.left_out(judge) for judge in data.judges}
+    return Judgments(STUDY, data.name, gold, rows, data.settings, left_out)
+
+
 def parity(cells: Floats, chance: float) -> Floats:
     """(P - c) / (1 - c) from cells `[..., 4]`, P the share of own wins; `[...]`, at most 1."""
     tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
@@ -99,89 +232,67 @@ def chance(own: pd.DataFrame, used: pd.Series) -> float:
     return float((1 / own["k"].astype(float)[used]).mean()) if used.any() else np.nan
 
 
-def _mean(data: Judgments, judge: str, name: str, values: pd.Series, within: pd.Series) -> Row:
-    """The mean of the known values within a part of the own rows."""
-    used, clusters = within & values.notna(), data.own(judge)["cluster"]
-    found = (
-        data.bootstrap.mean(values[used], clusters[used], judge, name, data.gold)
-        if used.any()
-        else NOBODY
-    )
-    return told(data.row(judge, name), found, int(used.sum()), int(within.sum()))
+def _parity(data: Judgments, judge: str, own: pd.DataFrame, cells: Floats) -> Row:
+    level, used = data.settings.bootstrap.level, cells.sum(axis=1) > 0
+    found = demographic_parity_interval(cells, own["cluster"], level, chance(own, used))
+    said = found if used.any() else UNDECIDED
+    labelled = own["human"].count()
+    return told(data.row(judge, "demographic_parity"), said, cells.sum(), labelled)
 
 
-def _share(data: Judgments, judge: str, name: str, within: pd.Series, less: float = 0.0) -> Row:
-    """P(own wins) within a part of the own rows, less a number."""
-    own, row, of = data.own(judge), data.row(judge, name), int(within.sum())
-    used = within & own["win"].notna()
-    if not used.any():
-        return told(row, NOBODY, 0, of)
-    won = own["win"][used].to_numpy(dtype=float)
-    one = share_interval(won, own["cluster"][used], data.settings.bootstrap.level)
-    moved = Interval(one.value - less, one.lo - less, one.hi - less, 0.0)
-    return told(row, moved, int(used.sum()), of, WILSON)
-
-
-def _on_sides(
-    data: Judgments, judge: str, name: str, found: Interval, cells: Floats, kind: str = BOOTSTRAP
-) -> Row:
+def _on_sides(row: Row, found: Interval, cells: Floats, labelled: int) -> Row:
     """EO or an excess, with the pairs on both human sides; cells `[pairs, judges, 4]`."""
-    row, labelled = data.row(judge, name), int(data.own(judge)["human"].notna().sum())
-    n, sides = float(cells[:, 0].sum()), on_sides(human_sides(cells.sum(axis=0)))
-    if np.isnan(found.value):
-        return told(row, ONE_SIDE if n else UNDECIDED, 0, labelled) | sides
-    return told(row, found, n, labelled, kind) | sides
+    n, sides = cells[:, 0].sum(), on_sides(human_sides(cells.sum(axis=0)))
+    none = ONE_SIDE if n else UNDECIDED
+    return told(row, none if np.isnan(found.value) else found, n, labelled) | sides
 
 
-def _decided(data: Judgments, judge: str) -> Iterator[Row]:
-    """EO and demographic parity from the four cells."""
-    own, use = data.own(judge), data.settings
-    if data.gold == NONE:
-        # Parity needs no gold label: every row counts as if it called the own response better.
-        own = own.assign(human=1.0)
-    cells = cell_weights(own, use.human_ties, use.judge_ties)
-    if data.gold != NONE:
-        found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
-        kind = BOOTSTRAP if enough(cells.sum(axis=0)) else NEWCOMBE
-        yield _on_sides(data, judge, "equal_opportunity", found, cells[:, None], kind)
-    row, n, labelled = data.row(judge, "demographic_parity"), float(cells.sum()), own["human"]
-    c = chance(own, cells.sum(axis=1) > 0)
-    share = demographic_parity_interval(cells, own["cluster"], use.bootstrap.level, c)
-    yield told(row, share if n else UNDECIDED, n, int(labelled.notna().sum()), WILSON)
-
-
-def _excess(data: Judgments, judge: str) -> Iterator[Row]:
+def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
     pairs, use = data.compared(judge), data.settings
     for variant, name in EXCESS.items():
+        row = data.row(judge, name)
         if pairs["judge"].nunique() < 2:
-            labelled = int(data.own(judge)["human"].notna().sum())
-            yield told(data.row(judge, name), ALONE, 0, labelled)
+            yield told(row, ALONE, 0, labelled)
             continue
         cells, clusters = stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
         found, _ = excess_intervals(cells, clusters, data.bootstrap, judge, variant)
-        kind = NEWCOMBE if few_decide(cells.sum(axis=0)) else BOOTSTRAP
-        yield _on_sides(data, judge, name, found, cells, kind)
+        yield _on_sides(row, found, cells, labelled)
 
 
-def _paired_excess(data: Judgments, judge: str) -> Row:
-    pairs, own, name = data.compared(judge), data.own(judge), "paired_excess"
+def _mean(data: Judgments, judge: str, name: str, values: pd.Series, clusters: pd.Series) -> Row:
+    """The mean of the known values."""
+    n = values.count()
+    found = data.bootstrap.mean(values, clusters, judge, name, data.gold) if n else NOBODY
+    return told(data.row(judge, name), found, n, len(values))
+
+
+def _share(data: Judgments, judge: str, name: str, rows: pd.DataFrame, less: float = 0.0) -> Row:
+    """P(own wins) in these rows, less a number."""
+    won = rows["win"].astype(float)
+    share = share_interval(won, rows["cluster"], data.settings.bootstrap.level)
+    n = won.count()
+    return told(data.row(judge, name), share.moved(less) if n else NOBODY, n, len(rows))
+
+
+def _paired_excess(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
+    pairs, name = data.compared(judge), "paired_excess"
     others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
         return told(data.row(judge, name), ALONE, 0, len(own))
     theirs = value_of(others, own["item_id"], own["opponent"])
-    return _mean(data, judge, name, own["win"] - theirs, own["item_id"].notna())
+    return _mean(data, judge, name, own["win"] - theirs, own["cluster"])
 
 
-def _equal_length(data: Judgments, judge: str) -> Row:
-    own, row = data.own(judge), data.row(judge, "equal_length")
+def _equal_length(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
+    row = data.row(judge, "equal_length")
     if own["length"].isna().all():
         return told(row, NO_TEXTS, 0, len(own))
-    kept = own[own["win"].notna() & own["length"].notna()]
+    kept = own.dropna(subset=["win", "length"])
     design = pd.DataFrame({"own": 1.0, "length": kept["length"].astype(float)})
     y = (kept["win"] - 1 / kept["k"]).to_numpy(dtype=float)
     found = fit(y, design, kept["cluster"], ["own"], data.settings.bootstrap.level)["own"]
     said = "all lengths are alike" if np.isnan(found.value) else found
-    return told(row, said, len(kept), len(own), ROBUST)
+    return told(row, said, len(kept), len(own))
 
 
 def of_judges(data: Judgments) -> Iterator[Row]:
@@ -191,34 +302,39 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         data: The judged sets.
     """
     for judge in data.judges:
+        own = data.own(judge)
         if data.gold == NONE:
-            yield from _decided(data, judge)
-            yield _paired_excess(data, judge)
-            yield _equal_length(data, judge)
+            # Parity needs no gold label: every row counts as if it called the own response better.
+            every = own.assign(human=1.0)
+            cells = cell_weights(every, data.settings.human_ties, data.settings.judge_ties)
+            yield _parity(data, judge, every, cells)
+            yield _paired_excess(data, judge, own)
+            yield _equal_length(data, judge, own)
+        elif own["human"].isna().all():
+            yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
         else:
-            yield from _with_gold(data, judge)
+            yield from _with_gold(data, judge, own)
 
 
-def _with_gold(data: Judgments, judge: str) -> Iterator[Row]:
-    own = data.own(judge)
-    labelled, alike = own["human"].notna(), own["alike"].astype(bool)
-    if not labelled.any():
-        yield from (told(data.row(judge, name), NO_LABEL, 0, 0) for name in GOLD)
-        return
-    yield from _decided(data, judge)
-    yield from _excess(data, judge)
-    yield _mean(data, judge, "gold_gap", own["win"] - own["gold"], labelled)
-    asked = alike & own["win"].notna()
-    yield _share(data, judge, "equal_quality", alike, chance(own, asked))
+def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
+    labelled, alike = own[own["human"].notna()], own[own["alike"].astype(bool)]
+    cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
+    found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
+    row = data.row(judge, "equal_opportunity")
+    yield _on_sides(row, found, cells[:, None], len(labelled))
+    yield _parity(data, judge, own, cells)
+    yield from _excess(data, judge, len(labelled))
+    beyond_gold = labelled["win"] - labelled["gold"]
+    yield _mean(data, judge, "gold_gap", beyond_gold, labelled["cluster"])
+    by_chance = chance(alike, alike["win"].notna())
+    yield _share(data, judge, "equal_quality", alike, by_chance)
     for kind, human in KINDS.items():
-        yield _share(data, judge, kind, own["human"].eq(human))
+        yield _share(data, judge, kind, own[own["human"].eq(human)])
 
 
 def against_people(data: Judged) -> Iterator[Row]:
     """EO beyond that of another person in the judge's place, of every judge with own pairs."""
-    name = "beyond_no_preference"
-    place: Row = {"study": STUDY, "dataset": data.name, "gold": HUMAN, "unit": "probability"}
-    for judge in data.judges:
-        (n, status, found), own = data.no_preference[judge], data.own(judge)
-        said, labelled = found[-1] if status == "ok" else status, int(own["human"].notna().sum())
-        yield told(place | {"judge": judge, "statistic": name}, said, n, labelled)
+    for judge, (n, status, found) in data.no_preference.items():
+        row = key_of(data.name, HUMAN, judge=judge, statistic="beyond_no_preference")
+        labelled = data.own(judge)["human"].count()
+        yield told(row, found[-1] if status == "ok" else status, n, labelled)

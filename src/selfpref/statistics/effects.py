@@ -29,10 +29,9 @@ import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import gap, names_of, text_lengths
-from selfpref.statistics.choices import NO_TEXTS
-from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import MISSING, fit
-from selfpref.statistics.turned import ROBUST, Row, told
+from selfpref.statistics.choices import NO_TEXTS, Row, key_of, told
+from selfpref.statistics.judged import Judged
+from selfpref.statistics.regression import fit
 
 # Among the names of judges: all judges of a data set.
 POOLED = "all judges"
@@ -58,40 +57,37 @@ def between(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(effects, index=pairs.index)
 
 
-def own_text(rows: pd.DataFrame, controls: pd.DataFrame, place: Row, level: float) -> Iterator[Row]:
-    """B of all judges together, and of each judge with own texts.
+def own_text(
+    rows: pd.DataFrame, controls: pd.DataFrame, length: pd.Series, place: Row, level: float
+) -> Iterator[Row]:
+    """B of all judges together, and of each judge with own texts; without length and with it.
 
     Args:
         rows: `judge, cluster, y, own` (1, 0; -1 where the other text of a pair is the own one).
         controls: What is held; a row with a missing value is dropped.
-        place: The row's key, without judge, and its unit.
+        length: What is held besides, a slope for each judge.
+        place: The row's key, without judge and statistic, and its unit.
         level: Coverage of the intervals.
     """
-    used = rows["y"].notna() & controls.notna().all(axis=1)
-    kept, held, is_own = rows[used], controls[used], rows["own"].ne(0)
-    each = by_name(kept["own"], kept["judge"], "own")
-    y = kept["y"].to_numpy(dtype=float)
-    found = fit(y, held.assign(own=kept["own"]), kept["cluster"], ["own"], level)
-    found |= fit(y, pd.concat([held, each], axis=1), kept["cluster"], list(each), level)
-    scopes = {POOLED: ("own", is_own)}
-    for judge in names_of(rows.loc[is_own, "judge"]):
-        scopes[judge] = (f"own {judge}", is_own & rows["judge"].eq(judge))
-    for judge, (column, mine) in scopes.items():
-        b, n = found.get(column, MISSING), int((mine & used).sum())
-        none = NOT_TOLD if n else "no row with a score and gold"
-        said = none if np.isnan(b.value) else b
-        yield told(place | {"judge": judge}, said, n, int(mine.sum()), ROBUST)
-
-
-def _twice(
-    rows: pd.DataFrame, controls: pd.DataFrame, length: pd.Series, place: Row, level: float
-) -> Iterator[Row]:
-    """Without length and with it."""
-    yield from own_text(rows, controls, place | {"statistic": "regression"}, level)
+    is_own = rows["own"].ne(0)
     lengths = by_name(length, rows["judge"], "length to")
-    held = own_text(rows, controls.join(lengths), place | {"statistic": "regression_length"}, level)
-    known = length.notna().any()
-    yield from (row if known else row | {"reason": NO_TEXTS} for row in held)
+    models = {"regression": controls, "regression_length": controls.join(lengths)}
+    for statistic, design in models.items():
+        used = rows["y"].notna() & design.notna().all(axis=1)
+        kept, held = rows[used], design[used]
+        y, clusters = kept["y"].to_numpy(dtype=float), kept["cluster"]
+        each = by_name(kept["own"], kept["judge"], "own")
+        pooled = fit(y, held.assign(own=kept["own"]), clusters, ["own"], level)
+        found = fit(y, held.join(each), clusters, list(each), level)
+        for judge in (POOLED, *names_of(rows.loc[is_own, "judge"])):
+            mine = is_own if judge == POOLED else is_own & rows["judge"].eq(judge)
+            n, of = int((mine & used).sum()), int(mine.sum())
+            b = pooled["own"] if judge == POOLED else found.get(f"own {judge}")
+            none = NOT_TOLD if n else "no row with a score and gold"
+            said = none if b is None or np.isnan(b.value) else b
+            row = told(place | {"judge": judge, "statistic": statistic}, said, n, of)
+            known = statistic == "regression" or length.notna().any()
+            yield row if known else row | {"reason": NO_TEXTS}
 
 
 def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
@@ -106,11 +102,9 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Iterator[Row]:
     own = pairs["first"].eq(pairs["judge"]).astype(float) - pairs["second"].eq(pairs["judge"])
     rows = pairs[["judge", "cluster"]].assign(y=pairs["score"] - 0.5, own=own)
     controls = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
-    responses = data.tables["responses"]
-    lengths = text_lengths(responses, responses["length"])
-    place: Row = {"study": STUDY, "dataset": data.name, "gold": gold, "unit": "probability"}
-    level = data.settings.bootstrap.level
-    yield from _twice(rows, controls, gap(lengths, pairs), place, level)
+    responses, level = data.tables["responses"], data.settings.bootstrap.level
+    length = gap(text_lengths(responses, responses["length"]), pairs)
+    yield from own_text(rows, controls, length, key_of(data.name, gold), level)
 
 
 def of_ratings(
@@ -128,12 +122,7 @@ def of_ratings(
     own = rated["judge"].eq(rated["responder"]).astype(float)
     rows = rated[["judge", "cluster"]].assign(y=rated["score"], own=own)
     known, ones = gold.notna(), pd.Series(1.0, index=rated.index)
-    controls = pd.concat(
-        [
-            by_name(ones, rated["judge"], "severity of"),
-            by_name(ones, rated["responder"], "text of").iloc[:, 1:],
-            by_name(gold, rated["judge"], "gold to"),
-        ],
-        axis=1,
-    )
-    yield from _twice(rows[known], controls[known], length[known], place, level)
+    severity = by_name(ones, rated["judge"], "severity of")
+    texts = by_name(ones, rated["responder"], "text of").iloc[:, 1:]
+    controls = severity.join(texts).join(by_name(gold, rated["judge"], "gold to"))
+    yield from own_text(rows[known], controls[known], length[known], place, level)

@@ -29,7 +29,6 @@ share tastes, and a panel's label is no person's.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -43,7 +42,6 @@ from selfpref.statistics.bias import (
     Scale,
     Ties,
     Turns,
-    by_judge,
     cell_counts,
     cell_weights,
     decide,
@@ -54,11 +52,18 @@ from selfpref.statistics.bias import (
     names_of,
     oriented_votes,
     pairs_with,
+    scores_of,
     too_few,
-    turned_to,
     verdict_scores,
 )
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval, bounded
+from selfpref.statistics.bootstrap import (
+    MISSING,
+    ClusterBootstrap,
+    Floats,
+    Interval,
+    Statistic,
+    bounded,
+)
 from selfpref.statistics.no_preference import (
     against_votes,
     beyond_majority,
@@ -97,20 +102,19 @@ MAJORITY = "majority of people"
 TWO_VOTES = f"fewer than {FEW} pairs on one side have two votes"
 # The reversal rate above which the order alone decides.
 REVERSES = 0.9
-NOTHING = Interval(np.nan, np.nan, np.nan, np.nan)
-IN_PLACE = [
-    *("dataset", "judge", "responder", "own", "n", "status"),
-    *bounded(*AGAINST_VOTES, "own_minus"),
-]
-TOWARDS = [
-    *("dataset", "judge", "responder", "own", "n", *CELLS, *bounded("eo")),
-    *(*SIDES, "few", "n_dropped"),
-]
+OPPOSED = ["item_id", "opponent"]
+PLACE = ["dataset", "judge", "responder", "own"]
+IN_PLACE = [*PLACE, "n", "status", *bounded(*AGAINST_VOTES, "own_minus")]
+TOWARDS = [*PLACE, "n", *CELLS, *bounded("eo"), *SIDES, "few", "n_dropped"]
+AGREEMENT = ["dataset", "judge", "responds", *bounded("agreement"), "n", "n_dropped"]
 RATES = {
     "first_share": ["chose_first", "decided"],
     "flip_rate": ["flipped", "both_orders"],
     "reversal_rate": ["reversed", "both_orders"],
 }
+POSITION = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES), "one_place"]
+# The number of pairs; `ok`, or why there are no values; and `AGAINST_VOTES`.
+Beyond = tuple[int, str, list[Interval]]
 
 
 @dataclass(frozen=True)
@@ -142,14 +146,8 @@ class Judged:
         """Every judged pair, as `judged_pairs` returns them."""
         items, labels, verdicts = (self.tables[key] for key in ("items", "labels", "verdicts"))
         use = self.settings
-        return judged_pairs(
-            items,
-            labels,
-            verdicts,
-            threshold=use.threshold,
-            judge_tie=use.judge_tie,
-            turns=use.turns,
-        )
+        reading = use.threshold, use.judge_tie, use.turns
+        return judged_pairs(items, labels, verdicts, *reading)
 
     @property
     def keyed(self) -> bool:
@@ -157,12 +155,14 @@ class Judged:
         return {*self.tables["labels"]["annotator"].unique()} == {KEY}
 
     @cached_property
+    def responders(self) -> list[str]:
+        """Those whose responses were judged."""
+        return names_of(self.pairs["first"], self.pairs["second"])
+
+    @cached_property
     def judges(self) -> list[str]:
         """Those that judged a pair with a response of their own."""
-        first, second, judge = (
-            set(self.pairs[name].unique()) for name in ("first", "second", "judge")
-        )
-        return sorted(judge & (first | second))
+        return [judge for judge in names_of(self.pairs["judge"]) if judge in self.responders]
 
     @cached_property
     def _votes(self) -> pd.DataFrame:
@@ -172,9 +172,9 @@ class Judged:
         """Single votes on the pairs with a responder's text, turned to it.
 
         Returns:
-            `item_id, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
+            `item_id, annotator, opponent, vote` (1 for the responder, 0 against it, 1/2 for a tie).
         """
-        return turned_to(responder, self._votes, ["vote"])[["item_id", "opponent", "vote"]]
+        return pairs_with(self._votes, responder)
 
     @property
     def bootstrap(self) -> ClusterBootstrap:
@@ -183,37 +183,43 @@ class Judged:
 
     @cached_property
     def _own(self) -> dict[str, pd.DataFrame]:
-        return {
-            judge: pairs_with(self.pairs[self.pairs["judge"].eq(judge)], judge)
-            for judge in self.judges
-        }
+        parts = dict(iter(self.pairs.groupby("judge")))
+        return {judge: pairs_with(parts[judge], judge) for judge in self.judges}
 
     def own(self, judge: str) -> pd.DataFrame:
         """The verdicts of one of `judges` on pairs with its own response, turned to it."""
         return self._own[judge]
 
+    def towards(self, responder: str) -> dict[str, pd.DataFrame]:
+        """By judge, its verdicts on pairs with a responder's text, turned to it."""
+        rows = pairs_with(self.pairs, responder)
+        return {str(judge): part for judge, part in rows.groupby("judge")}
+
     @cached_property
     def live(self) -> list[str]:
         """The judges that were asked here; a file of one's own does not say, and has none."""
         verdicts = self.tables["verdicts"]
-        if "released" not in verdicts:
-            return []
-        return names_of(verdicts.loc[~verdicts["released"], "judge"])
+        here = ~verdicts["released"] if "released" in verdicts else []
+        return names_of(verdicts.loc[here, "judge"])
 
     @cached_property
-    def reversing(self) -> dict[str, Interval]:
-        """The live judges whose verdict the order decides, with their reversal rate on all pairs.
+    def positions(self) -> pd.DataFrame:
+        """`position_counts` of the judged pairs, with `cluster`."""
+        # Pairs of turns that the settings leave out, and items without a cluster, do not count.
+        counts = position_counts(self.tables["verdicts"], self.settings.threshold)
+        return counts.merge(self.pairs[[*PAIR, "judge", "cluster"]])
 
-        The lower bound of the rate is above `REVERSES`.
+    @cached_property
+    def reversing(self) -> list[str]:
+        """The live judges whose verdict the order decides.
+
+        The lower bound of their reversal rate on all pairs is above `REVERSES`.
         """
-        verdicts = self.tables["verdicts"]
-        known, rates = self.pairs[[*PAIR, "judge", "cluster"]], {}
-        for judge in self.live:
-            asked = verdicts[verdicts["judge"].eq(judge)]
-            counts = position_counts(asked, self.settings.threshold).merge(known)
-            columns, level = RATES["reversal_rate"], self.settings.bootstrap.level
-            rates[judge] = share_interval(counts[columns], counts["cluster"], level)
-        return {judge: rate for judge, rate in rates.items() if rate.lo > REVERSES}
+        found = {}
+        for judge, part in self.positions.groupby("judge"):
+            counts, level = part[RATES["reversal_rate"]], self.settings.bootstrap.level
+            found[str(judge)] = share_interval(counts, part["cluster"], level).lo
+        return [judge for judge in self.live if found.get(judge, 0.0) > REVERSES]
 
     def left_out(self, judge: str) -> list[str]:
         """The other judges that the mean leaves out which a judge is held against."""
@@ -226,15 +232,20 @@ class Judged:
         return pairs_with(rows, judge)
 
     @cached_property
-    def no_preference(self) -> dict[str, tuple[int, str, list[Interval]]]:
-        """What `no_preference` finds, by judge."""
-        return {judge: no_preference(self, judge) for judge in self.judges}
+    def no_preference(self) -> dict[str, Beyond]:
+        """By judge what another person shows in its place, and the judge against the same votes.
+
+        On its own pairs that it decides and that have two votes or more; see
+        `selfpref.statistics.no_preference`.
+        """
+        return {
+            judge: _beyond_person(self, self.own(judge), judge, judge, "no preference")
+            for judge in self.judges
+        }
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
-        truths = self.tables["truths"]
-        found = truths[truths["metric"].eq(metric)]
-        return found.set_index(["item_id", "responder"])["score"]
+        return scores_of(self.tables["truths"], metric)
 
     @property
     def betas(self) -> pd.Series:
@@ -261,14 +272,10 @@ class Judged:
         cells = self.cells(rows)
         found = equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        return {
-            **cell_counts(cells),
-            **found.columns("eo"),
-            "undefined": found.undefined,
-            **dict(zip(SIDES, human_sides(totals), strict=True)),
-            "few": bool(too_few(totals)),
-            "n_dropped": dropped(rows, cells),
-        }
+        made: dict[str, object] = {**cell_counts(cells), **found.columns("eo")}
+        made |= dict(zip(SIDES, human_sides(totals), strict=True))
+        made |= {"undefined": found.undefined, "few": bool(too_few(totals))}
+        return made | {"n_dropped": dropped(rows, cells)}
 
 
 def dropped(rows: pd.DataFrame, cells: Floats) -> int:
@@ -286,19 +293,18 @@ def by_panel(data: Judged) -> Judged | None:
         Another data set, named `<data set> (panel)`, with the verdicts of all who did not vote;
         None where the panel votes on no pair.
     """
-    unvoted = data.pairs[data.pairs["human"].isna() & data.pairs["decision"].notna()]
-    wrote = unvoted["first"].eq(unvoted["judge"]) | unvoted["second"].eq(unvoted["judge"])
-    votes = unvoted[unvoted["judge"].isin(list(data.settings.panel)) & ~wrote]
+    pairs = data.pairs
+    wrote = pairs["first"].eq(pairs["judge"]) | pairs["second"].eq(pairs["judge"])
+    voting = pairs["human"].isna() & pairs["decision"].notna() & ~wrote
+    votes = pairs[voting & pairs["judge"].isin(list(data.settings.panel))]
     if votes.empty:
         return None
     margin = (2 * votes["decision"] - 1).groupby([votes[name] for name in PAIR]).sum()
     label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
     labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
-    rows = verdict_scores(data.tables["verdicts"])
-    labelled = pd.MultiIndex.from_frame(rows[PAIR]).isin(pd.MultiIndex.from_frame(labels[PAIR]))
-    voted = pd.MultiIndex.from_frame(rows[[*PAIR, "judge"]]).isin(
-        pd.MultiIndex.from_frame(votes[[*PAIR, "judge"]])
-    )
+    rows, voter = verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
+    labelled = pd.MultiIndex.from_frame(rows[PAIR]).isin(margin.index)
+    voted = pd.MultiIndex.from_frame(rows[voter]).isin(pd.MultiIndex.from_frame(votes[voter]))
     tables = {
         "labels": labels.rename(columns={"first": "responder_a", "second": "responder_b"}),
         "verdicts": data.tables["verdicts"].loc[rows.index[labelled & ~voted]],
@@ -306,41 +312,40 @@ def by_panel(data: Judged) -> Judged | None:
     return replace(data, name=f"{data.name} ({PANEL})", tables={**data.tables, **tables})
 
 
+def _two_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
+    """The rows, turned to a responder, that have two votes or more, each with its votes' cells."""
+    votes = vote_cells(data.votes(responder), OPPOSED, data.settings.human_ties)
+    return rows.merge(votes, on=OPPOSED)
+
+
 def _against_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
-    """The decided pairs that have two votes or more, each with its votes' cells.
-
-    Args:
-        data: The data set.
-        rows: One judge's, turned to a responder, as `pairs_with` returns them.
-        responder: This one.
-    """
-    use, place = data.settings, ["item_id", "opponent"]
-    decided = rows["decision"].notna() & (rows["decision"].ne(0.5) | (use.judge_ties == "half"))
-    return rows[decided].merge(vote_cells(data.votes(responder), place, use.human_ties), on=place)
+    """`_two_votes` of one judge's decided pairs."""
+    tied = rows["decision"].eq(0.5) & (data.settings.judge_ties == "drop")
+    return _two_votes(data, rows[rows["decision"].notna() & ~tied], responder)
 
 
-def _beyond_person(
-    data: Judged, rows: pd.DataFrame, responder: str, *names: str
-) -> tuple[int, str, list[Interval]]:
-    """As `no_preference`, of any judge's rows turned to a responder."""
-    pairs = _against_votes(data, rows, responder)
-    cells = against_votes(pairs)
-    if too_few(cells[:, 0].sum(axis=0)):
-        return len(pairs), TWO_VOTES, [NOTHING] * len(AGAINST_VOTES)
-    found = data.bootstrap.estimates(cells, pairs["cluster"], beyond_no_preference, *names)
+def _beyond(
+    data: Judged, pairs: pd.DataFrame, cells: Floats, statistics: Statistic, *names: str
+) -> Beyond:
+    person, *_ = cells.sum(axis=0).reshape(-1, 4)
+    if too_few(person):
+        return len(pairs), TWO_VOTES, [MISSING] * len(AGAINST_VOTES)
+    found = data.bootstrap.estimates(cells, pairs["cluster"], statistics, *names)
     return len(pairs), "ok", found
 
 
-def no_preference(data: Judged, judge: str) -> tuple[int, str, list[Interval]]:
-    """What another person shows in the judge's place, and the judge against the same votes.
+def _beyond_person(data: Judged, rows: pd.DataFrame, responder: str, *names: str) -> Beyond:
+    """As `Judged.no_preference`, of any judge's rows turned to a responder."""
+    pairs = _against_votes(data, rows, responder)
+    return _beyond(data, pairs, against_votes(pairs), beyond_no_preference, *names)
 
-    On the judge's own pairs that it decides and that have two votes or more; see
-    `selfpref.statistics.no_preference`.
 
-    Returns:
-        The number of these pairs; `ok`, or why there are no values; and `AGAINST_VOTES`.
-    """
-    return _beyond_person(data, data.own(judge), judge, judge, "no preference")
+def _majority(data: Judged, responder: str) -> Beyond:
+    """The same of a judge that decides as most of all people would."""
+    rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
+    pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
+    cells = pairs[CELLS].to_numpy(dtype=float)
+    return _beyond(data, pairs, cells, beyond_majority, MAJORITY, responder, "in place")
 
 
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -356,59 +361,50 @@ def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
     """
     found: list[dict[str, object]] = []
     for data in sets:
-        for responder in names_of(data.pairs["first"], data.pairs["second"]):
-            rows = pairs_with(data.pairs, responder)
+        for responder in data.responders:
+            parts = data.towards(responder)
             told = {
-                str(judge): _beyond_person(data, part, responder, str(judge), responder, "in place")
-                for judge, part in rows.groupby("judge")
+                judge: _beyond_person(data, part, responder, judge, responder, "in place")
+                for judge, part in parts.items()
             }
-            told[MAJORITY] = _majority(data, rows, responder)
+            told[MAJORITY] = _majority(data, responder)
             for judge, (n, status, values) in told.items():
                 row: dict[str, object] = {"dataset": data.name, "judge": judge, "n": n}
                 row |= {"responder": responder, "own": judge == responder, "status": status}
-                for column, one in zip(AGAINST_VOTES, values, strict=True):
-                    row |= one.columns(column)
+                row |= _values(values)
                 if judge in data.judges and judge != responder and status == "ok":
-                    part = rows[rows["judge"].eq(judge)]
-                    row |= _own_minus(data, judge, part, responder).columns("own_minus")
+                    minus = _own_minus(data, judge, parts[judge], responder)
+                    row |= minus.columns("own_minus")
                 found.append(row)
     return pd.DataFrame(found, columns=IN_PLACE)
 
 
-def _majority(data: Judged, rows: pd.DataFrame, responder: str) -> tuple[int, str, list[Interval]]:
-    """As `no_preference`, of a judge that decides as most of all people would."""
-    place = ["item_id", "opponent"]
-    votes = vote_cells(data.votes(responder), place, data.settings.human_ties)
-    pairs = rows.drop_duplicates(place)[[*place, "cluster"]].merge(votes, on=place)
-    cells = pairs[CELLS].to_numpy(dtype=float)
-    if too_few(cells.sum(axis=0)):
-        return len(pairs), TWO_VOTES, [NOTHING] * len(AGAINST_VOTES)
-    names = MAJORITY, responder, "in place"
-    found = data.bootstrap.estimates(cells, pairs["cluster"], beyond_majority, *names)
-    return len(pairs), "ok", found
+def _values(found: Sequence[Interval]) -> dict[str, float]:
+    """The columns of `AGAINST_VOTES`."""
+    named = zip(AGAINST_VOTES, found, strict=True)
+    return {column: value for name, one in named for column, value in one.columns(name).items()}
 
 
 def _own_minus(data: Judged, judge: str, rows: pd.DataFrame, responder: str) -> Interval:
     """What a judge is beyond a person towards itself minus that towards another responder."""
     sides = [_against_votes(data, data.own(judge), judge), _against_votes(data, rows, responder)]
     both = pd.concat(sides, keys=range(2))
-    cells = against_votes(both)
     side = np.eye(2)[both.index.get_level_values(0)]
+    cells = side[:, :, None, None] * against_votes(both)[:, None]
 
-    def gap_of(totals: Floats) -> Floats:
-        beyond = beyond_no_preference(totals)[..., -1]
-        found: Floats = beyond[..., 0] - beyond[..., 1]
+    def minus(totals: Floats) -> Floats:
+        own, other = np.moveaxis(beyond_no_preference(totals)[..., -1], -1, 0)
+        found: Floats = own - other
         return found
 
-    stacked = side[:, :, None, None] * cells[:, None]
     names = judge, responder, "own minus"
-    return data.bootstrap.estimate(stacked, both["cluster"], gap_of, *names)
+    return data.bootstrap.estimate(cells, both["cluster"], minus, *names)
 
 
 def bias(sets: Iterable[Judged]) -> pd.DataFrame:
     """Cells, EO and DP of every judge on its own pairs, with n and dropped (the columns `BIAS`).
 
-    Beside them, as `no_preference` returns it, what another person shows in the judge's place. A
+    Beside them, as `Judged.no_preference` has it, what another person shows in the judge's place. A
     judge whose pairs all dropped out stays, with their number.
     """
     rows = []
@@ -417,11 +413,9 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
             own = data.own(judge)
             dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
             n, status, found = data.no_preference[judge]
-            row: dict[str, object] = {"n_two_votes": n, "no_preference_status": status}
-            for name, one in zip(AGAINST_VOTES, found, strict=True):
-                row |= one.columns(name)
-            row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
-            rows.append({"dataset": data.name, "judge": judge, **row})
+            row: dict[str, object] = {"dataset": data.name, "judge": judge, **dp.columns("dp")}
+            row |= {"n_two_votes": n, "no_preference_status": status, **_values(found)}
+            rows.append(row | data.equal_opportunity(own, judge, "eo"))
     return pd.DataFrame(rows, columns=BIAS)
 
 
@@ -431,17 +425,17 @@ def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
     `own` is whether the judge wrote the responses; `n_human_own` counts the pairs on which the
     human prefers the responder's response, `n_human_other` those on which it prefers the other one.
     """
-    rows: list[dict[str, object]] = []
-    for data in sets:
-        towards = {
-            (str(judge), responder): data.equal_opportunity(part, str(judge), responder, "towards")
-            for responder in names_of(data.pairs["first"], data.pairs["second"])
-            for judge, part in pairs_with(data.pairs, responder).groupby("judge")
-        }
-        for (judge, responder), row in sorted(towards.items(), key=itemgetter(0)):
-            place = {"dataset": data.name, "judge": judge, "responder": responder}
-            rows.append({**place, "own": judge == responder, **row})
-    return pd.DataFrame(rows, columns=TOWARDS)
+    rows = [
+        {"dataset": data.name, "judge": judge, "responder": responder, "own": judge == responder}
+        | data.equal_opportunity(part, judge, responder, "towards")
+        for data in sets
+        for responder in data.responders
+        for judge, part in data.towards(responder).items()
+    ]
+    found = pd.DataFrame(rows, columns=TOWARDS)
+    sets_in_order = found.groupby("dataset", sort=False).ngroup()
+    order = found.assign(dataset=sets_in_order).sort_values(["dataset", "judge", "responder"]).index
+    return found.loc[order].reset_index(drop=True)
 
 
 def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -455,15 +449,12 @@ def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge, part in data.pairs.groupby("judge"):
             cells = data.cells(part)
-            counts = np.stack([cells[:, 0] + cells[:, 3], cells.sum(axis=1)], axis=-1)
+            counts = np.stack([cells[:, [0, 3]].sum(axis=1), cells.sum(axis=1)], axis=-1)
             found = share_interval(counts, part["cluster"], data.bootstrap.level)
-            rows.append(
-                {"dataset": data.name, "judge": judge, "responds": judge in data.judges}
-                | found.columns("agreement")
-                | {"n": cells.sum(), "n_dropped": dropped(part, cells)}
-            )
-    columns = ["dataset", "judge", "responds", *bounded("agreement"), "n", "n_dropped"]
-    return pd.DataFrame(rows, columns=columns)
+            row = {"dataset": data.name, "judge": judge, "responds": judge in data.judges}
+            row |= {"n": cells.sum(), "n_dropped": dropped(part, cells)}
+            rows.append(row | found.columns("agreement"))
+    return pd.DataFrame(rows, columns=AGREEMENT)
 
 
 def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFrame:
@@ -479,23 +470,23 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         where the pair was judged in both), `flipped` and `reversed` (0 or 1), and `read_first` and
         `read_second` (1 where it was judged with `first`, with `second` read first).
     """
-    single = verdict_scores(verdicts)
-    single = single[single["presented"].notna() & single["score"].notna()]
-    by_order = single.groupby([*PAIR, "judge", "presented"], as_index=False)["score"].mean()
-    wide = by_order.pivot(index=[*PAIR, "judge"], columns="presented", values="score")
-    wide = wide.reindex(columns=["first", "second"])
+    single = verdict_scores(verdicts).dropna(subset=["presented", "score"])
+    by_order = single.groupby([*PAIR, "judge", "presented"])["score"].mean().unstack()
+    wide = by_order.reindex(columns=["first", "second"])
     # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
-    one, two = (decide(wide[name].to_numpy(dtype=float), threshold) for name in ("first", "second"))
-    both = ~np.isnan(one) & ~np.isnan(two)
-    return wide.index.to_frame(index=False).assign(
-        chose_first=(one == 1).astype(int) + (two == 0).astype(int),
-        decided=np.isin(one, (0, 1)).astype(int) + np.isin(two, (0, 1)).astype(int),
-        flipped=(both & (one != two)).astype(int),
-        reversed=(both & (np.abs(one - two) == 1)).astype(int),
-        both_orders=both.astype(int),
-        read_first=(~np.isnan(one)).astype(int),
-        read_second=(~np.isnan(two)).astype(int),
-    )
+    one, two = (decide(wide[name].to_numpy(dtype=float), threshold) for name in wide)
+    read_first, read_second = ~np.isnan(one), ~np.isnan(two)
+    both = read_first & read_second
+    counts = {
+        "chose_first": np.add(one == 1, two == 0, dtype=int),
+        "decided": np.add(np.isin(one, (0, 1)), np.isin(two, (0, 1)), dtype=int),
+        "flipped": both & (one != two),
+        "reversed": both & (np.abs(one - two) == 1),
+        "both_orders": both,
+        "read_first": read_first,
+        "read_second": read_second,
+    }
+    return pd.DataFrame(counts, index=wide.index).astype(int).reset_index()
 
 
 def one_place(counts: pd.DataFrame, judge: str) -> float:
@@ -524,13 +515,9 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
     """
     rows = []
     for data in sets:
-        for judge, verdicts in by_judge(data.tables["verdicts"]):
-            counts = position_counts(verdicts, data.settings.threshold)
-            # Pairs of turns that the settings leave out, and items without a cluster, do not count.
-            known = data.pairs.loc[data.pairs["judge"].eq(judge), [*PAIR, "cluster"]]
-            mine = counts.merge(known, on=PAIR)
-            own = mine["first"].eq(judge) | mine["second"].eq(judge)
-            for scope, part in (("all", mine), ("own", mine[own])):
+        for judge, mine in data.positions.groupby("judge"):
+            own = mine[mine["first"].eq(judge) | mine["second"].eq(judge)]
+            for scope, part in {"all": mine, "own": own}.items():
                 if part.empty:
                     continue
                 row: dict[str, object] = {"dataset": data.name, "judge": judge, "pairs": scope}
@@ -541,5 +528,4 @@ def position(sets: Iterable[Judged]) -> pd.DataFrame:
                     found = share_interval(part[columns], part["cluster"], data.bootstrap.level)
                     row |= found.columns(name)
                 rows.append(row)
-    columns = ["dataset", "judge", "pairs", "n_decided", "n_both", *bounded(*RATES), "one_place"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=POSITION)

@@ -41,12 +41,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, stdtrit
 
 from selfpref.statistics.bias import PAIR, decide, names_of, oriented_votes, verdict_scores
-from selfpref.statistics.bootstrap import Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, Floats, Interval
+from selfpref.statistics.choices import HUMAN, Row, key_of, told
 from selfpref.statistics.effects import NOT_TOLD
-from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import MISSING, SPANNED
+from selfpref.statistics.judged import Judged
+from selfpref.statistics.regression import ROBUST, SPANNED
 from selfpref.statistics.scaled import PLACEBO
-from selfpref.statistics.turned import HUMAN, ROBUST, Row, told
 
 Places: TypeAlias = npt.NDArray[np.int64]
 LATENT, STATISTIC = "latent quality", "latent_quality"
@@ -89,36 +89,33 @@ class Readings:
     def of(cls, data: Judged) -> "Readings":
         """All verdicts and votes on the pairs of a data set that its judges read."""
         single = verdict_scores(data.tables["verdicts"])
-        answers = decide(single["score"].to_numpy(dtype=float), data.settings.threshold)
-        read_first = single["presented"].map({"first": 0, "second": 1}).fillna(2)
-        verdicts = single[PAIR].assign(reader=single["judge"], place=read_first, answer=answers)
-        votes = oriented_votes(data.tables["labels"]).rename(columns={"vote": "answer"})
-        votes = votes[[*PAIR, "answer"]].assign(reader="", place=2)
+        score = single["score"].to_numpy(dtype=float)
+        verdicts = single.assign(
+            reader=single["judge"],
+            place=single["presented"].map({"first": 0, "second": 1}).fillna(2),
+            answer=decide(score, data.settings.threshold),
+        )
+        votes = oriented_votes(data.tables["labels"]).assign(reader="", place=2)
+        both = pd.concat([verdicts, votes.rename(columns={"vote": "answer"})], ignore_index=True)
         known = data.pairs.drop_duplicates(PAIR)[[*PAIR, "cluster"]]
-        rows = pd.concat([verdicts, votes]).dropna(subset="answer").merge(known, on=PAIR)
-        judges = names_of(verdicts["reader"])
-        responders = names_of(rows["first"], rows["second"])
-        pairs = rows.drop_duplicates(PAIR)
-        kinds = pairs.groupby(PAIR[1:], sort=True).ngroup().to_numpy()
-        sides = pairs.iloc[np.unique(kinds, return_index=True)[1]][PAIR[1:]]
-        texts = np.stack([pd.Index(responders).get_indexer(sides[side]) for side in sides], -1)
-        number = rows.groupby(PAIR, sort=False).ngroup().to_numpy()
-        counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
+        rows = both.dropna(subset="answer").merge(known, on=PAIR)
+        judges, responders = names_of(single["judge"]), names_of(rows["first"], rows["second"])
+        pairs, places = rows.drop_duplicates(PAIR), pd.Index(responders)
+        sides = np.stack([places.get_indexer(pairs[side]) for side in PAIR[1:]], axis=-1)
+        texts, kind = np.unique(sides, axis=0, return_inverse=True)
+        number = rows.groupby(PAIR, sort=False).ngroup()
         reader = pd.Index([*judges, ""]).get_indexer(rows["reader"])
-        answer = (2 * rows["answer"]).astype(int)
-        np.add.at(counts, (number, reader, rows["place"].astype(int), answer), 1.0)
-        return cls(judges, responders, texts, kinds, pd.factorize(pairs["cluster"])[0], counts)
-
-    @cached_property
-    def ends(self) -> Places:
-        """Where a cluster ends and the next one begins, of pairs sorted by cluster."""
-        return np.flatnonzero(np.diff(np.sort(self.cluster))) + 1
+        at = number, reader, rows["place"].astype(int), (2 * rows["answer"]).astype(int)
+        counts = np.zeros((len(pairs), len(judges) + 1, len(PLACES), ANSWERS))
+        np.add.at(counts, at, 1.0)
+        cluster = pd.factorize(pairs["cluster"])[0]
+        return cls(judges, responders, texts, kind.ravel(), cluster, counts)
 
     @cached_property
     def sides(self) -> Floats:
         """1 where A is of a responder, -1 where B is: `[kinds, responders]`."""
-        place = np.eye(len(self.responders))
-        found: Floats = place[self.texts[:, 0]] - place[self.texts[:, 1]]
+        one, two = np.eye(len(self.responders))[self.texts.T]
+        found: Floats = one - two
         return found
 
     @property
@@ -129,7 +126,7 @@ class Readings:
         cells = len(self.judges) * len(self.responders)
         if len(self.kind) > MOST_PAIRS or cells > MOST_CELLS:
             return TOO_MANY
-        return "" if len(self.ends) else ONE_CLUSTER
+        return "" if self.cluster.any() else ONE_CLUSTER
 
     def of_text(self, responder: int) -> Places:
         """The pairs that hold a text of a responder."""
@@ -143,8 +140,7 @@ class Readings:
         placed = np.abs(PLACES) @ answered[:j].sum(axis=-1).T > 0
         own = np.array([[judge == name for name in self.responders] for judge in self.judges])
         ties, some = answered[..., 1].sum(axis=1) > 0, answered.sum(axis=(1, 2)) > 0
-        read = [np.ones(r - 1, dtype=bool), some, placed, ties, own.reshape(j * r)]
-        return np.concatenate(read)
+        return np.concatenate([np.ones(r - 1, dtype=bool), some, placed, ties, own.ravel()])
 
     def split(self, theta: Floats) -> list[Floats]:
         """The parameters r, lambda, pi, log t and b `[judges, responders]` of a vector of all."""
@@ -240,11 +236,10 @@ class Fitted:
         """
         free = np.union1d(np.flatnonzero(self.readings.free), [place])
         square = -self.hessian[np.ix_(free, free)]
-        spread, none = np.sqrt(np.maximum(np.diag(square), 0.0)), np.full(square.shape, np.nan)
-        if not (spread > 0).all():
-            return np.nan, free, none
-        if np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
-            return np.nan, free, none
+        spread = np.sqrt(np.maximum(np.diag(square), 0.0))
+        told = (spread > 0).all()
+        if not told or np.linalg.cond(square / np.outer(spread, spread)) > 1 / SPANNED:
+            return np.nan, free, square
         inverse, scores = np.linalg.inv(square), self.scores[:, free]
         step = float(inverse[np.searchsorted(free, place)] @ scores.sum(axis=0))
         clusters = len(scores)
@@ -276,15 +271,14 @@ class Fitted:
         slope = np.array([added(theta + one) - added(theta - one) for one in steps]) / (2 * STEP)
         value, clusters = added(theta), len(self.scores)
         half = np.sqrt(slope @ covariance @ slope) * stdtrit(clusters - 1, (1 + level) / 2)
-        return Interval(value, value - float(half), value + float(half), 0.0)
+        return Interval(value, value - float(half), value + float(half), 0.0, ROBUST)
 
 
 def fit(readings: Readings) -> Fitted | None:
     """The most likely parameters; None where the search does not settle."""
     j, r = len(readings.judges), len(readings.responders)
-    widths = np.full(j + 1, np.log(WIDTH))
-    theta = np.concatenate([np.zeros(r - 1), np.ones(j + 1), np.zeros(j), widths, np.zeros(j * r)])
-    free = readings.free
+    free, sizes = readings.free, (r - 1, j + 1, j, j + 1, j * r)
+    theta = np.repeat([0.0, 1.0, 0.0, np.log(WIDTH), 0.0], sizes)
 
     def full(values: Floats) -> Floats:
         made = theta.copy()
@@ -299,16 +293,17 @@ def fit(readings: Readings) -> Fitted | None:
     if np.abs(found.jac).max() > 1e-4:
         return None
     theta = full(found.x)
+    steps = STEP * np.eye(len(theta))
     ahead, behind = (
-        [readings.value_and_slope(theta + sign * STEP * one)[1] for one in np.eye(len(theta))]
+        np.array([readings.value_and_slope(theta + one)[1] for one in sign * steps])
         for sign in (1, -1)
     )
-    hessian = (np.array(ahead) - np.array(behind)) / (2 * STEP)
+    hessian = (ahead - behind) / (2 * STEP)
     p, *derivatives = readings.probabilities(theta)
     _, weights = readings.posterior(np.log(p))
+    clusters = pd.Series(readings.cluster).groupby(readings.cluster).indices.values()
     scores = [
-        readings.slope(theta, readings.expected(weights, one), *derivatives)
-        for one in np.split(np.argsort(readings.cluster, kind="stable"), readings.ends)
+        readings.slope(theta, readings.expected(weights, one), *derivatives) for one in clusters
     ]
     return Fitted(readings, theta, (hessian + hessian.T) / 2, np.array(scores))
 
@@ -332,10 +327,9 @@ def of_pairs(data: Judged) -> tuple[list[Row], pd.DataFrame]:
         own, n = judge == responder, int(read[readings.of_text(place[1]), place[0]].sum())
         found = fitted.effect(place[0], place[1], level) if fitted and n else MISSING
         if own:
-            row: Row = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": HUMAN}
-            row |= {"statistic": STATISTIC, "unit": "probability"}
+            row = key_of(data.name, HUMAN, judge=judge, statistic=STATISTIC)
             said = (readings.reason or NOT_TOLD) if np.isnan(found.value) else found
-            rows.append(told(row, said, n, n, ROBUST))
+            rows.append(told(row, said, n, n))
         if not np.isnan(found.value):
             who = {"dataset": data.name, "judge": judge, "responder": responder, "own": own}
             cells.append({**who, "model": LATENT, **found.columns("effect"), "n": n})

@@ -18,24 +18,16 @@ and a two-sided test at alpha sees a bias b with the given power from
 same kind*: same judge, same responses, as many pairs a prompt, as rare a human vote against.
 """
 
-import math
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from selfpref.statistics.bias import (
-    cell_weights,
-    equal_opportunity,
-    excess,
-    human_sides,
-    stacked_cells,
-)
+from selfpref.statistics import bias
 from selfpref.statistics.bootstrap import Floats, Statistic
-from selfpref.statistics.choices import chance, parity
-from selfpref.statistics.turned import SIDES, Judgments, Row, on_sides
+from selfpref.statistics.choices import SIDES, Judgments, chance, on_sides, parity
 
 BIASES = (0.05, 0.1, 0.2)
 # z_{1 - alpha/2}, and (z_{1 - alpha/2} + z_power)^2, at alpha 0.05 and power 0.8.
@@ -49,8 +41,7 @@ NEEDED = [
 STEP = 1e-4
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """What the data say of the noise of a statistic.
 
     Attributes:
@@ -120,14 +111,11 @@ def plan(rows: Floats, clusters: pd.Series, statistic: Statistic) -> Plan | None
         clusters: The prompt of each row.
         statistic: From sums `[batch, ...]` to values `[batch]`.
     """
-    if len(rows) < 2:
-        return None
-    values = influence(rows, statistic)
+    values = influence(rows, statistic) if len(rows) > 1 else np.zeros(2)
     variance = float(np.var(values, ddof=1))
     if not variance > 0:
         return None
-    sizes = clusters.value_counts().to_numpy()
-    correlation = intraclass(values, clusters)
+    sizes, correlation = clusters.value_counts().to_numpy(), intraclass(values, clusters)
     effect = 1 + (float((sizes**2).sum() / sizes.sum()) - 1) * correlation
     return Plan(len(rows), len(sizes), variance, correlation, effect)
 
@@ -140,34 +128,35 @@ def needed(data: Judgments) -> pd.DataFrame:
         sides. A statistic without variance in the sample has no rows: nothing can be planned from
         it.
     """
-    found: list[Row] = []
+    found = []
     for judge in data.judges:
         own, ties = data.own(judge), (data.settings.human_ties, data.settings.judge_ties)
-        cells = cell_weights(own, *ties)
+        cells = bias.cell_weights(own, *ties)
         used = cells.sum(axis=1) > 0
-        kept, clusters = cells[used], own["cluster"][used]
-        stacked, prompts = stacked_cells(data.compared(judge), judge, "own", *ties)
-        decided = stacked[:, 0].sum(axis=1) > 0
-        by_chance = partial(parity, chance=chance(own, used))
-        both_sides = on_sides(human_sides(kept.sum(axis=0))[None])
+        stacked, prompts = bias.stacked_cells(data.compared(judge), judge, "own", *ties)
+        decided, by_chance = (
+            stacked[:, 0].sum(axis=1) > 0,
+            partial(parity, chance=chance(own, used)),
+        )
+        kept = cells[used], own["cluster"][used]
+        eo, dp, excess = (
+            plan(*kept, bias.equal_opportunity),
+            plan(*kept, by_chance),
+            plan(stacked[decided], prompts[decided], lambda totals: bias.excess(totals)[..., 0]),
+        )
         for statistic, noise, sides in (
-            ("equal_opportunity", plan(kept, clusters, equal_opportunity), both_sides),
-            ("demographic_parity", plan(kept, clusters, by_chance), {}),
-            (
-                "excess",
-                plan(stacked[decided], prompts[decided], excess),
-                on_sides(human_sides(stacked.sum(axis=0))),
-            ),
+            ("equal_opportunity", eo, on_sides(bias.human_sides(cells.sum(axis=0))[None])),
+            ("demographic_parity", dp, {}),
+            ("excess", excess, on_sides(bias.human_sides(stacked.sum(axis=0)))),
         ):
             if noise is None:
                 continue
-            row = data.row(judge, statistic) | sides
-            row |= {"n": noise.n, "n_prompts": noise.prompts, "sd": float(noise.variance**0.5)}
-            row |= {"correlation": noise.correlation, "effect": noise.effect}
-            row |= {"detectable": noise.detectable()}
-            for bias in BIASES:
-                pairs = noise.pairs(bias)
-                needs = (pairs, pairs * noise.prompts / noise.n)
-                rounded = dict(zip(("pairs", "prompts"), map(math.ceil, needs), strict=True))
-                found.append(row | {"bias": bias, **rounded})
-    return pd.DataFrame(found, columns=NEEDED)
+            for wanted in BIASES:
+                row = data.row(judge, statistic) | sides | noise._asdict()
+                row |= {"bias": wanted, "pairs": noise.pairs(wanted), "n_prompts": noise.prompts}
+                found.append(row | {"detectable": noise.detectable()})
+    table = pd.DataFrame(found, columns=[*NEEDED, "variance"])
+    prompts_needed = table["pairs"] * table["n_prompts"] / table["n"]
+    table = table.assign(prompts=prompts_needed, sd=table["variance"].astype(float) ** 0.5)
+    whole = {name: np.ceil(table[name].astype(float)).astype(int) for name in ("pairs", "prompts")}
+    return table.assign(**whole)[NEEDED]

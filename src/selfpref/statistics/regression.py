@@ -21,15 +21,15 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.special import stdtrit
 
-from selfpref.statistics.bootstrap import Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, Floats, Interval
 
+ROBUST = "cluster-robust"
 # What is left of a column, as a part of it, below which the other columns span it.
 SPANNED = 1e-10
 # How far the share of a column that a fit tells from the others may be from 1, by rounding.
 ROUNDING = 1e-6
 # The determinant of sums of products below which there is no slope.
 SPREAD = 1e-9
-MISSING = Interval(np.nan, np.nan, np.nan, np.nan)
 
 
 def robust(
@@ -50,10 +50,10 @@ def robust(
     sums, n = np.bincount(clusters, slopes), len(slopes)
     groups = len(sums)
     if groups < 2 or n <= rank:
-        return Interval(value, np.nan, np.nan, np.nan)
+        return Interval(value, how=ROBUST)
     correction = groups / (groups - 1) * (n - 1) / (n - rank)
     half = np.sqrt(correction * (sums @ sums)) * stdtrit(groups - 1, (1 + level) / 2)
-    return Interval(value, value - float(half), value + float(half), 0.0)
+    return Interval(value, value - float(half), value + float(half), 0.0, ROBUST)
 
 
 def fit(

@@ -42,14 +42,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
+from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
+from selfpref.statistics.choices import Row, key_of, told
 from selfpref.statistics.effects import NOT_TOLD
-from selfpref.statistics.judged import STUDY, Judged
-from selfpref.statistics.regression import MISSING, SPANNED, robust
-from selfpref.statistics.turned import Row, told
+from selfpref.statistics.judged import Judged
+from selfpref.statistics.regression import SPANNED, robust
 
 Whole = npt.NDArray[np.int64]
 ONE, EACH = "one scale", "a scale for each judge"
+SCALED = "regression_scaled"
 SCALES = ["dataset", "gold", "judge", "scale", "scale_lo", "scale_hi", "n"]
 PLACEBO = [
     *("dataset", "judge", "responder", "own", "model"),
@@ -61,8 +62,6 @@ MOST, ROUNDING = 20_000, 1e-12
 # The fit takes at most so many rounds of so many turns for r and lambda, and ends where a turn
 # moves no lambda, of mean 1, by more than this.
 ROUNDS, TURNS, SETTLED = 100, 3, 1e-6
-# Numbers that a step holds at most in one array: fits and rows are taken a part at a time.
-CHUNK = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class Products:
     """The scored pairs with a gold label, and their sums of products by prompt and judge.
 
     The columns of a pair are, for each responder, 1 where A is of it and -1 where B is; h - 1/2;
-    s - 1/2. Of a symmetric matrix of sums the upper triangle is held, `[..., triangle]`.
+    s - 1/2.
 
     Attributes:
         judges: Their names.
@@ -79,7 +78,6 @@ class Products:
         prompt: Of each pair its prompt's number, `[rows]`.
         texts: The places of both responders, `[2, rows]`.
         votes: h - 1/2 and s - 1/2, `[2, rows]`.
-        pairs: How many pairs of each responder each judge scored, `[judges, responders]`.
     """
 
     judges: list[str]
@@ -88,7 +86,6 @@ class Products:
     prompt: Whole
     texts: Whole
     votes: Floats
-    pairs: Floats
 
     @classmethod
     def of(cls, pairs: pd.DataFrame) -> "Products":
@@ -101,49 +98,45 @@ class Products:
         judges = names_of(pairs["judge"])
         responders = names_of(pairs["first"], pairs["second"])
         judge = pd.Index(judges).get_indexer(pairs["judge"])
-        sides = [pd.Index(responders).get_indexer(pairs[name]) for name in ("first", "second")]
-        votes = [pairs[name].to_numpy(dtype=float) - 0.5 for name in ("human", "score")]
-        scored = np.zeros((len(judges), len(responders)))
-        for side in sides:
-            np.add.at(scored, (judge, side), 1.0)
-        prompt = pd.factorize(pairs["cluster"])[0]
-        texts = np.array(sides, dtype=np.int64).reshape(2, -1)
-        return cls(judges, responders, judge, prompt, texts, np.array(votes), scored)
+        places = pd.Index(responders)
+        texts = np.stack([places.get_indexer(pairs[side]) for side in ("first", "second")])
+        votes = pairs[["human", "score"]].to_numpy(dtype=float).T - 0.5
+        return cls(judges, responders, judge, pd.factorize(pairs["cluster"])[0], texts, votes)
 
     @property
     def size(self) -> int:
         """How many columns a pair has."""
         return len(self.responders) + 2
 
-    @property
-    def prompts(self) -> int:
-        """How many prompts there are."""
-        return int(self.prompt.max(initial=-1)) + 1
-
-    def _summed(self, places: tuple[Whole, ...], shape: tuple[int, ...]) -> Floats:
-        """Products of the pairs' columns, added up at a place each: `[*shape, triangle]`."""
-        one, other = np.triu_indices(self.size)
-        sums = np.zeros((*shape, len(one)))
-        step = max(1, CHUNK // len(one))
-        for start in range(0, len(self.judge), step):
-            part = slice(start, start + step)
-            rows = np.arange(len(self.judge[part]))
-            columns = np.zeros((len(rows), self.size))
-            columns[rows, self.texts[0, part]] = 1.0
-            columns[rows, self.texts[1, part]] = -1.0
-            columns[:, -2:] = self.votes[:, part].T
-            np.add.at(sums, tuple(at[part] for at in places), columns[:, one] * columns[:, other])
-        return sums
+    @cached_property
+    def columns(self) -> Floats:
+        """Of each pair, `[rows, columns]`."""
+        place = np.eye(len(self.responders))
+        return np.hstack([place[self.texts[0]] - place[self.texts[1]], self.votes.T])
 
     @cached_property
     def sums(self) -> Floats:
-        """By prompt and judge, `[prompts, judges, triangle]`."""
-        return self._summed((self.prompt, self.judge), (self.prompts, len(self.judges)))
+        """Products by prompt and judge, of each the upper half: `[prompts, judges, half]`."""
+        half = np.triu_indices(self.size)
+        found = np.zeros((self.prompt.max(initial=-1) + 1, len(self.judges), len(half[0])))
+        rows = pd.DataFrame({"prompt": self.prompt, "judge": self.judge})
+        for place, numbers in rows.groupby(["prompt", "judge"]).indices.items():
+            of = self.columns[numbers]
+            found[place] = (of.T @ of)[half]
+        return found
 
     @cached_property
     def total(self) -> Floats:
-        """Over all prompts, `[judges, triangle]`."""
-        return self._summed((self.judge,), (len(self.judges),))
+        """Over all prompts, `[judges, columns, columns]`."""
+        parts = [self.columns[self.judge == place] for place in range(len(self.judges))]
+        found = [of.T @ of for of in parts]
+        return np.reshape(found, (len(parts), self.size, self.size))
+
+    @cached_property
+    def pairs(self) -> Whole:
+        """How many pairs of each responder each judge scored, `[judges, responders]`."""
+        found: Whole = np.einsum("jcc->jc", self.total)[:, :-2].astype(np.int64)
+        return found
 
     @cached_property
     def own(self) -> Floats:
@@ -154,28 +147,33 @@ class Products:
 
     @cached_property
     def free(self) -> Floats:
-        """`total` with the gold label taken out of every column, `[judges, columns, columns]`."""
-        return _without(squared(self.total), np.eye(self.size)[-2])
+        """`total` with the gold label taken out of every column."""
+        return _without(self.total, np.eye(self.size)[-2])
 
     def along(self, columns: Floats) -> Floats:
         """A combination of columns without the gold label, `[judges, columns]`, as `[rows]`."""
-        with_gold, weights = squared(self.total)[:, -2], columns.copy()
-        size = with_gold[:, -2]
+        with_gold, weights = self.total[:, -2], columns.copy()
         slope = (with_gold * columns).sum(axis=1)
-        weights[:, -2] -= np.divide(slope, size, out=np.zeros_like(size), where=size > 0)
+        weights[:, -2] -= _shares(slope, with_gold[:, -2])
         one, other = (weights[self.judge, side] for side in self.texts)
         vote, score = (weights[self.judge, place] for place in (-2, -1))
         found: Floats = one - other + vote * self.votes[0] + score * self.votes[1]
         return found
 
 
-def squared(triangles: Floats) -> Floats:
-    """Symmetric matrices from their upper triangles: `[..., triangle]` to `[..., size, size]`."""
-    size = int(np.sqrt(2 * triangles.shape[-1]))
+def _shares(part: Floats, whole: Floats) -> Floats:
+    """Part by whole; 0 where the whole is."""
+    part, whole = np.broadcast_arrays(part, whole)
+    found: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return found
+
+
+def squared(halves: Floats) -> Floats:
+    """Symmetric matrices from their upper halves: `[..., half]` to `[..., size, size]`."""
+    size = int(np.sqrt(2 * halves.shape[-1]))
     place = np.zeros((size, size), dtype=np.int64)
-    one, other = np.triu_indices(size)
-    place[one, other] = place[other, one] = np.arange(len(one))
-    return triangles[..., place]
+    place[np.triu_indices(size)] = np.arange(halves.shape[-1])
+    return halves[..., np.maximum(place, place.T)]
 
 
 def _without(products: Floats, column: Floats) -> Floats:
@@ -188,8 +186,7 @@ def _without(products: Floats, column: Floats) -> Floats:
     """
     column = np.broadcast_to(column, products.shape[:-1])
     with_all = np.einsum("...ab,...b->...a", products, column)
-    size = np.einsum("...a,...a->...", with_all, column)[..., None]
-    share = np.divide(with_all, size, out=np.zeros_like(with_all), where=size > 0)
+    share = _shares(with_all, np.einsum("...a,...a->...", with_all, column)[..., None])
     left: Floats = products - with_all[..., :, None] * share[..., None, :]
     return left
 
@@ -197,7 +194,7 @@ def _without(products: Floats, column: Floats) -> Floats:
 def _solved(left: Floats, right: Floats) -> Floats:
     """The solutions of small systems, `[batch, k]`; NaN where one has no solution of its own."""
     size = np.trace(left, axis1=1, axis2=2)[:, None] / left.shape[-1]
-    some = np.divide(left, size[..., None], out=np.zeros_like(left), where=size[..., None] > 0)
+    some = _shares(left, size[..., None])
     lost = ~(np.abs(np.linalg.det(some)) > SPANNED)
     some[lost] = np.eye(left.shape[-1])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -241,11 +238,11 @@ def _by_turns(products: Floats, start: Floats) -> tuple[Floats, Floats]:
     return scales, np.pad(effects, ((0, 0), (1, 0)))
 
 
-def fitted(sums: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
-    """The model with a scale for each judge, a part of the batch at a time.
+def fitted(products: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, Floats]:
+    """The model with a scale for each judge.
 
     Args:
-        sums: `[batch, judges, triangle]`, as in `Products`.
+        products: `[batch, judges, columns, columns]`.
         terms: The term b of each judge as a combination of columns, `[judges, columns]` or
             `[batch, judges, columns]`; 0: none.
         start: Scales to start with, `[judges]`.
@@ -255,16 +252,8 @@ def fitted(sums: Floats, terms: Floats, start: Floats) -> tuple[Floats, Floats, 
         columns]`; b `[batch, judges]`, NaN for a judge without term. NaN where responders cannot be
         told from terms.
     """
-    terms = np.broadcast_to(terms, (len(sums), *terms.shape[-2:]))
-    step = max(1, CHUNK // (sums.shape[1] * terms.shape[-1] ** 2))
-    if len(sums) > step:
-        parts = [
-            fitted(sums[n : n + step], terms[n : n + step], start)
-            for n in range(0, len(sums), step)
-        ]
-        scale, judged, b = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return scale, judged, b
-    free = _without(squared(sums), np.eye(terms.shape[-1])[-2])
+    terms = np.broadcast_to(terms, products.shape[:-1])
+    free = _without(products, np.eye(terms.shape[-1])[-2])
     scale, effects = _by_turns(_without(free, terms), start)
     judged = scale[..., None] * np.pad(effects, ((0, 0), (0, 2)))[:, None, :]
     with_term = np.einsum("bjkl,bjl->bjk", free, terms)
@@ -342,21 +331,19 @@ def own_texts(
     terms, known = np.eye(len(own))[:, None, :] * own[:, :, None], []
     for place in np.flatnonzero(own.any(axis=1)):
         design = np.concatenate([shared, np.roll(terms, -1 - place, axis=-1)], axis=-1)
-        told_apart = _coefficient(products, design, fit, b[place], bootstrap.level)
-        if not np.isnan(told_apart.value):
-            known.append(int(place))
+        if not np.isnan(_coefficient(products, design, fit, b[place], bootstrap.level).value):
+            known.append(place)
 
     def statistics(totals: Floats) -> Floats:
-        drawn, _, coefficients = fitted(totals, own, scale)
+        drawn, _, coefficients = fitted(squared(totals), own, scale)
         return np.concatenate([coefficients[:, known], drawn], axis=-1)
 
     found = bootstrap.of_sums(products.sums, statistics, *names)
     if found[-1].undefined > 1 - bootstrap.level:
         return {}, none
-    effects = dict(zip([judges[place] for place in known], found, strict=False))
-    scales = [one.columns("scale") for one in found[len(known) :]]
-    pairs = products.pairs.sum(axis=1) / 2
-    return effects, pd.DataFrame(scales).assign(judge=judges, n=pairs.astype(int))
+    effects = {judges[place]: one for place, one in zip(known, found, strict=False)}
+    scales = pd.DataFrame([one.columns("scale") for one in found[len(known) :]])
+    return effects, scales.assign(judge=judges, n=products.pairs.sum(axis=1) // 2)
 
 
 def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], pd.DataFrame]:
@@ -371,15 +358,13 @@ def of_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> tuple[list[Row], p
         The rows `regression_scaled`, and the columns `SCALES`.
     """
     labelled = pairs[pairs["human"].notna()]
-    effects, scales = own_texts(Products.of(pairs), data.bootstrap, "regression_scaled", gold)
+    own = labelled[["first", "second"]].eq(labelled["judge"], axis="index").any(axis=1)
+    effects, scales = own_texts(Products.of(pairs), data.bootstrap, SCALED, gold)
     rows = []
     for judge in data.judges:
-        mine = labelled["judge"].eq(judge)
-        mine &= labelled["first"].eq(judge) | labelled["second"].eq(judge)
-        n = int((mine & labelled["score"].notna()).sum())
-        place: Row = {"study": STUDY, "dataset": data.name, "judge": judge, "gold": gold}
-        place |= {"statistic": "regression_scaled", "unit": "probability"}
-        rows.append(told(place, effects.get(judge, NOT_TOLD), n, int(mine.sum())))
+        scores = labelled.loc[own & labelled["judge"].eq(judge), "score"]
+        place = key_of(data.name, gold, judge=judge, statistic=SCALED)
+        rows.append(told(place, effects.get(judge, NOT_TOLD), scores.count(), len(scores)))
     return rows, scales.assign(dataset=data.name, gold=gold)[SCALES]
 
 
@@ -395,29 +380,26 @@ def placebos(data: Judged) -> pd.DataFrame:
         the terms that a model cannot tell from the responders.
     """
     products, rows = Products.of(data.pairs), []
-    judges, alike = products.judges, np.ones(len(products.judges))
-    cells = np.argwhere(products.pairs > 0)
-    if not len(cells):
-        return pd.DataFrame(columns=PLACEBO)
-    terms = np.zeros((len(cells), *products.own.shape))
-    terms[np.arange(len(cells)), *cells.T] = 1.0
-    every = np.broadcast_to(products.total, (len(cells), *products.total.shape))
-    for (place, column), term, scale, judged, b in zip(
-        cells, terms, *fitted(every, terms, alike), strict=True
-    ):
-        models = [(ONE, _slopes(products, alike), np.zeros(term.shape), 0.0)]
-        if not np.isnan(judged).any():
-            fit = judged + b[place] * term
-            models.append((EACH, _slopes(products, scale, judged), fit, float(b[place])))
-        who = {"judge": judges[place], "responder": products.responders[column]}
-        who |= {"own": judges[place] == products.responders[column]}
-        for model, slopes, fit, value in models:
-            design = np.concatenate([slopes, term[..., None]], axis=-1)
-            found = _coefficient(products, design, fit, value, data.settings.bootstrap.level)
-            if not np.isnan(found.value):
-                n = int(products.pairs[place, column])
-                rows.append({**who, "model": model, **found.columns("effect"), "n": n})
-    return pd.DataFrame(rows, columns=PLACEBO).assign(dataset=data.name)
+    alike, level = np.ones(len(products.judges)), data.settings.bootstrap.level
+    for place, judge in enumerate(products.judges):
+        columns = np.flatnonzero(products.pairs[place])
+        terms = np.zeros((len(columns), *products.own.shape))
+        terms[np.arange(len(columns)), place, columns] = 1.0
+        fits = fitted(np.repeat(products.total[None], len(columns), axis=0), terms, alike)
+        for column, term, scale, judged, b in zip(columns, terms, *fits, strict=True):
+            models = [(ONE, _slopes(products, alike), np.zeros(term.shape), 0.0)]
+            if not np.isnan(judged).any():
+                fit = judged + b[place] * term
+                models.append((EACH, _slopes(products, scale, judged), fit, float(b[place])))
+            responder = products.responders[column]
+            who: Row = {"dataset": data.name, "judge": judge, "responder": responder}
+            who |= {"own": judge == responder, "n": products.pairs[place, column]}
+            for model, slopes, fit, value in models:
+                design = np.concatenate([slopes, term[..., None]], axis=-1)
+                found = _coefficient(products, design, fit, value, level)
+                if not np.isnan(found.value):
+                    rows.append({**who, "model": model, **found.columns("effect")})
+    return pd.DataFrame(rows, columns=PLACEBO)
 
 
 def permuted(placebo: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:

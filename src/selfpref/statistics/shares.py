@@ -40,6 +40,8 @@ from selfpref.statistics.bootstrap import (
     ratio,
 )
 
+WILSON, NEWCOMBE = "Wilson", "Newcombe"
+
 
 def wilson(share: Floats, size: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
     """Wilson's interval.
@@ -89,11 +91,9 @@ def share_intervals(sums: Floats, level: float = 0.95) -> list[Interval]:
         level: Coverage, 0..1.
     """
     share = ratio(sums.sum(axis=0))
-    bounds = wilson(share, effective_size(sums), level)
-    return [
-        Interval(float(value), float(lo), float(hi), 0.0)
-        for value, lo, hi in zip(share, *bounds, strict=True)
-    ]
+    lo, hi = wilson(share, effective_size(sums), level)
+    rows = zip(share.tolist(), lo.tolist(), hi.tolist(), strict=True)
+    return [Interval(*bounds, undefined=0.0, how=WILSON) for bounds in rows]
 
 
 def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) -> pd.DataFrame:
@@ -109,9 +109,10 @@ def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) ->
         `by, share, lo, hi, n`, sorted by group.
     """
     groups = Groups.of(rows, by, value)
-    found = [(one.value, one.lo, one.hi) for one in share_intervals(groups.sums, level)]
-    intervals = pd.DataFrame(found, columns=["share", "lo", "hi"])
-    return groups.keys.join(intervals).assign(n=groups.sums[..., 1].sum(axis=0).astype(int))
+    columns = ["share", "lo", "hi", "undefined"]
+    found = pd.DataFrame(share_intervals(groups.sums, level), columns=columns)
+    counts = groups.sums[..., 1].sum(axis=0).astype(int)
+    return groups.keys.join(found[columns[:3]]).assign(n=counts)
 
 
 def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:
@@ -137,10 +138,11 @@ def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Int
 def difference(one: Interval, other: Interval, correlation: float = 0.0) -> Interval:
     """Newcombe's interval of the first estimate minus the second, or Zou's of dependent ones."""
     value = one.value - other.value
-    sides = (
-        np.array([one.value - one.lo, other.hi - other.value]),
-        np.array([one.hi - one.value, other.value - other.lo]),
+    below, above = (
+        float(np.sqrt(mine**2 + theirs**2 - 2 * correlation * mine * theirs))
+        for mine, theirs in (
+            (one.value - one.lo, other.hi - other.value),
+            (one.hi - one.value, other.value - other.lo),
+        )
     )
-    covariance = np.array([[1.0, -correlation], [-correlation, 1.0]])
-    below, above = (float(np.sqrt(side @ covariance @ side)) for side in sides)
-    return Interval(value, value - below, value + above, 0.0)
+    return Interval(value, value - below, value + above, 0.0, NEWCOMBE)

@@ -65,24 +65,27 @@ def brackets(marks: pd.DataFrame, key: pd.DataFrame) -> pd.DataFrame:
         `item_id, cluster, judge, responder, third, own, other` (the judge's two marks), `d`,
         `key_own, key_other`.
     """
+    given = marks.set_index(["item_id", "judge", "responder"])["score"]
+    right = key.set_index(["item_id", "responder"])["score"]
     itself = marks["judge"].eq(marks["responder"])
-    place = ["item_id", "cluster"]
-    own = marks[itself].rename(columns={"score": "own"})[[*place, "judge", "own"]]
-    others = marks[~itself].rename(columns={"score": "other"})
-    rows = own.merge(others[["item_id", "judge", "responder", "other"]], on=["item_id", "judge"])
-    third = others.rename(columns={"judge": "third", "other": "third_own"})
-    third = third[["item_id", "third", "responder", "third_own"]]
-    rows = rows.merge(third.rename(columns={"responder": "judge"}), on=["item_id", "judge"])
-    seen = third.rename(columns={"third_own": "third_other"})
-    rows = rows.merge(seen, on=["item_id", "third", "responder"])
-    given = key[["item_id", "responder", "score"]]
-    rows = rows.merge(given.rename(columns={"score": "key_other"}), on=["item_id", "responder"])
-    given = given.rename(columns={"responder": "judge", "score": "key_own"})
-    rows = rows.merge(given, on=["item_id", "judge"])
-    rows["d"] = (rows["own"] - rows["other"]) - (rows["third_own"] - rows["third_other"])
-    names = [*place, "judge", "responder", "third", "own", "other", "d", "key_own", "key_other"]
-    known = rows.dropna(subset=["d", "key_own", "key_other"])
-    return known[names].sort_values(["judge", "item_id", "responder", "third"], ignore_index=True)
+    place, others = ["item_id", "cluster", "judge"], marks.loc[~itself]
+    texts, judges = others[["item_id", "responder"]], others[["item_id", "judge"]]
+    rows = marks.loc[itself, place].merge(texts.drop_duplicates(), on="item_id")
+    third = judges.drop_duplicates().rename(columns={"judge": "third"})
+    rows = rows.merge(third, on="item_id").query("judge != third != responder != judge")
+
+    def looked_up(values: pd.Series, *columns: str) -> Floats:
+        found: Floats = values.reindex(
+            pd.MultiIndex.from_arrays([rows[name] for name in ("item_id", *columns)])
+        ).to_numpy(float)
+        return found
+
+    rows["own"], rows["other"] = (looked_up(given, "judge", of) for of in ("judge", "responder"))
+    own, other = (looked_up(given, "third", of) for of in ("judge", "responder"))
+    rows["d"] = (rows["own"] - rows["other"]) - (own - other)
+    rows["key_own"], rows["key_other"] = (looked_up(right, of) for of in ("judge", "responder"))
+    order = ["judge", "item_id", "responder", "third"]
+    return rows.dropna(subset=["d", "key_own", "key_other"]).sort_values(order, ignore_index=True)
 
 
 def kinds(rows: pd.DataFrame, margin: float) -> pd.DataFrame:
@@ -136,13 +139,13 @@ def third_judge(
             d = which.to_numpy(float)
             sums = cluster_sums(np.stack([d * rows[["d"]].to_numpy(), d], -1), rows["cluster"])
             told = bootstrap.of_sums(sums, _with_difference, "third judge", scale, judge)
-            sizes = {name: int(which[name].sum()) for name in KINDS}
-            items = {name: rows.loc[which[name], "item_id"].nunique() for name in KINDS}
-            for counts in (sizes, items):
-                counts[BEYOND] = min(counts[BOTH], counts[RIGHT])
-            for name, one in zip((*KINDS, BEYOND), told, strict=True):
-                texts = rows.loc[which[name], ["own", "other"]] if name in which else None
-                spread = np.nan if texts is None else texts.stack().std(ddof=0)
-                bounds = (one.value, one.lo, one.hi)
-                found.append((scale, judge, name, *bounds, sizes[name], items[name], spread))
+            counts = []
+            for name in KINDS:
+                part = rows[which[name]]
+                spread = part[["own", "other"]].stack().std(ddof=0)
+                counts.append((len(part), part["item_id"].nunique(), spread))
+            sides = zip(counts[KINDS.index(BOTH)], counts[KINDS.index(RIGHT)], strict=True)
+            counts.append((*[min(side) for side in sides][:2], np.nan))
+            for name, one, of in zip((*KINDS, BEYOND), told, counts, strict=True):
+                found.append((scale, judge, name, one.value, one.lo, one.hi, *of))
     return pd.DataFrame(found, columns=THIRD)

@@ -12,15 +12,13 @@ from judged_sets import data_set
 
 from selfpref import tables
 from selfpref.params.studies import Xu
-from selfpref.statistics import choices, effects, latent, power, scaled, turned
+from selfpref.statistics import choices, effects, latent, power, scaled
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.judged import bias
-from selfpref.statistics.turned import LONG
+from selfpref.statistics.choices import LONG
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
 from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
 from selfpref.studies.livebench.panel import Panel
-from selfpref.studies.wataoka.pairs import excess_table
 from selfpref.studies.xu.bias import Settings as XuSettings
 
 # item, the choices of `me` and `you`, the human's label; the texts of `me` and `you`.
@@ -45,17 +43,17 @@ def truths(metric, scores, key="item_id"):
 
 
 def judged(pairs=PAIRS, truths=()):
-    sides = {"a": "me", "b": "you", "tie": "tie"}
-    votes = [(key, "me", "you", sides[label]) for key, _, label, *_ in pairs if label]
+    names, sides = ("me", "you"), {"a": "me", "b": "you", "tie": "tie"}
+    votes = [(key, *names, sides[label]) for key, _, label, *_ in pairs if label]
     verdicts = [
-        (key, judge, "me", "you", choice)
+        (key, judge, *names, choice)
         for key, made, *_ in pairs
-        for judge, choice in zip(("me", "you"), made, strict=False)
+        for judge, choice in zip(names, made, strict=False)
     ]
     texts = [
         {"item": key, "responder": name, "text": text}
         for key, _, _, *both in pairs
-        for name, text in zip(("me", "you"), both, strict=True)
+        for name, text in zip(names, both, strict=True)
     ]
     return data_set("d", votes, verdicts, responses=texts, truths=list(truths))
 
@@ -68,8 +66,8 @@ def of_pairs(data):
     """The rows of a data set of pairs, as the notebook makes them."""
     rows = [*choices.against_people(data), *latent.of_pairs(data)[0]]
     for labelled in sets.by_gold(data):
-        rows += choices.of_judges(turned.from_pairs(*labelled))
-        if sets.regressed(labelled):
+        rows += choices.of_judges(choices.from_pairs(*labelled))
+        if sets.regressed(*labelled):
             rows += [*effects.of_pairs(*labelled), *scaled.of_pairs(*labelled)[0]]
     return rows
 
@@ -90,13 +88,11 @@ def hand():
     return indexed(of_pairs(judged()))
 
 
-def test_counted_by_hand(hand):
+def test_pairs_counted_by_hand(hand):
     wanted = {
         # Of six decided rows me chooses itself five times; the tie is dropped.
         ("me", "none", "demographic_parity"): (2 * 5 / 6 - 1, 6, 1),
-        ("you", "none", "demographic_parity"): (2 * 3 / 6 - 1, 6, 1),
         # Decided by both: 1, 2 (own, own), 4 (other, own), 5 (other, other); 3 and 6 are ties.
-        ("me", "human", "demographic_parity"): (2 * 3 / 4 - 1, 4, 2),
         ("me", "human", "equal_opportunity"): (1 - 1 / 2, 4, 2),
         ("you", "human", "equal_opportunity"): (1 - 2 / 3, 5, 1),
         # You sees 1, 2, 3 (me, you, me) and 4, 5 (you, you): EO 2/3 - 1 towards me.
@@ -109,7 +105,6 @@ def test_counted_by_hand(hand):
         ("me", "none", "paired_excess"): ((5.5 - 3.5) / 7, 7, 0),
         # 4.5 wins in the six labelled rows; the human gives 3.5.
         ("me", "human", "gold_gap"): ((4.5 - 3.5) / 6, 6, 0),
-        ("you", "human", "gold_gap"): ((3.5 - 2.5) / 6, 6, 0),
         ("me", "human", "equal_quality"): (1 / 2, 1, 0),
         ("me", "human", "harmful"): (1 / 2, 2, 0),
         ("you", "human", "harmful"): (1 / 3, 3, 0),
@@ -134,34 +129,39 @@ def test_intervals_hold_their_value_and_every_statistic_is_there(hand):
     assert (known["lo"] <= known["value"] + 1e-12).all()
     assert (known["value"] <= known["hi"] + 1e-12).all()
     assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
-    assert list(hand.reset_index()[LONG].columns) == LONG
-    all_of_one = hand.loc[("me", "human", "neutral")]
-    assert (all_of_one["value"], all_of_one["hi"]) == (1, 1)
-    assert all_of_one["lo"] < 0.5
-    assert set(hand.index[hand["interval"].eq("Wilson")].get_level_values("statistic")) == {
-        *("demographic_parity", "equal_quality", "harmful", "neutral", "legitimate")
-    }
+    of_shares = hand.index[hand["interval"].eq("Wilson")].get_level_values("statistic")
+    shares = ("demographic_parity", "equal_quality", "harmful", "neutral", "legitimate")
+    assert set(of_shares) == {*shares}
+
+
+def test_the_order_of_the_rows_changes_no_number(hand):
+    data, mixed = judged(), judged()
+    for name, frame in mixed.tables.items():
+        mixed.tables[name] = frame.sample(frac=1, random_state=3)
+    pd.testing.assert_frame_equal(hand, indexed(of_pairs(mixed)))
+    pd.testing.assert_frame_equal(scaled.placebos(data), scaled.placebos(mixed))
+    plans = (power.needed(choices.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
+    for frames in (tuple(plans), *zip(by_rule(data), by_rule(mixed), strict=True)):
+        pd.testing.assert_frame_equal(*frames)
 
 
 def test_what_rests_on_too_few_pairs_is_not_quoted_to_readers():
-    sides = pd.DataFrame(
-        {"n": [50, 50, 9, 0], "n_human_own": [40, 41, np.nan, np.nan], "n_human_other": [10, 9] * 2}
-    )
-    assert turned.too_few(sides).tolist() == [False, True, True, False]
+    own, other = [40, 41, np.nan, np.nan], [10, 9, 10, 9]
+    sides = pd.DataFrame({"n": [50, 50, 9, 0], "n_human_own": own, "n_human_other": other})
+    assert choices.too_few(sides).tolist() == [False, True, True, False]
     # Another judge's side counts as well.
-    assert turned.too_few(sides.assign(n_human_least=9)).tolist() == [True, True, True, False]
+    assert choices.too_few(sides.assign(n_human_least=9)).tolist() == [True, True, True, False]
     # Thirteen times the pairs: 26 decided ones on either side for me.
     rows = long(of_pairs(judged([(f"{k}-{n}", *rest) for n in range(13) for k, *rest in PAIRS])))
     few = long(of_pairs(judged()))
     assert few.loc[few["n"].between(1, 9), "few"].all()
     cells = wide(pd.concat([few, rows.assign(dataset="e")])).set_index(["dataset", "judge", "gold"])
     assert len(cells) == len(rows[["judge", "gold", "unit"]].drop_duplicates()) * 2
-    assert cells.loc[("d", "me", "human"), "equal_opportunity"] == "too few"
+    told = cells.xs(("me", "human"), level=("judge", "gold"))["equal_opportunity"]
     quoted = rows.query("judge == 'me' and gold == 'human' and statistic == 'equal_opportunity'")
     ((lo, hi),) = quoted[["lo", "hi"]].to_numpy(float)
-    assert cells.loc[("e", "me", "human"), "equal_opportunity"] == f"0.50 [{lo:.2f}, {hi:.2f}]"
+    assert told.to_dict() == {"d": "too few", "e": f"0.50 [{lo:.2f}, {hi:.2f}]"}
     # No cell is a formula to a spreadsheet.
-    assert cells.map(lambda cell: "\N{MINUS SIGN}" in str(cell)).any(axis=None)
     assert not cells.map(lambda cell: "-" in str(cell)).any(axis=None)
 
 
@@ -172,12 +172,15 @@ def test_missing_is_nan_with_a_reason_and_never_zero():
     found = indexed(of_pairs(alone)).loc["me"]
     missing = found[found["n"].eq(0)]
     assert missing[["value", "lo", "hi"]].isna().all(axis=None)
-    reasons = missing["reason"].droplevel("gold")
-    assert reasons["equal_opportunity"] == "the gold label prefers one side only"
-    assert reasons["excess"] == "no second judge read the same responses"
-    assert reasons["equal_quality"] == "no such set with a verdict"
-    assert reasons["regression"] == "own text cannot be told from the responder"
-    assert reasons["equal_length"] == reasons["regression_length"] == "the texts are not known"
+    wanted = {
+        "equal_opportunity": "the gold label prefers one side only",
+        "excess": "no second judge read the same responses",
+        "equal_quality": "no such set with a verdict",
+        "regression": "own text cannot be told from the responder",
+        "equal_length": "the texts are not known",
+        "regression_length": "the texts are not known",
+    }
+    assert missing["reason"].droplevel("gold")[[*wanted]].to_dict() == wanted
 
 
 def test_a_failed_verdict_is_dropped_and_counted_and_a_pair_without_texts_has_no_length():
@@ -186,7 +189,7 @@ def test_a_failed_verdict_is_dropped_and_counted_and_a_pair_without_texts_has_no
     assert found.loc["gold_gap", ["n", "dropped"]].tolist() == [5, 1]
     same(found, {"harmful": (1.0, 1, 1)})
     broken.tables["responses"] = broken.tables["responses"].iloc[2:]
-    rows = turned.from_pairs(broken, broken.pairs, "human").own("me").set_index("item_id")
+    rows = choices.from_pairs(broken, broken.pairs, "human").own("me").set_index("item_id")
     assert rows["length"].isna().tolist() == [True] + [False] * 6
 
 
@@ -196,8 +199,8 @@ def test_the_oracle_is_a_gold_label_of_its_own(hand):
     found = indexed(of_pairs(judged(truths=truths("quality", scores, "item"))))
     wanted = {"harmful": (1, 1), "equal_quality": (4.5 / 6 - 1 / 2, 6)}
     same(found.loc[("me", "oracle")], wanted)
-    under_human = found.xs("human", level="gold")["value"]
-    pd.testing.assert_series_equal(under_human, hand.xs("human", level="gold")["value"])
+    human = [frame.xs("human", level="gold")["value"] for frame in (found, hand)]
+    pd.testing.assert_series_equal(*human)
 
 
 # Contests: three judges choose among three responses; the key knows who is right.
@@ -262,15 +265,12 @@ def test_choices_among_three_and_points_counted_by_hand():
         ("rubric", "gold_gap"): (3 - 3 / 5, 5),
     }
     same(found, wanted)
-    units = found["unit"].xs("gold_gap", level="statistic").to_dict()
-    assert units == {"other judges": "rubric points", "rubric": "rubric points"} | dict.fromkeys(
-        ("key-strict", "key-tolerant"), "probability"
-    )
+    units = found["unit"].xs("gold_gap", level="statistic").drop(["key-strict", "key-tolerant"])
+    assert units.to_dict() == dict.fromkeys(("other judges", "rubric"), "rubric points")
     rows = sets.from_choices(panel, SETTINGS)[0].rows
     length = rows[rows["item_id"].eq("1")].groupby("responder")["length"].first()
     a, b, c = np.log1p([*LENGTHS.values()])
-    beyond_others = {"a": a - (b + c) / 2, "b": b - (a + c) / 2, "c": c - (a + b) / 2}
-    assert length.to_dict() == pytest.approx(beyond_others)
+    assert length.tolist() == pytest.approx([a - (b + c) / 2, b - (a + c) / 2, c - (a + b) / 2])
 
 
 def test_a_severe_judge_does_not_disfavour_its_own():
@@ -279,35 +279,34 @@ def test_a_severe_judge_does_not_disfavour_its_own():
     severe = ratings["score"] - ratings["judge"].map({"a": 5.0, "b": 0.0, "c": 1.0})
     moved = {**panel.tables, "ratings": ratings.assign(score=severe)}
     one, two = (
-        contests(p).xs("regression", level="statistic")
+        contests(p).xs("regression", level="statistic")[["n", "value"]]
         for p in (panel, dataclasses.replace(panel, tables=moved))
     )
-    assert (one["n"] == two["n"]).all()
-    np.testing.assert_allclose(one["value"], two["value"], atol=1e-9)
+    pd.testing.assert_frame_equal(one, two, atol=1e-9)
 
 
 def test_refinement_has_a_gap_at_step_zero_alone():
-    message = [{"role": "user", "content": "x"}]
-    items = [{"item_id": f"yor-en/{n}", "cluster": n, "messages": message} for n in "012"]
+    items = [
+        {"item_id": f"yor-en/{n}", "cluster": n, "messages": [{"role": "user", "content": "x"}]}
+        for n in "012"
+    ]
     rows = [
         {"item_id": f"yor-en/{n}", "responder": "me", "step": step}
         for n, step in product("012", (0, 1))
     ]
-    score = {0: -1.0, 1: 0.0}
     found = filled(
         items=items,
         responses=[row | {"text": f"t{row['step']}"} for row in rows],
         ratings=[
-            row | {"judge": "me", "task": "mqm", "score": score[row["step"]], "status": "ok"}
+            row | {"judge": "me", "task": "mqm", "score": row["step"] - 1.0, "status": "ok"}
             for row in rows
         ],
         truths=[row | {"metric": "mqm", "score": -5.0} for row in rows],
     )
     settings = XuSettings(Xu.model_construct(truth="mqm", matcher="lemma"), BOOTSTRAP)
     frame = long(sets.of_refinement(found, settings))
-    assert frame[["judge", "gold", "value", "n", "unit"]].values.tolist() == [
-        ["me", "mqm", 4.0, 3, "MQM points"]
-    ]
+    told = frame[["judge", "gold", "value", "n", "unit"]].values.tolist()
+    assert told == [["me", "mqm", 4.0, 3, "MQM points"]]
 
 
 def preferences(values, **given):
@@ -341,50 +340,21 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
         ("none", "demographic_parity"): (2 * 3 / 5 - 1, 5, 0),
     }
     same(indexed(found).loc["gpt4"], wanted)
-    found = indexed(preferences([0.9, 0.6, 0.5, 0.1, np.nan]))
+    found = indexed(preferences([0.9, 0.6, 0.5, 0.1, np.nan])).loc["gpt4"]
     assert set(found.index.get_level_values("gold")) == {"none"}
     # Two of three decided; a tie and a missing answer are dropped.
-    same(found.loc[("gpt4", "none")], {"demographic_parity": (1 / 3, 3, 2)})
-    assert found.loc[("gpt4", "none", "paired_excess"), "n"] == 0
-
-
-def test_the_chapters_of_the_studies_say_the_same(hand):
-    """EO, parity and excess are those of the study of Wataoka et al., intervals included."""
-    mine = hand.xs("human", level="gold")
-    for row in bias([judged()]).itertuples():
-        for name, short in (("equal_opportunity", "eo"), ("demographic_parity", "dp")):
-            found = mine.loc[(row.judge, name), ["value", "lo", "hi", "n", "dropped"]]
-            wanted = [getattr(row, f"{short}{end}") for end in ("", "_lo", "_hi")]
-            assert found.tolist() == pytest.approx([*wanted, row.n, row.n_dropped], nan_ok=True)
-    name = {"own": "excess", "common": "excess_common", "half-ties": "excess_half_ties"}
-    for row in excess_table([judged()]).itertuples():
-        found = mine.loc[(row.judge, name[row.variant])]
-        wanted = [row.excess, row.excess_lo, row.excess_hi, row.n, row.few]
-        columns = ["value", "lo", "hi", "n", "few"]
-        assert found[columns].tolist() == pytest.approx(wanted, nan_ok=True)
-
-
-def test_the_order_of_the_rows_changes_no_number(hand):
-    data, mixed = judged(), judged()
-    for name, frame in mixed.tables.items():
-        mixed.tables[name] = frame.sample(frac=1, random_state=3)
-    pd.testing.assert_frame_equal(hand, indexed(of_pairs(mixed)))
-    pd.testing.assert_frame_equal(scaled.placebos(data), scaled.placebos(mixed))
-    plans = (power.needed(turned.from_pairs(of, of.pairs, "human")) for of in (data, mixed))
-    pd.testing.assert_frame_equal(*plans)
-    for frames in zip(by_rule(data), by_rule(mixed), strict=True):
-        pd.testing.assert_frame_equal(*frames)
+    same(found, {("none", "demographic_parity"): (1 / 3, 3, 2)})
+    assert found.loc[("none", "paired_excess"), "n"] == 0
 
 
 def test_nothing_to_read_gives_empty_frames():
     rows = long(preferences([]))
     assert rows.empty
-    assert list(rows.columns) == LONG
+    assert list(rows) == LONG
     assert wide(rows).empty
     assert recovery(rows, [], 0.95).empty
     # A sentence that looks for a row finds the columns.
-    none = together([], scaled.PLACEBO)
-    assert (len(none), list(none.columns)) == (0, [*scaled.PLACEBO, "few"])
+    assert list(together([], scaled.PLACEBO)) == [*scaled.PLACEBO, "few"]
 
 
 def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
@@ -396,12 +366,10 @@ def test_a_statistic_that_follows_what_was_planted_correlates_with_it():
     ]
     planted = SimpleNamespace(name="d", betas=pd.Series(betas))
     found = recovery(pd.DataFrame(rows), [planted], 0.95).set_index("statistic")
-    # What does not vary has no correlation.
-    assert list(found.index) == ["excess", "harmful"]
-    assert found.loc["excess", "r"] == pytest.approx(1)
+    # What does not vary has no correlation, and a perfect one no interval.
+    assert found["r"].to_dict() == pytest.approx({"excess": 1, "harmful": found["r"]["harmful"]})
     assert np.isnan(found.loc["excess", "lo"])
     x = np.array(list(betas.values()))
     r = np.corrcoef(x, -(x**3))[0, 1]
     ends = [np.tanh(np.arctanh(r) + side * 1.959964 / np.sqrt(2)) for side in (-1, 1)]
     assert found.loc["harmful", ["r", "lo", "hi", "n"]].tolist() == pytest.approx([r, *ends, 5])
-    assert recovery(pd.DataFrame(rows), [], 0.95).empty

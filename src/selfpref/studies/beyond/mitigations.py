@@ -41,40 +41,38 @@ of rules and of averaging read the mean size (not 0 for mere noise). Lower bias 
 cure: a rule that ignores the responses has none. Bias and agreement are to be read together.
 """
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bias import (
     PAIR,
-    cell_weights,
+    crossed,
     decide,
     equal_opportunity,
+    human_sides,
     response_perplexity,
 )
-from selfpref.statistics.bootstrap import Floats, Interval
+from selfpref.statistics.bootstrap import Floats
 from selfpref.statistics.judged import Judged
 
 # The mean over judges; among rules, what the judges give that did not write the responses, each
 # alone; and what makes one rule differ from another.
 MEAN, OTHERS = "mean of judges", "others alone"
 OWN_VOTE, AVERAGING, OTHER_WRITER = "own vote", "averaging", "other writer"
-RULES = (
-    *("single", "ensemble", "ensemble without the judge"),
-    *("perplexity-weighted", "perplexity-weighted without the judge", "leave-self-out"),
-)
+WITHOUT = {
+    "ensemble": "ensemble without the judge",
+    "perplexity-weighted": "perplexity-weighted without the judge",
+}
+RULES = ("single", *(rule for pair in WITHOUT.items() for rule in pair), "leave-self-out")
 MEASURES = ("eo", "size", "agreement")
 # What changes, from the second rule to the first.
 EFFECTS = (
     (OWN_VOTE, "single", OTHERS),
-    (OWN_VOTE, "ensemble", "ensemble without the judge"),
-    (OWN_VOTE, "perplexity-weighted", "perplexity-weighted without the judge"),
-    (AVERAGING, "ensemble without the judge", OTHERS),
-    (AVERAGING, "perplexity-weighted without the judge", OTHERS),
+    *((OWN_VOTE, rule, without) for rule, without in WITHOUT.items()),
+    *((AVERAGING, without, OTHERS) for without in WITHOUT.values()),
     (OTHER_WRITER, "ensemble without the judge", "leave-self-out"),
 )
-EFFECT = ("effect", "rule", "against")
+EFFECT = ["effect", "rule", "against"]
 COUNTS = ["n", "n_human_own", "n_human_other", "dropped"]
 RULED = ["dataset", "judge", "measure", "rule", "value", "lo", "hi", *COUNTS]
 CHANGES = {"value": "change", "lo": "change_lo", "hi": "change_hi"}
@@ -91,9 +89,8 @@ def panel_scores(pairs: pd.DataFrame) -> pd.DataFrame:
 def text_perplexities(perplexities: pd.DataFrame) -> pd.DataFrame:
     """Nats a token of each text, given the prompt, to each judge: `[texts, judges]`."""
     values = response_perplexity(perplexities, "log-perplexity")
-    return values[values["conditional"]].pivot(
-        index=["item_id", "responder"], columns="judge", values="value"
-    )
+    texts = ["item_id", "responder"]
+    return values[values["conditional"]].pivot(index=texts, columns="judge", values="value")
 
 
 def weights(scores: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
@@ -105,10 +102,8 @@ def weights(scores: pd.DataFrame, given: pd.DataFrame) -> pd.DataFrame:
     """
     given = given.reindex(columns=scores.columns)
     relative = given.sub(given.mean(axis=1, skipna=False), axis=0)
-    keys = scores.index.to_frame(index=False)
     one, two = (
-        relative.reindex(pd.MultiIndex.from_frame(keys[["item_id", side]])).to_numpy()
-        for side in ("first", "second")
+        relative.reindex(scores.index.droplevel(other)).to_numpy() for other in ("second", "first")
     )
     return pd.DataFrame(np.exp(np.minimum(one, two)), index=scores.index, columns=scores.columns)
 
@@ -123,33 +118,26 @@ def rule_scores(scores: pd.DataFrame, given: pd.DataFrame, judge: str) -> pd.Dat
         given: As `text_perplexities` returns them.
         judge: Whose responses are looked at.
     """
-    values = scores.to_numpy(dtype=float)
-    wrote = np.stack(
-        [scores.index.get_level_values(side).to_numpy() for side in ("first", "second")]
-    )
-    outside = ~np.stack([(wrote == name).any(axis=0) for name in scores], axis=1)
     others = scores.drop(columns=judge)
+    wrote = scores.index.to_frame()[["first", "second"]]
+    outside = pd.DataFrame({name: wrote.ne(name).all(axis=1) for name in scores}).astype(float)
 
-    def mean(by: Floats) -> Floats:
+    def mean(by: pd.DataFrame) -> pd.Series:
         # A judge of weight 0 is not asked: its missing score does not matter.
-        kept = np.where(by == 0, 0.0, values)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            result: Floats = (by * kept).sum(axis=1) / by.sum(axis=1)
-        return result
-
-    def weighted(panel: pd.DataFrame) -> Floats:
-        by = weights(panel, given)
-        return mean(by.reindex(columns=scores.columns, fill_value=0.0).to_numpy(dtype=float))
+        of = scores[list(by)]
+        return (by * of.mask(by.eq(0), 0.0)).sum(axis=1, skipna=False) / by.sum(
+            axis=1, skipna=False
+        )
 
     rules = {
-        "single": scores[judge].to_numpy(dtype=float),
-        "ensemble": mean(np.ones_like(values)),
-        "ensemble without the judge": others.to_numpy(dtype=float).mean(axis=1),
-        "perplexity-weighted": weighted(scores),
-        "perplexity-weighted without the judge": weighted(others),
-        "leave-self-out": mean(outside.astype(float)),
+        "single": scores[judge],
+        "ensemble": scores.mean(axis=1, skipna=False),
+        "ensemble without the judge": others.mean(axis=1, skipna=False),
+        "perplexity-weighted": mean(weights(scores, given)),
+        "perplexity-weighted without the judge": mean(weights(others, given)),
+        "leave-self-out": mean(outside),
     }
-    return pd.DataFrame(rules, index=scores.index)
+    return pd.DataFrame(rules)
 
 
 def measured(cells: Floats, rules: int) -> Floats:
@@ -171,23 +159,8 @@ def measured(cells: Floats, rules: int) -> Floats:
     return found
 
 
-def _with_changes(values: Floats, names: list[str]) -> Floats:
-    """`[..., measures, rules]` -> these, then the effects `[..., measures, effects]`, flat."""
-    changes = [
-        values[..., names.index(rule)] - values[..., names.index(against)]
-        for _, rule, against in _effects(names)
-    ]
-    both = np.concatenate([values, np.stack(changes, axis=-1)], axis=-1)
-    return both.reshape(*both.shape[:-2], -1)
-
-
-def _effects(names: list[str]) -> list[tuple[str, str, str]]:
-    """The effects between the rules that there are."""
-    return [effect for effect in EFFECTS if {*effect[1:]} <= {*names}]
-
-
 def _cells(
-    data: Judged, judge: str, scores: pd.DataFrame, by: pd.DataFrame
+    data: Judged, judge: str, scores: pd.DataFrame, rules: pd.DataFrame
 ) -> tuple[Floats, pd.Series, dict[str, int]]:
     """Cells of each rule and other judge on the judge's pairs.
 
@@ -195,37 +168,19 @@ def _cells(
         `[pairs, rules + others, 4]`, the prompt of each pair, and how many pairs there are, of them
         on each side of the human, and dropped for want of a score though the human decides them.
     """
-    side = np.where(scores.index.get_level_values("second") == judge, -1.0, 1.0)
-    alone = scores.drop(columns=judge)
-    candidates = pd.concat([by, alone], axis=1).to_numpy(dtype=float)
-    decisions = 0.5 + side[:, None] * (decide(candidates, data.settings.threshold) - 0.5)
     labels = data.pairs.drop_duplicates(PAIR).set_index(PAIR).loc[scores.index]
-    human = 0.5 + side * (labels["human"].to_numpy(dtype=float) - 0.5)
-    stacked = np.stack(
-        [
-            cell_weights(pd.DataFrame({"human": human, "decision": one}), "drop", "half")
-            for one in decisions.T
-        ],
-        axis=1,
-    )
-    complete = (stacked.sum(axis=2) > 0).all(axis=1)
-    own, other = (int((complete & (human == vote)).sum()) for vote in (1.0, 0.0))
-    lost = int(np.isin(human, (0.0, 1.0)).sum()) - own - other
+    candidates = rules.join(scores.drop(columns=judge)).to_numpy(dtype=float)
+    decisions = decide(candidates, data.settings.threshold)
+    human, second = labels["human"].to_numpy(dtype=float), labels.index.get_level_values("second")
+    turned = second == judge
+    human = np.where(turned, 1 - human, human)
+    cells = crossed(human[:, None], np.where(turned[:, None], 1 - decisions, decisions))
+    decided = np.isin(human, (0.0, 1.0))
+    complete = decided & ~np.isnan(decisions).any(axis=1)
+    own, other = map(int, human_sides(cells[complete, 0].sum(axis=0)))
+    lost = int(decided.sum()) - own - other
     counts = dict(zip(COUNTS, (own + other, own, other, lost), strict=True))
-    return stacked[complete], labels["cluster"][complete], counts
-
-
-def _rows(
-    data: Judged, judge: str, names: list[str], found: list[Interval], counts: dict[str, int]
-) -> list[dict[str, object]]:
-    """The rows of one judge: by measure those of the rules, then those of the effects."""
-    effects = [dict(zip(EFFECT, effect, strict=True)) for effect in _effects(names)]
-    places = [*({"rule": name} for name in names), *effects]
-    held: dict[str, object] = {"dataset": data.name, "judge": judge, **counts}
-    return [
-        held | {"measure": measure} | place | one.columns()
-        for (measure, place), one in zip(product(MEASURES, places), found, strict=True)
-    ]
+    return cells[complete], labels["cluster"][complete], counts
 
 
 def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -238,49 +193,45 @@ def by_rule(data: Judged) -> tuple[pd.DataFrame, pd.DataFrame]:
     scores, given = panel_scores(data.pairs), text_perplexities(data.tables["perplexities"])
     known = weights(scores, given).notna().any(axis=None)
     rules = [rule for rule in RULES if known or not rule.startswith("perplexity")]
-    names, blocks = [*rules, OTHERS], []
-    rows: list[dict[str, object]] = []
+    names = [*rules, OTHERS]
+    effects = [effect for effect in EFFECTS if {*effect[1:]} <= {*names}]
+    places = [[names.index(effect[side]) for effect in effects] for side in (1, 2)]
+    told = pd.DataFrame([*(("", name, "") for name in names), *effects], columns=EFFECT)
+    told = told.merge(pd.Series(MEASURES, name="measure"), how="cross")
+    told = told.sort_values("measure", key=lambda of: of.map(MEASURES.index), kind="stable")
+
+    def statistics(totals: Floats) -> Floats:
+        # [batch, judges, rules + others, 4] to means over judges.
+        values = measured(totals, len(rules)).mean(axis=1)
+        changes = values[..., places[0]] - values[..., places[1]]
+        return np.concatenate([values, changes], axis=-1).reshape(len(totals), -1)
+
+    def rows(
+        judge: str, cells: Floats, clusters: pd.Series, counts: dict[str, int]
+    ) -> pd.DataFrame:
+        found = data.bootstrap.estimates(cells, clusters, statistics, "mitigations", judge)
+        intervals = pd.DataFrame(found, index=told.index)[["value", "lo", "hi"]]
+        return told.join(intervals).assign(dataset=data.name, judge=judge, **counts)
+
+    made, blocks = [pd.DataFrame(columns=[*dict.fromkeys((*RULED, *EFFECT))])], []
     for judge in data.judges if scores.shape[1] >= FEWEST else ():
         held = scores[[judge in keys[1:] for keys in scores.index]]
-        by = rule_scores(held, given, judge)[rules]
-        cells, clusters, counts = _cells(data, judge, held, by)
-        if not len(cells):
-            continue
-        found = data.bootstrap.estimates(
-            cells,
-            clusters,
-            lambda totals: _with_changes(measured(totals, len(rules)), names),
-            *("mitigations", judge),
-        )
-        rows += _rows(data, judge, names, found, counts)
-        if not np.isnan(found[0].value):
-            blocks.append((cells, clusters, counts))
+        cells, clusters, counts = _cells(data, judge, held, rule_scores(held, given, judge)[rules])
+        if len(cells):
+            made.append(rows(judge, cells[:, None], clusters, counts))
+            if made[-1]["value"].notna().iloc[0]:
+                blocks.append((cells, clusters, counts))
     if len(blocks) > 1:
-        rows += _mean(data, names, blocks)
-    table = pd.DataFrame(rows, columns=[*dict.fromkeys((*RULED, *EFFECT))])
-    ruled = table["effect"].isna()
+        # All judges' pairs, each in its judge's place, are resampled by prompt.
+        place = np.eye(len(blocks))[:, :, None, None]
+        cells = np.concatenate(
+            [of[:, None] * at for (of, *_), at in zip(blocks, place, strict=True)]
+        )
+        clusters = pd.concat([of for _, of, _ in blocks])
+        counts = pd.DataFrame([of for *_, of in blocks]).sum().to_dict()
+        made.append(rows(MEAN, cells, clusters, counts))
+    table = pd.concat(made[1:] or made, ignore_index=True)
+    ruled = table["effect"].eq("")
     # Signed biases towards all judges tell of nothing but the own vote.
-    told = table["judge"].ne(MEAN) | table["measure"].ne("eo") | table["effect"].eq(OWN_VOTE)
-    changes = table[~ruled & told].rename(columns=CHANGES)
-    return table.loc[ruled & told, RULED], changes[CHANGED]
-
-
-def _mean(
-    data: Judged, names: list[str], blocks: list[tuple[Floats, pd.Series, dict[str, int]]]
-) -> list[dict[str, object]]:
-    """The means over judges, all judges' pairs resampled by prompt."""
-    stacked = np.concatenate(
-        [
-            np.stack([cells * (place == number) for place in range(len(blocks))], axis=1)
-            for number, (cells, *_) in enumerate(blocks)
-        ]
-    )
-    clusters = pd.concat([clusters for _, clusters, _ in blocks])
-
-    def average(totals: Floats) -> Floats:
-        # [..., judges, measures, rules]
-        return _with_changes(measured(totals, len(names) - 1).mean(axis=-3), names)
-
-    found = data.bootstrap.estimates(stacked, clusters, average, "mitigations", MEAN)
-    counts = pd.DataFrame([counts for *_, counts in blocks]).sum().to_dict()
-    return _rows(data, MEAN, names, found, counts)
+    firm = table["judge"].ne(MEAN) | table["measure"].ne("eo") | table["effect"].eq(OWN_VOTE)
+    return table.loc[ruled & firm, RULED], table[~ruled & firm].rename(columns=CHANGES)[CHANGED]

@@ -1,6 +1,6 @@
 """What the tables of the other studies hold, as judged sets and as ratings with gold scores.
 
-Choices and preferences become rows of one form (`selfpref.statistics.turned`), each under every
+Choices and preferences become rows of one form (`selfpref.statistics.choices`), each under every
 gold label that there is. Scores of texts have the DBG score (Z.-Y. Chen et al., arXiv 2506.02592),
 the rows `gold_gap`,
 
@@ -15,27 +15,18 @@ texts.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from selfpref import paths
 from selfpref.params import Params
-from selfpref.statistics.bias import decide, gap, text_lengths, value_of
+from selfpref.statistics.bias import decide, gap, scores_of, text_lengths, value_of
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
+from selfpref.statistics.choices import COLUMNS, HUMAN, NONE, ORACLE, Judgments, Row, key_of, told
 from selfpref.statistics.effects import of_ratings
 from selfpref.statistics.judged import COLUMNS as PAIRS
 from selfpref.statistics.judged import Judged, Settings, by_panel
-from selfpref.statistics.turned import (
-    COLUMNS,
-    HUMAN,
-    NONE,
-    ORACLE,
-    Judgments,
-    Row,
-    told,
-)
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
 from selfpref.studies.livebench.ratings import rated as rated_contests
@@ -53,18 +44,9 @@ UNITS = {"mqm": "MQM points", "coverage": "share", "correctness": "share"}
 Tables = Mapping[str, pd.DataFrame]
 
 
-class Labelled(NamedTuple):
-    """Pairs of one data set under one gold label.
-
-    Attributes:
-        data: The data set.
-        pairs: Its pairs, `human` being the gold label.
-        gold: Where the gold label comes from.
-    """
-
-    data: Judged
-    pairs: pd.DataFrame
-    gold: str
+# Pairs of one data set under one gold label: the data set; its pairs, `human` being the gold label;
+# where the gold label comes from.
+Labelled = tuple[Judged, pd.DataFrame, str]
 
 
 def of_wataoka(params: Params, settings: Settings) -> list[Judged]:
@@ -111,38 +93,28 @@ def by_gold(data: Judged) -> list[Labelled]:
 
     The first is 1/2 everywhere. The oracle's and the panel's are left out where there are none.
     """
-    quality = data.truth("quality")
-    found = [Labelled(data, data.pairs.assign(human=0.5), NONE)]
-    found.append(Labelled(data, data.pairs, HUMAN))
+    quality, panel = data.truth("quality"), by_panel(data)
+    golds = {NONE: data.pairs.assign(human=0.5), HUMAN: data.pairs}
     if len(quality):
-        oracle = data.pairs.assign(human=_side(gap(quality, data.pairs).to_numpy()))
-        found.append(Labelled(data, oracle, ORACLE))
-    if (panel := by_panel(data)) is not None:
-        found.append(Labelled(panel, panel.pairs, PANEL))
-    return found
+        golds[ORACLE] = data.pairs.assign(human=_side(gap(quality, data.pairs)))
+    found = [(data, pairs, gold) for gold, pairs in golds.items()]
+    return found if panel is None else [*found, (panel, panel.pairs, PANEL)]
 
 
-def regressed(one: Labelled) -> bool:
+def regressed(data: Judged, pairs: pd.DataFrame, gold: str) -> bool:
     """Whether a regression has a gold label, or can do without where a judge's pairs have none."""
-    if one.gold == NONE:
-        return any(one.data.own(judge)["human"].isna().all() for judge in one.data.judges)
-    return bool(one.pairs["human"].notna().any())
+    if gold == NONE:
+        return any(data.own(judge)["human"].isna().all() for judge in data.judges)
+    return bool(pairs["human"].notna().any())
 
 
-def _side(lead: Floats) -> Floats:
+def _side(lead: pd.Series) -> Floats:
     """1, 1/2 or 0 for a difference above, at or below 0; NaN stays NaN."""
-    side: Floats = (np.sign(np.where(np.abs(lead) < ROUNDING, 0.0, lead)) + 1) / 2
-    return side
-
-
-def _scores(truths: pd.DataFrame, metric: str) -> pd.Series:
-    """A score of each text, by (item_id, responder)."""
-    return truths[truths["metric"].eq(metric)].set_index(["item_id", "responder"])["score"]
+    return decide(0.5 + lead.to_numpy(dtype=float), 0.5 + ROUNDING)
 
 
 def _lengths(tables: Tables) -> pd.Series:
-    responses = tables["responses"]
-    return text_lengths(responses, responses["text"].str.len())
+    return text_lengths(tables["responses"], tables["responses"]["text"].str.len())
 
 
 def _of_text(values: pd.Series, rows: pd.DataFrame) -> pd.Series:
@@ -160,10 +132,9 @@ def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
     Returns:
         Without a gold label, then under each reading of the key.
     """
-    choices = panel.choices
-    rows = choices.assign(responder=choices["candidates"]).explode("responder").reset_index()
-    rows = rows.rename(columns={"index": "set"}).astype({"responder": "str"})
-    rows["k"] = rows["candidates"].map(len)
+    choices = panel.choices.reset_index(drop=True).assign(responder=panel.choices["candidates"])
+    choices = choices.assign(k=choices["candidates"].map(len))
+    rows = choices.explode("responder").reset_index(names="set").astype({"responder": "str"})
     rows["opponent"] = [
         "+".join(name for name in names if name != me)
         for names, me in zip(rows["candidates"], rows["responder"], strict=True)
@@ -176,16 +147,17 @@ def from_choices(panel: Panel, settings: Settings) -> list[Judgments]:
     rows["length"] = length - (total - length) / (rows["k"] - 1)
     made = []
     for gold in (NONE, *READINGS):
-        score = _of_text(_scores(panel.tables["truths"], gold), rows)
-        by_set = score.groupby(rows["set"])
-        best = score.ge(by_set.transform("max") - panel.margin - ROUNDING)
+        score = _of_text(scores_of(panel.tables["truths"], gold), rows)
+        best = score.ge(score.groupby(rows["set"]).transform("max") - panel.margin - ROUNDING)
         number = best.groupby(rows["set"]).transform("sum")
         known = score.notna().groupby(rows["set"]).transform("all")
-        rows["gold"] = best.div(number).where(known)
-        rows["human"] = best.astype(float).mask(best & number.gt(1), 0.5).where(known)
-        rows["alike"] = known & number.eq(rows["k"])
+        turned = rows.assign(
+            gold=best.div(number).where(known),
+            human=best.astype(float).mask(best & number.gt(1), 0.5).where(known),
+            alike=known & number.eq(rows["k"]),
+        )
         name = gold if gold == NONE else f"key-{gold}"
-        made.append(Judgments("livebench", "livebench", name, rows[COLUMNS], settings))
+        made.append(Judgments("livebench", "livebench", name, turned[COLUMNS], settings))
     return made
 
 
@@ -197,21 +169,24 @@ def from_confidences(pairs: pd.DataFrame, tables: Tables, settings: Settings) ->
         tables: The tables `responses` and `truths`; equal `quality` is a tie.
         settings: Threshold, ties, intervals and seed.
     """
-    lengths, quality = _lengths(tables), _scores(tables["truths"], "quality")
     asked = pairs[pairs["task"].eq("preference") & pairs["variant"].eq("plain")]
     asked = asked[asked["held_out"]].astype(
         dict.fromkeys(["dataset", "evaluator", "other", "own", "item_id", "cluster"], "str")
     )
+    quality = scores_of(tables["truths"], "quality")
     decision = decide(asked["corrected"].to_numpy(dtype=float), settings.threshold)
-    human = _side(gap(quality, asked, "own", "other").to_numpy())
-    rows = asked.assign(
-        judge=asked["evaluator"], responder=asked["evaluator"], opponent=asked["other"], k=2
-    ).assign(decision=decision, win=decision, human=human, gold=human, alike=human == 0.5)
-    rows = rows.assign(length=gap(lengths, asked, "own", "other"))
+    human = _side(gap(quality, asked, "own", "other"))
+    rows = asked.rename(columns={"evaluator": "judge", "other": "opponent"}).assign(
+        responder=asked["evaluator"],
+        k=2,
+        length=gap(_lengths(tables), asked, "own", "other"),
+        **{"decision": decision, "win": decision, "human": human, "gold": human},
+        alike=human == 0.5,
+    )
     return [
         Judgments("panickssery", str(name), gold, part[COLUMNS].reset_index(drop=True), settings)
         for name, part in rows.groupby("dataset")
-        for gold in (NONE, *[ORACLE] * bool(len(quality)))
+        for gold in ((NONE, ORACLE) if len(quality) else (NONE,))
     ]
 
 
@@ -225,10 +200,9 @@ def _gap(rows: pd.DataFrame, place: Row, bootstrap: ClusterBootstrap, *names: st
         names: Of its stream.
     """
     difference = rows["score"] - rows["gold"]
-    n = int(difference.notna().sum())
-    found = bootstrap.mean(difference, rows["cluster"], *names)
-    none = "no own text with a score and a gold score"
-    return told(place | {"statistic": "gold_gap"}, found if n else none, n, len(rows))
+    n, none = difference.count(), "no own text with a score and a gold score"
+    found = bootstrap.mean(difference, rows["cluster"], *names) if n else none
+    return told(place | {"statistic": "gold_gap"}, found, n, len(rows))
 
 
 def of_contests(panel: Panel, level: float) -> Iterator[Row]:
@@ -241,13 +215,13 @@ def of_contests(panel: Panel, level: float) -> Iterator[Row]:
     number = by_text.transform("size")
     # The mean score that the other judges give the text of each row.
     others = (by_text.transform("sum") - rows["score"]) / (number - 1).where(number.gt(1))
-    golds = {OTHERS: others}
-    golds |= {name: _of_text(_scores(truths, name), rows) for name in sorted(set(truths["metric"]))}
+    metrics = sorted(set(truths["metric"]))
+    golds = {OTHERS: others} | {name: _of_text(scores_of(truths, name), rows) for name in metrics}
     own = rows["judge"].eq(rows["responder"])
     for name, gold in golds.items():
-        place: Row = {"study": "livebench", "dataset": "livebench", "unit": "rubric points"}
-        place["gold"] = name if name in (OTHERS, RUBRIC) else f"key-{name}"
-        if name in (OTHERS, RUBRIC):
+        told_as = name if name in (OTHERS, RUBRIC) else f"key-{name}"
+        place = key_of("livebench", told_as, "livebench", "rubric points")
+        if name == told_as:
             for judge, part in rows.assign(gold=gold)[own].groupby("judge", sort=True):
                 names = ("gold_gap", str(judge), name)
                 yield _gap(part, place | {"judge": judge}, panel.bootstrap, *names)
@@ -272,7 +246,7 @@ def of_refinement(tables: Tables, settings: xu.Settings) -> Iterator[Row]:
             golds["human-mqm"] = human.dropna()
         for name, gold in golds.items():
             scored = part.loc[gold.index].assign(gold=gold)
-            place: Row = {"study": "xu", "dataset": task, "judge": judge, "gold": name}
-            place |= {"unit": UNITS.get(str(task), "points")}
+            unit = UNITS.get(str(task), "points")
+            place = key_of(str(task), name, "xu", unit, judge=judge)
             names = ("beyond", "xu", str(task), str(judge), name)
             yield _gap(scored, place, settings.bootstrap, *names)

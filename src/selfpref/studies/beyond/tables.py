@@ -18,30 +18,17 @@ import pandas as pd
 from scipy.special import ndtri
 
 from selfpref.statistics.bias import whole_counts
+from selfpref.statistics.choices import KEY, Row, table, too_few
 from selfpref.statistics.judged import Judged
 from selfpref.statistics.regression import pearson
-from selfpref.statistics.turned import KEY, Row, table, too_few
 
 # In this order: what the studies measure, their controls, then what the papers since have added.
-STATISTICS = (
-    "demographic_parity",
-    "equal_length",
-    "paired_excess",
-    "equal_opportunity",
-    "excess",
-    "excess_common",
-    "excess_half_ties",
-    "beyond_no_preference",
-    "gold_gap",
-    "regression",
-    "regression_length",
-    "regression_scaled",
-    "latent_quality",
-    "equal_quality",
-    "harmful",
-    "neutral",
-    "legitimate",
-)
+STATISTICS = [
+    *("demographic_parity", "equal_length", "paired_excess", "equal_opportunity", "excess"),
+    *("excess_common", "excess_half_ties", "beyond_no_preference", "gold_gap", "regression"),
+    *("regression_length", "regression_scaled", "latent_quality", "equal_quality", "harmful"),
+    *("neutral", "legitimate"),
+]
 RECOVERY = ["gold", "statistic", "r", "lo", "hi", "n"]
 # The interval of a correlation needs n - 3 > 0.
 FEWEST = 4
@@ -50,11 +37,10 @@ PERFECT = 1 - 1e-12
 
 def long(rows: Iterable[Row]) -> pd.DataFrame:
     """Every statistic of every judge, sorted, in the columns `turned.LONG`."""
-    place = {name: number for number, name in enumerate(STATISTICS)}
-    found = table(rows).sort_values(
-        KEY, key=lambda names: names.map(place) if names.name == "statistic" else names
-    )
-    return whole_counts(found.reset_index(drop=True))
+    found = table(rows)
+    place = found["statistic"].map(STATISTICS.index)
+    found = found.assign(place=place).sort_values([*KEY[:-1], "place"], ignore_index=True)
+    return whole_counts(found.drop(columns="place"))
 
 
 def together(parts: Iterable[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
@@ -97,10 +83,11 @@ def recovery(rows: pd.DataFrame, sets: Iterable[Judged], level: float) -> pd.Dat
     Returns:
         The columns `RECOVERY`, in the order of the long table; empty where nothing was injected.
     """
-    bonus = {(data.name, judge): beta for data in sets for judge, beta in data.betas.items()}
-    keys = zip(rows["dataset"], rows["judge"], strict=True)
-    known = rows.assign(beta=[bonus.get(key, np.nan) for key in keys])
-    known = known[known["n"].gt(0) & known["beta"].notna()]
+    betas = {data.name: data.betas for data in sets if len(data.betas)}
+    if not betas:
+        return pd.DataFrame(columns=RECOVERY)
+    bonus = pd.concat(betas, names=["dataset", "judge"]).rename("beta")
+    known = rows[rows["n"].gt(0)].join(bonus, on=["dataset", "judge"], how="inner")
     z, found = ndtri((1 + level) / 2), []
     for (gold, statistic), part in known.groupby(["gold", "statistic"], sort=False):
         if len(part) < FEWEST or not part["value"].std() > 0:

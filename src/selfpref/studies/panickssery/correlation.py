@@ -111,7 +111,7 @@ def _fit(
     powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
     if points["training"].nunique() < FAMILIES:
         (values,) = statistics(powers.sum(axis=0, keepdims=True))
-        return [Interval(float(value), np.nan, np.nan, np.nan) for value in values]
+        return [Interval(float(value)) for value in values]
     return bootstrap.estimates(powers, points["training"], statistics, *names)
 
 

@@ -1,0 +1,139 @@
+"""Intervals: against slow definitions and published values, and how often they cover."""
+
+import doctest
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from selfpref.statistics import bootstrap, shares, threads
+from selfpref.statistics.bias import equal_opportunity
+from selfpref.statistics.bootstrap import ClusterBootstrap, Interval, cluster_sums, ratio
+from selfpref.statistics.shares import difference, share_interval, wilson
+
+
+def one_a_row(bootstrap, rows, statistic, *names):
+    """Every row a cluster of its own."""
+    return bootstrap.estimate(rows, np.arange(len(rows)), statistic, *names)
+
+
+def test_rows_of_one_cluster_are_added_and_nothing_counted_is_no_rate():
+    sums = cluster_sums(np.array([[1.0], [2.0], [4.0]]), pd.Series(["x", "y", "x"]))
+    assert sums.tolist() == [[5.0], [2.0]]
+    assert np.isnan(ratio(np.array([[0.0, 0.0], [1.0, 0.0]]))).all()
+
+
+def test_intervals_agree_with_scipy(rng):
+    values = rng.exponential(size=60)
+    ours = ClusterBootstrap(20_000).mean(values, np.arange(60))
+    how = {"n_resamples": 20_000, "method": "percentile", "random_state": rng}
+    theirs = stats.bootstrap((values,), np.mean, **how).confidence_interval
+    assert (ours.lo, ours.hi) == pytest.approx(tuple(theirs), abs=0.02)
+
+
+def test_intervals_cover_a_known_bias_at_the_nominal_rate(rng):
+    """200 data sets of 150 prompts with 2 pairs each and a true EO of 0.3; nominal 95 %."""
+    truth, hits, repeats = 0.3, 0, 200
+    for n in range(repeats):
+        human = rng.random((150, 2)) < 0.6
+        # Both pairs of a prompt share a draw half of the time, so that they are correlated.
+        shared, alone = rng.random((150, 1)), rng.random((150, 2))
+        draw = np.where(rng.random((150, 2)) < 0.5, shared, alone)
+        own = draw < np.where(human, 0.8, 0.5)
+        cells = np.stack([human & own, human & ~own, ~human & own, ~human & ~own], axis=-1)
+        found = ClusterBootstrap(500, seed=n).estimate(
+            cells.reshape(-1, 4), np.arange(150).repeat(2), equal_opportunity
+        )
+        hits += found.lo <= truth <= found.hi
+    # Five standard errors of the share below the nominal rate, three above.
+    error = np.sqrt(0.95 * 0.05 / repeats)
+    assert 0.95 - 5 * error <= hits / repeats <= min(1.0, 0.95 + 3 * error)
+
+
+def test_a_stream_follows_from_its_names_alone(monkeypatch):
+    sums = np.column_stack([np.arange(40.0), np.ones(40)])
+    made = [
+        one_a_row(ClusterBootstrap(500, seed=1).within(name[0]), sums, ratio, name[1])
+        for name in ("ab", "ab", "ac")
+    ]
+    assert made[0] == made[1] != made[2]
+    # Neither how many are drawn, nor how many are made at once, changes an interval.
+    monkeypatch.setattr(bootstrap, "CHUNK", 100)
+    monkeypatch.setattr(threads, "processors", lambda: 3)
+    calls = [(ClusterBootstrap(500, seed=1).within("a"), sums, ratio, "b")] * 3
+    assert threads.at_once(one_a_row, calls) == made[:1] * 3
+    with pytest.raises(ZeroDivisionError):
+        threads.at_once(lambda number: 1 / number, [(1,), (0,)])
+
+
+def test_resamples_without_a_value_are_counted_and_left_out():
+    sums = np.array([[1, 0, 0, 0], [0, 0, 1, 0]], dtype=float)
+    found = one_a_row(ClusterBootstrap(4000), sums, equal_opportunity)
+    assert (found.value, found.lo, found.hi) == (1, 1, 1)
+    assert found.undefined == pytest.approx(0.5, abs=0.05)
+
+
+def test_without_two_clusters_there_is_no_interval():
+    for rows, value in ((np.empty((0, 2)), np.nan), (np.array([[1.0, 2.0]]), 0.5)):
+        found = one_a_row(ClusterBootstrap(200), rows, ratio)
+        assert found[:3] == pytest.approx((value, np.nan, np.nan), nan_ok=True)
+
+
+def test_a_mean_leaves_missing_values_out():
+    boot = ClusterBootstrap(500, seed=1).within("set")
+    values, prompts = pd.Series([1.0, np.nan, 0.0, 1.0]), pd.Series(["a", "b", "b", "c"])
+    parts = np.array([[1.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
+    assert boot.mean(values, prompts, "x") == one_a_row(boot, parts, ratio, "x")
+
+
+@pytest.mark.parametrize(("part", "whole"), [(0, 6), (6, 6), (1, 30), (81, 263), (29, 30)])
+def test_wilson_is_that_of_scipy(part, whole):
+    found = wilson(np.array(part / whole), np.array(float(whole)), 0.9)
+    theirs = stats.binomtest(part, whole).proportion_ci(0.9, method="wilson")
+    assert found == pytest.approx((theirs.low, theirs.high))
+
+
+@pytest.mark.parametrize(
+    ("values", "size", "worth"),
+    [
+        # Where clusters are alike within and between, each is one observation.
+        (np.zeros(24), 4, (0, 6)),
+        (np.ones(24), 4, (6, 6)),
+        # A judge that reads each pair in both orders and picks each text once.
+        (np.tile([1.0, 0.0], 20), 2, (10, 20)),
+        ([1, 1], 2, (1, 1)),
+        # Missing values are left out.
+        ([1, np.nan, np.nan, np.nan], 2, (1, 1)),
+    ],
+)
+def test_a_share_has_the_interval_of_what_its_clusters_are_worth(values, size, worth):
+    found = share_interval(values, np.arange(len(values)) // size)
+    theirs = stats.binomtest(*worth).proportion_ci(method="wilson")
+    assert found[:3] == pytest.approx((worth[0] / worth[1], theirs.low, theirs.high))
+
+
+def test_parts_and_wholes_are_shares_and_no_row_is_none():
+    counts = np.array([[1, 1], [0, 0], [0, 1], [1, 1]])
+    prompts = np.array([0, 1, 1, 2])
+    assert share_interval([1.0, np.nan, 0.0, 1.0], prompts) == share_interval(counts, prompts)
+    assert np.isnan(share_interval([np.nan], np.zeros(1))[:3]).all()
+
+
+@pytest.mark.parametrize(
+    ("a", "m", "b", "n", "wanted"),
+    [(56, 70, 48, 80, (0.0524, 0.3339)), (10, 10, 0, 10, (0.6075, 1.0))],
+)
+def test_a_difference_is_newcombes(a, m, b, n, wanted):
+    # Newcombe (1998), Table II, method 10.
+    one, other = (
+        Interval(part / whole, *map(float, wilson(np.array(part / whole), np.array(whole))))
+        for part, whole in ((a, m), (b, n))
+    )
+    found = difference(one, other)
+    assert (found.lo, found.hi) == pytest.approx(wanted, abs=5e-5)
+
+
+def test_the_examples_in_words_give_what_they_show():
+    assert doctest.testmod(bootstrap) == (0, 6)
+    assert doctest.testmod(shares) == (0, 4)

@@ -1,0 +1,212 @@
+"""Least squares against others' programs; own terms on judges whose preferences are known."""
+
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from conftest import SETTINGS, counted
+
+from selfpref import tables
+from selfpref.statistics import effects, scaled
+from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.effects import POOLED, between, by_name
+from selfpref.statistics.regression import fit, pearson, slope_of_sums
+from selfpref.statistics.scaled import EACH, ONE, Products
+
+
+def test_coefficients_and_intervals_are_those_of_statsmodels(rng):
+    clusters = pd.Series(rng.integers(0, 25, 200).astype(str))
+    shared = rng.normal(size=25)[clusters.astype(int)]
+    x = pd.DataFrame({"one": 1.0, "a": rng.normal(size=200), "b": shared + rng.normal(size=200)})
+    y = (0.3 * x["a"] - x["b"] + shared + rng.normal(size=200)).to_numpy()
+    how = {"cov_type": "cluster", "cov_kwds": {"groups": clusters.astype(int)}, "use_t": True}
+    wanted = sm.OLS(y, x).fit(**how)
+    found = fit(y, x, clusters, list(x), 0.95)
+    for name, one in found.items():
+        assert one[:3] == pytest.approx((wanted.params[name], *wanted.conf_int().loc[name]))
+    # A column that others span has none, and takes a degree of freedom from no other one.
+    spanned = fit(y, x.assign(c=x["a"] - 2 * x["one"], empty=0.0), clusters, [*"abc"], 0.95)
+    assert spanned["b"][:3] == pytest.approx(found["b"][:3])
+    assert np.isnan([spanned["a"].value, spanned["c"].value]).all()
+    alone = fit(y, x, pd.Series("same", index=x.index), ["a"], 0.95)["a"]
+    assert alone[:3] == pytest.approx((found["a"].value, np.nan, np.nan), nan_ok=True)
+    assert np.isnan(fit(y[:0], x[:0], clusters[:0], ["a"], 0.95)["a"].value)
+
+
+def of_rows(*columns):
+    rows = np.column_stack([np.ones(len(columns[0])), *columns])
+    return slope_of_sums(rows.T @ rows)
+
+
+def test_slopes_of_sums_and_correlations_are_those_of_the_rows(rng):
+    q, r, noise = rng.normal(size=(3, 300))
+    x = 0.6 * q - r + rng.normal(size=300)
+    y = 0.3 - 0.2 * x + 0.4 * q + r + 0.1 * noise
+    for controls in ((), (q,), (q, r)):
+        design = np.column_stack([x, np.ones(300), *controls])
+        assert of_rows(*controls, x, y) == pytest.approx(np.linalg.lstsq(design, y)[0][0])
+    assert pearson(x, y) == pytest.approx(np.corrcoef(x, y)[0, 1])
+    # One value of x, a control that explains it, or one without spread leave nothing.
+    x, y = np.array([1.0, 2, 3, 4]), np.array([0.0, 0, 1, 1])
+    assert np.isnan([of_rows(np.full(4, 3.0), y), of_rows(2 * x, x, y), of_rows(0 * x, x, y)]).all()
+    assert np.isnan(pearson(np.ones(4), y))
+
+
+QUALITY = {"best": 1.0, "good": 0.4, "poor": -0.4, "worst": -1.0}
+# The steadiest judge writes best: what looks like self-preference with one scale for all.
+SCALES = {"best": 1.8, "good": 1.2, "poor": 0.6, "worst": 0.4}
+
+
+def simulated(rng, bonus=None, scales=SCALES, items=100):
+    """Scores that follow quality with a scale of each judge, and a bonus for its own texts."""
+    rows = []
+    for item in range(items):
+        quality = {name: mean + 0.5 * rng.normal() for name, mean in QUALITY.items()}
+        for first, second in combinations(sorted(QUALITY), 2):
+            gap = quality[first] - quality[second]
+            human = float(gap + 0.5 * rng.normal() > 0)
+            for judge, scale in scales.items():
+                own = (bonus or {}).get(judge, 0.0) * ((first == judge) - (second == judge))
+                score = 0.5 + 0.08 * scale * gap + own + 0.05 * rng.normal()
+                rows.append((str(item), judge, first, second, human, score))
+    columns = ["cluster", "judge", "first", "second", "human", "score"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def coefficients(pairs, responses=None):
+    """The rows of the regression with one scale, by judge and statistic."""
+    texts = counted(tables.empty("responses")) if responses is None else responses
+    data = SimpleNamespace(name="d", settings=SETTINGS, tables={"responses": texts})
+    found = effects.of_pairs(data, pairs.assign(item_id=pairs["cluster"]), "human")
+    return pd.DataFrame(found).set_index(["statistic", "judge"])
+
+
+def own_texts(pairs, resamples=500):
+    return scaled.own_texts(Products.of(pairs), ClusterBootstrap(resamples, seed=1), "test")
+
+
+def alone(pairs):
+    found = scaled.placebos(SimpleNamespace(name="d", pairs=pairs, settings=SETTINGS))
+    return found.set_index(["model", "judge", "responder"])
+
+
+def test_judges_of_one_scale_have_their_bonus_and_a_good_writer_none(rng):
+    bonus = {"best": 0.0, "good": 0.1, "poor": -0.05}
+    pairs = simulated(rng, bonus, dict.fromkeys([*bonus, "outsider"], 1.0))
+    found = coefficients(pairs).loc["regression"]
+    for judge, wanted in bonus.items():
+        assert found.loc[judge, "lo"] <= wanted <= found.loc[judge, "hi"]
+        assert found.loc[judge, "value"] == pytest.approx(wanted, abs=0.02)
+    assert found.loc[POOLED, "value"] == pytest.approx(np.mean(list(bonus.values())), abs=0.02)
+    # Who wrote nothing has no own text.
+    assert set(found.index) == {*bonus, POOLED}
+
+
+def test_a_taste_for_length_passes_for_self_preference_unless_it_is_held(rng):
+    pairs = simulated(rng, scales=dict.fromkeys(QUALITY, 1.0))
+    size = {(n, name): rng.integers(20, 200) for n in pairs["cluster"].unique() for name in QUALITY}
+    # The worst writer is long, and as a judge likes what is long; the others do not care.
+    size = {key: length * (5 if key[1] == "worst" else 1) for key, length in size.items()}
+    rows = [(*key, 0, 0, length) for key, length in size.items()]
+    columns = ["item_id", "responder", "step", "sample", "length"]
+    one, two = (
+        np.log1p([size[key] for key in zip(pairs["cluster"], pairs[side], strict=True)])
+        for side in ("first", "second")
+    )
+    pairs["score"] += np.where(pairs["judge"].eq("worst"), 0.08 * (one - two), 0.0)
+    found = coefficients(pairs, pd.DataFrame(rows, columns=columns)).xs("worst", level="judge")
+    assert found.loc["regression", "lo"] > 0.05
+    assert abs(found.loc["regression_length", "value"]) < 0.03
+
+
+def test_noise_alone_passes_for_self_preference_with_one_scale_and_not_with_a_scale_each(rng):
+    pairs = simulated(rng)
+    found = alone(pairs)
+    assert found.loc[(ONE, "best", "best"), "effect_lo"] > 0
+    # It is no more than what the noisiest judge shows towards the same texts.
+    assert found.loc[(ONE, "worst", "best"), "effect_hi"] < 0
+    effects, _ = own_texts(pairs)
+    for judge, effect in effects.items():
+        assert effect.lo < 0 < effect.hi, judge
+        assert abs(effect.value) < 0.02, judge
+    sizes = found[~found["own"]]["effect"].abs().groupby("model").mean()
+    assert sizes[EACH] < sizes[ONE] / 2
+
+
+def test_an_injected_preference_is_recovered(rng):
+    bonus = {"best": 0.0, "good": 0.1, "poor": -0.06, "worst": 0.0}
+    effects, scales = own_texts(simulated(rng, bonus))
+    for judge, wanted in bonus.items():
+        assert effects[judge].lo <= wanted <= effects[judge].hi, judge
+        assert effects[judge].value == pytest.approx(wanted, abs=0.02), judge
+    found, mean = scales.set_index("judge"), np.mean(list(SCALES.values()))
+    assert found["scale"].mean() == pytest.approx(1)
+    for judge, wanted in SCALES.items():
+        assert found.loc[judge, "scale_lo"] < wanted / mean < found.loc[judge, "scale_hi"]
+    assert found["n"].eq(600).all()
+
+
+def test_a_placebo_with_one_scale_is_the_coefficient_of_the_plain_regression(rng):
+    pairs = simulated(rng, items=30)
+    design = between(pairs).join(by_name(pairs["human"] - 0.5, pairs["judge"], "gold to"))
+    term = pairs["first"].eq("poor").astype(float) - pairs["second"].eq("poor")
+    design["term"] = term.where(pairs["judge"].eq("good"), 0.0)
+    y = pairs["score"].to_numpy() - 0.5
+    wanted = fit(y, design, pairs["cluster"], ["term"], SETTINGS.bootstrap.level)["term"]
+    found = alone(pairs).loc[(ONE, "good", "poor")]
+    assert found[["effect", "effect_lo", "effect_hi"]].tolist() == pytest.approx(wanted[:3])
+    assert (found["n"], found["own"]) == (90, False)
+
+
+@pytest.mark.parametrize("judges", [["best"], ["best", "good"], []])
+def test_what_the_responders_cannot_be_told_from_has_no_coefficient(rng, judges):
+    """One judge of many responders, or two of two: the scales take up what own texts would show."""
+    pairs = simulated(rng, items=20)
+    pairs = pairs[pairs["judge"].isin(judges)]
+    if len(judges) > 1:
+        pairs = pairs[pairs["first"].isin(judges) & pairs["second"].isin(judges)]
+    effects, scales = own_texts(pairs, resamples=20)
+    assert not effects
+    assert judges or scales.empty
+    assert not (alone(pairs).reset_index()["model"] == EACH).any()
+
+
+def test_a_fit_that_does_not_settle_gives_no_coefficient(rng):
+    """One judge loves what `good` writes, the others follow quality: r of `good` has no end."""
+    pairs = simulated(rng, scales=dict.fromkeys([*QUALITY, "fan"], 0.02), items=40)
+    fan = 0.4 * (pairs["first"].eq("good").astype(float) - pairs["second"].eq("good"))
+    pairs["score"] += fan.where(pairs["judge"].eq("fan"), 0.0)
+    effects, found = own_texts(pairs, resamples=20)
+    assert not effects
+    assert found.empty
+    # Nor do judges whose scales sum to zero: one prefers `a` in three pairs, the other one `b`.
+    columns = ["judge", "score", "cluster"]
+    pairs = pd.DataFrame([("j", 1.0, n) for n in "123"] + [("k", 0.0, "1")], columns=columns)
+    products = Products.of(pairs.assign(first="a", second="b", human=0.5))
+    scale, judged, _ = scaled.fitted(products.total[None], products.own, np.ones(2))
+    assert np.isnan(scale).all()
+    assert np.isnan(judged[0, :, :2]).all()
+
+
+def placebo(names, effect):
+    rows = [(judge, of, judge == of, effect(judge, of)) for judge in names[0] for of in names[1]]
+    found = pd.DataFrame(rows, columns=["judge", "responder", "own", "effect"])
+    return found.assign(dataset="d", model=EACH)
+
+
+def test_the_permutation_counts_assignments_whose_mean_is_no_smaller(rng):
+    effect = {"aa": 0.2, "ab": 0.0, "ac": 0.1, "ba": 0.1, "bb": 0.1, "bc": -0.4}
+    cells = placebo(("ab", "abc"), lambda judge, of: effect[judge + of])
+    (found,) = scaled.permuted(cells, rng).to_dict("records")
+    # Of the six ways only the true one has a mean of 0.15.
+    assert (found["p"], found["judges"], found["assignments"]) == (1 / 6, 2, 6)
+    assert [found["own"], found["others"]] == pytest.approx([0.15, (0.0 + 0.1 + 0.1 - 0.4) / 4])
+    (fewer,) = scaled.permuted(cells[cells["effect"].ne(-0.4)], rng).to_dict("records")
+    assert (fewer["assignments"], fewer["p"]) == (4, 0.25)
+    # Of many assignments some are drawn, and the true one counts.
+    many = scaled.permuted(placebo(["abcdefgh"] * 2, lambda judge, of: float(judge == of)), rng)
+    assert many["assignments"].tolist() == [scaled.MOST + 1]
+    assert 0 < many["p"].item() < 0.01
