@@ -97,9 +97,8 @@ class Transformers(Asked):
             roles, a paragraph a message.
         dtype: Of weights and activations; probabilities are fp32 in any case.
         device_map: `cpu`, `cuda`, `cuda:1`, ..., or `auto`: over all GPUs.
-        attention: `sdpa` computes shared prefixes once; the others run on padded rows.
-        batch_tokens: Tokens in one forward pass. Left out: 2048; on GPUs, what their free memory
-            holds.
+        attention: As `transformers` names it.
+        batch_tokens: Tokens in one forward pass. Left out: 2048; on GPUs 8192.
         threads: CPU threads; left out: torch's own choice.
         processes: So many hold the model and share its calls; beside each other they are faster
             than threads. On a CPU alone.
@@ -188,8 +187,6 @@ class Hosted(Asked):
         extra: Fields of a request that only this endpoint has, such as `top_k`; part of a call's
             key.
         concurrency: Requests under way at once.
-        requests_per_minute: The endpoint's limit, if it has one.
-        tokens_per_minute: The same in tokens, four bytes of a prompt each, replies at their limit.
         timeout: Seconds without a sign of life after which a request is tried again.
         retries: How often, at most, for each call.
         max_calls: Where its stages together may ask more calls, none of them starts; `selfpref
@@ -207,8 +204,6 @@ class Hosted(Asked):
     reasoning_tokens: Annotated[int, Field(ge=1)] = 4096
     extra: Annotated[dict[str, JsonValue], AfterValidator(_fields)] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
-    requests_per_minute: Annotated[int, Field(ge=1)] | None = None
-    tokens_per_minute: Annotated[int, Field(ge=1)] | None = None
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6
     max_calls: Annotated[int, Field(ge=1)] | None = None
