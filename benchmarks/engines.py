@@ -51,8 +51,8 @@ from selfpref.lab.styles import STYLES, write
 from selfpref.lab.world import draw_items
 from selfpref.models.local import LocalModel
 from selfpref.models.local.encoding import Encoder
-from selfpref.models.local.fast.packing import packed
 from selfpref.models.local.loading import USUAL
+from selfpref.models.local.packing import packed
 from selfpref.params import load
 from selfpref.processes import SETTINGS
 from selfpref.prompts import LAYOUTS

@@ -226,7 +226,7 @@ def gemm(folder: Path, task: str) -> Task:
     import torch
     from torch.nn import functional
 
-    from selfpref.models.local.fast.products import linear
+    from selfpref.models.local.passes import linear
 
     size = json.loads((folder / "config.json").read_text())
     width, inner = size["hidden_size"], size["intermediate_size"]

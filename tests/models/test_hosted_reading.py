@@ -1,12 +1,91 @@
-"""Raw replies of chat endpoints: which are answers, where the verdict stands, what labels hold."""
+"""Requests to endpoints, and what their replies and failures mean."""
 
 import math
 
+import httpx2
+import openai
 import pytest
 from scripted import completion, position
 
-from selfpref.models import Likelihood
-from selfpref.models.served import reading
+from selfpref.models import Choose, Generate, Likelihood, Prompt, Score
+from selfpref.models.served import HostedModel, reading
+from selfpref.models.served.live import explain
+from selfpref.params import Hosted
+
+ASKED = Prompt((("system", "Be brief."), ("user", "Why?")))
+SAID = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
+PREFILLED = Prompt(ASKED.messages, "[[")
+OPENED = [*SAID, {"role": "assistant", "content": "[["}]
+FOLDED = [{"role": "user", "content": "Be brief.\n\nWhy?"}]
+WRITE, DRAW = Generate(ASKED, 100, 0.0, 7), Generate(ASKED, 9, 0.7, 7)
+PICK, PICK_OPENED = Choose(ASKED, ("A", "B")), Choose(PREFILLED, ("A", "B"))
+EXPLAIN = Generate(PREFILLED, 9, 0.7, 7, "[[", ("A", "B"))
+WEIGHED = {"temperature": 0.0, "logprobs": True, "top_logprobs": 20}
+NEWER = {"reasoning_effort": "none"} | WEIGHED
+ANEW = {"add_generation_prompt": False, "continue_final_message": True}
+EXTRA = {"top_k": 5, "chat_template_kwargs": {"enable_thinking": False}}
+GREEDY = {"max_tokens": 100, "temperature": 0.0}
+
+
+def request(call, **settings):
+    entry = Hosted(engine="openai", model="m", base_url="http://127.0.0.1:9/v1", **settings)
+    return HostedModel("judge", entry, None).request(call)
+
+
+@pytest.mark.parametrize(
+    ("settings", "call", "messages", "body"),
+    [
+        ({}, DRAW, SAID, {"max_tokens": 9, "temperature": 0.7, "seed": 7}),
+        ({}, PICK, SAID, {"max_tokens": 2, **WEIGHED}),
+        # No prefill: the reply's own bracket is waited for.
+        ({}, PICK_OPENED, SAID, {"max_tokens": 16, **WEIGHED}),
+        ({"server": "vllm"}, PICK_OPENED, OPENED, {"max_tokens": 1, **WEIGHED, **ANEW}),
+        ({"server": "llama.cpp"}, PICK_OPENED, OPENED, {"max_tokens": 1, **WEIGHED}),
+        ({"server": "llama.cpp"}, EXPLAIN, OPENED,
+         {"max_tokens": 9, **WEIGHED, "temperature": 0.7, "seed": 7}),
+        ({"system": "fold"}, WRITE, FOLDED, GREEDY),
+        ({"extra": EXTRA}, WRITE, SAID, GREEDY | EXTRA),
+        ({"limit": "max_completion_tokens"}, WRITE, SAID,
+         {"max_completion_tokens": 100, "temperature": 0.0}),
+        # What it reasons counts to the limit; it takes no seed and is never greedy.
+        ({"reasoning": "low", "reasoning_tokens": 5000}, DRAW, SAID,
+         {"max_completion_tokens": 5009, "reasoning_effort": "low"}),
+        ({"reasoning": "none"}, PICK_OPENED, SAID, {"max_completion_tokens": 16, **NEWER}),
+    ],
+)  # fmt: skip
+def test_what_is_sent(settings, call, messages, body):
+    repeat = {"repeat": 7} if settings.get("reasoning") == "low" else {}
+    head = {"address": "http://127.0.0.1:9/v1", "path": "chat/completions", **repeat}
+    wanted = head | {"body": {"model": "m", "messages": messages, **body}}
+    assert request(call, **settings) == wanted
+
+
+def test_a_score_hangs_on_what_vllms_template_is_told():
+    sent = request(Score(PREFILLED, "It is."), server="vllm", extra=EXTRA)
+    said = {"model": "m", "messages": SAID, "prefill": "[[", "continuation": "It is."}
+    assert (sent["path"], sent["body"]) == ("score", said | {"extra": EXTRA})
+
+
+KEY = "-".join(("sk", "planted", "0123456789abcdef"))
+SENT = httpx2.Request("POST", "http://judge.invalid:81/v1/chat/completions")
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "meant"),
+    [
+        (401, {"message": f"Incorrect key {KEY}."}, ("failed", "401: Incorrect key ***.")),
+        (500, {"message": "Oops, sk-other-0123456789abcdef"}, ("failed", "500: Oops, ***")),
+        (400, {"code": "context_length_exceeded"}, ("truncated", "longer than the context")),
+        (400, {"type": "content_filter"}, ("refused", "stopped by the content filter")),
+        (503, {"message": "so " * 99}, ("failed", f"503:{' so' * 64} ...")),
+    ],
+)
+def test_a_failure_is_told_in_one_line_without_the_key(code, told, meant):
+    error = openai.APIStatusError("", response=httpx2.Response(code, request=SENT), body=told)
+    assert explain(error, KEY) == meant
+
+
+# --- replies --------------------------------------------------------------------------------------
 
 BODY = {"model": "m", "messages": [{"role": "user", "content": "why?"}], "logprobs": True}
 LABELS = ("A", "B")
@@ -69,8 +148,6 @@ def test_without_a_marker_the_label_is_the_first_token_that_is_more_than_whitesp
     for space in ([], [position(" ", {" ": 0.98, "1": 0.02})], [sure("\n")]):
         found = reading.choice(reply(*space, label), "", ("1", "2"), spaced=True)
         assert found.probabilities == pytest.approx((0.6, 0.3))
-    found = reading.choice(reply(position(" ", {"1": 0.02}), label), "", ("1", "2"))
-    assert found.probabilities == pytest.approx((0.02, 0.0))
 
 
 def test_generations_tell_their_text_and_whether_they_were_cut():
@@ -90,9 +167,8 @@ def test_generations_tell_their_text_and_whether_they_were_cut():
     assert reading.generation(reply(sure("[[A]]")), "[[", (), "[[").text == "A]]"
 
 
-PREFILLED = {"messages": [*BODY["messages"], {"role": "assistant", "content": "[["}]}
+PREFIX = {"messages": [*BODY["messages"], {"role": "assistant", "content": "[["}]}
 THINKS = {"reasoning_effort": "low", "logprobs": False}
-CONTINUES = {"continue_final_message": True, "logprobs": False}
 
 
 @pytest.mark.parametrize(
@@ -102,21 +178,19 @@ CONTINUES = {"continue_final_message": True, "logprobs": False}
         ({}, reply(sure("A"), refusal="no"), "refused"),
         ({}, reply(content="A"), "gives no token probabilities.*`score_mode: sampled` or `text`"),
         (THINKS, reply(finish="length"), "wrote nothing; raise `reasoning_tokens`"),
-        (PREFILLED, reply(sure("A")), "ok"),
-        (PREFILLED, reply(sure(" [[A")), r"does not continue the prefill '\[\['"),
+        (PREFIX, reply(sure("A")), "ok"),
+        (PREFIX, reply(sure(" [[A")), r"does not continue the prefill '\[\['"),
         # llama.cpp puts the prefill before what the model wrote, but not among the tokens.
-        (PREFILLED, reply(sure("A"), content="[[A"), "ok"),
-        (PREFILLED | CONTINUES, reply(content="[[A"), "does not continue the prefill"),
-        (PREFILLED | {"logprobs": False}, reply(content="[[A"), "ok"),
+        (PREFIX, reply(sure("A"), content="[[A"), "ok"),
     ],
 )
 def test_a_reply_is_an_answer_or_lacks_what_was_asked_for(body, made, wanted):
-    request = {"path": "chat/completions", "body": BODY | body}
+    sent = {"path": "chat/completions", "body": BODY | body}
     if wanted in ("ok", "refused"):
-        assert reading.outcome(request, made) == wanted
+        assert reading.outcome(sent, made) == wanted
         return
     with pytest.raises(reading.NotGivenError, match=wanted):
-        reading.outcome(request, made)
+        reading.outcome(sent, made)
 
 
 def test_likelihoods_are_those_of_the_continuations_tokens():
@@ -129,13 +203,12 @@ def test_likelihoods_are_those_of_the_continuations_tokens():
 
     assert reading.score(scored(1, listed)) == Likelihood(3.0, 2, "ok")
     assert reading.score(scored(2, listed)) == Likelihood(2.0, 1, "ok")
-    for made, told in (
-        (scored(0, listed), "puts no token before a text that has no prompt"),
-        (scored(1, None), "gives no prompt_logprobs"),
-        (scored(1, listed[:2]), "--no-enable-prefix-caching"),
-        (scored(1, [None, None, listed[2]]), "--no-enable-prefix-caching"),
-        (scored(1, listed, usage=usage), "--no-enable-prefix-caching"),
+    for made in (
+        scored(0, listed),
+        scored(1, None),
+        scored(1, listed[:2]),
+        scored(1, [None, None, listed[2]]),
+        scored(1, listed, usage=usage),
     ):
-        with pytest.raises(reading.NotGivenError, match=told):
+        with pytest.raises(reading.NotGivenError, match="--no-enable-prefix-caching"):
             reading.outcome({"path": "score"}, made)
-    assert reading.outcome({"path": "score"}, scored(1, listed)) == "ok"

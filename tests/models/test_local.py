@@ -1,34 +1,36 @@
-"""Local weights against the definition: scores and choices of every architecture."""
+"""Local weights against the definition: answers of every architecture, and what makes them fast."""
 
 import math
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose, to_generate, to_score  # noqa: E402
 from small_models import CHATML, byte_level, load, save  # noqa: E402
+from torch.nn.functional import linear as plain  # noqa: E402
+from transformers import AutoConfig, AutoModelForCausalLM  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Choice, Likelihood, Prompt, Text  # noqa: E402
-from selfpref.models.local.fast import passes, products  # noqa: E402
+from selfpref.models.local import passes  # noqa: E402
+from selfpref.models.local.packing import packed  # noqa: E402
 
 PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "hello world", "or")]
 TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂", "1 + 2 = 3! " * 3, " A"]
 PAIRS = [(prompt, text) for prompt in PROMPTS for text in TEXTS]
 DYNAMIC = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}
-# Architectures with their settings, and whether they can run on packed lines.
+# Architectures with their settings, and the longest row that is packed.
 KINDS = {
-    "llama": ({"num_key_value_heads": 2}, True),
-    "llama, one layer": ({"num_hidden_layers": 1}, True),
-    "llama, dynamic positions": ({"rope_parameters": DYNAMIC}, True),
-    "qwen2": ({"num_key_value_heads": 2}, True),
-    "gpt_neox": ({}, True),
-    "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, True),
-    "cohere": ({}, True),
-    "gemma2": ({"head_dim": 8, "sliding_window": 16, "num_key_value_heads": 2}, False),
-    "bloom": ({}, False),
-    "mamba": ({}, False),
+    "llama": ({"num_key_value_heads": 2}, math.inf),
+    "llama, one layer": ({"num_hidden_layers": 1}, math.inf),
+    "llama, dynamic positions": ({"rope_parameters": DYNAMIC}, math.inf),
+    "qwen2": ({"num_key_value_heads": 2}, math.inf),
+    "mistral": ({"sliding_window": 24, "num_key_value_heads": 2}, 24),
+    "gpt_neox": ({}, 0),
+    "gemma2": ({"head_dim": 8, "sliding_window": 16, "num_key_value_heads": 2}, 0),
+    "mamba": ({}, 0),
 }
 
 
@@ -37,26 +39,29 @@ def log_p(model, ids):
         return model(torch.tensor([ids])).logits[0].double().log_softmax(-1)
 
 
+def nll_of(model, context, own):
+    p = log_p(model, (context + own)[:-1])
+    return -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_architecture_answers_as_the_definition_says(tmp_path, kind):
-    settings, packing = KINDS[kind]
+    settings, window = KINDS[kind]
     save(tmp_path / "m", byte_level(), kind.split(",")[0], **settings)
-    found = load(tmp_path / "m", attention="sdpa" if packing else "eager", batch_tokens=200)
-    assert (found._packed is not None) == packing
+    found = load(tmp_path / "m", attention="sdpa" if window else "eager", batch_tokens=200)
+    assert found._packed == window
     prompts, texts = zip(*PAIRS, strict=True)
     pairs = found.pairs(prompts, texts)
     for score, (context, own) in zip(found.answer(to_score(prompts, texts)), pairs, strict=True):
-        p = log_p(found.model, context + own)
-        nll = -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
         assert (score.n_tokens, score.status) == (len(own), "ok")
+        nll = nll_of(found.model, context, own)
         assert score.sum_nll == pytest.approx(nll, abs=1e-5 * len(own))
     for prompt, choice in zip(PROMPTS, found.answer(to_choose(PROMPTS, "AB")), strict=True):
         p = log_p(found.model, found.encode(prompt))[-1].exp()
         # With a space before it or none.
         forms = [found.tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
-        assert choice.probabilities == pytest.approx(
-            [float(p[ids].sum()) for ids in forms], abs=1e-6
-        )
+        wanted = [float(p[ids].sum()) for ids in forms]
+        assert choice.probabilities == pytest.approx(wanted, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -64,44 +69,20 @@ def folder(tmp_path_factory):
     return save(tmp_path_factory.mktemp("model") / "m", byte_level())
 
 
-def test_a_pass_that_does_not_give_the_models_own_states_is_not_used(folder, monkeypatch):
-    assert load(folder).engine._packed is passes.llama_pass
-    right = passes.llama_pass
-    monkeypatch.setattr(passes, "llama_pass", lambda model, line: right(model, line) + 0.01)
-    assert load(folder).engine._packed is passes.own_pass
-
-
-def test_either_product_gives_the_same_answers(folder, monkeypatch):
-    """Each on any machine: which one is taken is a matter of the processor."""
-    calls, found = to_score(*zip(*PAIRS, strict=True)), {}
-    for fast in (True, False):
-        monkeypatch.setattr(products, "_fast_onednn", lambda fast=fast: fast)
-        model = load(folder)
-        layers = {type(layer) for layer in model.model.modules()}
-        assert (products.Linear in layers) == fast
-        assert (products.step(model.model) > 1) == fast
-        found[fast] = model.answer(calls)
-    for one, other in zip(found[True], found[False], strict=True):
-        assert one.sum_nll == pytest.approx(other.sum_nll, abs=1e-5 * one.n_tokens)
-
-
 def test_what_exceeds_the_context_is_truncated_and_what_reaches_its_limit_is_cut(folder):
     """As in lm-evaluation-harness a text may be one token longer than the context."""
     model = load(folder)
     room = model.context - len(model.encode(PROMPTS[0])) + 1
     one, more, none = model.answer(to_score([PROMPTS[0]] * 3, [" A" * room, " A" * (room + 1), ""]))
-    assert (one.status, one.n_tokens) == ("ok", room)
     # Long enough to be attended to in several blocks.
     ((context, own),) = model.pairs(PROMPTS[:1], [" A" * room])
-    p = log_p(model.model, (context + own)[:-1])
-    nll = -sum(float(p[len(context) + n - 1, token]) for n, token in enumerate(own))
-    assert one.sum_nll == pytest.approx(nll, abs=1e-5 * room)
+    assert (one.status, one.n_tokens) == ("ok", room)
+    assert one.sum_nll == pytest.approx(nll_of(model.model, context, own), abs=1e-5 * room)
     assert (more.status, more.n_tokens, math.isnan(more.sum_nll)) == ("truncated", room + 1, True)
     assert none == Likelihood(0.0, 0, "ok")
     # Prompts of 159, 160 and 161 tokens, where 160 are seen.
     free = model.context - len(model.encode(Prompt((("user", ""),))))
     prompts = [Prompt((("user", " A" * count),)) for count in (free - 1, free, free + 1)]
-    assert [len(model.encode(prompt)) for prompt in prompts] == [159, 160, 161]
     chosen = model.answer(to_choose(prompts, "AB"))
     assert [choice.status for choice in chosen] == ["ok", "ok", "truncated"]
     assert chosen[2] == Choice((), "truncated")
@@ -117,7 +98,7 @@ def test_a_gpu_that_is_full_is_told_in_one_line(folder, monkeypatch):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate ...")
 
     monkeypatch.setattr(model.engine, "_states", full)
-    with pytest.raises(SelfprefError, match=r"batches of 2048 tokens; set a lower `batch_tokens`"):
+    with pytest.raises(SelfprefError, match=r"with 2048 tokens a batch; lower its `batch_tokens`"):
         model.answer(to_choose(PROMPTS, "AB"))
 
 
@@ -130,12 +111,137 @@ def test_identity_holds_what_changes_an_answer(tmp_path):
     assert load(folder, dtype="float16").identity == base | {"dtype": "float16"}
     assert load(folder, system="fold").identity == base | {"system": "fold"}
     assert "<|prompter|>" in load(folder, template="oasst-pythia").identity["template"]
-    for text in (CHATML, CHATML.replace("assistant", "model")):
-        file.write_text(text)
-        model = load(folder, template="mine.jinja")
-        assert model.identity == base | {"template": text}
-    # An answer ends where the file ends it, and where the tokenizer does.
-    ends = model.tokenizer.convert_tokens_to_ids(["<|im_end|>", "<|endoftext|>"])
-    assert model._stops == {*ends}
+    file.write_text(CHATML)
+    model = load(folder, template="mine.jinja")
+    assert model.identity == base | {"template": CHATML}
+    # An answer ends at a special token of the file, and where the tokenizer ends it.
+    ends = ["<|im_start|>", "<|im_end|>", "<|endoftext|>"]
+    assert model._stops == {*model.tokenizer.convert_tokens_to_ids(ends)}
     save(folder, byte_level(special=chat), initializer_range=0.2)
     assert load(folder).identity["weights"] != base["weights"]
+
+
+# --- packed lines ---------------------------------------------------------------------------------
+
+
+def lay(texts, budget, read=None, step=1):
+    """Lines whose rows are read whole, unless told."""
+    rows = [np.array([ord(letter) for letter in text]) for text in texts]
+    return list(packed(rows, read or list(map(len, texts)), budget, step))
+
+
+def letters(line):
+    return "".join(map(chr, line.inputs["input_ids"].flatten().tolist()))
+
+
+def allowed(attention):
+    """Of each token that attends, by its place in the line, the tokens that it attends to."""
+    (tokens, tiles), seen = attention, {}
+    for queries, keys, mask in tiles:
+        for asked, there, masks in zip(queries, keys, mask[:, 0], strict=True):
+            for query, one in zip(asked.tolist(), masks, strict=True):
+                sees = there[one == 0].tolist()
+                # A token that fills a tile up is the same one again.
+                assert seen.setdefault(int(tokens[query]), sees) == sees
+    return seen
+
+
+def test_a_shared_prefix_is_laid_down_once_and_a_token_sees_its_own_row():
+    (line,) = lay(["qr", "abcde", "abcxy", "abc", "qr"], 100)
+    assert letters(line) == "abcdexyqr"
+    assert line.inputs["position_ids"].tolist() == [[0, 1, 2, 3, 4, 3, 4, 0, 1]]
+    assert line.rows == [3, 1, 2, 0, 4]
+    assert line.read.tolist() == [0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 2, 5, 6, 7, 8, 7, 8]
+    seen = allowed(line.attend[0])
+    assert [seen[token] for token in (4, 6, 8)] == [[0, 1, 2, 3, 4], [0, 1, 2, 5, 6], [7, 8]]
+
+
+def test_in_the_last_layer_only_those_attend_whose_states_are_read_up_to_whole_steps():
+    """Both responses read the prompt's last token, as the one that predicts their first."""
+    (line,) = lay(["abcde", "abcxy"], 100, read=[3, 3])
+    assert line.attend[1][0].tolist() == [2, 3, 4, 5, 6]
+    assert line.read.tolist() == [0, 1, 2, 0, 3, 4]
+    assert allowed(line.attend[1])[5] == [0, 1, 2, 5]
+    (line,) = lay(["abcde", "abcxy"], 100, read=[1, 1], step=4)
+    assert line.inputs["input_ids"].shape == line.inputs["position_ids"].shape == (1, 8)
+    assert [len(tokens) for tokens, _ in line.attend] == [8, 4]
+    assert max(map(max, allowed(line.attend[0]).values())) == 6
+
+
+def test_a_full_line_ends_between_prompts_not_between_their_responses():
+    texts = [f"{prompt * 6}{answer}" for prompt in "abcd" for answer in ("xx", "yy", "zz")]
+    lines = sorted(map(letters, lay(texts, 34)))
+    assert lines == ["aaaaaaxxyyzzbbbbbbxxyyzz", "ccccccxxyyzzddddddxxyyzz"]
+    # The longest row comes first, and next to no prefix ends no line.
+    assert [len(letters(line)) for line in lay(["a" * 5, "b" * 40, "c" * 20], 20)] == [40, 20, 5]
+    texts = [letter * 10 for letter in "abcd"] + [f"x{letter * 9}" for letter in "abcd"]
+    assert [len(letters(line)) for line in lay(texts, 60)] == [59, 19]
+
+
+# --- products, and the output layer ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("capability", ["AVX512", "AVX2"])
+def test_onednns_product_is_taken_by_the_processor_for_whole_steps(monkeypatch, capability):
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    fast = capability == "AVX512" and torch.backends.mkldnn.is_available()
+    compiled, ones = [], torch.ones(96, 8)
+    long = passes.LONG // ones.numel()
+
+    def counting(states, weight, *options):
+        compiled.append(len(states))
+        return plain(states, weight)
+
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", counting)
+    for count in (1, 31, 32, 33, 64, 95, 96, long - 1, long + 1):
+        assert passes.linear(torch.ones(count, 8), ones).shape == (count, 96)
+    assert compiled == ([32, 64, 96, long + 1] if fast else [])
+    # With a gradient the product is torch's.
+    layer = torch.nn.Linear(8, 96)
+    passes.take_over(layer)
+    layer(torch.ones(32, 8)).sum().backward()
+    assert isinstance(layer, passes.Linear) == fast
+    assert layer.weight.grad is not None
+
+
+def test_either_product_gives_the_same_answers(folder, monkeypatch):
+    """Each on any machine: which one is taken is a matter of the processor."""
+    calls, found = to_score(*zip(*PAIRS, strict=True)), {}
+    for fast in (True, False):
+        monkeypatch.setattr(passes, "_fast_onednn", lambda fast=fast: fast)
+        model = load(folder)
+        assert (passes.step(model.model) > 1) == fast
+        found[fast] = model.answer(calls)
+    for one, other in zip(found[True], found[False], strict=True):
+        assert one.sum_nll == pytest.approx(other.sum_nll, abs=1e-5 * one.n_tokens)
+
+
+@pytest.mark.parametrize(
+    ("kind", "vocabulary", "settings", "linear"),
+    [
+        ("llama", 3000, {}, True),
+        ("llama", 7, {}, True),
+        ("phi", 3000, {}, True),  # with a bias
+        ("cohere", 3000, {"logit_scale": 0.25}, False),
+        ("gemma2", 3000, {"head_dim": 8, "num_key_value_heads": 2,
+                          "final_logit_softcapping": 2.0}, False),
+    ],
+)  # fmt: skip
+def test_blocks_give_the_models_own_log_softmax(kind, vocabulary, settings, linear):
+    torch.manual_seed(1)
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
+    given = {"num_attention_heads": 2, "pad_token_id": None, **sizes, **settings}
+    config = AutoConfig.for_model(kind, vocab_size=vocabulary, **given)
+    model = AutoModelForCausalLM.from_config(config).eval()
+    with torch.no_grad():
+        if model.get_output_embeddings().bias is not None:
+            model.get_output_embeddings().bias.normal_()
+        ids = torch.arange(70)[None] % vocabulary
+        wanted = model(ids).logits[0].double().log_softmax(-1)
+        states = model.base_model(ids).last_hidden_state[0]
+        head = passes.Head(model)
+        assert head.linear == linear
+        targets = torch.arange(70) * 1000 % vocabulary
+        chosen = wanted.gather(1, targets[:, None])[:, 0]
+        assert torch.allclose(head.log_likelihoods(states, targets).double(), chosen, atol=1e-5)
+        assert torch.allclose(head.log_softmax(states).double(), wanted, atol=1e-5)

@@ -10,7 +10,6 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from asking import to_generate  # noqa: E402
 from small_models import byte_level, load, save, save_chain  # noqa: E402
-from transformers import LlamaConfig, LlamaForCausalLM  # noqa: E402
 
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.local.encoding import Encoder  # noqa: E402
@@ -23,7 +22,6 @@ from selfpref.models.local.generation import (  # noqa: E402
 TEXTS = ("hello", "which answer is better", "list three things that add", "or")
 PROMPTS = [Prompt((("user", text),)) for text in TEXTS]
 MARKED = {"marker": "[[", "labels": ("A", "B")}
-# Of which the first two can be followed by a pass of this project's own, as far as a window goes.
 KINDS = {
     "llama": {"num_key_value_heads": 2},
     "mistral": {"sliding_window": 20, "num_key_value_heads": 2},
@@ -34,10 +32,7 @@ KINDS = {
 @pytest.fixture(scope="module", params=KINDS)
 def engine(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "m"
-    found = load(save(folder, byte_level(), request.param, **KINDS[request.param]))
-    wanted = {"llama": math.inf, "mistral": 20, "gpt_neox": 0}[request.param]
-    assert found.engine._followed == wanted
-    return found
+    return load(save(folder, byte_level(), request.param, **KINDS[request.param]))
 
 
 def test_batch_mates_do_not_change_a_sample(engine):
@@ -54,8 +49,9 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
         np.array(engine.encode(prompt))[-size:] for prompt in PROMPTS[:3] for size in (3, 9, 99)
     ]
     limits, watched, options = [1, 2, 3, 5, 8, 8, 9, 9, 12], [70, 71, 99], {"stops": set()}
-    options |= {"watched": watched, "budget": 4096, "followed": engine.engine._followed}
-    made = dict(continuations(engine.model, rows, limits, range(9), temperature=0.8, **options))
+    options |= {"watched": watched, "budget": 4096, "temperature": 0.8}
+    with torch.no_grad():
+        made = dict(continuations(engine.model, rows, limits, range(9), **options))
     for place, (row, limit) in enumerate(zip(rows, limits, strict=True)):
         found = made[place]
         assert (len(found.ids), found.ended) == (limit, False)
@@ -69,25 +65,6 @@ def test_every_step_has_the_models_own_probabilities_and_its_draw(engine):
         draws = np.random.default_rng(place).random(limit)
         drawn = [np.searchsorted(each, u, "right") for each, u in zip(reached, draws, strict=True)]
         assert found.ids == drawn
-
-
-def test_a_batch_may_hold_more_lines_than_the_vocabulary_words():
-    """The first token ends some of them, and the others go on beside them."""
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1}
-    config = LlamaConfig(vocab_size=8, num_attention_heads=2, **sizes)
-    model = LlamaForCausalLM(config).eval()
-
-    def made(seeds):
-        settings = {"temperature": 1, "stops": {0}, "watched": (), "budget": 1000, "followed": 20}
-        rows = [np.array([1, 2, 3])] * len(seeds)
-        found = continuations(model, rows, [5] * len(seeds), seeds, **settings)
-        return [one.ids for _, one in sorted(found, key=lambda pair: pair[0])]
-
-    with torch.no_grad():
-        together = made(range(40))
-        assert 0 < sum(not ids for ids in together[8:]) < 10
-        assert together == [made([seed])[0] for seed in range(40)]
 
 
 def written(folder, tokenizer, text, **branches):
@@ -142,22 +119,22 @@ def test_without_a_marker_there_is_no_choice_and_every_stop_ends_an_answer(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("tokens", "ended", "step", "labels"),
+    ("tokens", "ended", "step"),
     [
-        # A token that reaches over the marker's end is compared with its like.
-        (["A", "Ċ", "[[A", "]"], True, 2, [["[[A"], ["[[B"]]),
-        (["Ġ[", "[", "A", "]"], True, 2, [["A", "ĠA"], ["B", "ĠB"]]),
-        (["Ġ[[", "ĠA", "]"], True, 1, [["A", "ĠA"], ["B", "ĠB"]]),
+        (["Ġ[", "[", "A", "]"], True, 2),
+        (["Ġ[[", "ĠA", "]"], True, 1),
         # The last marker counts.
-        (["Ġ[[", "A", "Ġ[[", "B"], True, 3, [["A", "ĠA"], ["B", "ĠB"]]),
+        (["Ġ[[", "A", "Ġ[[", "B"], True, 3),
         # The model ended right after it, or was cut.
-        (["A", "Ġ[["], True, 2, [["A", "ĠA"], ["B", "ĠB"]]),
-        (["A", "Ġ[["], False, None, None),
-        (["A", "B"], True, None, None),
+        (["A", "Ġ[["], True, 2),
+        (["A", "Ġ[["], False, None),
+        (["A", "B"], True, None),
+        # The label is no token of its own.
+        (["A", "Ċ", "[[A", "]"], True, None),
     ],
 )
-def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step, labels):
-    tokenizer = byte_level(merges=["[[A", "[[B"])
+def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step):
+    tokenizer = byte_level(merges=["[[A"])
     encoder = Encoder(tokenizer)
     reader, ids = LabelReader(encoder, "[[", ("A", "B")), tokenizer.convert_tokens_to_ids(tokens)
     # Each watched token has a number of its own at each step.
@@ -167,14 +144,6 @@ def test_the_marker_may_be_cut_anyhow_into_tokens(tokens, ended, step, labels):
     if step is None:
         assert choice is None
         return
-    places = [map(reader.watched.index, tokenizer.convert_tokens_to_ids(part)) for part in labels]
-    wanted = tuple(sum(float(watched[step, place]) for place in part) for part in places)
-    assert choice.probabilities == wanted
-
-
-def test_a_merged_label_without_its_like_cannot_be_read():
-    tokenizer = byte_level(merges=["[[A"])
-    encoder, ids = Encoder(tokenizer), tokenizer.convert_tokens_to_ids(["Ċ", "[[A"])
-    reader = LabelReader(encoder, "[[", ("A", "B"))
-    made = Continuation(ids, True, np.ones((3, len(reader.watched))))
-    assert reader.choice(made, encoder.decode(ids)) is None
+    forms = [tokenizer.convert_tokens_to_ids([label, f"Ġ{label}"]) for label in "AB"]
+    places = [list(map(reader.watched.index, part)) for part in forms]
+    assert choice.probabilities == tuple(float(watched[step, place].sum()) for place in places)

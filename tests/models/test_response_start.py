@@ -12,7 +12,7 @@ from small_models import CHATML, INST, byte_level, load, save, sentencepiece  # 
 
 from selfpref.models import Prompt  # noqa: E402
 from selfpref.models.calls import Model  # noqa: E402
-from selfpref.models.local.loading import chosen  # noqa: E402
+from selfpref.models.local.loading import template as chosen  # noqa: E402
 from selfpref.models.served import HostedModel  # noqa: E402
 from selfpref.models.served.live import send  # noqa: E402
 from selfpref.params import Hosted  # noqa: E402
@@ -61,7 +61,7 @@ PROMPTS = [*(Prompt((("user", f"list {n} things"),)) for n in range(7)), Prompt(
 def test_one_model_has_one_perplexity_here_and_behind_an_endpoint(tmp_path, name):
     make, template, before, text = FORMATS[name]
     tokenizer = make()
-    tokenizer.chat_template = chosen(template, tmp_path).jinja if template in NAMED else template
+    tokenizer.chat_template = chosen(template, tmp_path) if template in NAMED else template
     if make is not byte_level:
         # A server adds no BOS to a template's text.
         tokenizer.chat_template = "{{ bos_token }}" + tokenizer.chat_template.replace("<s>", "")

@@ -60,12 +60,12 @@ def ask(
     made = []
     for start in range(0, len(rows), model.at_a_time):
         some = rows.iloc[start : start + model.at_a_time].reset_index(drop=True)
-        read = _answered(model, list(questions(some)))
+        asked = list(questions(some))
+        answers = iter(model.ask([call for question in asked for call in question.calls]))
+        read = pd.DataFrame(one.read(*islice(answers, len(one.calls))) for one in asked)
         kept = [name for name in TABLES[table].columns if name in some and name not in read]
         whole = tables.fill(pd.concat([some[kept], read], axis="columns"), table, **constants)
         made.append(tables.lean(whole, table, table))
-        # Neither a part's prompts nor its rows outlive it.
-        del some, read, whole
     return tables.together(table, made)
 
 
@@ -94,9 +94,3 @@ def printed(example: pd.DataFrame) -> str:
     """An example as text, a message a paragraph."""
     said = example[["role", "text"]].itertuples(index=False)
     return "\n\n".join(f"[{role}]\n{text}" for role, text in said)
-
-
-def _answered(model: Model, asked: Sequence[Question]) -> pd.DataFrame:
-    """The columns that the answers to some questions give, a row each."""
-    answers = iter(model.ask([call for question in asked for call in question.calls]))
-    return pd.DataFrame(question.read(*islice(answers, len(question.calls))) for question in asked)

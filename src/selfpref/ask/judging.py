@@ -18,7 +18,6 @@ something else. A verdict in words is the last `[[A]]`, `[[B]]` or, where the la
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -64,16 +63,15 @@ def judge_pairs(
     Returns:
         The verdicts table: two rows a pair, sorted by key.
     """
-    key, sides = ["study", "item_id"], ["responder_a", "responder_b"]
-    pairs = labels[[*key, *sides]]
-    turned = pairs.rename(columns=dict(zip(sides, reversed(sides), strict=True)))
-    orders = pd.concat([pairs, turned]).drop_duplicates()
+    sides = ["responder_a", "responder_b"]
+    key, turned = ["study", "item_id", *sides], {sides[0]: sides[1], sides[1]: sides[0]}
+    orders = pd.concat([labels[key], labels[key].rename(columns=turned)]).drop_duplicates()
     judging = Judging(use, layout.labels)
     references = items.dropna(subset="reference").set_index("item_id")["reference"].to_dict()
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         said = dialogues(items, responses, some["item_id"])
-        for item, *names in some[["item_id", *sides]].itertuples(index=False):
+        for item, *names in some[key[1:]].itertuples(index=False):
             texts = compared(said, item, names)
             if layout.informed is not None and item in references:
                 prompt = layout.informed(json.loads(references[item]), *texts)
@@ -81,7 +79,7 @@ def judge_pairs(
                 prompt = layout.judge(*texts)
             yield judging.verdict(prompt, names, seed, judge, item, *names)
 
-    orders = orders.sort_values([*key, *sides], ignore_index=True)
+    orders = orders.sort_values(key, ignore_index=True)
     return ask(model, orders, "verdicts", questions, judge=judge)
 
 
@@ -136,24 +134,21 @@ class Judging:
         if self.use.score_mode == "logprobs":
             return texts[0].choice or Choice((), _missing(texts[0]))
         drawn = [self._label(prompt.prefill + text.text) for text in texts]
-        counts = Counter(label for label in drawn if label)
         missing = {_missing(text) for text, label in zip(texts, drawn, strict=True) if not label}
         # A sample that failed is asked again; until then its verdict is not whole.
-        if "failed" in missing or not counts:
+        if "failed" in missing or not any(drawn):
             return Choice((), next(reason for reason in REASONS if reason in missing))
-        return Choice(tuple(counts[label] / len(drawn) for label in self.labels), "ok")
+        return Choice(tuple(drawn.count(label) / len(drawn) for label in self.labels), "ok")
 
     def read(self, choice: Choice) -> Columns:
         """What is kept of a choice: probabilities, mass, and as status whether it is an answer."""
-        if choice.status != "ok":
-            return {"probabilities": None, "mass": None, "status": choice.status}
-        enough = choice.mass >= self.use.min_mass and choice.mass > 0
-        in_words = self.use.score_mode == "text"
-        return {
-            "probabilities": None if in_words else list(choice.probabilities),
-            "mass": None if in_words else choice.mass,
-            "status": "ok" if enough else "low-mass",
-        }
+        read: Columns = {"probabilities": None, "mass": None, "status": choice.status}
+        if choice.status == "ok":
+            enough = choice.mass >= self.use.min_mass and choice.mass > 0
+            read["status"] = "ok" if enough else "low-mass"
+            if self.use.score_mode != "text":
+                read |= {"probabilities": list(choice.probabilities), "mass": choice.mass}
+        return read
 
     def _label(self, text: str) -> str | None:
         """The label that a text ends in or consists of."""

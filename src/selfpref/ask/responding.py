@@ -57,18 +57,17 @@ def respond(
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, messages in some[["item_id", "messages"]].itertuples(index=False):
             draw = seed_of(seed, responder, item)
-            asked = prompt(*before_response(item, messages, lambda turn: written[turn]))
+            asked = prompt(*before_response(item, messages, written.__getitem__))
             yield Question([Generate(asked, use.max_tokens, use.temperature, draw)], _written)
 
     made, written = [], dict(answered or {})
     known = items[items["messages"].map(len).gt(0)]
-    counted = {NO_PROMPT: len(items) - len(known), NO_EARLIER: 0}
-    pairs = known[["item_id", "messages"]].itertuples(index=False)
-    earlier = {item: earlier_turns(item, messages) for item, messages in pairs}
+    earlier = pd.Series(map(earlier_turns, known["item_id"], known["messages"]), known.index)
+    lacking = 0
     # A turn is asked once the turns before it are answered.
-    for _, turns in known.groupby(known["item_id"].map(lambda item: len(earlier[item]))):
-        ready = [all(turn in written for turn in earlier[item]) for item in turns["item_id"]]
-        counted[NO_EARLIER] += ready.count(False)
+    for _, turns in known.groupby(earlier.map(len)):
+        ready = [written.keys() >= {*needed} for needed in earlier[turns.index]]
+        lacking += ready.count(False)
         table = ask(model, turns[ready], "responses", questions, responder=responder)
         made.append(table)
         written |= table.set_index("item_id")["text"].dropna().to_dict()
@@ -76,13 +75,15 @@ def respond(
     lost = table["text"].isna()
     counts = {"cut off": int(table.loc[~lost, "status"].eq("truncated").sum())}
     counts |= table.loc[lost, "status"].value_counts().sort_index().to_dict()
-    counts |= {reason: number for reason, number in counted.items() if number}
+    more = {NO_PROMPT: len(items) - len(known), NO_EARLIER: lacking}
+    counts |= {reason: number for reason, number in more.items() if number}
     return table[~lost].reset_index(drop=True), counts
 
 
 def _written(answer: Text) -> Columns:
-    text = answer.text if answer.status in ("ok", "cut") else None
-    return {"text": text, "status": "truncated" if answer.status == "cut" else answer.status}
+    if answer.status == "cut":
+        return {"text": answer.text, "status": "truncated"}
+    return {"text": answer.text if answer.status == "ok" else None, "status": answer.status}
 
 
 def score_responses(
@@ -116,7 +117,7 @@ def score_responses(
             yield Question([Score(prompt, layout.content(text))], partial(_scored, text))
 
     made = []
-    for given in (True, False)[: 1 + alone]:
+    for given in (True, False) if alone else (True,):
         asked, told = partial(questions, given=given), {"judge": judge, "conditional": given}
         made.append(ask(model, responses, "perplexities", asked, **told))
     return tables.together("perplexities", made)
@@ -158,11 +159,10 @@ def before_response(item: str, messages: Messages, answer: Callable[[str], str])
         answer: From an item of `earlier_turns` to the response.
     """
     asked = [message["content"] for message in messages]
-    earlier = earlier_turns(item, messages)
-    if not earlier:
-        return asked
-    said = zip(asked, map(answer, earlier), strict=False)
-    return [*(text for pair in said for text in pair), asked[-1]]
+    if earlier := earlier_turns(item, messages):
+        said = zip(asked, map(answer, earlier), strict=False)
+        return [*(text for pair in said for text in pair), asked[-1]]
+    return asked
 
 
 def dialogues(
@@ -188,8 +188,8 @@ def dialogues(
     texts = responses[needed].set_index(["item_id", "responder"])["text"].to_dict()
     found = {}
     for (item, responder), text in texts.items():
-        if item in asked and all((turn, responder) in texts for turn in before[item]):
-            own = {turn: texts[turn, responder] for turn in before[item]}
+        own = {turn: texts.get((turn, responder)) for turn in before.get(item, ())}
+        if item in asked and None not in own.values():
             found[item, responder] = [*before_response(item, asked[item], own.__getitem__), text]
     return found
 

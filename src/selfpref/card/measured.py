@@ -185,7 +185,7 @@ def _sharper(data: Judged, judge: str) -> float:
 
 
 def _frames(data: Judged) -> dict[str, pd.DataFrame]:
-    """Every statistic of every judge, by what it is; `statistics` is a table of `turned`."""
+    """Every statistic of every judge, by what it is; `statistics` is a table of `choices`."""
     rows = choices.from_pairs(data, data.pairs, choices.HUMAN)
     several = data.pairs["judge"].nunique() > 1
     regress = several and bool(data.pairs["human"].notna().any())

@@ -47,10 +47,8 @@ def folded(messages: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]
     said = [message for message in messages if message[0] != "system"]
     if not told:
         return messages
-    at = next((at for at, (role, _) in enumerate(said) if role == "user"), None)
-    if at is None:
-        return ("user", "\n\n".join(told)), *said
-    said[at] = "user", "\n\n".join([*told, said[at][1]])
+    first = [role for role, _ in said].index("user")
+    said[first] = "user", "\n\n".join([*told, said[first][1]])
     return tuple(said)
 
 
@@ -207,21 +205,15 @@ def response_start(context: Sequence[int], whole: Sequence[int]) -> int:
         context: Token ids of the prompt alone, up to the content of the assistant's turn.
         whole: Token ids of prompt and response.
     """
-    return next(
-        end for end in range(len(context), -1, -1) if list(whole[:end]) == list(context[:end])
-    )
+    differ = (at for at, pair in enumerate(zip(context, whole, strict=False)) if pair[0] != pair[1])
+    return next(differ, min(len(context), len(whole)))
 
 
 @dataclass
 class Raw:
-    """An endpoint's reply as it was sent; the engine's `read` makes an answer of it.
-
-    Attributes:
-        sent: Its bytes, UTF-8, as they came; empty where it was put together from several.
-    """
+    """An endpoint's reply as it was sent; the engine's `read` makes an answer of it."""
 
     reply: dict[str, Any]
-    sent: bytes = b""
 
 
 class Engine(Protocol):

@@ -17,13 +17,6 @@ KEPT = ("ok", "cut")
 PART = 10_000
 
 
-def _kept(answer: Answer | Raw) -> Json | bytes | None:
-    """What the store holds of an answer."""
-    if isinstance(answer, Raw):
-        return answer.sent or answer.reply
-    return asdict(answer) if answer.status in KEPT else None
-
-
 class Model:
     """An engine behind the store.
 
@@ -70,12 +63,15 @@ class Model:
             closing(self._answers(calls, new)) as coming,
         ):
             for index, answer in coming:
-                if (reply := _kept(answer)) is not None:
-                    self._store.put({keys[index]: reply})
-                answers[keys[index]] = (
-                    self._read(calls[index], answer.reply) if isinstance(answer, Raw) else answer
-                )
                 bar.update()
+                key = keys[index]
+                if isinstance(answer, Raw):
+                    self._store.put({key: answer.reply})
+                    answers[key] = self._read(calls[index], answer.reply)
+                    continue
+                if answer.status in KEPT:
+                    self._store.put({key: asdict(answer)})
+                answers[key] = answer
         if self.first is None and calls:
             self.first = calls[0], answers[keys[0]]
         return [answers[key] for key in keys]

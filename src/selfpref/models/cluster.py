@@ -18,7 +18,6 @@ from contextlib import suppress
 from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 import psutil
@@ -35,13 +34,8 @@ from selfpref.processes import settle
 ROWS, SHARE = 64, 4
 # Of each worker: lost nodes must not end a run, a batch that kills every worker must.
 RESTARTS = 5
-# Starts of Ray on this machine: it gives its own processes 30 s, which a busy machine exceeds.
-STARTS = 3
 # Seconds to wait until there is room for every worker.
 PATIENCE = 600
-
-# Of one batch; and what kept the rest from being answered.
-Answers = tuple[list[tuple[int, Any]], SelfprefError | None]
 
 
 class Worker:
@@ -57,9 +51,6 @@ class Worker:
 
     @cached_property
     def _answering(self) -> Answering:
-        if not self._root.is_dir():
-            told = "not on every node; put it on a file system they share"
-            raise SelfprefError(f"{self._root}: {told}")
         os.chdir(self._root)
         # A node of a cluster has an environment of its own.
         settle()
@@ -72,13 +63,18 @@ class Worker:
         try:
             for index, answer in self._answering(asked):
                 answers.append((start + index, answer))
-        except SelfprefError as error:
-            fault = error
-        # The boundary of a process: anything else would arrive as Ray's forty lines.
+        # The boundary of a process: anything would arrive as Ray's forty lines.
         except Exception as error:
-            traceback.print_exc()
-            fault = SelfprefError(f"a Ray worker failed: {_line(error, 0)}")
+            fault = _told("a Ray worker failed", error)
         return {"answers": pickle.dumps((answers, fault))}
+
+
+def _told(what: str, error: Exception) -> str:
+    """An error in a line; the whole of one that was not foreseen is printed, into the log."""
+    if isinstance(error, SelfprefError):
+        return str(error)
+    traceback.print_exc()
+    return f"{what}: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
 def answer(
@@ -102,10 +98,9 @@ def answer(
     size = min(ROWS, math.ceil(len(asked) / (SHARE * settings.workers)))
     starts = range(0, len(asked), size)
     rows = [{"batch": pickle.dumps((at, asked[at : at + size]))} for at in starts]
-    cpus = getattr(settings.inner, "threads", None) or 1
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    given = there, log, settings, cpus, rows, root, open_inner
+    given = there, log, settings, rows, root, open_inner
     process = context.Process(target=_drive, args=given, daemon=True)
     process.start()
     there.close()
@@ -114,7 +109,7 @@ def answer(
             answers, fault = came
             yield from answers
             if fault:
-                raise fault
+                raise SelfprefError(fault)
     except EOFError as error:
         raise SelfprefError(f"Ray's process ended early; see {log}") from error
     finally:
@@ -123,23 +118,20 @@ def answer(
         process.join()
 
 
-def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: Any) -> None:
-    """Send the answers of every batch, then None; or the error that ended the run."""
+def _drive(
+    connection: Connection, log: Path, settings: Ray, rows: list[dict[str, bytes]], *worker: Any
+) -> None:
+    """Send the answers of every batch and its fault, then None; or what ended the run."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with open(log, "w", encoding="utf-8") as told:
         os.dup2(told.fileno(), sys.stdout.fileno())
         os.dup2(told.fileno(), sys.stderr.fileno())
     try:
-        _connect(settings, cpus)
-        for came in _mapped(settings, cpus, *given):
-            connection.send(came)
+        for row in _mapped(settings, rows, worker):
+            connection.send(pickle.loads(row["answers"]))
         connection.send(None)
-    except SelfprefError as error:
-        connection.send(([], error))
     except Exception as error:
-        traceback.print_exc()
-        why = SelfprefError(f"Ray gave up: {_line(error, -1)}\nsee {log}")
-        connection.send(([], why))
+        connection.send(([], _told(f"see {log}: Ray gave up", error)))
     finally:
         ray.shutdown()
         # What a start that failed leaves behind.
@@ -148,36 +140,21 @@ def _drive(connection: Connection, log: Path, settings: Ray, cpus: int, *given: 
                 child.kill()
 
 
-def _connect(settings: Ray, cpus: int) -> None:
-    """Start Ray on this machine, or join a cluster with room for the workers."""
+def _mapped(settings: Ray, rows: list[dict[str, bytes]], worker: tuple[Any, ...]) -> Iterator[Any]:
+    """Rows with the answers of each batch as its worker is done with it."""
+    cpus = getattr(settings.inner, "threads", None) or 1
+    # Ray Data stalls without a word where its workers hold every CPU.
+    needed = settings.workers * cpus + 1
     # Nothing is reported to anybody.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    options: dict[str, Any] = {}
-    if settings.address == "local":
-        options = {"num_cpus": settings.workers * cpus + 1, "include_dashboard": False}
-    for left in reversed(range(STARTS)):
-        try:
-            ray.init(settings.address, **options)
-            break
-        # Ray has no class of its own for a start that fails.
-        except Exception:
-            if not left or settings.address != "local":
-                raise
-    total = ray.cluster_resources()
-    # Ray Data stalls without a word where its workers hold every CPU.
-    wanted = {"CPU": settings.workers * cpus + 1, "GPU": settings.workers * settings.gpus}
-    if any(total.get(kind, 0) < count for kind, count in wanted.items()):
+    here = {"num_cpus": needed, "include_dashboard": False}
+    ray.init(settings.address, **(here if settings.address == "local" else {}))
+    total, gpus = ray.cluster_resources(), settings.workers * settings.gpus
+    if total.get("CPU", 0) < needed or total.get("GPU", 0) < gpus:
         raise SelfprefError(
-            f"workers: {settings.workers} of {cpus} CPUs and {settings.gpus:g} GPUs each, and one "
-            f"CPU left free, do not fit on {total.get('CPU', 0):g} CPUs and "
-            f"{total.get('GPU', 0):g} GPUs; ask for fewer"
+            f"workers: {settings.workers} need {needed} CPUs, one of them left free, and {gpus:g} "
+            "GPUs, and these are not there; ask for fewer"
         )
-
-
-def _mapped(
-    settings: Ray, cpus: int, rows: list[dict[str, bytes]], *worker: Any
-) -> Iterator[Answers]:
-    """Answers of each batch as its worker is done with it."""
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.wait_for_min_actors_s = PATIENCE
@@ -189,11 +166,4 @@ def _mapped(
         num_gpus=settings.gpus,
         max_restarts=RESTARTS,
     )
-    for row in answered.iter_rows():
-        yield pickle.loads(row["answers"])
-
-
-def _line(error: Exception, number: int) -> str:
-    """An error's class and one of its lines: the first or, of Ray's own, the last."""
-    lines = str(error).strip().splitlines() or [""]
-    return shorten(f"{type(error).__name__}: {lines[number]}", 200, placeholder=" ...")
+    yield from answered.iter_rows()

@@ -81,7 +81,7 @@ def open_engine(key: str, entry: Entry, dataset: str) -> Engine:
         answer = partial(local.shared, inner, root, dataset)
     if answer is None:
         return local.LocalModel(inner, root, dataset)
-    return Together(local.identity(inner, root, dataset), answer)
+    return Together(local.loading.identity(inner, root, dataset), answer)
 
 
 def _answering(key: str, entry: Hosted | Transformers, dataset: str) -> Answering:

@@ -71,9 +71,8 @@ class Transformers(Named):
             roles, a paragraph a message.
         dtype: Of weights and activations; probabilities are fp32 in any case.
         device_map: `cpu`, `cuda`, `cuda:1`, ..., or `auto`: over all GPUs.
-        attention: `sdpa` computes shared prefixes once; the others run on padded rows.
-        batch_tokens: Tokens in one forward pass. Left out: 2048; on GPUs, what their free memory
-            holds.
+        attention: As `transformers` names it.
+        batch_tokens: Tokens in one forward pass. Left out: 2048; on GPUs 8192.
         system: `keep` the system message of a prompt as it is; or `fold` its text into the first
             user message, in front, for models that refuse a system turn.
         threads: CPU threads; left out: torch's own choice.
@@ -145,8 +144,6 @@ class Hosted(Named):
         extra: Fields of a request that only this endpoint has, such as `top_k`; part of a call's
             key.
         concurrency: Requests under way at once.
-        requests_per_minute: The endpoint's limit, if it has one.
-        tokens_per_minute: The same in tokens, four bytes of a prompt each, replies at their limit.
         timeout: Seconds without a sign of life after which a request is tried again.
         retries: How often, at most, for each call.
         max_calls: Where its stages together may ask more calls, none of them starts; `selfpref
@@ -165,8 +162,6 @@ class Hosted(Named):
     reasoning_tokens: Positive = 4096
     extra: Annotated[dict[str, JsonValue], AfterValidator(_fields)] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
-    requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6
     max_calls: Positive | None = None

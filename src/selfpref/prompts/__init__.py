@@ -25,10 +25,6 @@ TIE_LABEL = "C"
 CHAT = Texts(Path(__file__).with_name("chat.yaml"))
 
 
-def _nothing() -> Prompt:
-    return Prompt(())
-
-
 @dataclass(frozen=True)
 class Layout:
     """The prompts of one experiment.
@@ -49,7 +45,7 @@ class Layout:
     respond: Callable[..., Prompt]
     judge: Callable[..., Prompt]
     informed: Callable[..., Prompt] | None = None
-    bare: Callable[[], Prompt] = _nothing
+    bare: Callable[[], Prompt] = lambda: Prompt(())
     content: Callable[[str], str] = str
     labels: tuple[str, ...] = LABELS
 

@@ -20,7 +20,6 @@ from functools import cache
 from pathlib import Path
 
 from selfpref import paths
-from selfpref.errors import SelfprefError
 
 # Texts, and with True the expressions between them.
 Parts = list[tuple[str, bool]]
@@ -37,44 +36,25 @@ def text(
         name: Function and name; see above.
         number: Of those of this name, from 0.
         values: By field.
-
-    Raises:
-        SelfprefError: The file cannot be had, is no program, has no such text, or that a field
-            without a value.
     """
-    path, found = _programs(study)[file]
-    texts, known = found.get(name, []), values or {}
-    if number >= len(texts):
-        raise SelfprefError(f"{path}: no text {name!r}, number {number}; is this the pinned file?")
-    for part, field in texts[number]:
-        if field and part not in known:
-            raise SelfprefError(f"{path}: {name}: no value for {part!r}; is this the pinned file?")
-    return "".join(str(known[part]) if field else part for part, field in texts[number])
+    known = values or {}
+    parts = _programs(study)[file][name][number]
+    return "".join(str(known[part]) if field else part for part, field in parts)
 
 
 @cache
-def _programs(study: str) -> dict[str, tuple[Path, dict[str, list[Parts]]]]:
-    """Local file and texts of each of a study's programs, by path."""
+def _programs(study: str) -> dict[str, dict[str, list[Parts]]]:
+    """The texts of each of a study's programs, by path."""
     # Who takes other prompts needs nothing that speaks HTTP.
     from selfpref.download.fetch import fetch  # noqa: PLC0415
 
-    return {
-        name: (path, read(path)) for name, path in fetch(paths.author_prompts_file(study)).items()
-    }
+    return {name: read(path) for name, path in fetch(paths.author_prompts_file(study)).items()}
 
 
 def read(path: Path) -> dict[str, list[Parts]]:
-    """Every text that a program assigns, by function and name.
-
-    Raises:
-        SelfprefError: It is no program.
-    """
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (SyntaxError, UnicodeDecodeError) as error:
-        raise SelfprefError(f"{path}: no Python: {error}") from error
+    """Every text that a program assigns, by function and name."""
     found: dict[str, list[Parts]] = {}
-    for name, parts in _texts(tree, ""):
+    for name, parts in _texts(ast.parse(path.read_text(encoding="utf-8")), ""):
         found.setdefault(name, []).append(parts)
     return found
 

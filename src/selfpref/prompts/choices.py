@@ -56,14 +56,12 @@ class ChoicePrompts:
     marker: str = MARKER
 
 
-def _added(marks: list[int] | None) -> Marked:
-    return (None if marks is None else sum(marks)), marks
-
-
-def _lab_marks(reply: str) -> Marked:
-    words = reply.split()
-    good = len(words) == TOP and set(words) <= {"0", "1"}
-    return _added([int(word) for word in words] if good else None)
+def _added(marks: object) -> Marked:
+    """Eleven marks of 0 or 1 and their sum; nothing of what is anything else."""
+    if not isinstance(marks, list) or len(marks) != TOP:
+        return None, None
+    good = all(type(mark) is int and mark in (0, 1) for mark in marks)
+    return (sum(marks), marks) if good else (None, None)
 
 
 def _plain_prefer(question: str, responses: Sequence[str]) -> Prompt:
@@ -80,39 +78,32 @@ def _plain_rubric(question: str, response: str) -> Prompt:
 def _plain_marks(reply: str) -> Marked:
     found = re.findall(r"\{[^{}]*\}", reply)
     try:
-        marks = json.loads(found[0]).get("marks") if len(found) == 1 else None
+        return _added(json.loads(found[0]).get("marks") if len(found) == 1 else None)
     except json.JSONDecodeError:
-        marks = None
-    if not isinstance(marks, list) or len(marks) != TOP:
         return None, None
-    return _added(marks if all(type(one) is int and one in (0, 1) for one in marks) else None)
 
 
 _program = partial(text, "livebench", "agents.py")
 
 
-def _asked(name: str, question: str) -> dict[str, str]:
-    """What a question is put into: the authors' words of this name, which hold their rubric."""
-    rubric = {"self.RUBRIC": _program("__init__.self.RUBRIC")}
-    words = _program(f"__init__.self.{name}", values=rubric)
-    return {f"self.{name}": words, "question": question}
-
-
-def _authors_respond(question: str) -> Prompt:
-    return Prompt((("system", _program("get_response.llm_output.content")), ("user", question)))
-
-
 def _authors_prefer(question: str, responses: Sequence[str]) -> Prompt:
-    name = "get_preference.original_prompt"
-    said = _program(name, values=_asked("PREFERENCE_PROMPT", question))
+    name, own = "get_preference.original_prompt", _words("PREFERENCE_PROMPT")
+    said = _program(name, values={"self.PREFERENCE_PROMPT": own, "question": question})
     for place, response in enumerate(responses, start=1):
         said = _program(name, 1, {"original_prompt": said, "idx + 1": place, "ans": response})
     return Prompt((("user", said),))
 
 
 def _authors_rubric(question: str, response: str) -> Prompt:
-    values = _asked("SCORING_PROMPT", question) | {"response": response}
-    return Prompt((("user", _program("get_score.original_prompt", values=values)),))
+    said = {"self.SCORING_PROMPT": _words("SCORING_PROMPT"), "question": question}
+    asked = _program("get_score.original_prompt", values=said | {"response": response})
+    return Prompt((("user", asked),))
+
+
+def _words(name: str) -> str:
+    """The authors' words of this name, which hold their rubric."""
+    rubric = _program("__init__.self.RUBRIC")
+    return _program(f"__init__.self.{name}", values={"self.RUBRIC": rubric})
 
 
 CHOICE_PROMPTS = {
@@ -122,11 +113,13 @@ CHOICE_PROMPTS = {
         letters=choice.LETTERS,
         tie=(choice.TIE,),
         rubric=lambda *asked: Prompt(prompts.rating_messages(*asked), choice.RUBRIC_OPEN),
-        marks=_lab_marks,
+        marks=lambda reply: _added([{"0": 0, "1": 1}.get(word) for word in reply.split()]),
         mark_tokens=TOP + 1,
     ),
     "authors": ChoicePrompts(
-        respond=_authors_respond,
+        respond=lambda question: Prompt(
+            (("system", _program("get_response.llm_output.content")), ("user", question))
+        ),
         prefer=_authors_prefer,
         letters=tuple("123456789"),
         tie=(),

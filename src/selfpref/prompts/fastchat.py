@@ -31,11 +31,9 @@ def _texts(name: str) -> tuple[str, str]:
     # The one layout that downloads: who reads the rubric needs nothing that speaks HTTP.
     from selfpref.download.fetch import fetch  # noqa: PLC0415
 
-    path = fetch(paths.judge_prompts_file())[FILE]
-    found = {record["name"]: record for _, record in json_lines(path)}
-    if name not in found:
-        raise SelfprefError(f"{path}: no prompt {name!r}; is this the pinned file?")
-    return found[name]["system_prompt"], found[name]["prompt_template"]
+    records = json_lines(fetch(paths.judge_prompts_file())[FILE])
+    found = next(record for _, record in records if record["name"] == name)
+    return found["system_prompt"], found["prompt_template"]
 
 
 def judge(*said: str) -> Prompt:
@@ -59,8 +57,8 @@ def informed(references: Sequence[str], *said: str) -> Prompt:
     """
     if len(references) != len(said[::3]) or len(references) > TURNS:
         raise SelfprefError(
-            f"{len(references)} reference answers for a dialogue of {len(said[::3])} turns; "
-            f"FastChat's prompts take one a turn, and {TURNS} turns at most"
+            f"{len(references)} reference answers for {len(said[::3])} turns: FastChat's prompts "
+            f"take one a turn, and {TURNS} turns at most"
         )
     named = {f"ref_answer_{turn}": text for turn, text in enumerate(references, start=1)}
     return _asked("pair-math-v1", said, **named)
@@ -68,33 +66,20 @@ def informed(references: Sequence[str], *said: str) -> Prompt:
 
 def _asked(name: str, said: Sequence[str], **more: str) -> Prompt:
     """One of the prompts, or its form for dialogues of several turns."""
-    questions, first, second = said[::3], said[1::3], said[2::3]
+    questions, answers = said[::3], {"a": said[1::3], "b": said[2::3]}
     if len(questions) == 1:
         system, template = _texts(name)
-        text = template.format(question=questions[0], answer_a=first[0], answer_b=second[0], **more)
+        more |= {"question": questions[0]}
+        more |= {f"answer_{side}": texts[0] for side, texts in answers.items()}
     else:
         system, template = _texts(f"{name}-multi-turn")
-        text = template.format(
-            **more,
-            question_1=questions[0],
-            question_2=questions[-1],
-            answer_a_1=_earlier(template, "a", questions, first),
-            answer_a_2=first[-1],
-            answer_b_1=_earlier(template, "b", questions, second),
-            answer_b_2=second[-1],
-        )
-    return Prompt((("system", system), ("user", text)))
-
-
-def _earlier(template: str, side: str, questions: Sequence[str], answers: Sequence[str]) -> str:
-    """The first answer and all turns but the last, as the template would go on."""
-    found = re.search(
-        rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}", template, re.DOTALL
-    )
-    if found is None:
-        raise SelfprefError(f"{FILE}: no template of two turns; is this the pinned file?")
-    asked, answered = found.groups()
-    middle = zip(questions[1:-1], answers[1:-1], strict=True)
-    return answers[0] + "".join(
-        f"{asked}{question}{answered}{answer}" for question, answer in middle
-    )
+        more |= {"question_1": questions[0], "question_2": questions[-1]}
+        for side, texts in answers.items():
+            # The first answer and all turns but the last, as the template goes on.
+            between = rf"{{answer_{side}_1}}(.*?){{question_2}}(.*?){{answer_{side}_2}}"
+            ((asked, answered),) = re.findall(between, template, re.DOTALL)
+            middle = zip(questions[1:-1], texts[1:-1], strict=True)
+            later = (f"{asked}{question}{answered}{text}" for question, text in middle)
+            more[f"answer_{side}_1"] = "".join([texts[0], *later])
+            more[f"answer_{side}_2"] = texts[-1]
+    return Prompt((("system", system), ("user", template.format(**more))))

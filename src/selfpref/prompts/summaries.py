@@ -41,74 +41,59 @@ class SummaryLayout:
     forms: Mapping[str, Callable[[str], Prompt]]
     pair: Callable[[str, str, str, str], Prompt]
     single: Callable[[str, str, str], Prompt]
-    yes: tuple[str, ...]
-    no: tuple[str, ...]
+    yes: tuple[str, ...] = ("Yes", "yes")
+    no: tuple[str, ...] = ("No", "no")
 
 
 def _plain(name: str, names: str, *texts: str) -> Prompt:
     return TEXTS.prompt(name, **dict(zip(names.split(), texts, strict=True)))
 
 
-PLAIN = SummaryLayout(
-    {name: partial(_plain, name, "article") for name in ("xsum", "cnn-dailymail")},
-    partial(_plain, "pair", "task article first second"),
-    partial(_plain, "single", "task article summary"),
-    yes=("Yes", "yes"),
-    no=("No", "no"),
-)
-# The authors' names of what is asked: system prompt and question.
+# What is asked, in the authors' names: the system prompt, and the question in `prompts.py` or,
+# where it is a function's, in `models.py`.
 _COMPARE, _DETECT = "COMPARISON_SYSTEM_PROMPT", "DETECTION_SYSTEM_PROMPT"
-_PAIRS = {
+_ASKED = {
     "recognition": (_DETECT, "DETECTION_PROMPT_TEMPLATE"),
     "preference": (_COMPARE, "COMPARISON_PROMPT_TEMPLATE"),
     "inferiority": (_COMPARE, "COMPARISON_PROMPT_TEMPLATE_WITH_WORSE"),
     "readability": (_DETECT, "READABILITY_PROMPT_TEMPLATE"),
     "length": (_DETECT, "LENGTH_PROMPT_TEMPLATE"),
     "vowelcount": (_DETECT, "VOWEL_COUNT_PROMPT_TEMPLATE"),
+    "single recognition": ("RECOGNITION_SYSTEM_PROMPT", "RECOGNITION_PROMPT_TEMPLATE"),
+    "single quality": ("SCORING_SYSTEM_PROMPT", "get_gpt_score.history.content"),
+    "xsum": ("DATASET_SYSTEM_PROMPTS.xsum", "get_gpt_summary.history.content"),
+    "cnn-dailymail": ("DATASET_SYSTEM_PROMPTS.cnn", "get_gpt_summary.history.content"),
 }
-_named = partial(text, "panickssery", "prompts.py")
 
 
-def _asked(system: str, user: str) -> Prompt:
-    """A question under one of the authors' system prompts."""
-    return Prompt((("system", _named(system)), ("user", user)))
+def _authors(task: str, names: str, *texts: str) -> Prompt:
+    system, asked = _ASKED[task]
+    values = dict(zip(names.split(), texts, strict=True))
+    if "." in asked:
+        question = text("panickssery", "models.py", asked, values=values)
+    else:
+        question = text("panickssery", "prompts.py", asked).format(**values)
+    return Prompt((("system", text("panickssery", "prompts.py", system)), ("user", question)))
 
 
-def _program(name: str, **values: str) -> str:
-    """One of the texts that stand in the authors' functions."""
-    return text("panickssery", "models.py", f"{name}.history.content", values=values)
-
-
-def _authors_form(name: str, article: str) -> Prompt:
-    return _asked(f"DATASET_SYSTEM_PROMPTS.{name}", _program("get_gpt_summary", article=article))
-
-
-def _authors_pair(task: str, article: str, first: str, second: str) -> Prompt:
-    system, question = _PAIRS[task]
-    texts = {"article": article, "summary1": first, "summary2": second}
-    return _asked(system, _named(question).format(**texts))
-
-
-def _authors_single(task: str, article: str, summary: str) -> Prompt:
-    texts = {"article": article, "summary": summary}
-    if task == "quality":
-        return _asked("SCORING_SYSTEM_PROMPT", _program("get_gpt_score", **texts))
-    said = _named("RECOGNITION_PROMPT_TEMPLATE").format(**texts)
-    return _asked("RECOGNITION_SYSTEM_PROMPT", said)
-
-
-AUTHORS = SummaryLayout(
-    {"xsum": partial(_authors_form, "xsum"), "cnn-dailymail": partial(_authors_form, "cnn")},
-    _authors_pair,
-    _authors_single,
-    yes=("Yes", "yes"),
-    no=("No", "no"),
-)
-LAB = SummaryLayout(
-    {"lab": lambda article: Prompt(lab.write_messages(article))},
-    lambda *asked: Prompt(lab.pair_messages(*asked)),
-    lambda *asked: Prompt(lab.single_messages(*asked)),
-    yes=("yes",),
-    no=("no",),
-)
-SUMMARY_LAYOUTS = {"lab": LAB, "authors": AUTHORS, "plain": PLAIN}
+KINDS = ("xsum", "cnn-dailymail")
+SUMMARY_LAYOUTS = {
+    "lab": SummaryLayout(
+        {"lab": lambda article: Prompt(lab.write_messages(article))},
+        lambda *asked: Prompt(lab.pair_messages(*asked)),
+        lambda *asked: Prompt(lab.single_messages(*asked)),
+        yes=("yes",),
+        no=("no",),
+    ),
+    "authors": SummaryLayout(
+        {kind: partial(_authors, kind, "article") for kind in KINDS},
+        lambda task, *texts: _authors(task, "article summary1 summary2", *texts),
+        lambda task, *texts: _authors(f"single {task}", "article summary", *texts),
+    ),
+    "plain": SummaryLayout(
+        {kind: partial(_plain, kind, "article") for kind in KINDS},
+        partial(_plain, "pair", "task article first second"),
+        partial(_plain, "single", "task article summary"),
+    ),
+}
+PLAIN = SUMMARY_LAYOUTS["plain"]

@@ -32,13 +32,11 @@ from transformers import PreTrainedTokenizerBase
 
 from selfpref.errors import SelfprefError
 from selfpref.models import Prompt, folded, response_start
-from selfpref.models.local.loading import Template
 
 # Around a placeholder: whitespace that no template writes, so that trimming can be told.
 EDGE = "\x1f"
 # Who answers.
 ANSWERING = "assistant"
-FOLD = "; `system: fold` puts a system message into the user's"
 
 
 class Encoder:
@@ -46,26 +44,21 @@ class Encoder:
 
     Args:
         tokenizer: A fast tokenizer.
-        template: A format; None: the tokenizer's own.
+        template: A format's Jinja text; None: the tokenizer's own.
         fold: Whether system messages stand in the first user message.
 
     Attributes:
-        stops: Ids of the tokens that the template ends an answer with.
+        stops: Ids of the special tokens that a given format writes around or after an answer: each
+            of them ends one.
 
     Raises:
-        SelfprefError: There is no chat template, or the tokenizer lacks its special tokens.
+        SelfprefError: There is no chat template.
     """
 
     def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        template: Template | None = None,
-        *,
-        fold: bool = False,
+        self, tokenizer: PreTrainedTokenizerBase, template: str | None = None, *, fold: bool = False
     ) -> None:
-        self._tokenizer, self._fold = tokenizer, fold
-        self._jinja = template.jinja if template else None
-        self._source = template.name if template else tokenizer.name_or_path
+        self._tokenizer, self._fold, self._template = tokenizer, fold, template
         if not (template or tokenizer.chat_template):
             raise SelfprefError(
                 f"{tokenizer.name_or_path}: no chat template; name the model's format by "
@@ -76,12 +69,6 @@ class Encoder:
         special = {
             token["content"]: token["id"] for token in described["added_tokens"] if token["special"]
         }
-        lacking = [token for token in template.control if token not in special] if template else []
-        if lacking:
-            raise SelfprefError(
-                f"{tokenizer.name_or_path}: {lacking[0]!r} is no special token of this tokenizer; "
-                "`template` names another model's format"
-            )
         self._names = {content: self._name(number) for content, number in special.items()}
         self._backend = _renamed(described, self._names)
         longest_first = sorted(self._names, key=len, reverse=True)
@@ -90,17 +77,11 @@ class Encoder:
         first = tokenizer("a")["input_ids"][:1]
         self._bos = list(first) if first == [tokenizer.bos_token_id] else []
         start, end = (re.escape(part) for part in self._name("c|").split("|"))
-        # Where a content stands; on a side without an edge the template trims it.
-        self._place = re.compile(f"({EDGE}?){start}([0-9]+){end}({EDGE}?)")
+        # Where a content stands; without edges the template trims it.
+        self._place = re.compile(f"({EDGE}?){start}([0-9]+){end}{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
-        stops = (*self._after_an_answer(), *template.ends) if template else ()
-        self.stops = {special[token] for token in stops if token in special}
-
-    def _after_an_answer(self) -> tuple[str, ...]:
-        """The special token that the template writes after an answer."""
-        text = self._rendered(("user", ANSWERING), False)
-        rest = text[self._found(text, 1).end() :].lstrip()
-        return tuple(token for token, name in self._names.items() if rest.startswith(name))
+        written = self._rendered(("user", ANSWERING), False) if template else ""
+        self.stops = {special[token] for token, name in self._names.items() if name in written}
 
     def _name(self, number: int | str) -> str:
         return f"\ue000{self._nonce}.{number}\ue001"
@@ -116,40 +97,36 @@ class Encoder:
             roles: Who speaks.
             asked: Whether an answer is asked for after them.
         """
-        messages = [
-            {"role": role, "content": f"{EDGE}{self._name(f'c{number}')}{EDGE}"}
-            for number, role in enumerate(roles)
-        ]
-        hint = FOLD if "system" in roles else ""
+        contents = [f"{EDGE}{self._name(f'c{number}')}{EDGE}" for number in range(len(roles))]
+        said = zip(roles, contents, strict=True)
         try:
             found = self._tokenizer.apply_chat_template(
-                messages,
-                chat_template=self._jinja,
+                [{"role": role, "content": content} for role, content in said],
+                chat_template=self._template,
                 add_generation_prompt=asked,
                 tokenize=False,
             )
+            text = self._own(str(found))
+            placed = {int(place[2]) for place in self._place.finditer(text)}
+            if len(placed) < len(roles):
+                raise ValueError("it leaves out a message")
         # What jinja raises, and what Python does where a template mixes types.
         except (jinja2.TemplateError, ArithmeticError, TypeError, ValueError) as error:
             raise SelfprefError(
-                f"{self._source}: the chat template refuses messages of {', '.join(roles)}: "
-                f"{error}{hint}"
+                f"{self._tokenizer.name_or_path}: the chat template refuses messages of "
+                f"{', '.join(roles)}: {error}; use another `template`, or `system: fold`, which "
+                "puts a system message into the user's"
             ) from error
-        text = self._own(str(found))
-        placed = {int(place[2]) for place in self._place.finditer(text)}
-        for left_out in sorted(set(range(len(roles))) - placed):
-            raise SelfprefError(
-                f"{self._source}: the chat template leaves out the message of role "
-                f"{roles[left_out]!r}; use another `template`{hint}"
-            )
         return text
-
-    def _found(self, text: str, message: int) -> re.Match[str]:
-        """The place of a message's content in a rendered text."""
-        return next(place for place in self._place.finditer(text) if place[2] == str(message))
 
     def _filled(self, text: str, contents: Sequence[str]) -> str:
         """A rendered text with contents in their places."""
-        return self._place.sub(lambda place: _trimmed(contents[int(place[2])], place), text)
+
+        def content(place: re.Match[str]) -> str:
+            text = contents[int(place[2])]
+            return text if place[1] else text.strip()
+
+        return self._place.sub(content, text)
 
     def text(self, prompt: Prompt) -> str:
         """A prompt as this encoder's text, the prefill included.
@@ -191,15 +168,12 @@ class Encoder:
         """The text up to the answer's content, prefill included, and the place of the content."""
         messages = self._messages(prompt)
         if not messages:
-            first = self._tokenizer.bos_token or self._tokenizer.eos_token
-            if first is None:
-                raise SelfprefError(
-                    f"{self._tokenizer.name_or_path}: neither BOS nor EOS to begin a text with"
-                )
+            first = self._tokenizer.bos_token or self._tokenizer.eos_token or ""
             return self._own(first + prompt.prefill), None
         roles, contents = zip(*messages, strict=True)
         text = self._rendered((*roles, ANSWERING), False)
-        place = self._found(text, len(messages))
+        answer = str(len(roles))
+        place = next(place for place in self._place.finditer(text) if place[2] == answer)
         before = self._filled(text[: place.start()], contents)
         return before + self._own(prompt.prefill), place
 
@@ -229,43 +203,37 @@ class Encoder:
         contexts, wholes = [], []
         for prompt, given in zip(prompts, continuations, strict=True):
             context, place = self._begun(prompt)
-            left = given.lstrip() if place and not place[1] and not prompt.prefill else given
+            trimmed = given.rstrip() if prompt.prefill else given.strip()
             contexts.append(context)
-            wholes.append(context + (left.rstrip() if place and not place[3] else left))
+            wholes.append(context + (trimmed if place and not place[1] else given))
         once = list(dict.fromkeys(contexts))
         known = dict(zip(once, self.ids(once), strict=True))
-        found = []
-        for context, ids in zip(contexts, self.ids(wholes), strict=True):
-            start = response_start(known[context], ids)
-            found.append((ids[:start], ids[start:]))
-        return found
+        rows = zip(contexts, self.ids(wholes), strict=True)
+        starts = [(response_start(known[context], ids), ids) for context, ids in rows]
+        return [(ids[:start], ids[start:]) for start, ids in starts]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of tokens, without special tokens."""
-        text = self._tokenizer.decode(
-            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return str(text)
+        options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+        return str(self._tokenizer.decode(list(ids), **options))
 
-    def forms(self, label: str, contexts: Iterable[str] = (), lead: str = "") -> list[int]:
+    def forms(self, label: str, contexts: Iterable[str] = ()) -> list[int]:
         """Ids of the single tokens that spell a label, with or without a space before it.
 
         Args:
             label: Such as `A`.
             contexts: Texts after which it may stand, as of `text`.
-            lead: What the token holds before the label: `[[` where `[[A` is one token.
 
         Returns:
             Sorted; empty where no single token spells it.
         """
-        wanted = {f"{lead}{label}"} if lead else {label, f" {label}"}
-        found = set()
+        wanted, found = {label, f" {label}"}, set()
         for context in ("", *contexts):
             before = self._plain(context)
-            for form in {*wanted, lead.lstrip() + label}:
-                ids = self._plain(context + form)
-                if len(ids) == len(before) + 1 and ids[:-1] == before:
-                    found.add(ids[-1])
+            for form in wanted:
+                *known, last = self._plain(context + form)
+                if known == before:
+                    found.add(last)
         found.discard(self._tokenizer.unk_token_id)
         return sorted(token for token in found if self._spelt(token) in wanted)
 
@@ -273,12 +241,6 @@ class Encoder:
         """What a token adds to a text."""
         before = self._plain("x")
         return self.decode([*before, token])[len(self.decode(before)) :]
-
-
-def _trimmed(text: str, place: re.Match[str]) -> str:
-    """A content as the template would put it into its place."""
-    text = text if place[1] else text.lstrip()
-    return text if place[3] else text.rstrip()
 
 
 def _renamed(described: dict[str, Any], names: dict[str, str]) -> Tokenizer:

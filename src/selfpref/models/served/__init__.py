@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from selfpref import models
-from selfpref.errors import SelfprefError
 from selfpref.models import Answer, Answering, Call, Choice, Choose, Json, Prompt, Raw, Score
 from selfpref.models.served import reading
 from selfpref.params import Hosted
@@ -27,8 +26,8 @@ from selfpref.params import Hosted
 # Limit of a reply that is a verdict, such as `[[A]]`, where the prefill cannot be sent; and of one
 # that is a label alone, with whitespace before it.
 VERDICT_TOKENS, LABEL_TOKENS = 16, 2
-# Bytes of text for each token, and tokens of a message beside its text.
-BYTES, MESSAGE = 4, 4
+# Bytes of text for each token.
+BYTES = 4
 
 
 def of_text(text: str) -> int:
@@ -37,15 +36,6 @@ def of_text(text: str) -> int:
     English prose has 4 to 5 bytes a token, code and other scripts fewer: for those it is low.
     """
     return -(-len(text.encode()) // BYTES)
-
-
-def guess(request: Json) -> int:
-    """Tokens of one request and its reply, which is counted at its limit: what is used is less."""
-    body = request["body"]
-    texts = [message["content"] for message in body["messages"]]
-    texts += [body["continuation"]] if "continuation" in body else []
-    prompt = sum(of_text(text) + MESSAGE for text in texts)
-    return prompt + (body.get("max_tokens") or body.get("max_completion_tokens") or 1)
 
 
 class HostedModel:
@@ -69,55 +59,36 @@ class HostedModel:
     def request(self, call: Call) -> dict[str, Any]:
         """What is sent for a call: address, path and body.
 
-        Raises:
-            SelfprefError: The endpoint cannot give what the call asks for.
+        What an endpoint does not give, the parameters do not ask of it.
         """
         entry, prefill = self._entry, call.prompt.prefill
         sent: dict[str, Any] = {"address": entry.base_url, "path": "chat/completions"}
-        if isinstance(call, Score):
-            return sent | {"path": "score", **call.begins, "body": self._given(call)}
-        if isinstance(call, Choose):
-            opened = 1 if self._continued(prefill) else VERDICT_TOKENS
-            return sent | {"body": self._body(call, opened if prefill else LABEL_TOKENS, 0.0)}
-        body = self._body(call, call.max_tokens, call.temperature)
-        if entry.reasons:
-            # It takes no seed and is never greedy: repeats are told apart in the key alone.
-            return sent | {"repeat": call.seed, "body": body}
-        return sent | {"body": body | ({"seed": call.seed} if call.temperature else {})}
-
-    def _given(self, call: Score) -> dict[str, Any]:
-        """What is sent for the likelihood of a given text."""
-        entry = self._entry
-        if entry.server != "vllm":
-            raise SelfprefError(
-                f"models.{self._name}: {entry.base_url} gives no likelihoods of a given text; "
-                "take it out of `perplexity`, or serve it with vLLM (`server: vllm`)"
-            )
-        said = {"prefill": call.prompt.prefill, "continuation": call.continuation}
-        body = {"model": entry.model, "messages": self._messages(call.prompt), **said}
-        return body | ({"extra": entry.extra} if entry.extra else {})
-
-    def _body(self, call: Choose | models.Generate, limit: int, heat: float) -> dict[str, Any]:
-        prefill, entry = call.prompt.prefill, self._entry
         body: dict[str, Any] = {"model": entry.model, "messages": self._messages(call.prompt)}
-        if prefill and self._continued(prefill):
+        if isinstance(call, Score):
+            body |= {"prefill": prefill, "continuation": call.continuation}
+            body |= {"extra": entry.extra} if entry.extra else {}
+            return sent | {"path": "score", **call.begins, "body": body}
+        continued = self._continued(prefill)
+        if prefill and continued:
             body["messages"].append({"role": "assistant", "content": prefill})
             if entry.server == "vllm":
                 body |= {"add_generation_prompt": False, "continue_final_message": True}
         body |= entry.extra
         if entry.reasoning:
             body["reasoning_effort"] = entry.reasoning
-        if entry.reasons and call.labels:
-            raise SelfprefError(
-                f"models.{self._name}: a reasoning model gives no probabilities; use "
-                "`score_mode: sampled` or `text`"
-            )
+        if isinstance(call, Choose):
+            opened = 1 if continued else VERDICT_TOKENS
+            limit, heat, seed = opened if prefill else LABEL_TOKENS, 0.0, 0
+        else:
+            limit, heat, seed = call.max_tokens, call.temperature, call.seed
         if entry.reasons:
-            return body | {"max_completion_tokens": limit + entry.reasoning_tokens}
+            # It takes no seed and is never greedy: repeats are told apart in the key alone.
+            limited = {"max_completion_tokens": limit + entry.reasoning_tokens}
+            return sent | {"repeat": seed, "body": body | limited}
         body |= {"max_completion_tokens" if entry.reasoning else entry.limit: limit}
-        body["temperature"] = heat
+        body |= {"temperature": heat} | ({"seed": seed} if heat else {})
         weighed = {"logprobs": True, "top_logprobs": entry.top_logprobs}
-        return body | (weighed if call.labels else {})
+        return sent | {"body": body | (weighed if call.labels else {})}
 
     def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
         fold = self._entry.system == "fold"

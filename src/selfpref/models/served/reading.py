@@ -8,6 +8,8 @@ outside the list (or marked -9999) counts 0: an error of at most what the list l
 The verdict's mass is the sum over its labels.
 """
 
+import bisect
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -33,47 +35,40 @@ def outcome(request: Json, reply: Json) -> Status:
         _likelihoods(reply)
         return "ok"
     body, choice = request["body"], reply["choices"][0]
-    message = choice["message"]
-    if message.get("refusal") or choice.get("finish_reason") == "content_filter":
+    message, end = choice["message"], choice.get("finish_reason")
+    if message.get("refusal") or end == "content_filter":
         return "refused"
-    content = message.get("content") or ""
+    content, tokens = message.get("content") or "", _listed(reply)
     reasons = body.get("reasoning_effort", "none") != "none"
-    if reasons and not content.strip() and choice.get("finish_reason") == "length":
+    if reasons and not content.strip() and end == "length":
         raise NotGivenError("reasoned up to its limit and wrote nothing; raise `reasoning_tokens`")
-    if body.get("logprobs") and content and not (choice.get("logprobs") or {}).get("content"):
+    if body.get("logprobs") and content and not tokens:
         raise NotGivenError(
             "gives no token probabilities (logprobs); use `score_mode: sampled` or `text`"
         )
-    last = body["messages"][-1]
-    if last["role"] == "assistant" and _anew(body, choice, last["content"]):
+    # llama.cpp puts the prefill before what the model wrote, in the content and not in the tokens.
+    last, begun = body["messages"][-1], b"".join(map(_spelt, tokens)).lstrip()
+    if last["role"] == "assistant" and begun.startswith(last["content"].encode()):
         raise NotGivenError(
             f"does not continue the prefill {last['content']!r}; correct `server` of this model"
         )
     return "ok"
 
 
-def _anew(body: Json, choice: Json, prefill: str) -> bool:
-    """Whether a reply begins with the prefill once more.
+def _listed(reply: Json) -> list[Json]:
+    """The tokens of a reply with their probabilities; none where it tells none."""
+    return (reply["choices"][0].get("logprobs") or {}).get("content") or []
 
-    llama.cpp puts the prefill before what the model wrote, in the content and not among the tokens.
-    Where it lists none, nobody can tell.
-    """
-    tokens = (choice.get("logprobs") or {}).get("content")
-    if tokens:
-        return b"".join(map(_spelt, tokens)).lstrip().startswith(prefill.encode())
-    content = choice["message"].get("content") or ""
-    return "continue_final_message" in body and content.lstrip().startswith(prefill)
+
+def _spelt(entry: Json) -> bytes:
+    listed = entry.get("bytes")
+    return texts.whole(entry["token"]).encode() if listed is None else bytes(listed)
 
 
 def text(reply: Json, prefill: str = "") -> str:
     """What the model wrote, without a prefill before it; empty where it wrote nothing."""
     content = reply["choices"][0]["message"].get("content") or ""
     return texts.whole(content).removeprefix(prefill)
-
-
-def _spelt(entry: Json) -> bytes:
-    listed = entry.get("bytes")
-    return texts.whole(entry["token"]).encode() if listed is None else bytes(listed)
 
 
 def choice(
@@ -90,23 +85,18 @@ def choice(
     Returns:
         None where the marker never came, or nothing came after it.
     """
-    if marker not in text(reply):
-        return None
-    entries = (reply["choices"][0].get("logprobs") or {}).get("content") or []
-    pieces = [_spelt(entry) for entry in entries]
-    whole, wanted = b"".join(pieces), marker.encode()
-    if wanted not in whole:
+    entries, wanted = _listed(reply), marker.encode()
+    whole = b"".join(map(_spelt, entries))
+    if marker not in text(reply) or wanted not in whole:
         return None
     blank = len(whole) - len(whole.lstrip()) if spaced else 0
-    verdict, start = whole.rfind(wanted) + len(wanted) if wanted else blank, 0
-    for entry, piece in zip(entries, pieces, strict=True):
-        if start + len(piece) > verdict:
-            before = whole[start:verdict] if start < verdict else b""
-            sums = _sums(entry, before.strip(), wanted, labels)
-            break
-        start += len(piece)
-    else:
+    verdict = whole.rfind(wanted) + len(wanted) if wanted else blank
+    ends = [*itertools.accumulate(len(_spelt(entry)) for entry in entries)]
+    at = bisect.bisect_right(ends, verdict)
+    if at == len(entries):
         return None
+    before = whole[[0, *ends][at] : verdict].strip()
+    sums = _sums(entries[at], before, wanted, labels)
     total = math.fsum(sums)
     # Rounded logarithms may sum to a little more than one; more than that is no distribution.
     if math.isnan(total) or total > 1 + ROUNDING:
@@ -123,11 +113,10 @@ def _sums(entry: Json, before: bytes, marker: bytes, labels: Sequence[str]) -> l
     sums = dict.fromkeys(labels, 0.0)
     for spelt, logprob in listed:
         form = spelt.strip()
-        if form.startswith(before):
-            rest = form.removeprefix(before or marker).strip()
-            label = rest.partition(b"]")[0].strip().decode(errors="replace")
-            if label in sums:
-                sums[label] += math.exp(logprob)
+        rest = form.removeprefix(before or marker).strip()
+        label = rest.partition(b"]")[0].strip().decode(errors="replace")
+        if form.startswith(before) and label in sums:
+            sums[label] += math.exp(logprob)
     return list(sums.values())
 
 
@@ -140,25 +129,18 @@ def generation(reply: Json, marker: str, labels: Sequence[str], prefill: str = "
 
 def _likelihoods(reply: Json) -> list[float]:
     """Log-probabilities of the continuation's tokens."""
-    ids, listed = reply["tokens"], reply["completion"]["choices"][0].get("prompt_logprobs")
-    if not listed:
-        raise NotGivenError("gives no prompt_logprobs; is it vLLM?")
-    details = (reply["completion"].get("usage") or {}).get("prompt_tokens_details") or {}
-    found = [
-        (at or {}).get(str(token), {}).get("logprob")
-        for token, at in zip(ids, listed, strict=False)
-    ]
-    scored = found[reply["context"] :]
-    if len(found) != len(ids) or details.get("cached_tokens") or None in scored:
-        if reply["context"] == 0:
-            raise NotGivenError(
-                "puts no token before a text that has no prompt, so its first token has no "
-                "likelihood"
-            )
+    completion, start = reply["completion"], reply["context"]
+    listed = completion["choices"][0].get("prompt_logprobs") or []
+    tokens = zip(reply["tokens"], listed, strict=False)
+    found = [(at or {}).get(str(token), {}).get("logprob") for token, at in tokens][start:]
+    details = (completion.get("usage") or {}).get("prompt_tokens_details") or {}
+    scored = [value for value in found if value is not None]
+    if len(scored) < len(reply["tokens"]) - start or details.get("cached_tokens"):
         raise NotGivenError(
-            "skips tokens that it has cached; start vLLM with --no-enable-prefix-caching"
+            "gives no likelihood of some tokens: no prompt_logprobs (is it vLLM?), those that it "
+            "has cached (start vLLM with --no-enable-prefix-caching), or a text's first"
         )
-    return [float(value) for value in scored if value is not None]
+    return scored
 
 
 def score(reply: Json) -> Likelihood:

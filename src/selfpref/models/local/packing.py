@@ -1,4 +1,4 @@
-"""Rows of tokens packed into lines with shared prefixes.
+"""Rows of tokens as batches: packed into lines with shared prefixes, or padded.
 
 A line holds at most `budget` tokens. Its rows are sorted, so that a row follows the one with which
 it shares the longest prefix; of each row only what the row before lacks is laid down, and its
@@ -8,18 +8,20 @@ it shares the longest prefix; of each row only what the row before lacks is laid
             a b c x y      path of the second row: 0 1 2 5 6
             q r
 
-A token attends to its own path up to itself, whatever else is in the line.
+A token attends to its own path up to itself, whatever else is in the line. A model that cannot be
+told so gets rows padded on the right, where causal attention never looks. Either way a row's
+numbers do not depend on its batch, up to rounding.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
-from selfpref.models.local.states import Batch, Ids
-
+Ids = npt.NDArray[np.int64]
 Size = TypeVar("Size", int, Ids)
 
 # Tokens of one row that are attended to in one product: of a long row several blocks, since no
@@ -32,52 +34,58 @@ QUERY_STEP, KEY_STEP, KEYS = 32, 16, 3072
 FREE = 16
 
 
-class Tile(NamedTuple):
-    """Tokens of a line that are attended to in one call: a block of one row in each of its lines.
+# Tokens that are attended to in one call: which of those that attend, `[blocks, queries]`; the path
+# of each block's row up to its last token, `[blocks, keys]`; and which of these each token may
+# attend to, 0 or -inf, `[blocks, 1, queries, keys]`.
+Tile = tuple[torch.Tensor, ...]
+# Where the tokens that attend stand in a line, ascending, before those that fill it up; and tiles
+# of all of them, some repeated to fill a tile up.
+Attention = tuple[torch.Tensor, list[Tile]]
+
+
+class Batch(NamedTuple):
+    """One forward pass.
 
     Attributes:
-        queries: Which of the tokens that attend, `[blocks, queries]`.
-        keys: The path of each block's row up to its last token, `[blocks, keys]`.
-        mask: Which of them each token may attend to, 0 or -inf, `[blocks, 1, queries, keys]`.
+        rows: Which rows it holds.
+        read: Where among its final states those stand that are read, row by row.
+        inputs: Of the model: `input_ids` `[lines, tokens]` and, of the same shape, for padded rows
+            the `attention_mask`, for a packed line the `position_ids` of each token in its own row.
+        attend: How all tokens of a packed line attend, and how those do whose states are read (and
+            some more), which alone have a final state.
     """
 
-    queries: torch.Tensor
-    keys: torch.Tensor
-    mask: torch.Tensor
-
-    def to(self, device: torch.device, dtype: torch.dtype) -> "Tile":
-        """The same on a device, the mask in a dtype."""
-        return Tile(self.queries.to(device), self.keys.to(device), self.mask.to(device, dtype))
+    rows: list[int]
+    read: torch.Tensor
+    inputs: dict[str, torch.Tensor]
+    attend: tuple[Attention, ...] = ()
 
 
-class Attention(NamedTuple):
-    """What some tokens of a line attend to.
+def padded(rows: Sequence[Ids], read: Sequence[int], budget: int) -> Iterator[Batch]:
+    """Rows as lines padded on the right, longest first, at most `budget` tokens with padding.
 
-    Attributes:
-        tokens: Where they stand in the line; ascending, before those that fill it up.
-        tiles: All of them, some repeated to fill a tile up.
+    A row longer than the budget is a batch of its own.
+
+    Args:
+        rows: Token ids.
+        read: Of how many tokens at the end of each row the states are read.
+        budget: Of tokens.
     """
-
-    tokens: torch.Tensor
-    tiles: list[Tile]
-
-
-@dataclass(frozen=True)
-class Line(Batch):
-    """A packed line.
-
-    Attributes:
-        attention: How all its tokens attend.
-        last: The same of those whose states are read, and of some more.
-        within: Where among the latter the states stand that are read, row by row.
-    """
-
-    attention: Attention
-    last: Attention
-    within: torch.Tensor
+    order = sorted(range(len(rows)), key=lambda index: -len(rows[index]))
+    while order:
+        width = len(rows[order[0]])
+        size = max(1, budget // max(width, 1))
+        chosen, order = order[:size], order[size:]
+        ids = pad_sequence([torch.from_numpy(rows[index]) for index in chosen], batch_first=True)
+        sizes = np.array([len(rows[index]) for index in chosen])
+        place, counts = np.arange(width), np.array([read[index] for index in chosen])
+        mask = place < sizes[:, None]
+        found = np.flatnonzero(mask & (place >= (sizes - counts)[:, None]))
+        inputs = {"input_ids": ids, "attention_mask": torch.from_numpy(mask.astype(np.int64))}
+        yield Batch(chosen, torch.from_numpy(found), inputs)
 
 
-def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1) -> Iterator[Line]:
+def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1) -> Iterator[Batch]:
     """Rows packed into lines of at most `budget` tokens, shared prefixes once, longest first.
 
     A row longer than the budget is a line of its own.
@@ -94,14 +102,8 @@ def packed(rows: Sequence[Ids], read: Sequence[int], budget: int, step: int = 1)
     spans = list(_spans([len(row) for row in ordered], shared, budget))
     spans.sort(key=lambda span: -max(len(row) for row in ordered[slice(*span)]))
     for start, stop in spans:
-        chosen = order[start:stop]
-        yield _line(
-            chosen,
-            ordered[start:stop],
-            np.array([0, *shared[start + 1 : stop]]),
-            [read[index] for index in chosen],
-            step,
-        )
+        chosen, common = order[start:stop], np.array([0, *shared[start + 1 : stop]])
+        yield _line(chosen, ordered[start:stop], common, [read[index] for index in chosen], step)
 
 
 def _shared(one: Ids, other: Ids) -> int:
@@ -120,11 +122,9 @@ def _spans(lengths: Sequence[int], shared: Sequence[int], budget: int) -> Iterat
     """
     start = 0
     while start < len(lengths):
-        stop, tokens = start + 1, lengths[start]
-        filled = [tokens]
-        while stop < len(lengths) and tokens + lengths[stop] - shared[stop] <= budget:
-            tokens += lengths[stop] - shared[stop]
-            filled.append(tokens)
+        stop, filled = start + 1, [lengths[start]]
+        while stop < len(lengths) and filled[-1] + lengths[stop] - shared[stop] <= budget:
+            filled.append(filled[-1] + lengths[stop] - shared[stop])
             stop += 1
         if stop < len(lengths):
             ends = range(stop, (start + stop) // 2, -1)
@@ -135,7 +135,7 @@ def _spans(lengths: Sequence[int], shared: Sequence[int], budget: int) -> Iterat
 
 def _line(
     indices: list[int], rows: Sequence[Ids], shared: Ids, read: Sequence[int], step: int
-) -> Line:
+) -> Batch:
     """Rows in one line, each behind what it shares with the row before."""
     sizes = np.array([len(row) for row in rows])
     own = sizes - shared
@@ -157,14 +157,10 @@ def _line(
         "input_ids": np.concatenate([row[n:] for row, n in zip(rows, shared, strict=True)]),
         "position_ids": everything - np.repeat(starts - shared, own),
     }
-    return Line(
-        indices,
-        torch.from_numpy(places),
-        {name: _filled(values, step)[None] for name, values in inputs.items()},
-        _attention(paths, starts - shared, starts, starts + own, step),
-        _attention(paths, starts - shared, first, starts + own, step),
-        torch.from_numpy(behind[places]),
-    )
+    filled = {name: _filled(values, step)[None] for name, values in inputs.items()}
+    zeros, ends = starts - shared, starts + own
+    attend = [_attention(paths, zeros, begin, ends, step) for begin in (starts, first)]
+    return Batch(indices, torch.from_numpy(behind[places]), filled, tuple(attend))
 
 
 def _filled(values: Ids, step: int) -> torch.Tensor:
@@ -196,7 +192,7 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
     depth = (starts - zeros)[row] + begin
     steps = np.stack([_up(depth + size, KEY_STEP), _up(size, QUERY_STEP)])
     kinds, kind = np.unique(steps, axis=1, return_inverse=True)
-    tiles = []
+    tiles: list[Tile] = []
     for place, seen in enumerate(kinds[0]):
         members = np.flatnonzero(kind == place)
         most = max(1, KEYS // seen)
@@ -205,12 +201,7 @@ def _attention(paths: Ids, zeros: Ids, starts: Ids, ends: Ids, step: int) -> Att
             count = np.minimum(np.arange(size[part].max()), size[part, None] - 1)
             queries = (before[row] + begin)[part, None] + count
             later = np.arange(seen) > (depth[part, None] + count)[:, None, :, None]
-            tiles.append(
-                Tile(
-                    torch.from_numpy(queries),
-                    torch.from_numpy(paths[row[part], :seen]),
-                    torch.from_numpy(np.where(later, np.float32(-np.inf), np.float32(0))),
-                )
-            )
+            mask = np.where(later, np.float32(-np.inf), np.float32(0))
+            tiles.append(tuple(map(torch.from_numpy, (queries, paths[row[part], :seen], mask))))
     tokens = np.arange(asked.sum()) + np.repeat(starts - before, asked)
-    return Attention(_filled(tokens, step), tiles)
+    return _filled(tokens, step), tiles
