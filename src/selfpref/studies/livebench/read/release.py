@@ -220,5 +220,6 @@ def _audit(rows: pd.DataFrame, ratings: pd.DataFrame, calls: pd.DataFrame) -> pd
     ):
         told = pd.DataFrame({"affected": flag, "finding": of_call["category"] + f": {name}"})
         found.append(told.set_axis([LOG] * len(told)))
-    every = pd.concat(found).rename_axis("file").groupby(["file", "finding"])["affected"]
-    return every.agg(rows="size", affected="sum").reset_index()
+    every = pd.concat(found).astype({"affected": int}).rename_axis("file")
+    flags = every.groupby(["file", "finding"])["affected"]
+    return flags.agg(rows="size", affected="sum").reset_index()
