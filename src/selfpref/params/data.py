@@ -96,31 +96,22 @@ class Dialogues(Source):
     Attributes:
         reader: Chatbot Arena's 33,000 dialogues, or MT-Bench's votes with the texts.
         source: The file that pins repository, revision and split.
-        turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
-            on `multi`-turn ones (the second).
-        ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
         sample: So many dialogues (MT-Bench: questions), drawn by their ids. Left out: all.
-        judges: Models of the set; a vote that is on none of their responses is left out, and of
-            Chatbot Arena `sample` has as many dialogues of each of them as of the others, as far as
-            there are. Left out: all.
+        judges: Models of the set; a vote that is on none of their responses is left out, and
+            `sample` is shared out evenly among them. Left out: all.
         languages: As the set names them, such as `English`. Left out: all. Chatbot Arena only.
-        moderation: Classifiers of the set; a dialogue that one of them flags is left out. Chatbot
-            Arena only.
     """
 
     study: Literal["wataoka"] = "wataoka"
     reader: Literal["chatbot-arena", "mt-bench-hub"]
-    turns: Literal["all", "single", "multi"] = "all"
-    ties: Literal["keep", "drop"] = "keep"
     sample: Annotated[int, Field(ge=1)] | None = None
     judges: Annotated[list[str], Field(min_length=1)] | None = None
     languages: Annotated[list[str], Field(min_length=1)] | None = None
-    moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
 
     @model_validator(mode="after")
     def _is_there(self) -> "Dialogues":
-        if self.reader == "mt-bench-hub" and (self.languages or self.moderation):
-            raise ValueError("MT-Bench has neither languages nor moderation; remove them")
+        if self.reader == "mt-bench-hub" and self.languages:
+            raise ValueError("MT-Bench names no languages; remove them")
         return self
 
 
