@@ -15,6 +15,7 @@ is missing and counted, never a tie and never a low score.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -29,7 +30,8 @@ from selfpref.ask.responding import tallied
 from selfpref.models import Generate, Text
 from selfpref.models import open as models
 from selfpref.models.calls import Model
-from selfpref.params import Contest, Params, Verdicts
+from selfpref.params import Contest, Params
+from selfpref.params.uses import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
 from selfpref.studies.livebench import STUDY, lab, scorers
@@ -61,29 +63,31 @@ def presented(
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
 
 
+@dataclass(frozen=True)
+class Judge:
+    """A model that chooses and marks: its name in the tables, how it judges, and the run's seed."""
+
+    name: str
+    model: Model
+    use: TieBreaker
+    seed: int
+
+    @property
+    def prompts(self) -> ChoicePrompts:
+        """The prompts in the wording that it is asked in."""
+        return CHOICE_PROMPTS[self.use.prompts]
+
+
 def prefer(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    judge: str,
-    model: Model,
-    prompts: ChoicePrompts,
-    use: Verdicts,
-    *,
-    orders: Orders,
-    seed: int,
-    variant: str = VOTE,
+    items: pd.DataFrame, responses: pd.DataFrame, judge: Judge, orders: Orders, variant: str = VOTE
 ) -> pd.DataFrame:
     """Which response to each item is best, in one or in all cyclic orders.
 
     Args:
         items: The items table.
         responses: Two or more responses to each of these items.
-        judge: Whose verdicts these are.
-        model: The judge's model.
-        prompts: The prompts.
-        use: How it comes to a verdict.
+        judge: Who judges.
         orders: See `presented`.
-        seed: Of the orders, and of verdicts in words.
         variant: A vote, or a tie-breaker's call.
 
     Returns:
@@ -91,20 +95,23 @@ def prefer(
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     writers, asked = responses.groupby("item_id")["responder"].unique(), _asked(items)
+    prompts, names_of = judge.prompts, partial(presented, orders=orders, seed=judge.seed)
     rows = [
         {"study": STUDY.name, "item_id": item, "repeat": turn, "candidates": names}
         for item in asked
-        for turn, names in enumerate(presented(item, judge, writers[item], orders, seed))
+        for turn, names in enumerate(names_of(item, judge.name, writers[item]))
     ]
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, names in some[["item_id", "candidates"]].itertuples(index=False):
             # The labels differ with the number of responses.
-            judging = Judging(use, (*prompts.letters[: len(names)], *prompts.tie), prompts.marker)
+            labels = (*prompts.letters[: len(names)], *prompts.tie)
+            judging = Judging(judge.use, labels, prompts.marker)
             prompt = prompts.prefer(asked[item], [texts[item, name] for name in names])
-            yield judging.verdict(prompt, names, seed, judge, item, *names)
+            yield judging.verdict(prompt, names, judge.seed, judge.name, item, *names)
 
-    return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=judge, variant=variant)
+    told = {"judge": judge.name, "variant": variant}
+    return ask(judge.model, pd.DataFrame(rows), "verdicts", questions, **told)
 
 
 def _asked(items: pd.DataFrame) -> dict[str, str]:
@@ -113,53 +120,42 @@ def _asked(items: pd.DataFrame) -> dict[str, str]:
 
 
 def mark(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    judge: str,
-    model: Model,
-    prompts: ChoicePrompts,
-    *,
-    tries: int,
-    temperature: float,
-    seed: int,
+    items: pd.DataFrame, responses: pd.DataFrame, judge: Judge, tries: int = 1
 ) -> pd.DataFrame:
     """Mark every response by the rubric.
 
-    A reply that cannot be read is asked again with another seed, `tries` times at most.
+    A reply that cannot be read is asked again with another seed, `tries` times at most. At a
+    temperature of 0 a second try is the first again.
 
     Args:
         items: The items table.
         responses: The responses to these items.
-        judge: Whose marks these are.
-        model: The judge's model.
-        prompts: The prompts.
+        judge: Who marks.
         tries: At least 1.
-        temperature: 0 is greedy; a second try of a greedy model is the first again.
-        seed: Of the samples.
 
     Returns:
         The ratings table: `score` the total, `marks` the eleven marks where all can be read,
         `reply` the judge's words.
     """
-    asked = _asked(items)
+    asked, prompts = _asked(items), judge.prompts
+    limits = prompts.mark_tokens, judge.use.temperature
 
     def read(answer: Text) -> Columns:
         cut = answer.status == "truncated"
         total, marks = (None, None) if cut else prompts.marks(answer.text)
-        if total is None:
-            marks = None
         status = "ok" if total is not None else "truncated" if cut else "unparsable"
+        marks = None if total is None else marks
         return {"score": total, "marks": marks, "reply": answer.text, "status": status}
 
     def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
         for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
-            draw = seed_of(seed, judge, item, responder, attempt)
-            prompt = prompts.rubric(asked[item], text)
-            yield Question([Generate(prompt, prompts.mark_tokens, temperature, draw)], read)
+            draw = seed_of(judge.seed, judge.name, item, responder, attempt)
+            call = Generate(prompts.rubric(asked[item], text), *limits, draw)
+            yield Question([call], read)
 
-    made, left = [], responses
+    made, left, told = [], responses, {"judge": judge.name, "task": "rubric"}
     for attempt in range(tries):
-        found = ask(model, left, "ratings", partial(questions, attempt), judge=judge, task="rubric")
+        found = ask(judge.model, left, "ratings", partial(questions, attempt), **told)
         again = found["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
         made.append(found[~again])
         left = left[again]
@@ -226,15 +222,13 @@ def judge(params: Params, model: str, open_model: models.OpenModel = models.open
         open_model: Opens the model for a data set.
     """
     use, own = params.livebench.judge[model], models.responder(params, model)
-    prompts, every = CHOICE_PROMPTS[use.prompts], STUDY.read(params.profile, "responses")
-    marked = partial(mark, tries=use.tries, temperature=use.temperature, seed=params.seed)
-    chosen = partial(prefer, use=use, orders=use.orders, seed=params.seed)
-    ratings, verdicts = [], []
+    every, ratings, verdicts = STUDY.read(params.profile, "responses"), [], []
     for _, items, asked in _each(params, model, "judge", open_model):
+        one = Judge(own, asked, use, params.seed)
         some = _items(params, items, lambda entry: entry.score and model in entry.judges)
-        ratings.append(marked(some, _of(every, some, params), own, asked, prompts))
+        ratings.append(mark(some, _of(every, some, params), one, use.tries))
         some = _items(params, items, lambda entry: entry.prefer and model in entry.judges)
-        verdicts.append(chosen(some, _of(every, some, params), own, asked, prompts))
+        verdicts.append(prefer(some, _of(every, some, params), one, use.orders))
     made = {"ratings": ratings, "verdicts": verdicts}
     return {name: tables.together(name, parts) for name, parts in made.items()}
 
@@ -252,8 +246,7 @@ def tie_break(params: Params, model: str, open_model: models.OpenModel = models.
         votes ended before it was asked.
     """
     use, own = params.livebench.tie_break[model], models.responder(params, model)
-    prompts, every = CHOICE_PROMPTS[use.prompts], STUDY.read(params.profile, "responses")
-    chosen = partial(prefer, use=use, orders="seeded", seed=params.seed, variant=BREAK)
+    every = STUDY.read(params.profile, "responses")
     judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
     parts = STUDY.parts(params.profile, "verdicts")
     votes = tables.read(params.profile, "verdicts", STUDY.name, parts).drop(columns="task")
@@ -266,7 +259,8 @@ def tie_break(params: Params, model: str, open_model: models.OpenModel = models.
         mine = mine.assign(outcome=mine["item_id"].map(how))
         ends.append(mine[["category", "outcome"]])
         left = mine[mine["outcome"].notna() & mine["outcome"].ne(MAJORITY)]
-        made.append(chosen(left, _of(every, left, params), own, asked, prompts))
+        one = Judge(own, asked, use, params.seed)
+        made.append(prefer(left, _of(every, left, params), one, "seeded", BREAK))
     found = pd.concat(ends)
     dropped = pd.crosstab(found["category"], found["outcome"])
     return {"tie-breaks": tables.together("verdicts", made), "dropped": dropped}

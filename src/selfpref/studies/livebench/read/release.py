@@ -22,6 +22,7 @@ What matters in reading them:
 import hashlib
 import json
 import re
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -131,19 +132,13 @@ def _rating(stored: str, reasons: str) -> dict[str, object]:
 
 
 def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
-    parts = [
-        rows[["item_id"]].assign(
-            judge=judge,
-            responder=responder,
-            total=rows[f"{judge}_SCORING_{responder}"],
-            reply=rows[f"{judge}_SR_{responder}"],
-        )
-        for judge in SHOWN
-        for responder in SHOWN
-    ]
-    rated = pd.concat(parts, ignore_index=True)
-    read = [_rating(*pair) for pair in zip(rated.pop("total"), rated["reply"], strict=True)]
-    return rated.assign(reply=rated["reply"].replace("", None)).join(pd.DataFrame(read))
+    parts = []
+    for judge, responder in product(SHOWN, SHOWN):
+        total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
+        read = pd.DataFrame(map(_rating, total, reply), rows.index)
+        parts.append(read.assign(judge=judge, responder=responder, reply=reply.replace("", None)))
+        parts[-1]["item_id"] = rows["item_id"]
+    return pd.concat(parts, ignore_index=True)
 
 
 def _verdicts(rows: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
@@ -190,36 +185,22 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         "ratings": ratings.assign(task="rubric"),
         "verdicts": verdicts,
         "truths": keyed(rows, responses),
-        "audit": _audit(rows, ratings, calls),
+        "audit": _audit(rows, ratings),
     }
     return {name: tables.fill(frame, name, study=entry.study) for name, frame in found.items()}
 
 
-def _audit(rows: pd.DataFrame, ratings: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
-    """What is odd in each category's file and calls: of `rows` looked at, so many `affected`."""
-    of = rows.set_index(rows["category"].map(FILES))
-    texts = of[SHOWN].apply(lambda column: column.str.split().str.join(" ")).nunique(axis=1)
-    files = pd.Series(of.index, rows["item_id"])
+def _audit(rows: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """What is odd in the totals of each category's file: of `rows` looked at, `affected` ones."""
+    files = rows.set_index("item_id")["category"].map(FILES)
     ratings = ratings.set_index(ratings["item_id"].map(files))
-    known, decided = ratings.dropna(subset="stored"), calls.dropna(subset="credited")
+    known = ratings.dropna(subset="stored")
     marked = known.dropna(subset="marks")
     looked = {
-        "all three responses are the same": texts.eq(1),
-        "exactly two responses are the same": texts.eq(2),
         "total is blank": ratings["stored"].isna(),
         "stored total is not the one stated": known["score"].ne(known["stored"]),
         "all eleven marks can be read": known["marks"].notna(),
         "total is not the sum of its marks": marked["marks"].map(sum).ne(marked["score"]),
     }
-    found = [
-        flag.rename("affected").to_frame().assign(finding=name) for name, flag in looked.items()
-    ]
-    for name, flag, of_call in (
-        ("call shows another order than is decoded", calls["shown"].map(SHOWN.__ne__), calls),
-        ("credited is not the response chosen", decided["chosen"].ne(decided["credited"]), decided),
-    ):
-        told = pd.DataFrame({"affected": flag, "finding": of_call["category"] + f": {name}"})
-        found.append(told.set_axis([LOG] * len(told)))
-    every = pd.concat(found).astype({"affected": int}).rename_axis("file")
-    flags = every.groupby(["file", "finding"])["affected"]
+    flags = pd.concat(looked, names=["finding", "file"]).astype(int).groupby(["file", "finding"])
     return flags.agg(rows="size", affected="sum").reset_index()

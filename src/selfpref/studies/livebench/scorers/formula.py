@@ -14,13 +14,11 @@ from collections.abc import Callable, Mapping
 
 FUNCTIONS: dict[str, Callable[[complex], complex]] = {
     **{name: getattr(cmath, name) for name in ("sin", "cos", "tan", "log", "exp")},
+    **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")},
     "ln": cmath.log,
     "sec": lambda z: 1 / cmath.cos(z),
     "csc": lambda z: 1 / cmath.sin(z),
     "cot": lambda z: 1 / cmath.tan(z),
-    "arcsin": cmath.asin,
-    "arccos": cmath.acos,
-    "arctan": cmath.atan,
 }
 CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
 SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
@@ -39,6 +37,9 @@ TOKEN = re.compile(
     r"\s*(?:(\d+(?:\.\d+)?|\.\d+)|\\?(" + NAMED + r")(?![a-z])|\\([a-zA-Z]+)|([a-zA-Z])|(\S))"
 )
 OPEN = {"(": ")", "{": "}", "[": "]"}
+# How closely operators bind; factors side by side bind as a product does.
+SUM, PRODUCT, POWER = 1, 2, 3
+BINDS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
 
 
 def typed(text: str) -> str:
@@ -57,74 +58,64 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Reader:
-    """Recursive descent over the tokens; every method returns the value of what it has read."""
+    """Precedence climbing over the tokens; every method returns the value of what it has read."""
 
     def __init__(self, tokens: list[str], values: Mapping[str, complex]) -> None:
         self.tokens = [*tokens, ""]
         self.values = {**CONSTANTS, **values}
         self.latex = "{" in tokens or "frac" in tokens
 
-    def next_is(self, *tokens: str) -> bool:
-        return self.tokens[0] in tokens
-
     def take(self) -> str:
         if not self.tokens[0]:
             raise ValueError("a formula ends too soon")
         return self.tokens.pop(0)
-
-    def sum(self) -> complex:
-        total = self.product()
-        while self.next_is("+", "-"):
-            total += self.product()
-        return total
-
-    def product(self) -> complex:
-        """Factors side by side or with signs between; a leading sign binds the whole product."""
-        return self.signed(self.factors)
-
-    def factors(self) -> complex:
-        value = self.power()
-        while self.starts() or self.next_is("*", "/"):
-            sign = self.take() if self.next_is("*", "/") else "*"
-            factor = self.signed(self.power)
-            value = value / factor if sign == "/" else value * factor
-        return value
-
-    def signed(self, read: Callable[[], complex]) -> complex:
-        if not self.next_is("+", "-"):
-            return read()
-        return self.signed(read) if self.take() == "+" else -self.signed(read)
 
     def starts(self) -> bool:
         """Whether a factor begins here."""
         token = self.tokens[0]
         return token in OPEN or token[:1].isalnum() or token[:1] == "."
 
-    def power(self) -> complex:
-        value = self.atom()
-        while self.next_is("^"):
-            self.take()
-            value = _upper(value) ** self.signed(self.part)
+    def signed(self, read: Callable[[], complex]) -> complex:
+        sign = self.take() if self.tokens[0] in ("+", "-") else ""
+        value = self.signed(read) if sign else read()
+        return -value if sign == "-" else value
+
+    def operation(self, least: int = SUM) -> complex:
+        """As far as operators bind at least so closely; a leading sign binds a whole product."""
+        if least < POWER and self.tokens[0] in ("+", "-"):
+            value = self.signed(lambda: self.operation(PRODUCT))
+        else:
+            value = self.atom()
+        while (binds := BINDS.get(self.tokens[0], PRODUCT * self.starts())) >= least:
+            sign = self.take() if self.tokens[0] in BINDS else "*"
+            if binds == POWER:
+                value = _upper(value) ** self.signed(self.part)
+            elif binds == PRODUCT:
+                factor = self.signed(lambda: self.operation(POWER))
+                value = value / factor if sign == "/" else value * factor
+            else:
+                term = self.operation(PRODUCT)
+                value += term if sign == "+" else -term
         return value
 
     def group(self) -> complex:
         closing = OPEN[self.take()]
-        value = self.sum()
+        value = self.operation()
         if self.take() != closing:
             raise ValueError(f"{closing!r} expected")
         return value
 
     def argument(self) -> complex:
-        """Of a function or root without brackets: one factor, or a run of numbers and letters."""
-        if self.next_is(*OPEN):
+        """Of a function without brackets: one factor, or a run of numbers and letters."""
+        if self.tokens[0] in OPEN:
             return self.group()
-        value = self.power()
-        while self.starts() and not self.next_is(*OPEN, *FUNCTIONS):
-            value *= self.power()
+        value = self.operation(POWER)
+        while self.starts() and self.tokens[0] not in {*OPEN, *FUNCTIONS}:
+            value *= self.operation(POWER)
         return value
 
     def atom(self) -> complex:
-        if self.next_is(*OPEN):
+        if self.tokens[0] in OPEN:
             return self.group()
         token = self.take()
         if token[0].isdigit() or token[0] == ".":
@@ -132,17 +123,17 @@ class _Reader:
         if token == "frac":
             return self.part() / self.part()
         if token == "sqrt":
-            root = self.group() if self.next_is("[") else 2.0
+            root = self.group() if self.tokens[0] == "[" else 2.0
             return _upper(self.atom()) ** (1 / root)
         if token in FUNCTIONS:
             raised: complex = 1.0
-            if self.next_is("^"):
+            if self.tokens[0] == "^":
                 self.take()
                 raised = self.signed(self.part)
             return FUNCTIONS[token](_upper(self.argument())) ** raised
-        if token in self.values:
-            return self.values[token]
-        raise ValueError(f"unknown {token!r}")
+        if token not in self.values:
+            raise ValueError(f"unknown {token!r}")
+        return self.values[token]
 
     def part(self) -> complex:
         """Half of a fraction, or an exponent; in LaTeX one without braces is a single digit."""
@@ -175,7 +166,7 @@ def evaluate(text: str, values: Mapping[str, complex]) -> complex:
     """
     reader = _Reader(_tokens(text), values)
     try:
-        value = reader.sum()
+        value = reader.operation()
     except (ArithmeticError, RecursionError) as error:
         raise ValueError(f"{text}: {error}") from error
     if reader.tokens[0]:
