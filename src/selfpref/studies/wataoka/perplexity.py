@@ -197,22 +197,15 @@ def win_rates_by_bin(sets: Sequence[Judged], reader: str = OWN) -> pd.DataFrame:
     return pd.concat(found[1:] or found, ignore_index=True)
 
 
-def products(x: Floats, q: Floats, y: Floats) -> Floats:
-    """What a pair adds to the sums of products of 1, x, q and y: `[rows, 4, 4]`."""
-    columns = np.stack([np.ones_like(x), x, q, y], axis=-1)
-    found: Floats = columns[:, :, None] * columns[:, None, :]
-    return found
-
-
-def both_slopes(sums: Floats) -> list[Floats]:
-    """The slope of y on x, raw and with q held, from sums of `products`, `[..., 4, 4]`."""
-    raw, held = [0, 1, 3], [0, 2, 1, 3]
-    return [slope_of_sums(sums[..., columns, :][..., columns]) for columns in (raw, held)]
-
-
 def _slopes(totals: Floats) -> Floats:
-    """Slope, controlled slope, of judge, human, difference: `[..., 2, 4, 4]` to `[..., 6]`."""
-    found = [part for each in both_slopes(totals) for part in (each, each[..., :1] - each[..., 1:])]
+    """Slope, controlled slope, of judge, human, difference: `[..., 2, 4, 4]` to `[..., 6]`.
+
+    From sums of products of 1, x, q and y.
+    """
+    found = []
+    for columns in ([0, 1, 3], [0, 2, 1, 3]):
+        each = slope_of_sums(totals[..., columns, :][..., columns])
+        found += [each, each[..., :1] - each[..., 1:]]
     return np.concatenate(found, axis=-1)
 
 
@@ -228,7 +221,8 @@ def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
     def of(data: Judged, key: tuple[str, str, str], part: pd.DataFrame) -> list[dict[str, object]]:
         # Without a vote there is no quality to control for: a column of zeros has no slope.
         x, q, *wins = part[["x", "q", "judge_wins", "human_wins"]].fillna(0.0).to_numpy(float).T
-        values = np.stack([products(x, q, y) for y in wins], axis=1)
+        rows = np.stack([np.stack([np.ones_like(x), x, q, y], axis=-1) for y in wins], axis=1)
+        values = rows[..., :, None] * rows[..., None, :]
         found = data.bootstrap.estimates(values, part["cluster"], _slopes, "slopes", *key[1:])
         told = {"n": len(part), "n_dropped": part["n_dropped"].iloc[0]}
         who = (*WHO, "judge - human") if part["voted"].iloc[0] else WHO[:1]

@@ -102,20 +102,19 @@ def read(dataset: str, entry: Dialogues, source: Path) -> dict[str, pd.DataFrame
         labels.append((names[-1], *pair, row["judge"], WINNERS[row["winner"]]))
     found["kept: empty answers"] = sum(not text.strip() for text in responses.values())
     texts = ((*key, text) for key, text in responses.items())
-    made = tables_of(entry.study, items.values(), texts, labels)
+    made = tables_of(items.values(), texts, labels)
     return made | {"audit": audited(entry.study, dataset, len(rows), found)}
 
 
 def _fastchat() -> dict[int, Row]:
     """By question of MT-Bench its category and, where judges read them, reference answers."""
     files = fetch(FASTCHAT)
-    told = {
-        number: {"category": category}
-        for number, category in values(files[QUESTIONS], "question_id", "category")
-    }
-    for number, choices in values(files[REFERENCES], "question_id", "choices"):
-        if told.get(number, {}).get("category") in REFERRED:
-            told[number]["references"] = choices[0]["turns"]
+    references = dict(values(files[REFERENCES], "question_id", "choices"))
+    told = {}
+    for number, category in values(files[QUESTIONS], "question_id", "category"):
+        told[number] = {"category": category}
+        if category in REFERRED and number in references:
+            told[number]["references"] = references[number][0]["turns"]
     return told
 
 
@@ -148,9 +147,8 @@ def _drawn(rows: Sequence[Row], entry: Dialogues, judges: set[str]) -> set[str]:
     """So many dialogues, drawn by their names; where judges are named, as many of each."""
     if entry.judges is None:
         return {*sampled({row["dialogue"] for row in rows}, entry.sample)}
-    size = entry.sample and entry.sample // len(judges)
-    theirs = (
-        {row["dialogue"] for row in rows if judge in (row[side] for side in MODELS)}
-        for judge in judges
-    )
-    return {name for names in theirs for name in sampled(names, size)}
+    size, drawn = entry.sample and entry.sample // len(judges), set[str]()
+    for judge in judges:
+        theirs = {row["dialogue"] for row in rows if judge in (row["model_a"], row["model_b"])}
+        drawn.update(sampled(theirs, size))
+    return drawn

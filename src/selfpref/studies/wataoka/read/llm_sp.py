@@ -71,13 +71,13 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     sets = rows["item_id"].groupby(rows["item_id"].str.partition("/")[0])
     drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
     rows = rows[rows["item_id"].isin(drawn)].reset_index(drop=True)
-    right = [rows[f"assistent_{n}_is_correct"].astype(float) for n in (1, 2)]
+    columns = ["item_id", "responder", "text", "score"]
     both = [
-        pd.DataFrame({"item_id": rows["item_id"], "responder": rows[side], "score": score})
-        for side, score in zip(SIDES, right, strict=True)
+        rows[["item_id", side, f"assistent_{n}_answer", f"assistent_{n}_is_correct"]]
+        .set_axis(columns, axis=1)
+        .astype({"score": float})
+        for n, side in enumerate(SIDES, start=1)
     ]
-    for n, part in enumerate(both, start=1):
-        part["text"] = rows[f"assistent_{n}_answer"]
     # Each answer stands in the files of all its opponents.
     texts = pd.concat(both).drop_duplicates(["item_id", "responder"])
     correct = texts[texts["score"].eq(1) & texts["item_id"].str.contains("-mmlu/")]
@@ -85,11 +85,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     keys = {name: next(iter(found)) for name, found in named_by.items() if len(found) == 1}
     asked = rows.drop_duplicates("item_id")[["item_id", "problem"]].to_numpy()
     items = [item(name, name, [text], key=keys.get(name)) for name, text in asked]
-    winner = np.select([right[0] > right[1], right[0] < right[1]], ["a", "b"], TIE)
-    votes = rows[["item_id", *SIDES]].assign(who=KEY, winner=winner)
-    answers = texts[["item_id", "responder", "text"]]
+    lead = both[0]["score"] - both[1]["score"]
+    votes = rows[["item_id", *SIDES]].assign(who=KEY)
+    votes["winner"] = np.select([lead > 0, lead < 0], ["a", "b"], TIE)
     truths = texts.drop(columns="text")
-    return tables_of(entry.study, items, answers, votes) | {
+    return tables_of(items, texts.drop(columns="score"), votes) | {
         "truths": tables.fill(truths, "truths", study=entry.study, metric=CORRECT),
         "verdicts": tables.fill(_verdicts(rows), "verdicts", study=entry.study),
     }
