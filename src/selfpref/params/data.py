@@ -9,8 +9,7 @@ from selfpref.params.section import Aliases, Name, Natural, Positive, Repository
 Release = Literal["mt-bench", "vicuna80", "elobench", "llm-sp", "livebench", "panickssery", "xu"]
 # Files of judgments, whosever they are: they may call a model by several names.
 Judgments = Literal["pairs", "fastchat", "arena", "alpaca-eval", "reviews"]
-Dialogues = Literal["chatbot-arena", "mt-bench-hub"]
-Hub = Literal["livebench-hub", Dialogues]
+Hub = Literal["livebench-hub", "chatbot-arena", "mt-bench-hub"]
 Problems = Literal["commongen-hard", "math", "requests"]
 JUDGMENTS: tuple[str, ...] = get_args(Judgments)
 # Keys that mean something to some readers alone.
@@ -18,7 +17,6 @@ TAKEN_BY: dict[str, tuple[str, ...]] = {
     "aliases": JUDGMENTS,
     "sample": ("llm-sp", "prompts", *get_args(Hub)),
     "languages": ("chatbot-arena",),
-    "moderation": ("chatbot-arena",),
     "first": (*get_args(Problems), "flores"),
     "form": ("articles",),
 }
@@ -53,17 +51,13 @@ class Dataset(Source):
             format of judgments, `scores` (true ones), `perplexities`, `prompts` (models respond to
             them) or `requests` (models refine what they write).
         judges: The judges to read; the others of the source are left out. Of dialogues: a vote that
-            is on none of their responses is left out, and of Chatbot Arena `sample` has as many
-            dialogues of each of them as of the others, as far as there are. Left out: all.
+            is on none of their responses is left out, and `sample` is shared out evenly among
+            them. Left out: all.
         aliases: Other names of judges and responders, for a file of judgments; `judges` has the new
             ones, as have all tables.
         sample: So many dialogues, questions or prompts, drawn by their ids. Left out: all.
         first: So many problems or requests, from the first. Left out: all.
-        turns: `all` votes, those on `single`-turn dialogues (MT-Bench: on the first turn), or those
-            on `multi`-turn ones (the second).
-        ties: `drop` them to save their judgments; `wataoka.human_ties` says how they count.
         languages: As Chatbot Arena names them, such as `English`. Left out: all.
-        moderation: Its classifiers; a dialogue that one of them flags is left out.
     """
 
     reader: Literal[Release, Judgments, Hub, Problems, "prompts", "scores", "perplexities"]
@@ -71,10 +65,7 @@ class Dataset(Source):
     aliases: Aliases = {}
     sample: Positive | None = None
     first: Positive | None = None
-    turns: Literal["all", "single", "multi"] = "all"
-    ties: Literal["keep", "drop"] = "keep"
     languages: Annotated[list[str], Field(min_length=1)] | None = None
-    moderation: list[Literal["openai", "roberta-large", "t5-large"]] = []
 
 
 class LabPrompts(Source):

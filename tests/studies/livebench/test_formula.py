@@ -4,7 +4,7 @@ import cmath
 
 import pytest
 
-from selfpref.studies.livebench.scorers.formula import FormulaError, evaluate, letters
+from selfpref.studies.livebench.scorers.formula import evaluate, letters
 from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
 
 
@@ -39,7 +39,7 @@ def test_values(text, value):
     "text", ["", "x +", "(x", "so it is done", r"\matrix{1}", "1/0", r"\log(0)"]
 )
 def test_what_is_no_formula_or_has_no_value_is_an_error(text):
-    with pytest.raises(FormulaError):
+    with pytest.raises(ValueError, match=r"unknown|expected|left over|too soon|domain|: "):
         evaluate(text, {"x": 1.0})
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import nullcontext
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pandas as pd
@@ -80,8 +79,9 @@ def fan_of(name):
 
 
 def votes(judge, rule, number, orders="cyclic", writers=WRITERS):
-    asked = (items(number), responses(number, writers), judge, Scripted(rule), PLAIN, USE)
-    return validate(stages.prefer(*asked, orders=orders, seed=1), "verdicts", "test")
+    one = stages.Judge(judge, Scripted(rule), USE, 1)
+    made = stages.prefer(items(number), responses(number, writers), one, orders)
+    return validate(made, "verdicts", "test")
 
 
 def test_cyclic_orders_put_everyone_in_every_place_once_and_hang_on_content_alone():
@@ -134,10 +134,10 @@ def test_a_habit_of_the_first_place_is_position_and_not_self_preference():
 GOOD = '{"marks": [1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1]}'
 
 
-def marked(replies, tries=1, prompts=PLAIN):
+def marked(replies, tries=1):
     calls = Scripted(replies=replies)
-    asked = (items(1), responses(1, ("anna",)), "judge", calls, prompts)
-    table = stages.mark(*asked, tries=tries, temperature=0.7, seed=1)
+    one = stages.Judge("judge", calls, USE, 1)
+    table = stages.mark(items(1), responses(1, ("anna",)), one, tries)
     (row,) = validate(table, "ratings", "test").itertuples()
     return row, calls.asked
 
@@ -152,9 +152,6 @@ def test_the_program_adds_up_the_marks_and_stops_at_the_first_answer():
     ):
         row, count = marked(replies, tries=3)
         assert (count, row.status) == (asked, status)
-    # A total stands without marks that can be read.
-    row, _ = marked(["7"], prompts=replace(PLAIN, marks=lambda reply: (int(reply), None)))
-    assert (row.score, row.marks, row.status) == (7, None, "ok")
 
 
 @pytest.mark.parametrize(
@@ -202,8 +199,8 @@ def test_a_verdict_in_words(labels, replies):
 
 def test_the_authors_prompts_number_the_responses(programs):  # noqa: F811
     calls = Scripted(fan_of("bert"))
-    asked = (items(4), responses(4), "anna", calls, CHOICE_PROMPTS["authors"], USE)
-    made = validate(stages.prefer(*asked, orders="cyclic", seed=1), "verdicts", "test")
+    one = stages.Judge("anna", calls, USE.model_copy(update={"prompts": "authors"}), 1)
+    made = validate(stages.prefer(items(4), responses(4), one, "cyclic"), "verdicts", "test")
     assert calls.labels == ("1", "2", "3")
     assert set(made["choice"]) == {"bert"}
 

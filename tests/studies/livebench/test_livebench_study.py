@@ -10,7 +10,7 @@ from synthetic_livebench import FOLDER, PATHS, livebench_files
 
 from selfpref import tables
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.studies.livebench import excess, panel, position, ratings, votes
+from selfpref.studies.livebench import excess, panel, votes
 from selfpref.studies.livebench.panel import TABLES
 from selfpref.studies.livebench.read import release
 
@@ -31,7 +31,7 @@ def compute(found):
     study = panel.Panel(found, 0.0, INTERVALS)
     of_choices = (panel.counted, panel.models, panel.outcomes, panel.preference_shares)
     of_itself = (excess.excess, excess.by_orders, excess.objective, excess.true_scores)
-    others = (position.position, votes.tie_breaks, votes.agreement, ratings.scores)
+    others = (panel.position, votes.tie_breaks, votes.agreement, panel.scores)
     made = {one.__name__: one(study) for one in (*of_choices, *of_itself, *others)}
     made["choices"] = study.choices
     made["majority_vote"], made["vote_outcomes"] = votes.majority_votes(study)

@@ -40,11 +40,6 @@ def read(tmp_path, monkeypatch):
     return reading
 
 
-def audit(found):
-    rows = found["audit"].query(f"file == 'sp-math/{JUDGE}'")
-    return rows.set_index("finding")["affected"].to_dict()
-
-
 def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     found = read(llm_sp_release.files())
     assert {*found["items"]["item_id"].str.split("/").str[0]} == {"sp-math", "sp-mbpp", "sp-mmlu"}
@@ -139,33 +134,10 @@ def test_probabilities_stand_by_the_texts_as_each_order_has_them(read):
     assert (found["mass"] == 1).all()
 
 
-def test_what_misleads_is_counted(read):
-    rows = [row(n, JUDGE, OTHER) for n in range(4)]
-    rows[1]["assistent_1_answer"] = rows[1]["assistent_2_answer"]
-    rows[2]["game_1_output"] = "The"
-    rows[3] |= {"game_1_output": "T"}
-    assert audit(read({PLACE: lines(*rows)})) == {
-        "both texts are the same": 1,
-        # Row 2: the label for a tie leads in both orders, and each response has as much.
-        "both orders cancel but for rounding": 1,
-        "order 1: stored output is no label": 1,
-        "order 1: next to nothing for either response": 1,
-        "order 2: stored label is not the likeliest": 3,
-    }
-
-
-def test_a_file_without_stored_outputs_is_read_and_counted(read):
-    rows = [row(n, JUDGE, OTHER) for n in range(4)]
-    bare = [{name: one[name] for name in one if not name.endswith("_output")} for one in rows]
-    found = audit(read({PLACE: lines(*bare)}))
-    assert found["order 1: no stored output"] == found["order 2: no stored output"] == 4
-
-
 def test_a_row_without_a_score_is_missing_and_counted_and_no_tie(read):
     rows = [row(n, JUDGE, OTHER) for n in range(4)]
     rows[0]["game_1_spb_score"] = None
     found = read({PLACE: lines(*rows)})
-    assert audit(found)["order 1: no score"] == 1
     verdict = found["verdicts"].query("item_id == 'sp-math/q0'")
     lost = verdict[[names[0] == JUDGE for names in verdict["candidates"]]].iloc[0]
     assert lost["status"] == "unparsable"

@@ -6,7 +6,7 @@ import pytest
 from conftest import PUBLISHED, SETTINGS
 from judged_sets import data_set
 
-from selfpref.studies.wataoka import pairs, printed
+from selfpref.studies.wataoka import printed
 
 PAPER = pd.DataFrame({"judge": ["gpt-4"], "eo": [0.520438]})
 
@@ -17,17 +17,6 @@ def test_the_papers_counts_give_its_printed_values():
     assert row["eo"] == pytest.approx(1852 / 1960 - 118 / 278)
     assert (row["eo_printed"], row["dp_printed"]) == (0.520, 0.749)
     assert row["eo_lo"] < row["eo"] < row["eo_hi"]
-
-
-def test_the_paper_stands_below_ties_and_failures():
-    data = data_set(votes=[(1, "a", "b", "a")], verdicts=[(1, "a", "a", "b", "a")])
-    paper = printed.paper_bias(PUBLISHED, SETTINGS.bootstrap)
-    ties = printed.ties_beside(pairs.judge_ties([data]), paper)
-    assert ties["n"].dtype == "Int64"
-    assert ties.iloc[-1][["judge_tie", "n", "few"]].tolist() == ["not stated", 2238, False]
-    stated = printed.exclusions_beside(pairs.exclusions([data]), PUBLISHED).iloc[-1]
-    assert (stated["status"], stated["share"]) == ("any failure", 0.0107)
-    assert printed.ties_beside(pairs.judge_ties([]), paper).empty
 
 
 def test_agreement_counts_votes_with_and_without_ties():

@@ -231,11 +231,11 @@ def test_without_rows_every_frame_has_its_columns(sets):
     table = pairs.with_controls(
         judged.bias(sets), pairs.excess_table(sets), judged.position(sets), testbed.planted(sets)
     )
-    wins, checks = pairs.wins_by_human, printed.checks
+    wins, checks, parity = pairs.wins_by_human, printed.checks, pairs.demographic_parity
     for frame, columns in (
         (table, pairs.BIAS),
         (pairs.bias_by_opponent(sets), pairs.BY_OPPONENT),
-        (pairs.demographic_parity(sets, PUBLISHED), [*pairs.PARITY, "published"]),
+        (pairs.demographic_parity(sets, PUBLISHED), [*parity([], PUBLISHED).columns]),
         (pairs.judge_ties(sets), pairs.TIES),
         (pairs.exclusions(sets), pairs.EXCLUSIONS),
         (pairs.example(sets), pairs.EXAMPLE),

@@ -14,7 +14,13 @@ from selfpref import tables
 from selfpref.statistics.bias import response_perplexity
 from selfpref.statistics.judged import Judged
 from selfpref.studies.wataoka import perplexity
-from selfpref.studies.wataoka.perplexity import OUTSIDE, bin_edges, pair_differences, parts, turned
+from selfpref.studies.wataoka.perplexity import (
+    OUTSIDE,
+    bin_edges,
+    entering,
+    pair_differences,
+    turned,
+)
 
 
 def read(item, judge, responder, nats, **changed):
@@ -158,15 +164,14 @@ def test_the_bins_of_fig_3_are_those_of_the_readers():
     assert counts.to_dict() == {"all": 900, "own": 600, "other": 300}
     # Perplexity itself is binned where the settings say so.
     raw = Judged("set", data.tables, replace(SETTINGS, scale="perplexity"))
-    (one,), (other,) = (list(parts(each)) for each in (data, raw))
-    assert (one[1]["all"]["x"].abs() < other[1]["all"]["x"].abs()).mean() > 0.9
+    one, other = (entering(each)["x"].abs() for each in (data, raw))
+    assert (one < other).mean() > 0.9
 
 
 def test_slopes_of_judge_and_people_and_of_their_difference():
     data = judged(-0.3)
     table = perplexity.slopes([data]).set_index(["pairs", "who"])
-    ((_, found),) = parts(data)
-    for pairs, part in found.items():
+    for pairs, part in entering(data).groupby("pairs", observed=True):
         x, q = part["x"], part["q"]
         for who in ("judge", "human"):
             wanted = np.polyfit(x, part[f"{who}_wins"], 1)[0]

@@ -29,7 +29,7 @@ from selfpref.statistics.judged import COLUMNS as PAIRS
 from selfpref.statistics.judged import Judged, Settings, by_panel
 from selfpref.studies.livebench import STUDY as LIVEBENCH
 from selfpref.studies.livebench.panel import TABLES, Panel
-from selfpref.studies.livebench.ratings import rated as rated_contests
+from selfpref.studies.livebench.panel import rated as rated_contests
 from selfpref.studies.livebench.scorers import READINGS
 from selfpref.studies.panickssery import STUDY as PANICKSSERY
 from selfpref.studies.panickssery.evaluators import COLUMNS as EVALUATORS

@@ -3,8 +3,9 @@
     read       what comes in: the release (`release`), or LiveBench itself from the Hub (`hub`)
     scorers    what is right: each response by the answer key of its task
     stages     what is run: respond, mark and choose, break ties
-    panel      what counts as a choice, and whom each judge chose; `position`, `excess`, `votes` and
-               `ratings` are computed from it
+    panel      what counts as a choice, whom each judge chose, from which place, and its totals
+    excess     its choices of itself beside the others' and by the answer key
+    votes      majority votes, and how far the judges agree
 
 notebooks/livebench_metrics.ipynb calls them, notebooks/livebench.ipynb draws what they return.
 """

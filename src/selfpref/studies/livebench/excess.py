@@ -36,25 +36,14 @@ import pandas as pd
 
 from selfpref.statistics import third
 from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums
-from selfpref.statistics.shares import share_interval
-from selfpref.studies.livebench.panel import ALL, PLACE, VOTE, Panel, in_order, with_all
-from selfpref.studies.livebench.position import FIRST, position
-from selfpref.studies.livebench.ratings import rated
+from selfpref.studies.livebench import panel as of
+from selfpref.studies.livebench.panel import ALL, PLACE, Panel, in_order, with_all
 from selfpref.studies.livebench.scorers import READINGS
 
-EXCESS = [*PLACE, "judge", "excess", "lo", "hi", "p_holm", "n"]
 ONE, EVERY = "one drawn order", "all orders"
 ORDERS = ["judge", "orders", *bounded("own", "excess", "first"), "n"]
 KINDS = ["harmful", "neutral", "legitimate"]
 KEY = ["category", "scoring", "judge"]
-KIND = ["item_id", "scoring", "judge", "kind"]
-OBJECTIVE = [
-    *(*KEY, "n", "n_self"),
-    *(name for kind in KINDS for name in (*bounded(kind), f"n_{kind}", f"others_{kind}")),
-    *(name for kind in KINDS for name in bounded(f"{kind}_beyond")),
-    *(f"self_{kind}" for kind in KINDS),
-]
-TRUE_SCORES = [*PLACE, "responder", "scoring", "score", "n"]
 # Scores are sums and ratios in floating point.
 ROUNDING = 1e-9
 
@@ -104,15 +93,19 @@ def holm(p: "pd.Series[float]") -> "pd.Series[float]":
 
 
 def excess(panel: Panel) -> pd.DataFrame:
-    """Excess of every judge that responds, by category and task, in the columns `EXCESS`."""
-    boot, found = panel.bootstrap, []
-    for key, part in with_all(pairs(panel), "task").groupby([*PLACE, "judge"]):
-        names = ("excess", *map(str, key))
-        one = boot.mean(part["d"], part["cluster"], *names)
-        sums = cluster_sums(part["d"], part["cluster"])
-        p = sign_flip_p(sums, boot.resamples, boot.rng("p", *names))
-        found.append((*key, one.value, one.lo, one.hi, p, len(part)))
-    table = pd.DataFrame(found, columns=EXCESS)
+    """Excess of every judge that responds: `category, task, judge, excess, lo, hi, p_holm, n`."""
+    rows, by = with_all(pairs(panel), "task"), [*PLACE, "judge"]
+    table, boot = panel.means(rows, by, "d", "excess"), panel.bootstrap
+    p = [
+        sign_flip_p(
+            cluster_sums(part["d"], part["cluster"]),
+            boot.resamples,
+            boot.rng("p", "excess", *map(str, key)),
+        )
+        for key, part in rows.groupby(by)
+    ]
+    table = table.rename(columns={"mean": "excess"})
+    table.insert(6, "p_holm", np.array(p, dtype=float))
     family = table["judge"].mask(table["task"].eq(ALL), ALL)
     return in_order(table.assign(p_holm=table.groupby(family)["p_holm"].transform(holm)))
 
@@ -127,23 +120,45 @@ def by_orders(panel: Panel) -> pd.DataFrame:
     """
     verdicts = panel.tables["verdicts"]
     # The orders of an item are numbered, the drawn one 0.
-    later = verdicts["variant"].eq(VOTE) & verdicts["repeat"].gt(0)
+    later = verdicts["variant"].eq(of.VOTE) & verdicts["repeat"].gt(0)
     if not later.any():
         return pd.DataFrame(columns=ORDERS)
     drawn = dataclasses.replace(panel, tables={**panel.tables, "verdicts": verdicts[~later]})
-    rows = []
+    found = []
     for orders, one in ((ONE, drawn), (EVERY, panel)):
-        places, both = position(one), pairs(one)
-        places = places[places["quantity"].eq(FIRST) & places["category"].eq(ALL)]
-        first = places.set_index("judge")[["share", "lo", "hi"]].set_axis(bounded("first"), axis=1)
-        for judge in one.judges:
-            part = both[both["judge"].eq(judge)]
-            own = share_interval(part["own"], part["cluster"], one.bootstrap.level)
-            beyond = one.bootstrap.mean(part["d"], part["cluster"], "excess", orders, judge)
-            row: dict[str, object] = {"judge": judge, "orders": orders, "n": len(part)}
-            row |= own.columns("own") | beyond.columns("excess")
-            rows.append(row | first.reindex([judge]).iloc[0].to_dict())
-    return pd.DataFrame(rows, columns=ORDERS)
+        both, place = pairs(one), of.position(one)
+        parts = {
+            "own": one.shares(both, ["judge"], "own"),
+            "excess": one.means(both, ["judge"], "d", "excess", orders),
+            "first": place[place["quantity"].eq(of.FIRST) & place["category"].eq(ALL)],
+        }
+        table = parts["own"][["judge", "n"]].assign(orders=orders)
+        for name, part in parts.items():
+            ends = part.rename(columns={"share": "mean"}).set_index("judge")[["mean", "lo", "hi"]]
+            table = table.join(ends.set_axis(bounded(name), axis=1), on="judge")
+        found.append(table[ORDERS])
+    return pd.concat(found, ignore_index=True)
+
+
+def against_all(panel: Panel, calls: pd.DataFrame) -> pd.DataFrame:
+    """How often each judge chooses its own response where no other judge does.
+
+    Args:
+        panel: The study.
+        calls: As `votes.tie_breaks` returns them.
+
+    Returns:
+        `judge, share, lo, hi, n` (questions that it and another judge decided), `alone` (where no
+        other chose its response), and of these `asked` (a tie-breaker was, and chose a response)
+        and `elsewhere` (it chose another one too).
+    """
+    rows = pairs(panel)
+    chosen = rows["item_id"].map(calls.set_index("item_id")["chosen"])
+    rows["alone"] = rows["own"].where(rows["others"].eq(0), 0.0)
+    rows["asked"] = rows["alone"].where(chosen.notna(), 0.0)
+    rows["elsewhere"] = rows["asked"].where(chosen.ne(rows["judge"]), 0.0)
+    counts = rows.groupby("judge")[["alone", "asked", "elsewhere"]].sum().astype(int)
+    return panel.shares(rows, ["judge"], "alone").join(counts, on="judge")
 
 
 def objective_scores(panel: Panel) -> pd.DataFrame:
@@ -153,10 +168,10 @@ def objective_scores(panel: Panel) -> pd.DataFrame:
 
 
 def true_scores(panel: Panel) -> pd.DataFrame:
-    """Mean objective score of each responder by category and task, in both readings."""
+    """Mean objective score by `category, task, responder, scoring` (the reading): `score, n`."""
     rows = with_all(objective_scores(panel).merge(panel.items, on="item_id"), "task")
-    means = rows.groupby([*PLACE, "responder", "scoring"])["score"].agg(["mean", "size"])
-    return means.reset_index().set_axis(TRUE_SCORES, axis=1)
+    means = rows.groupby([*PLACE, "responder", "scoring"])["score"].agg(score="mean", n="size")
+    return means.reset_index()
 
 
 def kinds(panel: Panel) -> pd.DataFrame:
@@ -166,43 +181,36 @@ def kinds(panel: Panel) -> pd.DataFrame:
         `item_id, scoring, judge, kind`: `harmful` (worse), `neutral` (as good, within the margin)
         or `legitimate` (better than all), should the judge of this name choose itself.
     """
-    known, found = objective_scores(panel), []
-    width = panel.margin + ROUNDING
-    for scoring, part in known.groupby("scoring"):
-        wide = part.pivot(index="item_id", columns="responder", values="score").dropna()
-        for judge in wide:
-            gap = wide[judge] - wide.drop(columns=judge).max(axis=1)
-            which = np.select([gap < -width, gap > width], [KINDS[0], KINDS[2]], KINDS[1])
-            rows = pd.DataFrame({"item_id": wide.index, "kind": which})
-            found.append(rows.assign(scoring=scoring, judge=judge))
-    return pd.concat([pd.DataFrame(columns=KIND), *found])
+    known, width = objective_scores(panel), panel.margin + ROUNDING
+    wide = known.pivot(index=["item_id", "scoring"], columns="responder", values="score").dropna()
+    best = {judge: wide.drop(columns=judge).max(axis=1) for judge in wide}
+    gap = wide - pd.DataFrame(best, wide.index, wide.columns)
+    rows = gap.stack().rename("gap").rename_axis(["item_id", "scoring", "judge"]).reset_index()
+    which = np.select([rows["gap"] < -width, rows["gap"] > width], [KINDS[0], KINDS[2]], KINDS[1])
+    return rows.drop(columns="gap").assign(kind=which)
 
 
 def objective(panel: Panel) -> pd.DataFrame:
     """Every judge by category and pooled (`all`), in both readings of the responses.
 
     Returns:
-        The columns `OBJECTIVE`: for each kind its rate with interval, `n_<kind>` and
-        the mean rate of the other judges `others_<kind>`, their difference `<kind>_beyond` with
-        its interval, and of the judge's choices of itself the share of each kind, `self_<kind>`.
+        `category, scoring, judge, n, n_self`; for each kind its rate with interval, `n_<kind>`, the
+        mean rate of the other judges `others_<kind>` and their difference `<kind>_beyond` with its
+        interval; and of the judge's choices of itself the share of each kind, `self_<kind>`.
     """
     both = pairs(panel).merge(kinds(panel), on=["item_id", "judge"])
     rows = with_all(both, "category").reset_index(drop=True)
-    found = rows.groupby(KEY).agg(n=("own", "size"), n_self=("own", "sum")).astype(int)
+    found = rows.groupby(KEY)["own"].agg(n="size", n_self="sum").astype(int)
+    rates, beyond, of_self = [], [], []
     for kind in KINDS:
-        mine = rows.assign(**rows[["own", "others"]].where(rows["kind"].eq(kind)))
-        shares, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
-        names = zip(("share", "lo", "hi", "n"), (*bounded(kind), f"n_{kind}"), strict=True)
-        found = found.join(shares.rename(columns=dict(names)))
-        found[f"others_{kind}"] = by["others"].mean()
-        found[f"self_{kind}"] = by["own"].sum() / found["n_self"]
-        beyond = {
-            key: panel.bootstrap.mean(part["d"], part["cluster"], "beyond", kind, *map(str, key))
-            for key, part in mine.assign(d=mine["d"].where(mine["kind"].eq(kind))).groupby(KEY)
-        }
-        told = [beyond[key].columns(f"{kind}_beyond") for key in found.index]
-        found = found.join(pd.DataFrame(told, found.index, bounded(f"{kind}_beyond")))
-    return found.reset_index()[OBJECTIVE]
+        mine = rows.assign(**rows[["own", "others", "d"]].where(rows["kind"].eq(kind)))
+        rate, by = panel.shares(mine, KEY, "own").set_index(KEY), mine.groupby(KEY)
+        over = panel.means(mine, KEY, "d", "beyond", kind).set_index(KEY).drop(columns="n")
+        rates += [rate.set_axis([*bounded(kind), f"n_{kind}"], axis=1)]
+        rates += [by["others"].mean().rename(f"others_{kind}")]
+        beyond += [over.set_axis(bounded(f"{kind}_beyond"), axis=1)]
+        of_self += [(by["own"].sum() / found["n_self"]).rename(f"self_{kind}")]
+    return found.join([*rates, *beyond, *of_self]).reset_index()
 
 
 def third_judge(panel: Panel) -> pd.DataFrame:
@@ -213,7 +221,7 @@ def third_judge(panel: Panel) -> pd.DataFrame:
         (`selfpref.statistics.third`), in points of the rubric.
     """
     found = [pd.DataFrame(columns=["category", "scoring", *third.THIRD])]
-    marks = with_all(rated(panel), "category")
+    marks = with_all(of.rated(panel), "category")
     for scoring, key in objective_scores(panel).groupby("scoring"):
         keyed = marks[marks["item_id"].isin(key["item_id"])]
         for category, rows in keyed.groupby("category"):

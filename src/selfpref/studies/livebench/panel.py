@@ -11,6 +11,15 @@ A tie is a verdict, so shares may sum to less than one; a verdict that failed is
 a whole is the task `all`, all categories together are the category `all`. Intervals of shares are
 Wilson's, with the effective number of rows (`selfpref.statistics.shares`); items are clustered by
 their question.
+
+How a choice depends on the order in which the candidates were read (`position`):
+
+- *first position*: share of choices for the candidate read first; by chance 1 / candidates.
+- *earliest of m copies*: where m candidates say word for word the same (blanks aside) and the judge
+  chose one of them, the share that chose the one read first; by chance 1 / m. Nothing but the
+  position tells the copies apart.
+- *changed with the order*: of items that a judge read in several orders, the share on which its
+  choice did not survive them.
 """
 
 import json
@@ -21,17 +30,19 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from selfpref.prompts.rubric import TOP
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.shares import group_shares
 from selfpref.tables.schemas import TIE
 
-STUDY = "livebench"
 TABLES = ("items", "responses", "truths", "verdicts", "ratings", "audit")
 # The variants of a verdict: a judge's vote, and the tie-breaker's call in two readings.
 VOTE, BREAK, RELEASED = "plain", "tie-break", "tie-break-released"
 ALL = "all"
 PLACE = ["category", "task"]
 CHOICES = ["item_id", *PLACE, "cluster", "judge", "candidates", "choice", "outcome", "orders"]
+FIRST, CHANGED = "first position", "changed with the order"
+POSITION = ["category", "judge", "quantity", "share", "lo", "hi", "n", "items", "chance"]
 CHECKS = [
     *("item", *PLACE, "judge", "responder", "published", "recomputed", "difference"),
     *("source", "place", "how_read"),
@@ -51,11 +62,9 @@ def settled(votes: pd.DataFrame) -> pd.DataFrame:
     """
     if votes.empty:
         return pd.DataFrame(columns=CHOICES)
-    ok = votes["status"].eq("ok")
+    ok, order = votes["status"].eq("ok"), votes["candidates"].map(tuple)
     read = votes.assign(
-        choice=votes["choice"].where(ok),
-        failed=votes["status"].mask(ok),
-        order=votes["candidates"].map(tuple),
+        choice=votes["choice"].where(ok), failed=votes["status"].mask(ok), order=order
     )
     rows = read.groupby(["item_id", *PLACE, "cluster", "judge"]).agg(
         candidates=("order", lambda orders: sorted(set().union(*orders))),
@@ -97,14 +106,9 @@ class Panel:
         return chosen.merge(self.items, on="item_id")
 
     @cached_property
-    def votes(self) -> pd.DataFrame:
-        """Those of the judges."""
-        return self.verdicts[self.verdicts["variant"].eq(VOTE)]
-
-    @cached_property
     def choices(self) -> pd.DataFrame:
         """One row an item and judge, as `settled` returns them."""
-        return settled(self.votes)
+        return settled(self.verdicts[self.verdicts["variant"].eq(VOTE)])
 
     @cached_property
     def ballots(self) -> pd.DataFrame:
@@ -124,11 +128,20 @@ class Panel:
     @cached_property
     def bootstrap(self) -> ClusterBootstrap:
         """Intervals, with the study's streams."""
-        return self.intervals.within(STUDY)
+        return self.intervals.within("livebench")
 
     def shares(self, rows: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
         """`group_shares` at the level of the study's intervals."""
         return group_shares(rows, by, value, self.bootstrap.level)
+
+    def means(self, rows: pd.DataFrame, by: list[str], value: str, *names: str) -> pd.DataFrame:
+        """The mean of a column in each group: `by, mean, lo, hi, n`; streams `names`, then key."""
+        found = []
+        for key, part in rows.groupby(by):
+            words = (*names, *map(str, key))
+            one = self.bootstrap.mean(part[value], part["cluster"], *words)
+            found.append((*key, one.value, one.lo, one.hi, part[value].count()))
+        return pd.DataFrame(found, columns=[*by, "mean", "lo", "hi", "n"])
 
 
 def of_items(items: pd.DataFrame) -> pd.DataFrame:
@@ -156,11 +169,11 @@ def counted(panel: Panel) -> pd.DataFrame:
 
     `keyed` are items with objective scores, `failed` ratings without a total.
     """
-    ratings = panel.tables["ratings"]
-    failed = ratings[ratings["status"].ne("ok")].groupby("item_id").size()
+    ratings, items = panel.tables["ratings"], panel.items["item_id"]
+    failed = ratings.loc[ratings["status"].ne("ok"), "item_id"].value_counts()
     rows = panel.items.assign(
-        keyed=panel.items["item_id"].isin(panel.tables["truths"]["item_id"]),
-        failed=panel.items["item_id"].map(failed).fillna(0).astype(int),
+        keyed=items.isin(panel.tables["truths"]["item_id"]),
+        failed=items.map(failed).fillna(0).astype(int),
     )
     columns = {"items": ("item_id", "size"), "clusters": ("cluster", "nunique")}
     columns |= {name: (name, "sum") for name in ("keyed", "failed")}
@@ -169,11 +182,10 @@ def counted(panel: Panel) -> pd.DataFrame:
 
 def models(panel: Panel) -> pd.DataFrame:
     """Which model answered under each name: `category, responder, model`, where it is told."""
-    items = panel.tables["items"]
     named = {
-        (category, responder, model)
-        for category, metadata in zip(items["category"], items["metadata"], strict=True)
-        for responder, model in json.loads(metadata).get("models", {}).items()
+        (category, *pair)
+        for category, metadata in panel.tables["items"][["category", "metadata"]].to_numpy()
+        for pair in json.loads(metadata).get("models", {}).items()
     }
     return pd.DataFrame(sorted(named), columns=["category", "responder", "model"])
 
@@ -194,6 +206,77 @@ def outcomes(panel: Panel) -> pd.DataFrame:
     return in_order(with_all(panel.choices, "task").groupby(by).size().reset_index(name="n"))
 
 
+def _readings(panel: Panel) -> pd.DataFrame:
+    """One row a verdict in a known order and candidate (`responder`).
+
+    Returns:
+        `copies` (candidates that say the same, itself among them), `picked`, and whether it stood
+        `first`, and was the `earliest` of its copies (0 or 1); the `chance` of each.
+    """
+    votes = panel.verdicts.query("variant == @VOTE and order_known and status == 'ok'")
+    rows = votes.reset_index(drop=True).rename_axis("verdict").explode("candidates").reset_index()
+    rows = rows.rename(columns={"candidates": "responder"})
+    texts = panel.tables["responses"].query("step == 0 and sample == 0")
+    rows = rows.merge(texts[["item_id", "responder", "text"]], "left", ["item_id", "responder"])
+    # What is not known is nobody's copy.
+    said = rows["text"].str.split().str.join(" ").fillna("\0" + rows["responder"].astype("str"))
+    by_verdict = rows.groupby("verdict")
+    place = by_verdict.cumcount()
+    same = place.groupby([rows["verdict"], said])
+    return rows.assign(
+        copies=same.transform("size"),
+        picked=rows["choice"].eq(rows["responder"]),
+        first=place.eq(0).astype(float),
+        earliest=place.eq(same.transform("min")).astype(float),
+        chance=1 / by_verdict["responder"].transform("size"),
+    )
+
+
+def position(panel: Panel) -> pd.DataFrame:
+    """Every quantity by category and judge, and over all categories, in the columns `POSITION`.
+
+    `n` counts verdicts, `items` the items that they are about (for copies: all with so many).
+    """
+    read, choices = _readings(panel), panel.choices
+    several = choices[choices["orders"].gt(1) & choices["choice"].notna()]
+    moved = several.assign(quantity=CHANGED, hit=several["outcome"].eq("unstable").astype(float))
+    chosen = read[read["picked"]].assign(quantity=FIRST, hit=lambda rows: rows["first"], copies=1)
+    copies = read[read["copies"].gt(1)]
+    copies = copies.assign(
+        quantity="earliest of " + copies["copies"].astype(str) + " copies",
+        hit=copies["earliest"].where(copies["picked"]),
+        chance=1 / copies["copies"],
+    )
+    by, found = ["category", "judge", "copies", "quantity"], []
+    for scope in ({}, {"category": ALL}):
+        rows = pd.concat([chosen, copies]).assign(**scope)
+        groups = rows.groupby(by).agg(items=("item_id", "nunique"), chance=("chance", "mean"))
+        shares = panel.shares(rows, by, "hit").assign(**groups.reset_index()[["items", "chance"]])
+        changed = panel.shares(moved.assign(**scope), ["category", "judge", "quantity"], "hit")
+        found += [shares[shares["n"].gt(0)], changed.assign(items=changed["n"], chance=0.0)]
+    return pd.concat(found, ignore_index=True)[POSITION]
+
+
+def rated(panel: Panel) -> pd.DataFrame:
+    """The mean total over repeats of each response: `item_id, responder, judge, score`, ..."""
+    ratings = panel.tables["ratings"]
+    rows = ratings[ratings["task"].eq("rubric") & ratings["status"].eq("ok")]
+    key = ["item_id", "responder", "judge"]
+    return rows.groupby(key, as_index=False)["score"].mean().merge(panel.items, on="item_id")
+
+
+def scores(panel: Panel) -> pd.DataFrame:
+    """Mean rubric total of each judge for each responder.
+
+    Returns:
+        `category, judge, responder, mean, lo, hi, n`, and `saturated`, the share of totals at the
+        top of the rubric.
+    """
+    rows, by = rated(panel), ["category", "judge", "responder"]
+    top = rows.assign(saturated=rows["score"].ge(TOP).astype(float)).groupby(by)["saturated"]
+    return panel.means(rows, by, "score", "score").join(top.mean(), on=by)
+
+
 def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The percentages that the release prints beside the recomputed ones.
 
@@ -208,10 +291,10 @@ def checks(shares: pd.DataFrame, votes: pd.DataFrame, published: pd.DataFrame) -
         The columns `CHECKS`, a row a percentage whose judge and responder are in the data;
         `difference` is in points, and a printed percentage is rounded to a tenth.
     """
-    key = [*PLACE, "judge", "responder"]
+    key = ["item", *PLACE, "judge", "responder"]
     released = votes[votes["rule"].eq("released")].assign(task=ALL, judge="", item="vote")
-    found = pd.concat([shares.assign(item="share"), released])[["item", *key, "share"]]
-    table = published.fillna({"judge": ""}).merge(found, on=["item", *key])
+    found = pd.concat([shares.assign(item="share"), released])[[*key, "share"]]
+    table = published.fillna({"judge": ""}).merge(found, on=key)
     table = table.rename(columns={"value": "published"})
     table["recomputed"] = 100 * table["share"]
     table["difference"] = table["recomputed"] - table["published"]

@@ -14,8 +14,8 @@ seeded one 0. A tie is an answer of its own where the prompts offer one; a reply
 is missing and counted, never a tie and never a low score.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -30,15 +30,16 @@ from selfpref.ask.responding import tallied
 from selfpref.models import Generate, Text
 from selfpref.models import open as models
 from selfpref.models.calls import Model
-from selfpref.params import Contest, Params, Verdicts
+from selfpref.params import Contest, Params
+from selfpref.params.uses import TieBreaker
 from selfpref.prompts.choices import CHOICE_PROMPTS, ChoicePrompts
 from selfpref.seeds import seed_of
-from selfpref.studies.livebench import STUDY, lab
+from selfpref.studies.livebench import STUDY, lab, scorers
 from selfpref.studies.livebench.panel import BREAK, VOTE, of_items, settled
-from selfpref.studies.livebench.scorers import score
-from selfpref.studies.livebench.votes import MAJORITY, outcomes
+from selfpref.studies.livebench.votes import MAJORITY, NOBODY, by_category, ended
 
 Orders = Literal["seeded", "cyclic"]
+Made = dict[str, pd.DataFrame]
 
 
 def presented(
@@ -62,112 +63,107 @@ def presented(
     return [tuple(drawn[turn:] + drawn[:turn]) for turn in range(turns)]
 
 
+@dataclass(frozen=True)
+class Judge:
+    """A model that chooses and marks: its name in the tables, how it judges, and the run's seed."""
+
+    name: str
+    model: Model
+    use: TieBreaker
+    seed: int
+
+    @property
+    def prompts(self) -> ChoicePrompts:
+        """The prompts in the wording that it is asked in."""
+        return CHOICE_PROMPTS[self.use.prompts]
+
+
 def prefer(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    judge: str,
-    model: Model,
-    prompts: ChoicePrompts,
-    use: Verdicts,
-    *,
-    orders: Orders,
-    seed: int,
-    variant: str = VOTE,
+    items: pd.DataFrame, responses: pd.DataFrame, judge: Judge, orders: Orders, variant: str = VOTE
 ) -> pd.DataFrame:
     """Which response to each item is best, in one or in all cyclic orders.
 
     Args:
         items: The items table.
         responses: Two or more responses to each of these items.
-        judge: Whose verdicts these are.
-        model: The judge's model.
-        prompts: The prompts.
-        use: How it comes to a verdict.
+        judge: Who judges.
         orders: See `presented`.
-        seed: Of the orders, and of verdicts in words.
         variant: A vote, or a tie-breaker's call.
 
     Returns:
         The verdicts table.
     """
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
-    writers = responses.groupby("item_id")["responder"].unique()
-    asked = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
+    writers, asked = responses.groupby("item_id")["responder"].unique(), _asked(items)
+    prompts, names_of = judge.prompts, partial(presented, orders=orders, seed=judge.seed)
     rows = [
-        {"study": study, "item_id": item, "repeat": turn, "candidates": names}
-        for study, item in items[["study", "item_id"]].itertuples(index=False)
-        for turn, names in enumerate(presented(item, judge, writers[item], orders, seed))
+        {"study": STUDY.name, "item_id": item, "repeat": turn, "candidates": names}
+        for item in asked
+        for turn, names in enumerate(names_of(item, judge.name, writers[item]))
     ]
 
     def questions(some: pd.DataFrame) -> Iterator[Question]:
         for item, names in some[["item_id", "candidates"]].itertuples(index=False):
             # The labels differ with the number of responses.
-            judging = Judging(use, (*prompts.letters[: len(names)], *prompts.tie), prompts.marker)
+            labels = (*prompts.letters[: len(names)], *prompts.tie)
+            judging = Judging(judge.use, labels, prompts.marker)
             prompt = prompts.prefer(asked[item], [texts[item, name] for name in names])
-            yield judging.verdict(prompt, names, seed, judge, item, *names)
+            yield judging.verdict(prompt, names, judge.seed, judge.name, item, *names)
 
-    return ask(model, pd.DataFrame(rows), "verdicts", questions, judge=judge, variant=variant)
+    told = {"judge": judge.name, "variant": variant}
+    return ask(judge.model, pd.DataFrame(rows), "verdicts", questions, **told)
+
+
+def _asked(items: pd.DataFrame) -> dict[str, str]:
+    """The question of each item; the study has one turn."""
+    return {item: turns[0]["content"] for item, turns in items[["item_id", "messages"]].to_numpy()}
 
 
 def mark(
-    items: pd.DataFrame,
-    responses: pd.DataFrame,
-    judge: str,
-    model: Model,
-    prompts: ChoicePrompts,
-    *,
-    tries: int,
-    temperature: float,
-    seed: int,
+    items: pd.DataFrame, responses: pd.DataFrame, judge: Judge, tries: int = 1
 ) -> pd.DataFrame:
     """Mark every response by the rubric.
 
-    A reply that cannot be read is asked again with another seed, `tries` times at most.
+    A reply that cannot be read is asked again with another seed, `tries` times at most. At a
+    temperature of 0 a second try is the first again.
 
     Args:
         items: The items table.
         responses: The responses to these items.
-        judge: Whose marks these are.
-        model: The judge's model.
-        prompts: The prompts.
+        judge: Who marks.
         tries: At least 1.
-        temperature: 0 is greedy; a second try of a greedy model is the first again.
-        seed: Of the samples.
 
     Returns:
         The ratings table: `score` the total, `marks` the eleven marks where all can be read,
         `reply` the judge's words.
     """
-    asked = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
+    asked, prompts = _asked(items), judge.prompts
+    limits = prompts.mark_tokens, judge.use.temperature
+
+    def read(answer: Text) -> Columns:
+        cut = answer.status == "truncated"
+        total, marks = (None, None) if cut else prompts.marks(answer.text)
+        status = "ok" if total is not None else "truncated" if cut else "unparsable"
+        marks = None if total is None else marks
+        return {"score": total, "marks": marks, "reply": answer.text, "status": status}
 
     def questions(attempt: int, some: pd.DataFrame) -> Iterator[Question]:
         for item, responder, text in some[["item_id", "responder", "text"]].itertuples(index=False):
-            draw = seed_of(seed, judge, item, responder, attempt)
-            prompt = prompts.rubric(asked[item], text)
-            call = Generate(prompt, prompts.mark_tokens, temperature, draw)
-            yield Question([call], partial(_marked, prompts))
+            draw = seed_of(judge.seed, judge.name, item, responder, attempt)
+            call = Generate(prompts.rubric(asked[item], text), *limits, draw)
+            yield Question([call], read)
 
-    made, left = [], responses
+    made, left, told = [], responses, {"judge": judge.name, "task": "rubric"}
     for attempt in range(tries):
-        read = ask(model, left, "ratings", partial(questions, attempt), judge=judge, task="rubric")
-        again = read["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
-        made.append(read[~again])
+        found = ask(judge.model, left, "ratings", partial(questions, attempt), **told)
+        again = found["status"].eq("unparsable").to_numpy() & (attempt < tries - 1)
+        made.append(found[~again])
         left = left[again]
     return tables.together("ratings", made)
 
 
-def _marked(prompts: ChoicePrompts, answer: Text) -> Columns:
-    total, marks = prompts.marks(answer.text) if answer.status != "truncated" else (None, None)
-    if total is None:
-        status = "truncated" if answer.status == "truncated" else "unparsable"
-        return {"score": None, "marks": None, "reply": answer.text, "status": status}
-    found = None if marks is None else [float(value) for value in marks]
-    return {"score": float(total), "marks": found, "reply": answer.text, "status": "ok"}
-
-
-def _items(params: Params, dataset: str, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
-    """The items of a data set in the categories that are wanted, each from its start to its end."""
-    items = tables.read(params.profile, "items", STUDY.name, [dataset])
+def _items(params: Params, items: pd.DataFrame, wanted: Callable[[Contest], bool]) -> pd.DataFrame:
+    """The items in the categories that are wanted, each from its start to its end."""
     parts = [
         items[items["category"].eq(category)].iloc[entry.start : entry.end]
         for category, entry in params.livebench.categories.items()
@@ -176,9 +172,26 @@ def _items(params: Params, dataset: str, wanted: Callable[[Contest], bool]) -> p
     return pd.concat([items.iloc[:0], *parts]).sort_index()
 
 
-def respond(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def _each(
+    params: Params, model: str, task: str, open_model: models.OpenModel
+) -> Iterator[tuple[str, pd.DataFrame, Model]]:
+    """Each data set, its items, and the model opened for it."""
+    for dataset in STUDY.parts(params.profile, "items"):
+        items = tables.read(params.profile, "items", STUDY.name, [dataset])
+        with open_model(params, model, dataset, f"{task} {model} {dataset}") as asked:
+            yield dataset, items, asked
+
+
+def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """The responses to these items by the responders of their categories."""
+    told = params.livebench.categories.items()
+    pairs = [(category, name) for category, entry in told for name in entry.responders]
+    theirs = pd.DataFrame(pairs, columns=["category", "responder"])
+    found = responses.merge(items[["item_id", "category"]], on="item_id").merge(theirs)
+    return found.drop(columns="category")
+
+
+def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
     """One model's responses to the items of its categories, scored by their answer keys.
 
     Args:
@@ -190,27 +203,17 @@ def respond(
         responses, truths, and `dropped`: by data set how many responses were cut off at the limit,
         and how many items have none, by reason.
     """
-    use = params.livebench.respond[model]
-    made, counts = [], {}
-    for dataset in STUDY.parts(params.profile, "items"):
-        items = _items(params, dataset, lambda entry: entry.respond and model in entry.responders)
-        with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            found, counts[dataset] = answered(
-                items,
-                models.responder(params, model),
-                asked,
-                CHOICE_PROMPTS[use.prompts].respond,
-                use,
-                seed=params.seed,
-            )
+    use, own = params.livebench.respond[model], models.responder(params, model)
+    prompt, made, counts = CHOICE_PROMPTS[use.prompts].respond, [], {}
+    for dataset, items, asked in _each(params, model, "respond", open_model):
+        mine = _items(params, items, lambda entry: entry.respond and model in entry.responders)
+        found, counts[dataset] = answered(mine, own, asked, prompt, use, seed=params.seed)
         made.append(found)
     responses = tables.together("responses", made)
     return {"responses": responses, "truths": keyed(params, responses), "dropped": tallied(counts)}
 
 
-def judge(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def judge(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
     """One judge's ratings and verdicts, in the categories that it judges.
 
     Args:
@@ -219,32 +222,18 @@ def judge(
         open_model: Opens the model for a data set.
     """
     use, own = params.livebench.judge[model], models.responder(params, model)
-    prompts, every = CHOICE_PROMPTS[use.prompts], STUDY.read(params.profile, "responses")
-    marked = partial(mark, tries=use.tries, temperature=use.temperature, seed=params.seed)
-    chosen = partial(prefer, use=use, orders=use.orders, seed=params.seed)
-    ratings, verdicts = [], []
-    for dataset in STUDY.parts(params.profile, "items"):
-        with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
-            items = _items(params, dataset, lambda entry: entry.score and model in entry.judges)
-            ratings.append(marked(items, _of(every, items, params), own, asked, prompts))
-            items = _items(params, dataset, lambda entry: entry.prefer and model in entry.judges)
-            verdicts.append(chosen(items, _of(every, items, params), own, asked, prompts))
+    every, ratings, verdicts = STUDY.read(params.profile, "responses"), [], []
+    for _, items, asked in _each(params, model, "judge", open_model):
+        one = Judge(own, asked, use, params.seed)
+        some = _items(params, items, lambda entry: entry.score and model in entry.judges)
+        ratings.append(mark(some, _of(every, some, params), one, use.tries))
+        some = _items(params, items, lambda entry: entry.prefer and model in entry.judges)
+        verdicts.append(prefer(some, _of(every, some, params), one, use.orders))
     made = {"ratings": ratings, "verdicts": verdicts}
     return {name: tables.together(name, parts) for name, parts in made.items()}
 
 
-def _of(responses: pd.DataFrame, items: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """The responses to these items by the responders of their categories."""
-    found = responses.merge(items[["item_id", "category"]], on="item_id")
-    theirs = {name: entry.responders for name, entry in params.livebench.categories.items()}
-    pairs = zip(found["responder"], found.pop("category"), strict=True)
-    among = np.array([responder in theirs[name] for responder, name in pairs], dtype=bool)
-    return found[among].reset_index(drop=True)
-
-
-def tie_break(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def tie_break(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
     """A tie-breaker's call on every item of its categories whose judges reach no majority.
 
     Args:
@@ -257,29 +246,24 @@ def tie_break(
         votes ended before it was asked.
     """
     use, own = params.livebench.tie_break[model], models.responder(params, model)
-    prompts, every = CHOICE_PROMPTS[use.prompts], STUDY.read(params.profile, "responses")
-    chosen = partial(prefer, use=use, orders="seeded", seed=params.seed, variant=BREAK)
-    how, made, ends = _outcomes(params), [], []
-    for dataset in STUDY.parts(params.profile, "items"):
-        items = _items(params, dataset, lambda entry: entry.tie_breaker == model)
-        items = items.assign(outcome=items["item_id"].map(how))
-        ends.append(items[["category", "outcome"]])
-        left = items[items["outcome"].notna() & items["outcome"].ne(MAJORITY)]
-        with open_model(params, model, dataset, f"tie-break {model} {dataset}") as asked:
-            made.append(chosen(left, _of(every, left, params), own, asked, prompts))
+    every = STUDY.read(params.profile, "responses")
+    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
+    parts = STUDY.parts(params.profile, "verdicts")
+    votes = tables.read(params.profile, "verdicts", STUDY.name, parts).drop(columns="task")
+    votes = votes[votes["judge"].isin(judges) & votes["variant"].eq(VOTE)]
+    choices = settled(votes.merge(of_items(STUDY.read(params.profile, "items")), on="item_id"))
+    outcomes = [ended(cast, NOBODY)["outcome"] for _, cast in by_category(choices)]
+    how, made, ends = pd.concat([NOBODY, *outcomes]), [], []
+    for _, items, asked in _each(params, model, "tie-break", open_model):
+        mine = _items(params, items, lambda entry: entry.tie_breaker == model)
+        mine = mine.assign(outcome=mine["item_id"].map(how))
+        ends.append(mine[["category", "outcome"]])
+        left = mine[mine["outcome"].notna() & mine["outcome"].ne(MAJORITY)]
+        one = Judge(own, asked, use, params.seed)
+        made.append(prefer(left, _of(every, left, params), one, "seeded", BREAK))
     found = pd.concat(ends)
     dropped = pd.crosstab(found["category"], found["outcome"])
     return {"tie-breaks": tables.together("verdicts", made), "dropped": dropped}
-
-
-def _outcomes(params: Params) -> "pd.Series[str]":
-    """By item how the vote of its judges ended."""
-    judges = {name for entry in params.livebench.categories.values() for name in entry.judges}
-    parts = STUDY.parts(params.profile, "verdicts")
-    votes = tables.read(params.profile, "verdicts", STUDY.name, parts)
-    places = of_items(STUDY.read(params.profile, "items"))
-    cast = votes[votes["judge"].isin(judges) & votes["variant"].eq(VOTE)]
-    return outcomes(settled(cast.drop(columns="task").merge(places, on="item_id")))
 
 
 def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
@@ -294,19 +278,16 @@ def keyed(params: Params, responses: pd.DataFrame) -> pd.DataFrame:
         total that the eleven marks have by rule.
     """
     items = STUDY.read(params.profile, "items")
-    known, items = lab.drawn(items), items.set_index("item_id")
-    columns = ["study", "item_id", "responder", "text"]
-    rows = []
-    for study, item_id, responder, text in responses[columns].itertuples(index=False):
-        if item_id in known:
-            scores = lab.truths(known[item_id], text)
-        else:
-            item = items.loc[item_id]
-            task = json.loads(item["metadata"])["task"]
-            scores = score(task, item["messages"][0]["content"], item["reference"], text)
-        found = {"study": study, "item_id": item_id, "responder": responder}
-        rows += [found | {"metric": name, "score": value} for name, value in scores.items()]
-    return tables.fill(rows, "truths")
+    drawn = responses["item_id"].isin(known := lab.drawn(items))
+    rows = [
+        {"item_id": item, "responder": responder, "metric": metric, "score": score}
+        for item, responder, text in responses.loc[
+            drawn, ["item_id", "responder", "text"]
+        ].to_numpy()
+        for metric, score in lab.truths(known[item], text).items()
+    ]
+    found = [tables.fill(rows, "truths", study=STUDY.name), scorers.keyed(items, responses[~drawn])]
+    return tables.together("truths", found)
 
 
 STAGES = {"respond": respond, "judge": judge, "tie_break": tie_break}

@@ -32,11 +32,9 @@ from selfpref.tables.schemas import TIE
 # By rule, whose calls end what has no majority.
 CALLS = {"released": RELEASED, "corrected": BREAK}
 ALONE, WITHOUT = "two-of-three", "leave-self-out"
-RULES = [*CALLS, ALONE, WITHOUT]
 VOTES = ["category", "rule", "responder", "share", "n", "undecided", "lo", "hi"]
 ENDS = ["category", "rule", "outcome", "n"]
 AGREEMENT = [*PLACE, "judges", *bounded("kappa", "unanimous"), "n", "n_dropped"]
-AGAINST = ["judge", "share", "lo", "hi", "n", "alone", "asked", "elsewhere"]
 # How a vote ended.
 MAJORITY, BROKEN = "majority", "tie-break"
 NO_MAJORITY, NO_DECISION = "no majority", "tie-breaker failed"
@@ -54,27 +52,30 @@ def ended(votes: pd.DataFrame, calls: "pd.Series[str]") -> pd.DataFrame:
     Returns:
         By item `winner` (missing: undecided) and `outcome`.
     """
-    names = sorted({*votes.stack().dropna()} - {TIE})
-    counts = pd.DataFrame({name: votes.eq(name).sum(axis=1) for name in names}, votes.index)
-    most = counts.max(axis=1).gt(votes.shape[1] / 2)
+    alike = votes.apply(lambda choice: votes.eq(choice, axis="index").sum(axis=1))
+    most = votes.where(votes.ne(TIE) & alike.gt(votes.shape[1] / 2))
+    winner = most.stack().groupby(level=0).first().reindex(votes.index)
     chosen = calls.where(calls.ne(TIE)).reindex(votes.index)
-    how = [most, ~votes.index.isin(calls.index), chosen.isna()]
+    how = [winner.notna(), ~votes.index.isin(calls.index), chosen.isna()]
     outcome = np.select(how, [MAJORITY, NO_MAJORITY, NO_DECISION], BROKEN)
-    winner = counts.idxmax(axis=1).where(most, chosen) if names else chosen
-    return pd.DataFrame({"winner": winner, "outcome": outcome})
+    return pd.DataFrame({"winner": winner.fillna(chosen), "outcome": outcome})
 
 
-def outcomes(choices: pd.DataFrame) -> "pd.Series[str]":
-    """By item how the vote of its category's judges ends before a tie-breaker is asked.
+def by_category(choices: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
+    """The items of each category with candidates (`category, cluster`), and their votes.
 
     Args:
         choices: As `panel.settled` returns them.
     """
-    found = [pd.Series(dtype="str")]
     for _, part in choices.groupby("category"):
-        votes = part.pivot(index="item_id", columns="judge", values="choice")
-        found.append(ended(votes, NOBODY)["outcome"])
-    return pd.concat(found)
+        items = part.drop_duplicates("item_id").set_index("item_id")
+        yield items, part.pivot(index="item_id", columns="judge", values="choice")
+
+
+def _calls(panel: Panel) -> pd.DataFrame:
+    """The tie-breaker's verdicts in both readings, `choice` missing where one failed."""
+    rows = panel.verdicts[panel.verdicts["variant"].isin([*CALLS.values()])]
+    return rows.assign(choice=rows["choice"].where(rows["status"].eq("ok")))
 
 
 def _cast(panel: Panel) -> Iterator[pd.DataFrame]:
@@ -83,24 +84,17 @@ def _cast(panel: Panel) -> Iterator[pd.DataFrame]:
     Yields:
         Rows `item_id, category, cluster, rule, responder, winner, outcome`.
     """
-    calls = {}
-    for rule, variant in CALLS.items():
-        rows = panel.verdicts[panel.verdicts["variant"].eq(variant)].drop_duplicates("item_id")
-        rows = rows.assign(choice=rows["choice"].where(rows["status"].eq("ok")))
-        calls[rule] = rows.set_index("item_id")["choice"]
-    calls[ALONE] = NOBODY
-    for _, part in panel.choices.groupby("category"):
-        votes = part.pivot(index="item_id", columns="judge", values="choice")
-        of = part.drop_duplicates("item_id").set_index("item_id")[["category", "cluster"]]
-        names = sorted({name for candidates in part["candidates"] for name in candidates})
-        for rule, called in calls.items():
-            # Only a release has a reading of its own.
-            if rule != "released" or len(called):
-                end = of.join(ended(votes, called)).assign(rule=rule).reset_index()
-                yield from (end.assign(responder=name) for name in names)
-        for name in names:
-            end = of.join(ended(votes.drop(columns=name, errors="ignore"), NOBODY)).reset_index()
-            yield end.assign(rule=WITHOUT, responder=name)
+    every = _calls(panel).drop_duplicates(["item_id", "variant"]).set_index("item_id")
+    calls = {rule: every["choice"][every["variant"].eq(of)] for rule, of in CALLS.items()}
+    # Only a release has a reading of its own.
+    rules = {rule: call for rule, call in calls.items() if rule != "released" or len(call)}
+    for items, votes in by_category(panel.choices):
+        for name in sorted({name for some in items["candidates"] for name in some}):
+            polls = {rule: (votes, call) for rule, call in (rules | {ALONE: NOBODY}).items()}
+            polls[WITHOUT] = votes.drop(columns=name, errors="ignore"), NOBODY
+            for rule, poll in polls.items():
+                end = items[["category", "cluster"]].join(ended(*poll))
+                yield end.assign(rule=rule, responder=name).reset_index()
 
 
 def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -114,7 +108,7 @@ def majority_votes(panel: Panel) -> tuple[pd.DataFrame, pd.DataFrame]:
     if panel.choices.empty:
         return pd.DataFrame(columns=VOTES), pd.DataFrame(columns=ENDS)
     cast = pd.concat(_cast(panel), ignore_index=True)
-    cast["rule"] = pd.Categorical(cast["rule"], RULES)
+    cast["rule"] = pd.Categorical(cast["rule"], [*CALLS, ALONE, WITHOUT])
     cast["won"] = cast["winner"].eq(cast["responder"]).astype(float)
     cast["open"] = cast["winner"].isna()
     table = panel.shares(cast, VOTES[:3], "won")
@@ -131,41 +125,12 @@ def tie_breaks(panel: Panel) -> pd.DataFrame:
         `category, item_id, judge, shown` (responders in the order shown), `chosen` (missing where
         the verdict failed) and `credited` (missing but in a release that has its own reading).
     """
-    key = ["category", "item_id", "judge"]
-    rows = panel.verdicts.assign(
-        choice=panel.verdicts["choice"].where(panel.verdicts["status"].eq("ok"))
-    )
+    key, rows = ["category", "item_id", "judge"], _calls(panel)
     calls, credited = (rows[rows["variant"].eq(variant)] for variant in (BREAK, RELEASED))
     table = calls.rename(columns={"candidates": "shown", "choice": "chosen"})
     credited = credited.rename(columns={"choice": "credited"})[[*key, "credited"]]
     table = table[[*key, "shown", "chosen"]].merge(credited, on=key, how="left")
     return table.sort_values(key, ignore_index=True)
-
-
-def against_all(panel: Panel, calls: pd.DataFrame) -> pd.DataFrame:
-    """How often each judge chooses its own response where no other judge does.
-
-    Args:
-        panel: The study.
-        calls: As `tie_breaks` returns them.
-
-    Returns:
-        `judge, share, lo, hi, n` (questions that it and another judge decided), `alone` (where no
-        other chose its response), and of these `asked` (a tie-breaker was, and chose a response)
-        and `elsewhere` (it chose another one too).
-    """
-    votes = panel.choices.pivot(index="item_id", columns="judge", values="choice")
-    cluster = panel.choices.groupby("item_id")["cluster"].first()
-    chosen, found = calls.set_index("item_id")["chosen"].dropna().reindex(votes.index), []
-    for judge in panel.judges:
-        others = votes.drop(columns=judge)
-        known = votes[judge].notna() & others.notna().any(axis=1)
-        alone = votes[judge].eq(judge) & ~others.eq(judge).any(axis=1)
-        one = share_interval(alone[known], cluster[known], panel.bootstrap.level)
-        asked = known & alone & chosen.notna()
-        counts = (known.sum(), (known & alone).sum(), asked.sum(), (asked & chosen.ne(judge)).sum())
-        found.append((judge, one.value, one.lo, one.hi, *counts))
-    return pd.DataFrame(found, columns=AGAINST)
 
 
 def fleiss(totals: Floats) -> Floats:
@@ -196,13 +161,12 @@ def agreement(panel: Panel) -> pd.DataFrame:
         complete, judges = wide.dropna(), wide.shape[1]
         if judges < 2 or complete.empty:
             continue
-        options = sorted({*complete.stack()})
-        counts = np.column_stack([complete.eq(name).sum(axis=1) for name in options])
+        counts = pd.get_dummies(complete.stack()).groupby(level=["item_id", "cluster"]).sum()
         agreed = (counts * (counts - 1)).sum(axis=1) / (judges * (judges - 1))
-        values = np.column_stack([counts, agreed, np.ones(len(counts))])
-        clusters = complete.index.get_level_values("cluster")
+        clusters = counts.index.get_level_values("cluster")
+        values = counts.assign(agreed=agreed, rows=1.0)
         kappa = panel.bootstrap.estimate(values, clusters, fleiss, "agreement", *map(str, key))
-        same = share_interval((agreed == 1).astype(float), clusters, panel.bootstrap.level)
+        same = share_interval(agreed.eq(1).astype(float), clusters, panel.bootstrap.level)
         row = dict(zip(PLACE, key, strict=True)) | {"judges": judges, "n": len(complete)}
         row |= kappa.columns("kappa") | same.columns("unanimous")
         rows.append(row | {"n_dropped": len(wide) - len(complete)})

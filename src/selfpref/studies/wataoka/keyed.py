@@ -25,18 +25,20 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from selfpref.statistics import bias as pairs
 from selfpref.statistics import judged
-from selfpref.statistics.bias import CELLS, demographic_parity_interval, value_of
+from selfpref.statistics.bias import CELLS
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.judged import SIDES, Judged
 from selfpref.statistics.shares import share_interval
 from selfpref.statistics.threads import at_once
+from selfpref.studies.wataoka.pairs import each_judge
 from selfpref.studies.wataoka.perplexity import OUTSIDE, OWN, win_rates_by_bin
 from selfpref.tables.schemas import CORRECT
 
 BIAS = [
     *("dataset", "judge", "family", "size", "n_pairs", "n", *CELLS, *SIDES, "few", "n_dropped"),
-    *bounded("eo", "dp", "accuracy", "eo_agreed", "reversal_rate", "first_share"),
+    *bounded("eo", "dp", "accuracy", "eo_agreed"),
     *("n_agreed", "few_agreed", "margin_reversed"),
 ]
 # By whether the own and the other answer are right.
@@ -57,37 +59,31 @@ def bias(sets: Sequence[Judged]) -> pd.DataFrame:
     Returns:
         The columns `BIAS`: `family` and `size` (billions of parameters, of the name; NaN where it
         has none), `n_pairs` (all own pairs), the cells, `accuracy` (share of its own answers that
-        are right), `eo_agreed` (over `n_agreed` pairs whose orders agree), rates as in
-        `judged.position`, `margin_reversed` (median |score - 1/2| of the others, 0..1/2).
+        are right), `eo_agreed` (over `n_agreed` pairs whose orders agree), `margin_reversed`
+        (median |score - 1/2| of the others, 0..1/2); and the rates `reversal_rate` and
+        `first_share` of `judged.position`.
     """
 
-    def of(data: Judged, judge: str, right: pd.Series) -> dict[str, object]:
-        own = data.own(judge)
-        dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
-        accuracy = share_interval(right, right.index.to_series(), data.bootstrap.level)
+    def of(
+        key: dict[str, object], data: Judged, judge: str, own: pd.DataFrame
+    ) -> dict[str, object]:
+        level, right = data.bootstrap.level, data.truth(CORRECT).xs(judge, level="responder")
+        dp = pairs.demographic_parity_interval(data.cells(own), own["cluster"], level)
+        accuracy = share_interval(right, right.index.to_series(), level)
         turns = own["disagrees"].astype(bool)
         agreed = data.equal_opportunity(own[~turns], judge, "orders agree")
-        row: dict[str, object] = {"dataset": data.name, "judge": judge, "n_pairs": len(own)}
+        row = key | {"n_pairs": len(own), "n_agreed": agreed["n"], "few_agreed": agreed["few"]}
         row |= {"eo_agreed" + end: agreed["eo" + end] for end in ("", "_lo", "_hi")}
-        row |= {"n_agreed": agreed["n"], "few_agreed": agreed["few"]}
-        row |= {"margin_reversed": (own.loc[turns, "score"] - 0.5).abs().median()}
+        row["margin_reversed"] = (own.loc[turns, "score"] - 0.5).abs().median()
         row |= data.equal_opportunity(own, judge, "eo") | dp.columns("dp")
         return row | accuracy.columns("accuracy")
 
-    rights = [(data, data.truth(CORRECT)) for data in sets]
-    calls = [
-        (data, judge, right.xs(judge, level="responder"))
-        for data, right in rights
-        for judge in data.judges
-    ]
-    rows = at_once(of, calls)
-    found = pd.DataFrame(rows, columns=[name for name in BIAS if name not in judged.RATES])
-    names = found["judge"].astype("str")
-    size = names.str.extract(r"-([\d.]+)b$", expand=False).astype(float)
-    found = found.assign(family=names.str.partition("-")[0] if len(names) else names, size=size)
+    found = pd.DataFrame(at_once(of, each_judge(sets)), columns=BIAS)
+    names = found["judge"].astype("str").str
+    found["family"] = names.partition("-")[0] if len(found) else None
+    found["size"] = names.extract(r"-([\d.]+)b$", expand=False).astype(float)
     rates = judged.position(sets).query("pairs == 'own'").set_index(["dataset", "judge"])
-    wanted = bounded("reversal_rate", "first_share")
-    return found.drop(columns=wanted, errors="ignore").join(rates[wanted], on=["dataset", "judge"])
+    return found.join(rates[bounded("reversal_rate", "first_share")], on=["dataset", "judge"])
 
 
 def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -98,20 +94,17 @@ def by_case(sets: Sequence[Judged]) -> pd.DataFrame:
         the share `own` of these, and the mean `score` (Eq. 3) over all pairs, each 0..1.
     """
     rows = []
-    for data in sets:
-        right, level = data.truth(CORRECT), data.bootstrap.level
-        for judge in data.judges:
-            own = data.own(judge)
-            sides = [value_of(right, own["item_id"], own[side]) for side in ("judge", "opponent")]
-            for (mine, theirs), case in CASES.items():
-                part = own[(sides[0] == mine) & (sides[1] == theirs)]
-                chosen = part["decision"].where(part["decision"].ne(0.5))
-                row = {"dataset": data.name, "judge": judge, "case": case, "n_pairs": len(part)}
-                row |= {"n": chosen.notna().sum(), "n_own": int(chosen.sum())}
-                row |= share_interval(chosen, part["cluster"], level).columns("own")
-                rows.append(
-                    row | share_interval(part["score"], part["cluster"], level).columns("score")
-                )
+    for key, data, _, own in each_judge(sets):
+        right, level, items = data.truth(CORRECT), data.bootstrap.level, own["item_id"]
+        mine, theirs = (pairs.value_of(right, items, own[side]) for side in ("judge", "opponent"))
+        for (is_mine, is_theirs), case in CASES.items():
+            part = own[(mine == is_mine) & (theirs == is_theirs)]
+            chosen = part["decision"].where(part["decision"].ne(0.5))
+            row = key | {"case": case, "n_pairs": len(part)}
+            row |= {"n": chosen.notna().sum(), "n_own": int(chosen.sum())}
+            for name, values in (("own", chosen), ("score", part["score"])):
+                row |= share_interval(values, part["cluster"], level).columns(name)
+            rows.append(row)
     return pd.DataFrame(rows, columns=BY_CASE)
 
 
@@ -129,14 +122,12 @@ def sizes(found: pd.DataFrame) -> pd.DataFrame:
         found: As `bias` returns it; judges without a size or an EO do not enter.
     """
     rows = []
-    known = found[found["size"].notna() & found["eo"].notna()]
+    known = found.dropna(subset=["size", "eo"])
     for dataset, part in known.assign(size=np.log2(known["size"])).groupby("dataset"):
         for control, columns in CONTROLS.items():
             without = [part[part["family"].ne(one)] for one in part["family"].unique()]
-            slopes = [_slope(rest, columns) for rest in without]
-            rows.append(
-                (dataset, control, _slope(part, columns), min(slopes), max(slopes), len(part))
-            )
+            slope, *slopes = (_slope(rest, columns) for rest in (part, *without))
+            rows.append((dataset, control, slope, min(slopes), max(slopes), len(part)))
     return pd.DataFrame(rows, columns=SIZES)
 
 

@@ -9,9 +9,8 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.lab import experiment
-from selfpref.lab.injected import Family, human_label, load_families, rule_score
+from selfpref.lab.injected import human_label, load_families, rule_score
 from selfpref.lab.oracle import quality
-from selfpref.lab.world import Item
 from selfpref.params import LabPrompts, Params
 from selfpref.studies.wataoka import STUDY
 
@@ -54,7 +53,7 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     items, seed = experiment.redrawn(table), int(json.loads(table["metadata"].iloc[0])["seed"])
     families = load_families(paths.models_dir(params.profile) / dataset)
     responses = STUDY.read(params.profile, "responses")
-    responses = responses[responses["item_id"].str.startswith(f"{dataset}/")]
+    responses = responses[responses["item_id"].isin(items)]
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     every = [
         (item, *pair)
@@ -70,19 +69,14 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
         a, b = names if rng.random() < 0.5 else names[::-1]
         vote = human_label(items[item], texts[item, a], texts[item, b], rng, use.noise)
         labels.append({"item_id": item, "responder_a": a, "responder_b": b, "label": vote})
-    truths = [
-        (item, responder, metric, score)
-        for (item, responder), text in texts.items()
-        for metric, score in _scores(items[item], text, families)
-    ]
-    truths += [(dataset, family.name, "beta", family.beta) for family in families]
-    columns = ["item_id", "responder", "metric", "score"]
+    truths = [(dataset, family.name, "beta", family.beta) for family in families]
+    for (item, name), text in texts.items():
+        truths.append((item, name, "quality", quality(items[item], text)))
+        for one in families:
+            score = rule_score(items[item], text, one.style, one.beta)
+            truths.append((item, name, f"rule-{one.name}", score))
+    known = pd.DataFrame(truths, columns=["item_id", "responder", "metric", "score"])
     return {
-        "labels": pd.DataFrame(labels).assign(study=STUDY.name, annotator="human", repeat=0),
-        "truths": pd.DataFrame(truths, columns=columns).assign(study=STUDY.name, step=0),
+        "labels": tables.fill(labels, "labels", study=STUDY.name, annotator="human"),
+        "truths": tables.fill(known, "truths", study=STUDY.name),
     }
-
-
-def _scores(item: Item, text: str, families: list[Family]) -> list[tuple[str, float]]:
-    rules = [(f"rule-{f.name}", rule_score(item, text, f.style, f.beta)) for f in families]
-    return [("quality", quality(item, text)), *rules]

@@ -10,8 +10,6 @@ none. The annotator `key` then prefers the right one of two answers, as it does 
 """
 
 import json
-from collections.abc import Collection
-from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -42,53 +40,40 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     use = params.wataoka.label[dataset]
     if use.pairs is not None:
         return lab.label(params, dataset)
+    items = tables.read(params.profile, "items", STUDY.name, [dataset])
+    written = STUDY.read(params.profile, "responses")
     if use.by == "key":
-        return _by_key(params, dataset)
+        released = tables.read(params.profile, "truths", STUDY.name, [dataset])
+        return _by_key(items, written, released)
     rows = renamed(judgments.votes(paths.root() / use.source), use.aliases)
-    items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id",))["item_id"]
-    written = STUDY.read(params.profile, "responses", ("item_id", "responder"))
     # A file of judgments may have no texts, and still says whose they are.
     judged = tables.read(params.profile, "verdicts", STUDY.name, [dataset])["candidates"]
-    there = {*written.loc[written["item_id"].isin(items), "responder"], *chain(*judged)}
-    _refuse_strangers(rows, dataset, items, there)
-    return {
-        "labels": tables_of(rows, dataset, STUDY.name)["labels"],
-        "truths": tables.empty("truths"),
-    }
+    there = {*written.loc[written["item_id"].isin(items["item_id"]), "responder"]}.union(*judged)
+    strange = ~(f"{dataset}/" + rows["item"]).isin(items["item_id"])
+    refuse(rows, strange, f"item {{item}} is none of wataoka.datasets.{dataset}")
+    for side in ("responder_a", "responder_b"):
+        reason = f"{side} {{{side}}} wrote no response to {dataset}; there are {{there}}"
+        refuse(rows, ~rows[side].isin(there), reason, there=", ".join(sorted(there)))
+    labels = tables_of(rows, dataset, STUDY.name)["labels"]
+    return {"labels": labels, "truths": tables.empty("truths")}
 
 
-def _by_key(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
+def _by_key(
+    items: pd.DataFrame, written: pd.DataFrame, released: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
     """Pairs of what is written here with each released answer, and which of them are right."""
-    pair, parts = ["item_id", "responder"], (params.profile, "truths", STUDY.name, [dataset])
-    items = tables.read(params.profile, "items", STUDY.name, [dataset], ("item_id", "metadata"))
-    keys = {item: json.loads(held).get("key") for item, held in items.to_numpy()}
-    released = tables.read(*parts)[[*pair, "score"]]
-    mine = STUDY.read(params.profile, "responses", (*pair, "text"))
-    new = ~pd.MultiIndex.from_frame(mine[pair]).isin(pd.MultiIndex.from_frame(released[pair]))
-    mine = mine[mine["item_id"].map(keys).notna() & new]
-    mine = mine.assign(option=mine["text"].map(option)).dropna(subset="option")
-    mine["score"] = mine["option"].eq(mine["item_id"].map(keys)).astype(float)
-    both = mine.merge(released, on="item_id", suffixes=("_a", "_b"))
+    pair = ["item_id", "responder"]
+    keys = items.set_index("item_id")["metadata"].map(lambda held: json.loads(held).get("key"))
+    new = ~written.set_index(pair).index.isin(released.set_index(pair).index)
+    mine = written.loc[new, [*pair, "text"]]
+    mine = mine.assign(option=mine["text"].map(option), key=mine["item_id"].map(keys))
+    mine = mine.dropna(subset=["option", "key"])
+    mine["score"] = mine["option"].eq(mine["key"]).astype(float)
+    both = mine.merge(released[[*pair, "score"]], on="item_id", suffixes=("_a", "_b"))
     lead = both["score_a"] - both["score_b"]
     both["label"] = np.select([lead > 0, lead < 0], ["a", "b"], TIE)
     labels = both[["item_id", "responder_a", "responder_b", "label"]].assign(annotator=KEY)
-    truths = mine[[*pair, "score"]]
     return {
         "labels": tables.fill(labels, "labels", study=STUDY.name),
-        "truths": tables.fill(truths, "truths", study=STUDY.name, metric=CORRECT),
+        "truths": tables.fill(mine[[*pair, "score"]], "truths", study=STUDY.name, metric=CORRECT),
     }
-
-
-def _refuse_strangers(
-    frame: pd.DataFrame, dataset: str, items: pd.Series, responders: Collection[str]
-) -> None:
-    """End where a vote is not on two responders to an item of a data set."""
-    strange = ~(f"{dataset}/" + frame["item"]).isin(items)
-    refuse(frame, strange, f"item {{item}} is none of wataoka.datasets.{dataset}")
-    for side in ("responder_a", "responder_b"):
-        refuse(
-            frame,
-            ~frame[side].isin(responders),
-            f"{side} {{{side}}} wrote no response to {dataset}; there are {{there}}",
-            there=", ".join(sorted(responders)),
-        )

@@ -16,35 +16,16 @@ reading of a judge's tie (`selfpref.statistics.bias`), of which the paper says n
 prompt offers the label C; `exclusions` by what became of each verdict, failures apart from ties.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics import judged
-from selfpref.statistics.bias import (
-    CELLS,
-    PAIR,
-    TIED,
-    VARIANTS,
-    Ties,
-    by_judge,
-    cell_weights,
-    demographic_parity_interval,
-    equal_opportunity,
-    excess_intervals,
-    human_sides,
-    human_votes,
-    judge_decisions,
-    pairs_with,
-    stacked_cells,
-    too_few,
-    value_of,
-    verdict_scores,
-)
+from selfpref.statistics import bias, judged
+from selfpref.statistics.bias import CELLS, PAIR, VARIANTS, Ties
 from selfpref.statistics.bootstrap import bounded
 from selfpref.statistics.judged import SIDES, Judged
-from selfpref.statistics.shares import share_interval
+from selfpref.statistics.shares import group_shares
 
 KEY = ["dataset", "judge"]
 BIAS = [
@@ -62,28 +43,28 @@ EXCESS = [
     *(*KEY, "variant", "eo", *bounded("excess", "eo_others"), *ALL_SIDES),
     *("few", "others", "left_out", "n", "undefined"),
 ]
-# What becomes of pairs that people tie, which the paper's text leaves open.
-READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half"}
-PARITY = [
-    *KEY,
-    *(
-        column
-        for reading in (*READINGS, "every")
-        for column in (f"n_{reading}", f"n_dropped_{reading}", *bounded(f"dp_{reading}"))
-    ),
-]
+# What becomes of pairs that people tie, which the paper's text leaves open; `every` needs no vote.
+READINGS: dict[str, Ties] = {"decisive": "drop", "with_ties": "half", "every": "drop"}
 TIES = [
     *(*KEY, "judge_tie", "n_human", "n_no_verdict", "n_ties", "n", *CELLS, *bounded("eo"), "few"),
 ]
-# What stands for all orders, and for all statuses that are no verdict; what can be used.
-ALL, FAILED, SAID = "all", "any failure", ("tie", "response")
 EXCLUSIONS = [*KEY, "order", "status", "n", "of", "share"]
 EXAMPLE = [
     *("dataset", "item_id", "judge", "opponent", "score", "margin"),
     *("opponent_agrees_with_human", "length"),
 ]
-# Which pair shows the bias best, in this order; True and greater first where not ascending.
+# Which pair shows the bias best, in this order, the greater first where not ascending.
 RANKED = {"opponent_agrees_with_human": False, "margin": True, "length": True}
+RANKED |= dict.fromkeys(("dataset", "item_id", "judge", "opponent"), True)
+
+
+def each_judge(
+    sets: Sequence[Judged],
+) -> Iterator[tuple[dict[str, object], Judged, str, pd.DataFrame]]:
+    """Every judge with own responses: its key, data set, name, and own pairs turned to it."""
+    for data in sets:
+        for judge in data.judges:
+            yield {"dataset": data.name, "judge": judge}, data, judge, data.own(judge)
 
 
 def with_controls(
@@ -102,16 +83,12 @@ def with_controls(
         EO (`eo_others`), flip and reversal rate. Where something was injected, also `seed, beta,
         planted, oracle_rule`.
     """
-    own, common, half = (
+    own, *variants = (
         excesses[excesses["variant"].eq(variant)].set_index(KEY) for variant in VARIANTS
     )
-    more = own[bounded("excess", "eo_others")].assign(
-        excess_few=own["few"],
-        excess_common=common["excess"],
-        excess_common_few=common["few"],
-        excess_half_ties=half["excess"],
-        excess_half_ties_few=half["few"],
-    )
+    more = own[bounded("excess", "eo_others")].assign(excess_few=own["few"])
+    for name, table in zip(("excess_common", "excess_half_ties"), variants, strict=True):
+        more = more.assign(**{name: table["excess"], f"{name}_few": table["few"]})
     turns = positions[positions["pairs"].eq("own")].set_index(KEY)[["flip_rate", "reversal_rate"]]
     table = found.join(more, on=KEY).join(turns, on=KEY)[BIAS].infer_objects()
     known = planted.set_index(KEY)[["seed", "beta", "planted", "oracle_rule"]]
@@ -121,11 +98,9 @@ def with_controls(
 def bias_by_opponent(sets: Sequence[Judged]) -> pd.DataFrame:
     """EO split by whose response the judge's own was compared with (columns `BY_OPPONENT`)."""
     rows = [
-        {"dataset": data.name, "judge": judge, "opponent": opponent}
-        | data.equal_opportunity(own, judge, str(opponent), "eo")
-        for data in sets
-        for judge in data.judges
-        for opponent, own in data.own(judge).groupby("opponent")
+        key | {"opponent": opponent} | data.equal_opportunity(part, judge, str(opponent), "eo")
+        for key, data, judge, own in each_judge(sets)
+        for opponent, part in own.groupby("opponent")
     ]
     return pd.DataFrame(rows, columns=BY_OPPONENT)
 
@@ -142,22 +117,24 @@ def demographic_parity(sets: Sequence[Judged], published: pd.DataFrame) -> pd.Da
         what the paper prints as `published`. Where nobody voted on some of a judge's pairs,
         `dp_every` is that of all pairs.
     """
-    rows = []
-    for data in sets:
-        for judge in data.judges:
-            own = data.own(judge)
-            row: dict[str, object] = {"dataset": data.name, "judge": judge}
-            # Eq. 4 needs no human: of every pair, it is as if people preferred the judge's own.
-            every = {"every": own.assign(human=1.0)} if own["human"].isna().any() else {}
-            for reading, pairs in {**dict.fromkeys(READINGS, own), **every}.items():
-                ties = READINGS.get(reading, "drop")
-                cells = cell_weights(pairs, ties, data.settings.judge_ties)
-                found = demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
-                row |= {f"n_{reading}": cells.sum(), **found.columns(f"dp_{reading}")}
-                row[f"n_dropped_{reading}"] = judged.dropped(pairs, cells)
-            rows.append(row)
+    rows, columns = [], KEY.copy()
+    for reading in READINGS:
+        columns += [f"n_{reading}", f"n_dropped_{reading}", *bounded(f"dp_{reading}")]
+    for key, data, _, own in each_judge(sets):
+        for reading, ties in READINGS.items():
+            pairs = own
+            if reading == "every":
+                if own["human"].notna().all():
+                    continue
+                # Eq. 4 needs no human: of every pair, it is as if people preferred the judge's own.
+                pairs = own.assign(human=1.0)
+            cells = bias.cell_weights(pairs, ties, data.settings.judge_ties)
+            dp = bias.demographic_parity_interval(cells, own["cluster"], data.bootstrap.level)
+            key |= {f"n_{reading}": cells.sum(), **dp.columns(f"dp_{reading}")}
+            key[f"n_dropped_{reading}"] = judged.dropped(pairs, cells)
+        rows.append(key)
     printed = published[published["item"].eq("table2")].set_index("judge")["value"]
-    found = pd.DataFrame(rows, columns=PARITY)
+    found = pd.DataFrame(rows, columns=columns)
     return found.assign(published=found["judge"].map(printed).astype(float))
 
 
@@ -172,25 +149,20 @@ def excess_table(sets: Sequence[Judged]) -> pd.DataFrame:
         resamples `undefined`.
     """
     rows = []
-    for data in sets:
-        for judge in data.judges:
-            pairs, use = data.compared(judge), data.settings
-            for variant in VARIANTS if pairs["judge"].nunique() > 1 else ():
-                cells, clusters = stacked_cells(
-                    pairs, judge, variant, use.human_ties, use.judge_ties
-                )
-                over, others = excess_intervals(cells, clusters, data.bootstrap, judge, variant)
-                totals = cells.sum(axis=0)
-                sides = human_sides(totals)
-                counts = dict(zip(ALL_SIDES, (*sides[0], *sides[1:].min(axis=0)), strict=True))
-                rows.append(
-                    {"dataset": data.name, "judge": judge, "variant": variant, **counts}
-                    | {"eo": float(equal_opportunity(totals[0])), **over.columns("excess")}
-                    | {**others.columns("eo_others"), "others": cells.shape[1] - 1}
-                    | {"few": bool(too_few(totals).any()), "undefined": over.undefined}
-                    | {"n": int((cells[:, 0].sum(axis=1) > 0).sum())}
-                    | {"left_out": "+".join(data.left_out(judge))}
-                )
+    for key, data, judge, _ in each_judge(sets):
+        pairs, use = data.compared(judge), data.settings
+        for variant in VARIANTS if pairs["judge"].nunique() > 1 else ():
+            ties = use.human_ties, use.judge_ties
+            cells, clusters = bias.stacked_cells(pairs, judge, variant, *ties)
+            over, others = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
+            totals = cells.sum(axis=0)
+            sides = bias.human_sides(totals)
+            row = key | dict(zip(ALL_SIDES, (*sides[0], *sides[1:].min(axis=0)), strict=True))
+            row |= {"variant": variant, "eo": float(bias.equal_opportunity(totals[0]))}
+            row |= over.columns("excess") | others.columns("eo_others")
+            row |= {"few": bool(bias.too_few(totals).any()), "undefined": over.undefined}
+            row |= {"others": len(totals) - 1, "left_out": "+".join(data.left_out(judge))}
+            rows.append(row | {"n": int((cells[:, 0].sum(axis=1) > 0).sum())})
     return pd.DataFrame(rows, columns=EXCESS)
 
 
@@ -204,19 +176,16 @@ def judge_ties(sets: Sequence[Judged]) -> pd.DataFrame:
         are dropped or count half.
     """
     rows = []
-    for data in sets:
-        for judge in data.judges:
-            own = data.own(judge)
-            voted = own["human"].notna() & own["human"].ne(0.5)
-            for reading in TIED:
-                read = own.assign(decision=judge_decisions(own, data.settings.threshold, reading))
-                rows.append(
-                    {"dataset": data.name, "judge": judge, "judge_tie": reading}
-                    | {"n_human": voted.sum(), "n_ties": (voted & read["decision"].eq(0.5)).sum()}
-                    | {"n_no_verdict": (voted & read["decision"].isna()).sum()}
-                    # The stream is that of the bias, so that the setting's reading is the bias.
-                    | data.equal_opportunity(read, judge, "eo")
-                )
+    for key, data, judge, own in each_judge(sets):
+        voted = own["human"].notna() & own["human"].ne(0.5)
+        for reading in bias.TIED:
+            decision = bias.judge_decisions(own, data.settings.threshold, reading)
+            read = own.assign(decision=decision)
+            row = key | {"judge_tie": reading, "n_human": voted.sum()}
+            row |= {"n_ties": (voted & read["decision"].eq(0.5)).sum()}
+            row |= {"n_no_verdict": (voted & read["decision"].isna()).sum()}
+            # The stream is that of the bias, so that the setting's reading is the bias.
+            rows.append(row | data.equal_opportunity(read, judge, "eo"))
     return pd.DataFrame(rows, columns=TIES)
 
 
@@ -230,37 +199,28 @@ def exclusions(sets: Sequence[Judged]) -> pd.DataFrame:
         for which there is no verdict, or `any failure`, these reasons together; `of` are all
         verdicts of judge and order.
     """
-    found = []
+    found, by = [pd.DataFrame(columns=EXCLUSIONS)], ["judge", "order"]
     for data in sets:
         # Items that the settings leave out are not counted.
-        known = data.pairs["item_id"].unique()
         verdicts = data.tables["verdicts"]
-        for judge, told in by_judge(verdicts[verdicts["item_id"].isin(known)]):
-            outcomes = _outcomes(judge, told)
-            outcomes = pd.concat([outcomes, outcomes.assign(order=ALL)])
-            failed = outcomes[~outcomes["status"].isin(SAID)].assign(status=FAILED)
-            of = outcomes.groupby("order").size()
-            counts = pd.concat([outcomes, failed]).value_counts(["order", "status"]).rename("n")
-            counts = counts.sort_index().reset_index().assign(dataset=data.name, judge=judge)
-            counts["of"] = counts["order"].map(of)
-            found.append(counts.assign(share=counts["n"] / counts["of"])[EXCLUSIONS])
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=EXCLUSIONS)
-
-
-def _outcomes(judge: str, verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The `order` and the `status` of each of one judge's verdicts."""
-    single = verdict_scores(verdicts)
-    won = single["score"] * (1 - single["tie"])
-    tied = single["tie"].ge(np.maximum(won, 1 - single["tie"] - won)) & single["tie"].gt(0)
-    said = np.where(tied | single["score"].eq(0.5), *SAID)
-    mine = np.select([single[side].eq(judge) for side in PAIR[1:]], PAIR[1:], "")
-    order = np.select(
-        [mine == "", single["presented"].isna(), single["presented"].eq(mine)],
-        ["no own", "unknown", "own first"],
-        "own second",
-    )
-    status = single["status"].where(single["status"].ne("ok"), said)
-    return pd.DataFrame({"order": order, "status": status})
+        rows = bias.verdict_scores(verdicts[verdicts["item_id"].isin(data.pairs["item_id"])])
+        score, tie = rows["score"], rows["tie"]
+        won, mine = score * (1 - tie), [rows[side].eq(rows["judge"]) for side in PAIR[1:]]
+        tied = (tie.gt(0) & tie.ge(np.maximum(won, 1 - tie - won))) | score.eq(0.5)
+        said = tied.map({True: "tie", False: "response"})
+        own = rows["presented"].eq(np.select(mine, PAIR[1:], ""))
+        kinds = {"no own": ~mine[0] & ~mine[1], "unknown": rows["presented"].isna()}
+        rows["order"] = np.select([*kinds.values(), own], [*kinds, "own first"], "own second")
+        failed = rows["status"].ne("ok")
+        rows["status"] = rows["status"].where(failed, said)
+        rows = pd.concat([rows, rows[failed].assign(status="any failure")])
+        rows = pd.concat([rows, rows.assign(order="all")])
+        counts = rows.groupby([*by, "status"], as_index=False).size().assign(dataset=data.name)
+        counts = counts.rename(columns={"size": "n"})
+        each = counts["n"].where(counts["status"].ne("any failure"), 0)
+        counts["of"] = each.groupby([counts[name] for name in by]).transform("sum")
+        found.append(counts.assign(share=counts["n"] / counts["of"])[EXCLUSIONS])
+    return pd.concat(found[1:] or found, ignore_index=True)
 
 
 def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -270,25 +230,24 @@ def wins_by_human(sets: Sequence[Judged]) -> pd.DataFrame:
         `dataset, responder, win_rate, win_rate_lo, win_rate_hi, n` (decided pairs with its
         response), `n_won, n_lost, n_ties`.
     """
-    rows = []
+    counts = {"n_won": 1.0, "n_lost": 0.0, "n_ties": 0.5}
+    found = [pd.DataFrame(columns=["dataset", "responder", *bounded("win_rate"), "n", *counts])]
     for data in sets:
         clusters = data.tables["items"][["item_id", "cluster"]]
-        votes = human_votes(data.tables["labels"]).merge(clusters, on="item_id")
+        votes = bias.human_votes(data.tables["labels"]).merge(clusters, on="item_id")
         sides = [
             votes.assign(responder=votes["first"], won=votes["human"]),
             votes.assign(responder=votes["second"], won=1 - votes["human"]),
         ]
-        for responder, part in pd.concat(sides).groupby("responder"):
-            decided = part[part["won"].ne(0.5)]
-            found = share_interval(decided["won"], decided["cluster"], data.bootstrap.level)
-            won = int(decided["won"].sum())
-            rows.append(
-                {"dataset": data.name, "responder": responder, **found.columns("win_rate")}
-                | {"n": len(decided), "n_won": won, "n_lost": len(decided) - won}
-                | {"n_ties": len(part) - len(decided)}
-            )
-    columns = ["dataset", "responder", *bounded("win_rate"), "n", "n_won", "n_lost", "n_ties"]
-    return pd.DataFrame(rows, columns=columns)
+        rows = pd.concat(sides, ignore_index=True).assign(dataset=data.name)
+        rows["decided"] = rows["won"].where(rows["won"].ne(0.5))
+        table = group_shares(rows, ["dataset", "responder"], "decided", data.bootstrap.level)
+        table.columns = [*found[0].columns[:6]]
+        for name, value in counts.items():
+            number = rows["won"].eq(value).groupby(rows["responder"]).sum()
+            table[name] = table["responder"].map(number)
+        found.append(table)
+    return pd.concat(found[1:] or found, ignore_index=True)
 
 
 def example(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -298,28 +257,27 @@ def example(sets: Sequence[Judged]) -> pd.DataFrame:
     first (as in the paper's example), then the clearest human majority, then the shortest texts.
 
     Returns:
-        At most one row, in the columns `EXAMPLE`; `length` is that of both texts, in characters.
+        At most one row: `dataset, item_id, judge, opponent, score, margin,
+        opponent_agrees_with_human, length` (of both texts, in characters).
     """
-    found = []
-    for data in sets:
+    found, place = [pd.DataFrame(columns=EXAMPLE)], ["item_id", "opponent"]
+    for _, data, judge, own in each_judge(sets):
         texts = data.tables["responses"].query("step == 0 and sample == 0")
         length = texts.set_index(["item_id", "responder"])["length"]
-        for judge in data.judges:
-            rows = pairs_with(data.pairs, judge)
-            sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)]
-            own = rows[rows["judge"].eq(judge) & rows["human"].eq(0) & rows["decision"].eq(1)]
-            place = ["item_id", "opponent"]
-            witnessed = pd.MultiIndex.from_frame(own[place]).isin(
-                pd.MultiIndex.from_frame(sided[place])
-            )
-            mine, other = (
-                value_of(length, own["item_id"], own[side]) for side in ("judge", "opponent")
-            )
-            own = own.assign(dataset=data.name, opponent_agrees_with_human=witnessed)
-            found.append(own.assign(length=mine + other)[EXAMPLE].dropna(subset="length"))
-    frame = pd.concat(found) if found else pd.DataFrame(columns=EXAMPLE)
-    order = RANKED | dict.fromkeys(("dataset", "item_id", "judge", "opponent"), True)
-    best = frame.sort_values([*order], ascending=[*order.values()]).head(1)
+        against = own[own["human"].eq(0) & own["decision"].eq(1)]
+        rows = bias.pairs_with(data.pairs, judge)
+        sided = rows[rows["judge"].eq(rows["opponent"]) & rows["decision"].eq(0)].set_index(place)
+        both = (
+            bias.value_of(length, against["item_id"], against[one]) for one in ("judge", "opponent")
+        )
+        against = against.assign(
+            dataset=data.name,
+            opponent_agrees_with_human=against.set_index(place).index.isin(sided.index),
+            length=sum(both),
+        )
+        found.append(against[EXAMPLE].dropna(subset="length"))
+    frame = pd.concat(found[1:] or found)
+    best = frame.sort_values([*RANKED], ascending=[*RANKED.values()]).head(1)
     return best.astype({"length": int, "margin": int})
 
 

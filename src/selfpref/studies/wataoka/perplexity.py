@@ -32,42 +32,30 @@ that away. Either way it is an association: a text may be probable for reasons t
 good.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from selfpref.seeds import seed_of
-from selfpref.statistics.bias import (
-    PAIR,
-    by_judge,
-    gap,
-    human_votes,
-    names_of,
-    response_perplexity,
-    text_lengths,
-)
+from selfpref.statistics import bias
+from selfpref.statistics.bias import PAIR, by_judge, gap
 from selfpref.statistics.bootstrap import Floats, bounded, ratio
 from selfpref.statistics.effects import between
 from selfpref.statistics.judged import Binning, Judged
 from selfpref.statistics.regression import fit, slope_of_sums
-from selfpref.statistics.shares import share_interval
+from selfpref.statistics.shares import group_shares
 from selfpref.statistics.threads import at_once
 
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
 CONTROLS = ("raw", "responders", "length", "vote")
-RATES = [
-    *("dataset", "judge", "pairs", "who", "bin", "left", "right", "x", "n"),
-    *(*bounded("win_rate"), "n_dropped"),
-]
-SLOPES = [
-    *("dataset", "judge", "pairs", "who", *bounded("slope", "controlled"), "n", "n_dropped"),
-]
-TEXTS = [
-    *("dataset", "judge", "view", "conditional", *bounded("own", "other", "gap")),
-    *("n", "n_dropped"),
-]
+PARTS = pd.CategoricalDtype(["all", "own", "other"])
+BY = ["dataset", "judge", "pairs"]
+RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
+SLOPES = [*BY, "who", *bounded("slope", "controlled"), "n", "n_dropped"]
+VALUES = ("own", "other", "gap")
+TEXTS = ["dataset", "judge", "view", "conditional", *bounded(*VALUES), "n", "n_dropped"]
 READERS = [
     *("dataset", "who", "reader", "readers", "control", *bounded("slope"), "spread"),
     *("n", "n_dropped"),
@@ -87,9 +75,9 @@ def read_by(data: Judged, who: str, reader: str) -> tuple[list[str], pd.Series]:
     """
     scored = data.tables["perplexities"]
     scored = scored[scored["conditional"] & (scored["judge"].eq(who) == (reader == OWN))]
-    values = response_perplexity(scored, "log-perplexity")
+    values = bias.response_perplexity(scored, "log-perplexity")
     means = values.groupby(["item_id", "responder"])["value"].mean()
-    return names_of(values["judge"]), means
+    return bias.names_of(values["judge"]), means
 
 
 def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series) -> pd.DataFrame:
@@ -106,15 +94,13 @@ def pair_differences(pairs: pd.DataFrame, values: pd.Series, quality: pd.Series)
         the human's vote as -1, 0, 1).
     """
     own_second = pairs["second"].eq(pairs["judge"])
-    names = zip(*(pairs[column] for column in PAIR), strict=True)
-    drawn = np.array([seed_of(*key) % 2 == 1 for key in names], dtype=bool)
-    held = 2 * pairs["human"] - 1 if quality.empty else gap(quality, pairs)
+    drawn = np.array([seed_of(*key) % 2 == 1 for key in pairs[PAIR].to_numpy()], dtype=bool)
     rows = pairs[["item_id", "judge", "cluster"]].assign(
         own=own_second | pairs["first"].eq(pairs["judge"]),
         x=gap(values, pairs),
         judge_wins=pairs["decision"],
         human_wins=pairs["human"],
-        q=held,
+        q=2 * pairs["human"] - 1 if quality.empty else gap(quality, pairs),
     )
     return turned(rows, drawn).assign(own_is_b=rows["own"] & (own_second != drawn))
 
@@ -126,8 +112,8 @@ def turned(rows: pd.DataFrame, which: pd.Series | np.ndarray) -> pd.DataFrame:
     return rows.assign(**signed, **wins)
 
 
-def parts(data: Judged, reader: str = OWN) -> Iterator[tuple[str, dict[str, pd.DataFrame]]]:
-    """Of each judge the judged pairs that enter: with both perplexities, a decision and a vote.
+def entering(data: Judged, reader: str = OWN) -> pd.DataFrame:
+    """The judged pairs that enter: with both perplexities, a decision and a vote.
 
     Ties enter as the settings say. Where people voted on none of the pairs, the judge stands alone.
 
@@ -135,34 +121,28 @@ def parts(data: Judged, reader: str = OWN) -> Iterator[tuple[str, dict[str, pd.D
         data: One data set.
         reader: Whose perplexity, as in `read_by`.
 
-    Yields:
-        The judge, and by name `all` pairs that enter, those with the judge's `own` response (which
-        is A) and all `other` ones, where there are any: as `pair_differences` returns them, with
-        `n_dropped`, how many of the part do not enter.
+    Returns:
+        As `pair_differences` returns them, with `dataset`, `n_dropped` (how many of the judge's
+        part do not enter), `voted` (whether people voted on any of it) and `pairs`, the part: each
+        pair as one of `all`, and as one with the judge's `own` response (which is A) or of the
+        `other` ones.
     """
-    use, quality = data.settings, data.truth("quality")
+    use, quality, found = data.settings, data.truth("quality"), []
     for judge, mine in by_judge(data.pairs):
         _, values = read_by(data, judge, reader)
         values = values if use.scale == "log-perplexity" else np.exp(values)
         rows = pair_differences(mine, values, quality)
-        decided, voted = (
-            rows[f"{who}_wins"].notna() & (rows[f"{who}_wins"].ne(0.5) | (ties == "half"))
-            for who, ties in (("judge", use.judge_ties), ("human", use.human_ties))
-        )
-        decided &= rows["x"].notna()
         own = rows["own"]
-        found = {}
-        for name, part in (
-            ("all", rows),
-            ("own", turned(rows[own], rows.loc[own, "own_is_b"])),
-            ("other", rows[~own]),
-        ):
-            asked = part["human_wins"].notna().any()
-            kept = part[(decided & voted if asked else decided)[part.index]]
-            if len(kept):
-                found[name] = kept.assign(n_dropped=len(part) - len(kept))
-        if found:
-            yield judge, found
+        own_first = turned(rows[own], rows.loc[own, "own_is_b"])
+        for name, part in zip(PARTS.categories, (rows, own_first, rows[~own]), strict=True):
+            voted, enters = part["human_wins"].notna().any(), part["x"].notna()
+            ties = {"judge_wins": use.judge_ties, "human_wins": use.human_ties}
+            for wins in [*ties][: 1 + voted]:
+                enters &= part[wins].notna() & (part[wins].ne(0.5) | (ties[wins] == "half"))
+            kept = part[enters]
+            found.append(kept.assign(pairs=name, voted=voted, n_dropped=len(part) - len(kept)))
+    rows = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=["pairs"])
+    return rows.astype({"pairs": PARTS}).assign(dataset=data.name)
 
 
 def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
@@ -176,10 +156,8 @@ def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
     Returns:
         Rising; two equal ones, of one bin, where all values are equal.
     """
-    if binning == "width":
-        edges = np.linspace(x.min(), x.max(), bins + 1)
-    else:
-        edges = np.quantile(x, np.linspace(0, 1, bins + 1))
+    quantiles = np.linspace(0, 1, bins + 1)
+    edges = np.quantile([x.min(), x.max()] if binning == "width" else x, quantiles)
     distinct: Floats = np.unique(edges)
     return distinct if len(distinct) > 1 else distinct.repeat(2)
 
@@ -197,47 +175,37 @@ def win_rates_by_bin(sets: Sequence[Judged], reader: str = OWN) -> pd.DataFrame:
         and part, not of the bin). The bins of a judge are the same for all pairs, own and other.
         Where nobody voted on any pair of a part, its rows are the judge's alone.
     """
-    rows = []
+    found, by = [pd.DataFrame(columns=RATES)], [*BY, "bin"]
     for data in sets:
-        use = data.settings
-        for judge, found in parts(data, reader):
-            edges = bin_edges(next(iter(found.values()))["x"], use.bins, use.binning)
-            for pairs, part in found.items():
-                inner = np.searchsorted(edges, part["x"], side="right") - 1
-                for number, cell in part.groupby(np.clip(inner, 0, len(edges) - 2)):
-                    for who in _who(part):
-                        won = share_interval(
-                            cell[f"{who}_wins"], cell["cluster"], data.bootstrap.level
-                        )
-                        rows.append(
-                            {"dataset": data.name, "judge": judge, "pairs": pairs, "who": who}
-                            | {"bin": number, "left": edges[number], "right": edges[number + 1]}
-                            | {"x": cell["x"].mean(), "n": len(cell), **won.columns("win_rate")}
-                            | {"n_dropped": cell["n_dropped"].iloc[0]}
-                        )
-    return pd.DataFrame(rows, columns=RATES)
-
-
-def _who(part: pd.DataFrame) -> tuple[str, ...]:
-    return WHO if part["human_wins"].notna().any() else WHO[:1]
-
-
-def products(x: Floats, q: Floats, y: Floats) -> Floats:
-    """What a pair adds to the sums of products of 1, x, q and y: `[rows, 4, 4]`."""
-    columns = np.stack([np.ones_like(x), x, q, y], axis=-1)
-    found: Floats = columns[:, :, None] * columns[:, None, :]
-    return found
-
-
-def both_slopes(sums: Floats) -> list[Floats]:
-    """The slope of y on x, raw and with q held, from sums of `products`, `[..., 4, 4]`."""
-    raw, held = [0, 1, 3], [0, 2, 1, 3]
-    return [slope_of_sums(sums[..., columns, :][..., columns]) for columns in (raw, held)]
+        rows, use = entering(data, reader), data.settings
+        for _, part in rows.groupby("judge") if len(rows) else ():
+            first = part[part["pairs"].eq(part["pairs"].iloc[0])]
+            edges = bin_edges(first["x"], use.bins, use.binning)
+            place = np.searchsorted(edges, part["x"], side="right") - 1
+            place = np.clip(place, 0, len(edges) - 2)
+            mine = part.assign(bin=place, left=edges[place], right=edges[place + 1])
+            told = mine.groupby(by, observed=True).agg(
+                **{name: (name, "first") for name in ("left", "right", "n_dropped")},
+                x=("x", "mean"),
+            )
+            long = pd.concat([mine.assign(who=who, won=mine[f"{who}_wins"]) for who in WHO])
+            long["who"] = pd.Categorical(long["who"], WHO)
+            rates = group_shares(long, [*by, "who"], "won", data.bootstrap.level)
+            rates = rates[rates["n"].gt(0)].astype({"bin": int})
+            names = zip(("share", "lo", "hi"), bounded("win_rate"), strict=True)
+            found.append(rates.rename(columns=dict(names)).join(told, on=by)[RATES])
+    return pd.concat(found[1:] or found, ignore_index=True)
 
 
 def _slopes(totals: Floats) -> Floats:
-    """Slope, controlled slope, of judge, human, difference: `[..., 2, 4, 4]` to `[..., 6]`."""
-    found = [part for each in both_slopes(totals) for part in (each, each[..., :1] - each[..., 1:])]
+    """Slope, controlled slope, of judge, human, difference: `[..., 2, 4, 4]` to `[..., 6]`.
+
+    From sums of products of 1, x, q and y.
+    """
+    found = []
+    for columns in ([0, 1, 3], [0, 2, 1, 3]):
+        each = slope_of_sums(totals[..., columns, :][..., columns])
+        found += [each, each[..., :1] - each[..., 1:]]
     return np.concatenate(found, axis=-1)
 
 
@@ -249,26 +217,28 @@ def slopes(sets: Sequence[Judged]) -> pd.DataFrame:
         slope_hi, controlled, controlled_lo, controlled_hi, n, n_dropped`; the judge alone where
         nobody voted.
     """
-    rows = []
-    for data in sets:
-        for judge, found in parts(data):
-            asked = [(data, judge, pairs, part) for pairs, part in found.items()]
-            rows += [row for made in at_once(_slopes_of, asked) for row in made]
-    return pd.DataFrame(rows, columns=SLOPES)
 
+    def of(data: Judged, key: tuple[str, str, str], part: pd.DataFrame) -> list[dict[str, object]]:
+        # Without a vote there is no quality to control for: a column of zeros has no slope.
+        x, q, *wins = part[["x", "q", "judge_wins", "human_wins"]].fillna(0.0).to_numpy(float).T
+        rows = np.stack([np.stack([np.ones_like(x), x, q, y], axis=-1) for y in wins], axis=1)
+        values = rows[..., :, None] * rows[..., None, :]
+        found = data.bootstrap.estimates(values, part["cluster"], _slopes, "slopes", *key[1:])
+        told = {"n": len(part), "n_dropped": part["n_dropped"].iloc[0]}
+        who = (*WHO, "judge - human") if part["voted"].iloc[0] else WHO[:1]
+        return [
+            {**dict(zip(BY, key, strict=True)), "who": one, **told}
+            | {**raw.columns("slope"), **held.columns("controlled")}
+            for one, raw, held in zip(who, found[:3], found[3:], strict=False)
+        ]
 
-def _slopes_of(data: Judged, judge: str, pairs: str, part: pd.DataFrame) -> list[dict[str, object]]:
-    # Without a vote there is no quality to control for: a column of zeros has no slope.
-    x, q, *wins = part[["x", "q", "judge_wins", "human_wins"]].fillna(0.0).to_numpy(float).T
-    values = np.stack([products(x, q, y) for y in wins], axis=1)
-    found = data.bootstrap.estimates(values, part["cluster"], _slopes, "slopes", judge, pairs)
-    who = (*WHO, "judge - human") if len(_who(part)) > 1 else WHO[:1]
-    return [
-        {"dataset": data.name, "judge": judge, "pairs": pairs, "who": one}
-        | {**raw.columns("slope"), **held.columns("controlled")}
-        | {"n": len(part), "n_dropped": part["n_dropped"].iloc[0]}
-        for one, raw, held in zip(who, found[:3], found[3:], strict=False)
+    asked = [
+        (data, key, part)
+        for data in sets
+        if len(rows := entering(data))
+        for key, part in rows.groupby(BY, observed=True)
     ]
+    return pd.DataFrame([row for made in at_once(of, asked) for row in made], columns=SLOPES)
 
 
 def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
@@ -282,34 +252,34 @@ def log_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
         `dataset, judge, view, conditional, own, own_lo, own_hi, other, other_lo, other_hi, gap,
         gap_lo, gap_hi` (nats a token), `n, n_dropped`; judges without responses have no `own`.
     """
+
+    def of(
+        data: Judged, view: str, judge: str, conditional: bool, read: pd.DataFrame
+    ) -> dict[str, object]:
+        known = read[read["value"].notna()]
+        own = known["responder"].eq(known["judge"]).to_numpy()
+        value = known["value"].to_numpy(dtype=float)
+        sums = np.stack([value * own, own, value * ~own, ~own], axis=-1)
+        names = (view, judge, str(conditional))
+        found = data.bootstrap.estimates(sums, known["cluster"], _own_other_gap, *names)
+        row: dict[str, object] = {"dataset": data.name, "judge": judge, "view": view}
+        row["conditional"] = conditional
+        for name, interval in zip(VALUES, found, strict=True):
+            row |= interval.columns(name)
+        return row | {"n": len(known), "n_dropped": len(read) - len(known)}
+
     asked = []
     for data in sets:
-        values = response_perplexity(data.tables["perplexities"], "log-perplexity")
+        values = bias.response_perplexity(data.tables["perplexities"], "log-perplexity")
         values = values.merge(data.tables["items"][["item_id", "cluster"]], on="item_id")
         for conditional, part in values.groupby("conditional"):
             # A reader that judges nothing here has no figure of its own.
             for judge in sorted(set(part["judge"]) & set(data.pairs["judge"])):
                 for view, who in (("judge", "judge"), ("text", "responder")):
-                    place = (data, view, judge, str(conditional))
+                    place = data, view, judge, bool(conditional)
                     asked.append((*place, part[part[who].eq(judge)]))
-    found = at_once(_own_and_other, asked)
-    return pd.DataFrame([row for row in found if row], columns=TEXTS)
-
-
-def _own_and_other(
-    data: Judged, view: str, judge: str, conditional: str, read: pd.DataFrame
-) -> dict[str, object]:
-    known = read[read["value"].notna()]
-    own = known["responder"].eq(known["judge"]).to_numpy()
-    value = known["value"].to_numpy(dtype=float)
-    sums = np.stack([value * own, own, value * ~own, ~own], axis=-1)
-    names = (view, judge, conditional)
-    found = data.bootstrap.estimates(sums, known["cluster"], _own_other_gap, *names)
-    row: dict[str, object] = {"dataset": data.name, "judge": judge, "view": view}
-    for name, interval in zip(("own", "other", "gap"), found, strict=True):
-        row |= interval.columns(name)
-    row |= {"conditional": conditional == "True", "n": len(known)}
-    return {**row, "n_dropped": len(read) - len(known)} if len(read) else {}
+    found = at_once(of, [call for call in asked if len(call[-1])])
+    return pd.DataFrame(found, columns=TEXTS)
 
 
 def _own_other_gap(totals: Floats) -> Floats:
@@ -318,73 +288,42 @@ def _own_other_gap(totals: Floats) -> Floats:
     return np.stack([own, other, other - own], axis=-1)
 
 
-def sides(data: Judged) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Every pair with a vote or a verdict, its texts there, by who decided and by reader.
-
-    Args:
-        data: One data set.
-
-    Yields:
-        Who (a judge, or `human`), reader (`own`, `outside`) and their rows: `item_id, first,
-        second, cluster`, `readers` (the reader's name, or how many they are), `y`, `human` (-1/2,
-        0, 1/2, NaN where nobody voted), `x`, `length`; y and x are NaN where there is no decision
-        or no perplexity.
-    """
-    if data.tables["perplexities"].empty:
-        return
-    responses, items = data.tables["responses"], data.tables["items"]
-    length = text_lengths(responses, responses["length"])
-    votes = human_votes(data.tables["labels"]).merge(items[["item_id", "cluster"]], on="item_id")
-    # Votes on texts that are not there say nothing about texts.
-    votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])
-    for who in names_of(data.pairs["judge"], votes["judge"]):
-        rows = votes if who == HUMAN else data.pairs[data.pairs["judge"].eq(who)]
-        for reader in (OUTSIDE, OWN):
-            readers, values = read_by(data, who, reader)
-            if readers:
-                yield (
-                    *(who, reader),
-                    rows[[*PAIR, "cluster"]].assign(
-                        readers=readers[0] if len(readers) == 1 else f"{len(readers)} models",
-                        y=rows["decision"] - 0.5,
-                        human=rows["human"] - 0.5,
-                        x=gap(values, rows),
-                        length=gap(length, rows),
-                    ),
-                )
-
-
 def outside_reader(sets: Sequence[Judged]) -> pd.DataFrame:
     """The slope b of each judge and of the people, by reader and by what is controlled for.
 
     Returns:
-        `dataset, who, reader, readers, control` (of `CONTROLS`), `slope, slope_lo, slope_hi` (in
-        preference a nat a token), `spread` (standard deviation of x), `n, n_dropped` (pairs without
-        a decision or a perplexity).
+        `dataset, who, reader, readers` (the reader's name, or how many they are), `control` (of
+        `CONTROLS`), `slope, slope_lo, slope_hi` (in preference a nat a token), `spread` (standard
+        deviation of x), `n, n_dropped` (pairs without a decision or a perplexity).
     """
-    rows = []
-    for data in sets:
-        for who, reader, every in sides(data):
-            for control in CONTROLS if who != HUMAN else CONTROLS[:-1]:
-                design = _design(every, control)
-                used = every[["x", "y", "length"]].notna().all(axis=1)
-                used &= design.notna().all(axis=1)
-                kept = every[used]
-                y, level = kept["y"].to_numpy(float), data.bootstrap.level
-                found = fit(y, design[used], kept["cluster"], ["x"], level)["x"]
-                rows.append(
-                    {"dataset": data.name, "who": who, "reader": reader, "control": control}
-                    | {"readers": every["readers"].iloc[0], "spread": kept["x"].std()}
-                    | {
-                        **found.columns("slope"),
-                        "n": len(kept),
-                        "n_dropped": len(every) - len(kept),
+    found = []
+    for data in (data for data in sets if len(data.tables["perplexities"])):
+        responses, items = data.tables["responses"], data.tables["items"][["item_id", "cluster"]]
+        length = bias.text_lengths(responses, responses["length"])
+        votes = bias.human_votes(data.tables["labels"]).merge(items, on="item_id")
+        # Votes on texts that are not there say nothing about texts.
+        votes = votes[gap(length, votes).notna()].assign(judge=HUMAN, decision=votes["human"])
+        for who in bias.names_of(data.pairs["judge"], votes["judge"]):
+            rows = votes if who == HUMAN else data.pairs[data.pairs["judge"].eq(who)]
+            y = rows["decision"] - 0.5
+            for reader in (OUTSIDE, OWN):
+                readers, values = read_by(data, who, reader)
+                if not readers:
+                    continue
+                x, design = gap(values, rows).rename("x"), pd.DataFrame(index=rows.index)
+                held = (x, between(rows), gap(length, rows).rename("length"), rows["human"] - 0.5)
+                complete = y.notna() & x.notna() & held[2].notna()
+                for control, columns in zip(CONTROLS, held, strict=True):
+                    if (control, who) == (CONTROLS[-1], HUMAN):
+                        continue
+                    design = pd.concat([design, columns], axis=1)
+                    used = complete & design.notna().all(axis=1)
+                    level, clusters = data.bootstrap.level, rows.loc[used, "cluster"]
+                    slope = fit(y[used].to_numpy(float), design[used], clusters, ["x"], level)["x"]
+                    row: dict[str, object] = {"dataset": data.name, "who": who, "reader": reader}
+                    row |= {
+                        "readers": readers[0] if len(readers) == 1 else f"{len(readers)} models"
                     }
-                )
-    return pd.DataFrame(rows, columns=READERS)
-
-
-def _design(rows: pd.DataFrame, control: str) -> pd.DataFrame:
-    """The columns of a fit: x, and all controls up to the named one."""
-    columns = [rows[["x"]], between(rows), rows[["length"]], rows[["human"]]]
-    return pd.concat(columns[: CONTROLS.index(control) + 1], axis=1)
+                    row |= {"control": control, "spread": x[used].std(), **slope.columns("slope")}
+                    found.append(row | {"n": used.sum(), "n_dropped": (~used).sum()})
+    return pd.DataFrame(found, columns=READERS)

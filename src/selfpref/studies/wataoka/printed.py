@@ -23,21 +23,12 @@ an assumption, so every set that has one gives a row of its own.
 """
 
 from collections.abc import Sequence
-from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import (
-    CELLS,
-    PAIR,
-    cell_counts,
-    demographic_parity_interval,
-    equal_opportunity_interval,
-    oriented_votes,
-    turn,
-    whole_counts,
-)
+from selfpref.statistics import bias
+from selfpref.statistics.bias import CELLS, PAIR
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded
 from selfpref.statistics.judged import STUDY, Judged
 from selfpref.statistics.no_preference import vote_cells
@@ -47,7 +38,8 @@ PAPER = "Wataoka et al., arXiv 2410.21819"
 # Whose votes are many but single, and the paper's judge.
 ARENA, MODEL = "arena", "gpt-4"
 VALUES = ("win_rate", "agreement_beyond_chance", "eo_without_self", "share_of_printed")
-NOT_STATED = "not stated"
+ITEMS = {"n": "agreement n", "win_rate": "win rate"}
+CHECKED = ["dataset", "judge", "item", "quantity"]
 
 
 def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
@@ -62,21 +54,19 @@ def paper_bias(published: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataF
         paper prints, `eo_printed` and `dp_printed`.
     """
     printed = published[published["source"].eq(PAPER)].set_index(["item", "judge"])["value"]
-    rows = []
-    for (dataset, judge), part in published[published["item"].eq("fig2")].groupby(
-        ["dataset", "judge"]
-    ):
-        counts = part.set_index("quantity")["value"][CELLS].astype(int)
-        cells = np.repeat(np.eye(4), counts, axis=0)
-        stream = bootstrap.within(STUDY, "paper")
-        eo = equal_opportunity_interval(cells, np.arange(len(cells)), stream, judge, "eo")
-        dp = demographic_parity_interval(cells, np.arange(len(cells)), bootstrap.level)
-        row = {"dataset": dataset, "judge": judge, **cell_counts(cells)}
+    rows, stream = [], bootstrap.within(STUDY, "paper")
+    counts = published[published["item"].eq("fig2")].set_index("quantity")
+    for (dataset, judge), part in counts.groupby(["dataset", "judge"])["value"]:
+        cells = np.repeat(np.eye(4), part[CELLS].astype(int), axis=0)
+        pairs = np.arange(len(cells))
+        row = {"dataset": dataset, "judge": judge, **bias.cell_counts(cells)}
+        eo = bias.equal_opportunity_interval(cells, pairs, stream, judge, "eo")
+        dp = bias.demographic_parity_interval(cells, pairs, bootstrap.level)
         row |= {**eo.columns("eo"), **dp.columns("dp")}
         row |= {"eo_printed": printed["fig1b", judge], "dp_printed": printed["table2", judge]}
         rows.append(row)
     columns = ["dataset", "judge", "n", *CELLS, *bounded("eo", "dp"), "eo_printed", "dp_printed"]
-    return whole_counts(pd.DataFrame(rows, columns=columns))
+    return bias.whole_counts(pd.DataFrame(rows, columns=columns))
 
 
 def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
@@ -86,38 +76,6 @@ def paper_signs(published: pd.DataFrame) -> pd.DataFrame:
     """
     rows = published[published["item"].eq("fig1b_sign")]
     return rows[["judge", "value"]].rename(columns={"value": "sign"}).reset_index(drop=True)
-
-
-def ties_beside(found: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """`pairs.judge_ties` of every data set, and below them what the paper prints.
-
-    Args:
-        found: The rows of `pairs.judge_ties`.
-        paper: As `paper_bias` returns it.
-    """
-    return _beside(found, paper.assign(judge_tie=NOT_STATED, few=False))
-
-
-def exclusions_beside(found: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """`pairs.exclusions` of every data set, and below them the share that the paper states.
-
-    Args:
-        found: The rows of `pairs.exclusions`.
-        published: What the papers print, data/published/wataoka.csv.
-    """
-    rows = published[published["item"].eq("exclusions")].rename(columns={"value": "share"})
-    stated = rows[["dataset", "judge", "share"]].assign(order="all", status="any failure")
-    return _beside(found, stated)
-
-
-def _beside(found: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Both, with whole counts as integers, though a paper does not state all of them."""
-    if found.empty:
-        return found
-    both = pd.concat([found, printed.reindex(columns=found.columns)], ignore_index=True)
-    counts = [name for name in both if name in {*CELLS, "of"} or name.split("_")[0] == "n"]
-    whole = [name for name in counts if both[name].dropna().mod(1).eq(0).all()]
-    return both.astype(dict.fromkeys(whole, "Int64"))
 
 
 def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -131,15 +89,14 @@ def agreement(items: pd.DataFrame, labels: pd.DataFrame, pairs: pd.DataFrame) ->
     Returns:
         `judge, quantity` (such as `expert, turn 1, with ties`), `n` (votes), `agreement` (0..1).
     """
-    turns = items[["item_id"]].assign(turn=turn(items))
+    turns = items[["item_id"]].assign(turn=bias.turn(items))
     decided = pairs.loc[pairs["decision"].notna(), [*PAIR, "judge", "decision"]]
-    votes = oriented_votes(labels)
-    kind = votes["annotator"].str.replace(r"_.*", "", regex=True)
-    both = votes.assign(kind=kind).merge(decided.merge(turns, on="item_id"), on=PAIR)
-    both["agreement"] = both["vote"].eq(both["decision"])
-    chosen = both[both["vote"].ne(0.5) & both["decision"].ne(0.5)]
-    parts = pd.concat([both.assign(ties="with"), chosen.assign(ties="without")])
-    parts["quantity"] = parts["kind"] + ", turn " + parts["turn"] + ", " + parts["ties"] + " ties"
+    votes = bias.oriented_votes(labels).merge(decided, on=PAIR).merge(turns, on="item_id")
+    chosen = votes[votes["vote"].ne(0.5) & votes["decision"].ne(0.5)]
+    parts = pd.concat([votes.assign(ties="with"), chosen.assign(ties="without")])
+    kind = parts["annotator"].str.replace(r"_.*", "", regex=True)
+    parts["quantity"] = kind + ", turn " + parts["turn"] + ", " + parts["ties"] + " ties"
+    parts["agreement"] = parts["vote"].eq(parts["decision"])
     found = parts.groupby(["judge", "quantity"])["agreement"].agg(n="size", agreement="mean")
     return found.reset_index()
 
@@ -158,11 +115,9 @@ def win_rates(pairs: pd.DataFrame) -> pd.DataFrame:
     known = pairs[pairs["human"].notna() & pairs["score"].notna()]
     people = known.drop_duplicates(PAIR).assign(judge="human", score=known["human"])
     every = pd.concat([known, people])
-    sides = [
-        every.assign(quantity=every["first"]),
-        every.assign(quantity=every["second"], score=1 - every["score"]),
-    ]
-    won = pd.concat(sides).groupby(["judge", "quantity"])["score"].mean()
+    turned = every.assign(first=every["second"], score=1 - every["score"])
+    sides = pd.concat([every, turned]).rename(columns={"first": "quantity"})
+    won = sides.groupby(["judge", "quantity"])["score"].mean()
     return won.rename("win_rate").reset_index()
 
 
@@ -173,21 +128,16 @@ def checks(sets: Sequence[Judged], published: pd.DataFrame) -> pd.DataFrame:
         `dataset, judge, item, quantity, published, recomputed, difference, source, how_read`; only
         for the data sets and judges at hand.
     """
-    key = ["dataset", "judge", "item", "quantity"]
-    ours = [pd.DataFrame(columns=[*key, "recomputed"]).astype({"recomputed": float})]
+    ours = [pd.DataFrame(columns=[*CHECKED, "recomputed"]).astype({"recomputed": float})]
     for data in sets:
         agreed = agreement(data.tables["items"], data.tables["labels"], data.pairs)
-        for column, item, frame in (
-            ("agreement", "agreement", agreed),
-            ("n", "agreement n", agreed),
-            ("win_rate", "win rate", win_rates(data.pairs)),
-        ):
-            named = frame.rename(columns={column: "recomputed"}).assign(item=item)
-            ours.append(named.assign(dataset=data.name).reindex(columns=[*key, "recomputed"]))
+        for table in (agreed, win_rates(data.pairs)):
+            long = table.rename(columns=ITEMS).melt(CHECKED[1::2], None, "item", "recomputed")
+            ours.append(long.assign(dataset=data.name))
     rows = published[published["source"].ne(PAPER)].rename(columns={"value": "published"})
-    found = rows.merge(pd.concat(ours), on=key)
+    found = rows.merge(pd.concat(ours), on=CHECKED)
     found["difference"] = found["recomputed"] - found["published"]
-    return found[[*key, "published", "recomputed", "difference", "source", "how_read"]]
+    return found[[*CHECKED, "published", "recomputed", "difference", "source", "how_read"]]
 
 
 def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
@@ -205,7 +155,7 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
     """
     printed, rows = paper.loc[paper["judge"].eq(MODEL), "eo"], []
     arenas = [data for data in sets if data.name == ARENA and len(printed)]
-    for arena, data in product(arenas, (data for data in sets if data.name != ARENA)):
+    for arena, data in ((arena, data) for arena in arenas for data in sets if data is not arena):
         single = arena.votes(MODEL).query("vote != 0.5")
         pairs = vote_cells(data.votes(MODEL), ["item_id", "opponent"], "drop")
         if pairs.empty:
@@ -219,11 +169,7 @@ def without_self(sets: Sequence[Judged], paper: pd.DataFrame) -> pd.DataFrame:
             lambda totals: _without_self(totals, float(printed.iloc[0])),
             "without self",
         )
-        row: dict[str, object] = {
-            "votes_of": data.name,
-            "n": len(single),
-            "n_two_votes": len(pairs),
-        }
+        row = {"votes_of": data.name, "n": len(single), "n_two_votes": len(pairs)}
         for column, interval in zip(VALUES, found, strict=True):
             row |= interval.columns(column)
         rows.append(row)
@@ -242,5 +188,5 @@ def _without_self(totals: Floats, printed: float) -> Floats:
         rate, pairs = won / (won + lost), tp + fn + fp + tn
         there = (tp + fn) / pairs
         alike = 1 - (fn + fp) / pairs / (2 * there * (1 - there))
-        bias = (2 * rate - 1) * (1 - alike)
-    return np.stack([rate, alike, bias, bias / printed], axis=-1)
+        expected = (2 * rate - 1) * (1 - alike)
+    return np.stack([rate, alike, expected, expected / printed], axis=-1)

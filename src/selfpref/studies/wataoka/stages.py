@@ -1,5 +1,6 @@
 """The study's stages that ask models: a table, or a model's part of it, is filled whole."""
 
+import numpy as np
 import pandas as pd
 
 from selfpref import tables
@@ -7,25 +8,17 @@ from selfpref.ask.judging import judge_pairs
 from selfpref.ask.responding import earlier_turns, score_responses, tallied
 from selfpref.ask.responding import respond as answered
 from selfpref.models import open as models
-from selfpref.params import Params
+from selfpref.params import Judge, Params
+from selfpref.params.uses import Perplexity
 from selfpref.prompts import LAYOUTS
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka import STUDY
 
-# What is read of each table.
-ITEMS = ("study", "item_id", "messages", "reference")
-RESPONSES = ("study", "item_id", "responder", "step", "text")
-PAIRS = ("study", "item_id", "responder_a", "responder_b")
 KEY, SIDES = ["study", "item_id"], ["responder_a", "responder_b"]
+Made = dict[str, pd.DataFrame]
 
 
-def _of(params: Params, table: str, dataset: str, columns: tuple[str, ...]) -> pd.DataFrame:
-    return tables.read(params.profile, table, STUDY.name, [dataset], columns)
-
-
-def respond(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def respond(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
     """Every item answered by one model that has no response of it yet.
 
     Args:
@@ -37,29 +30,22 @@ def respond(
         responses, and `dropped`: for each data set how many items have no response, by reason, and
         how many responses were cut off at their limit.
     """
-    use, made, counts = params.wataoka.respond[model], [], {}
-    own = models.responder(params, model)
+    use, own = params.wataoka.respond[model], models.responder(params, model)
+    prompt, made, counts = LAYOUTS[use.prompts].respond, [], {}
     for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = _of(params, "items", dataset, ITEMS)
-        there = _of(params, "responses", dataset, RESPONSES)
-        there = there[there["responder"].eq(own)].set_index("item_id")["text"]
+        items, there = (
+            tables.read(params.profile, name, STUDY.name, [dataset])
+            for name in ("items", "responses")
+        )
+        mine = there[there["responder"].eq(own)].set_index("item_id")["text"].to_dict()
+        left, more = items[~items["item_id"].isin(mine)], {"seed": params.seed, "answered": mine}
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            table, counts[dataset] = answered(
-                items[~items["item_id"].isin(there.index)],
-                own,
-                asked,
-                LAYOUTS[use.prompts].respond,
-                use,
-                seed=params.seed,
-                answered=there.to_dict(),
-            )
+            table, counts[dataset] = answered(left, own, asked, prompt, use, **more)
         made.append(table)
     return {"responses": tables.together("responses", made), "dropped": tallied(counts)}
 
 
-def judge(
-    params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+def judge(params: Params, model: str, open_model: models.OpenModel = models.open_model) -> Made:
     """Pairs of responses judged by one model, in both orders.
 
     Args:
@@ -70,32 +56,24 @@ def judge(
     Returns:
         verdicts.
     """
-    use, made = params.wataoka.judge[model], []
-    own = models.responder(params, model)
-    written = STUDY.read(params.profile, "responses", RESPONSES)
-    labels = STUDY.read(params.profile, "labels", PAIRS)
+    use, own = params.wataoka.judge[model], models.responder(params, model)
+    layout, made = LAYOUTS[use.prompts], []
+    written, labels = (STUDY.read(params.profile, name) for name in ("responses", "labels"))
     for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = _of(params, "items", dataset, (*ITEMS, "cluster"))
-        questions = sampled(items["cluster"].unique(), use.questions.get(dataset))
-        items = items[items["cluster"].isin(questions)]
+        items = _drawn(tables.read(params.profile, "items", STUDY.name, [dataset]), use, dataset)
         voted = labels[labels["item_id"].isin(items["item_id"])]
         pairs = _to_judge(items, voted, written, own, use.pairs)
-        if pairs.empty:
-            continue
-        with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
-            made.append(
-                judge_pairs(
-                    items,
-                    written,
-                    pairs,
-                    own,
-                    asked,
-                    LAYOUTS[use.prompts],
-                    use,
-                    seed=params.seed,
-                )
-            )
+        if len(pairs):
+            with open_model(params, model, dataset, f"judge {model} {dataset}") as asked:
+                place = items, written, pairs, own, asked, layout, use
+                made.append(judge_pairs(*place, seed=params.seed))
     return {"verdicts": tables.together("verdicts", made)}
+
+
+def _drawn(items: pd.DataFrame, use: Judge | Perplexity, dataset: str) -> pd.DataFrame:
+    """The items of so many questions (clusters) as are wanted of a data set."""
+    questions = sampled(items["cluster"].unique(), use.questions.get(dataset))
+    return items[items["cluster"].isin(questions)]
 
 
 def _to_judge(
@@ -109,13 +87,11 @@ def _to_judge(
         return labels[sides[0] & sides[1]]
     pairs = _pairs(items, labels, written)
     mine = pairs[SIDES].eq(own).any(axis=1)
-    if which == "own":
-        return pairs[mine]
     if isinstance(which, str):
-        return pairs
+        return pairs[mine] if which == "own" else pairs
     # Either order of a labelled pair is the same pair.
-    turned = labels.rename(columns=dict(zip(SIDES, reversed(SIDES), strict=True)))
-    known = pd.concat([labels, turned])[[*KEY, *SIDES]].drop_duplicates()
+    known = pd.DataFrame(np.sort(labels[SIDES]), labels.index, SIDES)
+    known = labels[KEY].join(known).drop_duplicates()
     labelled = pairs.merge(known)
     others = labelled[~labelled[SIDES].eq(own).any(axis=1)]
     drawn = []
@@ -141,7 +117,7 @@ def _pairs(items: pd.DataFrame, labels: pd.DataFrame, written: pd.DataFrame) -> 
 
 def perplexity(
     params: Params, model: str, open_model: models.OpenModel = models.open_model
-) -> dict[str, pd.DataFrame]:
+) -> Made:
     """Every response scored by one model.
 
     Args:
@@ -152,24 +128,16 @@ def perplexity(
     Returns:
         perplexities.
     """
-    use, made = params.wataoka.perplexity[model], []
-    written = STUDY.read(params.profile, "responses", RESPONSES)
+    use, own = params.wataoka.perplexity[model], models.responder(params, model)
+    made, written = [], STUDY.read(params.profile, "responses")
     for dataset in use.datasets or STUDY.parts(params.profile, "items"):
-        items = _of(params, "items", dataset, (*ITEMS, "cluster"))
-        answered_to = items[items["item_id"].isin(written["item_id"])]
-        questions = sampled(answered_to["cluster"].unique(), use.questions.get(dataset))
-        items = items[items["cluster"].isin(questions)]
+        items = tables.read(params.profile, "items", STUDY.name, [dataset])
+        items = _drawn(items[items["item_id"].isin(written["item_id"])], use, dataset)
+        texts = written[written["item_id"].isin(items["item_id"])]
+        alone = use.without_prompt is None or dataset in use.without_prompt
         with open_model(params, model, dataset, f"perplexity {model} {dataset}") as asked:
-            made.append(
-                score_responses(
-                    items,
-                    written[written["item_id"].isin(items["item_id"])],
-                    models.responder(params, model),
-                    asked,
-                    LAYOUTS[use.prompts],
-                    alone=use.without_prompt is None or dataset in use.without_prompt,
-                )
-            )
+            place = items, texts, own, asked, LAYOUTS[use.prompts]
+            made.append(score_responses(*place, alone=alone))
     return {"perplexities": tables.together("perplexities", made)}
 
 

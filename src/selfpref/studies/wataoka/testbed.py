@@ -14,16 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import (
-    cell_weights,
-    equal_opportunity,
-    equal_opportunity_interval,
-    gap,
-)
-from selfpref.statistics.bootstrap import Floats, bounded, cluster_sums, ratio
+from selfpref.statistics import bias
+from selfpref.statistics.bootstrap import Floats, Groups, bounded, ratio
 from selfpref.statistics.judged import Judged
 from selfpref.statistics.regression import pearson
-from selfpref.statistics.shares import share_intervals
+from selfpref.statistics.shares import group_shares
+from selfpref.studies.wataoka.pairs import each_judge
 
 # The row of the judges that write, in `oracle_agreement`.
 MEAN = "mean of families"
@@ -43,9 +39,9 @@ def rule_cells(data: Judged, judge: str) -> tuple[Floats, pd.Series]:
     own = own[data.cells(own).sum(axis=1) > 0]
     cells = [data.cells(own)]
     for metric in (f"rule-{judge}", "quality"):
-        lead = gap(data.truth(metric), own, "judge", "opponent").round(9)
+        lead = bias.gap(data.truth(metric), own, "judge", "opponent").round(9)
         decided = own.assign(decision=(np.sign(lead) + 1) / 2)
-        cells.append(cell_weights(decided, data.settings.human_ties, "half"))
+        cells.append(bias.cell_weights(decided, data.settings.human_ties, "half"))
     return np.stack(cells, axis=1), own["cluster"]
 
 
@@ -57,18 +53,14 @@ def planted(sets: Sequence[Judged]) -> pd.DataFrame:
         nothing was injected.
     """
     rows = []
-    for data in sets:
-        betas = data.betas
-        for judge in data.judges if len(betas) else ():
-            cells, clusters = rule_cells(data, judge)
-            row = {"dataset": data.name, "judge": judge, "seed": int(data.name.rpartition("-")[2])}
-            row |= {"beta": float(betas.get(judge, np.nan)), "n": len(cells)}
-            for number, mark in enumerate(MARKS):
-                found = equal_opportunity_interval(
-                    cells[:, number], clusters, data.bootstrap, judge, "planted", mark
-                )
-                row |= found.columns(mark)
-            rows.append(row)
+    for key, data, judge, _ in each_judge([data for data in sets if len(data.betas)]):
+        cells, clusters = rule_cells(data, judge)
+        row = key | {"seed": int(data.name.rpartition("-")[2]), "n": len(cells)}
+        row["beta"] = float(data.betas.get(judge, np.nan))
+        for mark, part in zip(MARKS, np.moveaxis(cells, 1, 0), strict=True):
+            place = part, clusters, data.bootstrap, judge, "planted", mark
+            row |= bias.equal_opportunity_interval(*place).columns(mark)
+        rows.append(row)
     return pd.DataFrame(rows, columns=PLANTED)
 
 
@@ -82,35 +74,30 @@ def recovery(sets: Sequence[Judged]) -> pd.DataFrame:
         `quantity, r, lo, hi, n` (judges with an injected bonus and a bias), `seeds`; no rows with
         fewer than three such judges.
     """
-    blocks, names, bonus, seeds = [], [], [], []
-    for data in sets:
-        betas = data.betas
-        for judge in (name for name in data.judges if name in betas):
-            cells, clusters = rule_cells(data, judge)
-            # Without both human outcomes a judge has no bias to correlate.
-            if not np.isnan(equal_opportunity(cells.sum(axis=0))).any():
-                blocks.append(cells)
-                names.append(data.name + "/" + clusters.astype(str))
-                bonus.append(float(betas[judge]))
-                seeds.append(data.name)
+    blocks, names, bonus = [], [], []
+    for _, data, judge, _ in each_judge(sets):
+        cells, clusters = rule_cells(data, judge)
+        # Without both human outcomes a judge has no bias to correlate.
+        if judge in data.betas and not np.isnan(bias.equal_opportunity(cells.sum(axis=0))).any():
+            blocks.append(cells)
+            names.append(data.name + "/" + clusters.astype(str))
+            bonus.append(float(data.betas[judge]))
     if len(blocks) < 3:
         return pd.DataFrame(columns=RECOVERY)
     # The cells of each judge in their place among all: [pairs, marks, judges, 4].
     places = np.eye(len(blocks))[:, :, None]
-    stacked = np.concatenate(
-        [cells[:, :, None] * place for cells, place in zip(blocks, places, strict=True)]
-    )
+    stacked = [cells[:, :, None] * place for cells, place in zip(blocks, places, strict=True)]
 
     def correlations(totals: Floats) -> Floats:
-        measured, injected, oracle = np.moveaxis(equal_opportunity(totals), -2, 0)
+        measured, injected, oracle = np.moveaxis(bias.equal_opportunity(totals), -2, 0)
         against = (injected, oracle, np.broadcast_to(bonus, measured.shape))
         return np.stack([pearson(measured, other) for other in against], axis=-1)
 
-    bootstrap = sets[0].settings.bootstrap
-    found = bootstrap.estimates(stacked, pd.concat(names), correlations, "recovery")
+    clusters, bootstrap = pd.concat(names), sets[0].settings.bootstrap
+    found = bootstrap.estimates(np.concatenate(stacked), clusters, correlations, "recovery")
+    seeds = len({name.partition("/")[0] for name in clusters})
     rows = [
-        {"quantity": f"measured with {quantity}", "r": r.value, "lo": r.lo, "hi": r.hi}
-        | {"n": len(blocks), "seeds": len(set(seeds))}
+        (f"measured with {quantity}", r.value, r.lo, r.hi, len(blocks), seeds)
         for quantity, r in zip(("planted", "oracle rule", "beta"), found, strict=True)
     ]
     return pd.DataFrame(rows, columns=RECOVERY)
@@ -124,44 +111,25 @@ def oracle_agreement(sets: Sequence[Judged]) -> pd.DataFrame:
         agreement_hi, n`; the judge `mean of families` is the unweighted mean over those that
         write, its interval bootstrapped. No rows without a true quality.
     """
-    rows: list[dict[str, object]] = []
+    found = [pd.DataFrame(columns=AGREEMENT)]
     for data in sets:
-        pairs = data.pairs[data.pairs["decision"].notna()]
-        lead = gap(data.truth("quality"), pairs).round(9)
-        pairs, lead = pairs[lead.abs() > 0], lead[lead.abs() > 0]
-        agrees = np.where(
-            pairs["decision"] == 0.5, 0.5, pairs["decision"].gt(0.5) == lead.gt(0)
-        ).astype(float)
         metadata = data.tables["items"].set_index("item_id")["metadata"]
-        held_out = pairs["item_id"].map(metadata).str.contains('"held_out": true')
-        for prompts, which in (("held-out", held_out), ("seen", ~held_out)):
-            part = pairs[which].assign(agrees=agrees[which])
-            rows += [
-                {"dataset": data.name, "prompts": prompts, **row}
-                for row in _agreements(data, part, prompts)
-            ]
-    return pd.DataFrame(rows, columns=AGREEMENT)
-
-
-def _agreements(data: Judged, pairs: pd.DataFrame, prompts: str) -> list[dict[str, object]]:
-    """Every judge's share of pairs on which it agrees, and the mean of those that write."""
-    judges = sorted(set(pairs["judge"]))
-    # Agreement and number of each judge: [pairs, judges, 2].
-    mine = pairs["judge"].to_numpy()[:, None] == np.array(judges, dtype=object)
-    stacked = np.stack([mine * pairs["agrees"].to_numpy()[:, None], mine], axis=-1)
-    sums = cluster_sums(stacked, pairs["cluster"])
-    counts = dict(zip(judges, stacked[..., 1].sum(axis=0), strict=True))
-    shares = dict(zip(judges, share_intervals(sums, data.bootstrap.level), strict=True))
-    if any(writers := [judge in data.judges for judge in judges]):
-        counts[MEAN] = stacked[:, writers, 1].sum()
-        (shares[MEAN],) = data.bootstrap.of_sums(
-            sums[:, writers], _mean_ratio, "mean", prompts, "oracle"
-        )
-    return [
-        {"judge": judge, "writes": judge == MEAN or judge in data.judges}
-        | {**share.columns("agreement"), "n": int(counts[judge])}
-        for judge, share in shares.items()
-    ]
+        lead, decision = bias.gap(data.truth("quality"), data.pairs), data.pairs["decision"]
+        held_out = data.pairs["item_id"].map(metadata).str.contains('"held_out": true')
+        agrees = decision.gt(0.5).eq(lead.gt(0)).astype(float).mask(decision.eq(0.5), 0.5)
+        pairs = data.pairs.assign(agrees=agrees, prompts=np.where(held_out, "held-out", "seen"))
+        for prompts, part in pairs[decision.notna() & lead.round(9).abs().gt(0)].groupby("prompts"):
+            table = group_shares(part, ["judge"], "agrees", data.bootstrap.level)
+            table["writes"] = table["judge"].isin(data.judges)
+            if table["writes"].any():
+                sums = Groups.of(part, ["judge"], "agrees").sums[:, table["writes"]]
+                names = "mean", str(prompts), "oracle"
+                (mean,) = data.bootstrap.of_sums(sums, _mean_ratio, *names)
+                values = MEAN, mean.value, mean.lo, mean.hi, int(sums[..., 1].sum()), True
+                table.loc[len(table)] = values
+            table.columns = ["judge", *bounded("agreement"), "n", "writes"]
+            found.append(table.assign(dataset=data.name, prompts=prompts)[AGREEMENT])
+    return pd.concat(found[1:] or found, ignore_index=True)
 
 
 def _mean_ratio(totals: Floats) -> Floats:

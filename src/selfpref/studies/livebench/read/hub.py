@@ -6,9 +6,9 @@ coding) or its task has no rule, its responses have no objective score.
 """
 
 import json
-from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from selfpref import tables
@@ -34,28 +34,25 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     Raises:
         SelfprefError: As `selfpref.download.hub.load`.
     """
-    rows = load(source, COLUMNS)
-    wanted = set(sampled({str(row["question_id"]) for row in rows}, entry.sample))
-    found, items = Counter[str](), {}
-    for row in rows:
-        question = str(row["question_id"])
-        item_id = f"{dataset}/{row['category']}/{row['task']}/{question}"
-        if question not in wanted:
-            found["left out by `sample`"] += 1
-        elif not row["turns"] or not row["turns"][0].strip():
-            found["left out: no question"] += 1
-        elif item_id in items:
-            found["left out: a question that was there"] += 1
-        else:
-            found["ok"] += 1
-            items[item_id] = {
-                "study": entry.study,
-                "item_id": item_id,
-                "category": row["category"],
-                "cluster": item_id,
-                "messages": [{"role": "user", "content": row["turns"][0]}],
-                "reference": row.get("ground_truth") or None,
-                "metadata": json.dumps({"task": row["task"]}),
-            }
-    audit = audited(entry.study, dataset, len(rows), found)
-    return {"items": tables.fill(items.values(), "items"), "audit": audit}
+    rows = pd.DataFrame(load(source, COLUMNS)).reindex(columns=[*COLUMNS, "ground_truth"])
+    names = rows["question_id"].astype(str)
+    asked = rows["turns"].map(lambda turns: turns[0] if len(turns) else "")
+    item_id = f"{dataset}/" + rows["category"] + "/" + rows["task"] + "/" + names
+    wanted, blank = names.isin(sampled({*names}, entry.sample)), asked.str.strip().eq("")
+    reasons = {"left out by `sample`": ~wanted, "left out: no question": blank}
+    reasons["left out: a question that was there"] = item_id.duplicated()
+    found = pd.Series(np.select([*reasons.values()], [*reasons], "ok"))
+    made = pd.DataFrame(
+        {
+            "item_id": item_id,
+            "category": rows["category"],
+            "cluster": item_id,
+            "messages": [[{"role": "user", "content": question}] for question in asked],
+            "reference": rows["ground_truth"].replace("", None),
+            "metadata": [json.dumps({"task": task}) for task in rows["task"]],
+        }
+    )
+    return {
+        "items": tables.fill(made[found.eq("ok")], "items", study=entry.study),
+        "audit": audited(entry.study, dataset, len(rows), found.value_counts().to_dict()),
+    }

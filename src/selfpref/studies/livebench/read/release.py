@@ -22,7 +22,7 @@ What matters in reading them:
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from selfpref.download.fetch import fetch
 from selfpref.formats.datasets import judges_of
 from selfpref.params import Dataset
 from selfpref.prompts.rubric import read_marks, read_total
-from selfpref.studies.livebench.scorers import score
+from selfpref.studies.livebench.scorers import keyed
 
 # The first of two names of which one begins with the other is the longer one.
 NAMES = {
@@ -104,18 +104,17 @@ def _sheet(category: str, local: Path, dataset: str) -> pd.DataFrame:
     """One category's file, a row a question, the models under their short names."""
     rows = pd.read_csv(local, dtype=str, keep_default_na=False)
     models = {NAMES[column]: column for column in rows if column in NAMES}
-    spelt = re.compile("|".join(map(re.escape, NAMES)))
-    rows.columns = rows.columns.str.replace(spelt, lambda name: NAMES[name[0]], regex=True)
-    votes = [column for column in rows if column.endswith(("_PREFERENCE", "majority_vote"))]
-    rows[votes] = rows[votes].replace(NAMES).replace("", None)
-    digests = [hashlib.sha256(stem(one).encode()).hexdigest()[:12] for one in rows["question"]]
     told = {name: models[name] for name in SHOWN}
-    keys = rows.get("ground_truth", pd.Series("", rows.index))
+    spelt = "|".join(map(re.escape, NAMES))
+    rows.columns = rows.columns.str.replace(spelt, lambda name: NAMES[name[0]], regex=True)
+    rows[VOTES] = rows[VOTES].replace(NAMES).replace("", None)
+    digests = [hashlib.sha256(stem(one).encode()).hexdigest()[:12] for one in rows["question"]]
+    place = f"{dataset}/{category}/"
     return rows.assign(
         category=category,
-        item_id=f"{dataset}/{category}/" + rows["task"] + "/" + rows["question_id"],
-        cluster=[f"{dataset}/{category}/{digest}" for digest in digests],
-        reference=keys.where(keys.ne(""), None),
+        item_id=place + rows["task"] + "/" + rows["question_id"],
+        cluster=[place + digest for digest in digests],
+        reference=rows.get("ground_truth", pd.Series("", rows.index)).replace("", None),
         metadata=[json.dumps({"task": task, "models": told}) for task in rows["task"]],
         messages=[[{"role": "user", "content": question}] for question in rows["question"]],
     )
@@ -132,50 +131,31 @@ def _rating(stored: str, reasons: str) -> dict[str, object]:
     return {"score": total, "stored": float(stored), "marks": marks, "status": status}
 
 
-def _ratings(rows: pd.DataFrame, judges: list[str]) -> pd.DataFrame:
-    columns = {"total": "SCORING", "reply": "SR"}
-    parts = [
-        rows[["item_id"]].assign(
-            judge=judge,
-            responder=responder,
-            **{name: rows[f"{judge}_{kind}_{responder}"] for name, kind in columns.items()},
-        )
-        for judge in judges
-        for responder in SHOWN
-    ]
-    if not parts:
-        return tables.empty("ratings")
-    rated = pd.concat(parts, ignore_index=True)
-    read = [_rating(*pair) for pair in zip(rated.pop("total"), rated["reply"], strict=True)]
-    reply = rated["reply"].where(rated["reply"].ne(""), None)
-    return rated.assign(reply=reply, task="rubric").join(pd.DataFrame(read))
+def _ratings(rows: pd.DataFrame) -> pd.DataFrame:
+    parts = []
+    for judge, responder in product(SHOWN, SHOWN):
+        total, reply = rows[f"{judge}_SCORING_{responder}"], rows[f"{judge}_SR_{responder}"]
+        read = pd.DataFrame(map(_rating, total, reply), rows.index)
+        parts.append(read.assign(judge=judge, responder=responder, reply=reply.replace("", None)))
+        parts[-1]["item_id"] = rows["item_id"]
+    return pd.concat(parts, ignore_index=True)
 
 
-def _choices(rows: pd.DataFrame, judges: list[str]) -> Iterator[pd.DataFrame]:
-    for judge in judges:
-        cast = rows[["item_id"]].assign(judge=judge, choice=rows[f"{judge}_PREFERENCE"])
-        yield cast.assign(variant="plain", candidates=[SHOWN] * len(cast))
-
-
-def _tie_breaks(rows: pd.DataFrame, calls: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Every call in both readings; a category's calls come in the order of its rows."""
-    votes = rows[VOTES]
-    split = rows[votes.nunique(axis=1).eq(len(SHOWN))].sort_values("category", kind="stable")
-    calls = calls.sort_values("category", kind="stable")
-    shown = calls["shown"].tolist()
-    assert votes.loc[split.index].to_numpy().tolist() == shown, "the log is of another vote"
+def _verdicts(rows: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
+    """The judges' choices, and every call of the tie-breaker in both readings."""
+    cast = rows.melt("item_id", VOTES, "judge", "choice")
+    cast["judge"] = cast["judge"].str.removesuffix("_PREFERENCE")
+    made = [cast.assign(candidates=[SHOWN] * len(cast), variant="plain")]
+    # A category's calls come in the order of its rows.
+    split = rows[rows[VOTES].nunique(axis=1).eq(len(SHOWN))]
+    split = split.sort_values("category", kind="stable")
+    calls = calls.sort_values("category", kind="stable").set_axis(split.index)
+    assert split[VOTES].to_numpy().tolist() == calls["shown"].tolist(), "a log of another vote"
     for variant, which in (("tie-break", "chosen"), ("tie-break-released", "credited")):
-        call = split[["item_id"]].assign(judge=TIE_BREAKER, choice=calls[which].to_numpy())
-        yield call.assign(variant=variant, candidates=shown)
-
-
-def _truths(rows: pd.DataFrame) -> Iterator[dict[str, object]]:
-    for row in rows.to_dict("records"):
-        for responder in SHOWN:
-            given = score(row["task"], row["question"], row["reference"], row[responder])
-            for metric, value in given.items():
-                truth = {"item_id": row["item_id"], "responder": responder}
-                yield truth | {"metric": metric, "score": value}
+        call = split[["item_id"]].assign(judge=TIE_BREAKER, choice=calls[which])
+        made.append(call.assign(candidates=calls["shown"], variant=variant))
+    verdicts = pd.concat(made, ignore_index=True)
+    return verdicts.assign(status=verdicts["choice"].isna().map({True: "failed", False: "ok"}))
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -192,56 +172,35 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     Raises:
         SelfprefError: A file cannot be had, or a judge is not in the release.
     """
-    wanted = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER])
-    judges, files = [judge for judge in SHOWN if judge in wanted], fetch(source)
+    wanted, files = judges_of(dataset, entry, [*SHOWN, TIE_BREAKER]), fetch(source)
     sheets = [_sheet(category, files[path], dataset) for category, path in FILES.items()]
     rows, calls = pd.concat(sheets, ignore_index=True), read_log(files[LOG])
-    cast = [*_choices(rows, judges), *(_tie_breaks(rows, calls) if TIE_BREAKER in wanted else ())]
-    verdicts = pd.concat(cast, ignore_index=True)
-    status = verdicts["choice"].isna().map({True: "failed", False: "ok"})
+    responses = rows.melt("item_id", SHOWN, "responder", "text")
+    ratings, verdicts = (
+        frame[frame["judge"].isin(wanted)] for frame in (_ratings(rows), _verdicts(rows, calls))
+    )
     found = {
         "items": rows[["item_id", "category", "cluster", "messages", "reference", "metadata"]],
-        "responses": rows.melt("item_id", SHOWN, "responder", "text"),
-        "ratings": _ratings(rows, judges),
-        "verdicts": verdicts.assign(status=status),
-        "truths": pd.DataFrame(_truths(rows)),
+        "responses": responses,
+        "ratings": ratings.assign(task="rubric"),
+        "verdicts": verdicts,
+        "truths": keyed(rows, responses),
+        "audit": _audit(rows, ratings),
     }
-    filled = {name: tables.fill(frame, name, study=entry.study) for name, frame in found.items()}
-    audit = _audit(rows, filled["ratings"], calls)
-    return filled | {"audit": tables.fill(audit, "audit", study=entry.study)}
+    return {name: tables.fill(frame, name, study=entry.study) for name, frame in found.items()}
 
 
-def _audit(rows: pd.DataFrame, ratings: pd.DataFrame, calls: pd.DataFrame) -> pd.DataFrame:
-    """What is odd in each category's file and calls: of `rows` looked at, so many `affected`."""
-    of = rows.set_index("item_id")
-    texts = of[SHOWN].apply(lambda column: column.str.split().str.join(" ")).nunique(axis=1)
-    ratings = ratings.set_index("item_id")
-    known = ratings[ratings["stored"].notna()]
-    marked = known[known["marks"].notna()]
+def _audit(rows: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
+    """What is odd in the totals of each category's file: of `rows` looked at, `affected` ones."""
+    files = rows.set_index("item_id")["category"].map(FILES)
+    ratings = ratings.set_index(ratings["item_id"].map(files))
+    known = ratings.dropna(subset="stored")
+    marked = known.dropna(subset="marks")
     looked = {
-        "all three responses are the same": texts.eq(1),
-        "exactly two responses are the same": texts.eq(2),
-        "no answer key": of["reference"].isna(),
         "total is blank": ratings["stored"].isna(),
         "stored total is not the one stated": known["score"].ne(known["stored"]),
         "all eleven marks can be read": known["marks"].notna(),
-        "total is not the sum of its marks": marked["marks"].map(sum) != marked["score"],
+        "total is not the sum of its marks": marked["marks"].map(sum).ne(marked["score"]),
     }
-    found = [
-        (FILES[category], finding, len(part), part.sum())
-        for finding, which in looked.items()
-        for category, part in which.groupby(of["category"].reindex(which.index).to_numpy())
-    ]
-    decided = calls.dropna(subset="credited")
-    of_calls = {
-        "call shows another order than is decoded": calls["shown"].map(
-            lambda names: names != SHOWN
-        ),
-        "credited is not the response chosen": decided["chosen"].ne(decided["credited"]),
-    }
-    found += [
-        (LOG, f"{category}: {finding}", len(part), part.sum())
-        for finding, which in of_calls.items()
-        for category, part in which.groupby(calls["category"])
-    ]
-    return pd.DataFrame(found, columns=["file", "finding", "rows", "affected"])
+    flags = pd.concat(looked, names=["finding", "file"]).astype(int).groupby(["file", "finding"])
+    return flags.agg(rows="size", affected="sum").reset_index()

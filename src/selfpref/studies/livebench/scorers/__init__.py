@@ -11,8 +11,12 @@ written anew from its published description. Two readings of every response:
 A response from which no answer can be read is wrong. A task or key without a rule has no score.
 """
 
+import json
 from collections.abc import Callable
 
+import pandas as pd
+
+from selfpref import tables as schema
 from selfpref.studies.livebench.scorers import language, mathematics, tables
 
 STRICT, TOLERANT = READINGS = ("strict", "tolerant")
@@ -34,9 +38,6 @@ SCORERS: dict[str, Scorer] = {
     "olympiad": mathematics.olympiad,
     "AMPS_Hard": mathematics.amps_hard,
 }
-
-# Tasks that ask for no form of the answer: there is nothing to tolerate.
-FORMLESS = {"plot_unscrambling"}
 
 
 def has_key(task: str, key: str | None) -> bool:
@@ -60,8 +61,25 @@ def score(task: str, question: str, key: str | None, text: str) -> dict[str, flo
     """
     if key is None or not has_key(task, key):
         return {}
-    rule = SCORERS[task]
-    if task in FORMLESS:
-        return dict.fromkeys(READINGS, rule(question, key, text))
-    strict, tolerant = (rule(question, key, text, tolerant=reading) for reading in (False, True))
+    strict, tolerant = (
+        SCORERS[task](question, key, text, tolerant=reading) for reading in (False, True)
+    )
     return {STRICT: strict, TOLERANT: max(strict, tolerant)}
+
+
+def keyed(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
+    """The truths table: both readings of each response to an item that can be scored.
+
+    Args:
+        items: With `item_id, messages, reference, metadata`; the metadata name the task.
+        responses: With `item_id, responder, text`, to these items.
+    """
+    rows, asked = [], items.set_index("item_id").to_dict("index")
+    for item_id, responder, text in responses[["item_id", "responder", "text"]].to_numpy():
+        item = asked[item_id]
+        task, question = json.loads(item["metadata"])["task"], item["messages"][0]["content"]
+        rows += [
+            {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
+            for metric, value in score(task, question, item["reference"], text).items()
+        ]
+    return schema.fill(rows, "truths", study="livebench")

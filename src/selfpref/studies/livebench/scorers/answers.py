@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from selfpref.texts import boxes
 
@@ -25,6 +26,14 @@ def bolds(text: str) -> list[str]:
 def boxed(text: str) -> list[str]:
     """The contents of every box that closes, in order."""
     return [content for content in boxes(text) if content is not None]
+
+
+def edited(wanted: Sequence[int], given: Sequence[int]) -> int:
+    """The edit distance of two lists of numbers."""
+    # What is measured without scoring anew needs none of it.
+    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415
+
+    return Levenshtein.distance(wanted, given)
 
 
 def lines(text: str) -> list[str]:

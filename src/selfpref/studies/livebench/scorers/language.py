@@ -5,7 +5,15 @@ import re
 import unicodedata
 from collections import Counter
 
-from selfpref.studies.livebench.scorers.answers import TRIPLE, bolds, boxed, lines, plain, states
+from selfpref.studies.livebench.scorers.answers import (
+    TRIPLE,
+    bolds,
+    boxed,
+    edited,
+    lines,
+    plain,
+    states,
+)
 
 GROUP = 4
 TAG = "<PLOT_SUMMARY>"
@@ -33,23 +41,19 @@ def _groups(items: list[str]) -> list[frozenset[str]]:
     return [frozenset(names[at : at + GROUP]) for at in range(0, len(names), GROUP)]
 
 
-def _listed(text: str) -> list[str]:
-    """The items of all lines that list groups: what follows a heading, parted by commas."""
-    rows = (line.replace("*", "").rpartition(":")[2].split(",") for line in lines(text))
-    return [item for row in rows if len(row) % GROUP == 0 for item in row]
-
-
 def connections(question: str, key: str, text: str, *, tolerant: bool) -> float:
-    """Share of the key's groups of four in the best list in bold; tolerant: in the last lists."""
+    """Share of the key's groups of four in the best list in bold.
+
+    Tolerant: also in the last lines that list groups after a heading.
+    """
     wanted = _groups(key.split(","))
     answers = [part.split(",") for part in bolds(text.replace("\n", ""))]
     if tolerant:
-        answers.append(_listed(text)[-GROUP * len(wanted) :])
-    return max((_share(wanted, _groups(answer)) for answer in answers), default=0.0)
-
-
-def _share(wanted: list[frozenset[str]], given: list[frozenset[str]]) -> float:
-    return sum(group in given for group in wanted) / len(wanted)
+        rows = [line.replace("*", "").rpartition(":")[2].split(",") for line in lines(text)]
+        listed = [item for row in rows if len(row) % GROUP == 0 for item in row]
+        answers.append(listed[-GROUP * len(wanted) :])
+    hits = (sum(group in _groups(answer) for group in wanted) for answer in answers)
+    return max(hits, default=0) / len(wanted)
 
 
 def _nearest(sentence: str, given: list[str]) -> int:
@@ -57,33 +61,23 @@ def _nearest(sentence: str, given: list[str]) -> int:
     if sentence in given:
         return given.index(sentence)
     # Characters in common, in whatever order, bound the ratio from above.
-    own = Counter(sentence)
+    own, matcher, best = Counter(sentence), difflib.SequenceMatcher(b=sentence), (-1.0, -1)
     shared = [2 * (own & Counter(other)).total() / len(sentence + other) for other in given]
-    matcher = difflib.SequenceMatcher(b=sentence)
-    best = (-1.0, -1)
-    for bound, place in sorted(zip(shared, range(len(given)), strict=True), reverse=True):
-        if bound < best[0]:
-            break
-        matcher.set_seq1(given[place])
-        best = max(best, (matcher.ratio(), place))
+    for place in sorted(range(len(given)), key=shared.__getitem__, reverse=True):
+        if shared[place] >= best[0]:
+            matcher.set_seq1(given[place])
+            best = max(best, (matcher.ratio(), place))
     return best[1]
 
 
-def plot_unscrambling(question: str, key: str, text: str) -> float:
+def plot_unscrambling(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """1 - edit distance / sentences, after each sentence of the key finds the nearest given one."""
-    # What is measured without scoring anew needs none of it.
-    from rapidfuzz.distance import Levenshtein  # noqa: PLC0415
-
     wanted, given = (
         [part.strip() for part in plot.split(".") if part.strip()]
         for plot in (key, text.partition(TAG)[2] or text)
     )
     order = [_nearest(sentence, given) for sentence in wanted] if given else []
-    return 1 - Levenshtein.distance(range(len(wanted)), order) / len(wanted)
-
-
-def _verdicts(text: str) -> list[str]:
-    return VERDICT.findall(text.lower())[-3:]
+    return 1 - edited(range(len(wanted)), order) / len(wanted)
 
 
 def web_of_lies(question: str, key: str, text: str, *, tolerant: bool) -> float:
@@ -91,22 +85,20 @@ def web_of_lies(question: str, key: str, text: str, *, tolerant: bool) -> float:
     places = [" ".join(bolds(text))]
     if tolerant:
         places += [*boxed(text)[-1:], *lines(text)[-1:]]
-    return float(any(_verdicts(place) == _verdicts(key) for place in places))
+    wanted, *given = (VERDICT.findall(place.lower())[-3:] for place in (key, *places))
+    return float(wanted in given)
 
 
 def zebra(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """One word or name: the last in triple stars; tolerant: wherever the answer is stated."""
-    starred = TRIPLE.findall(text)
-    right = bool(starred) and plain(starred[-1]) in (plain(key), plain(key.removesuffix(" movies")))
+    starred = [plain(word) for word in TRIPLE.findall(text)[-1:]]
+    right = any(plain(one) in starred for one in (key, key.removesuffix(" movies")))
     return float(right or (tolerant and states(text, key)))
 
 
 def spatial(question: str, key: str, text: str, *, tolerant: bool) -> float:
     """A number or shape: any of the last three in bold; tolerant: wherever it is stated."""
-    wanted = plain(key)
-    for word in map(plain, bolds(text)[-3:]):
-        if word == wanted:
-            return 1.0
-        if wanted in SHAPES and wanted in word and len(word) < 2 * len(wanted) + 5:
-            return 1.0
-    return float(tolerant and states(text, key))
+    wanted, words = plain(key), [plain(word) for word in bolds(text)[-3:]]
+    named = [word for word in words if wanted in word and len(word) < 2 * len(wanted) + 5]
+    right = wanted in words or (wanted in SHAPES and bool(named))
+    return float(right or (tolerant and states(text, key)))

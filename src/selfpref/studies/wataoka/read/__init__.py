@@ -28,6 +28,8 @@ from selfpref.formats.datasets import written
 from selfpref.formats.records import json_lines
 from selfpref.tables.schemas import TIE
 
+Rows = Iterable[Any]
+STUDY = "wataoka"
 SIDES = ["responder_a", "responder_b"]
 WHO = ["item_id", *SIDES, "who"]
 # How the releases spell what came of a pair.
@@ -79,18 +81,11 @@ def item(
 
 
 def tables_of(
-    study: str,
-    items: Iterable[dict[str, Any]],
-    responses: Iterable[Any],
-    votes: Iterable[Any],
-    verdicts: Iterable[Any] = (),
-    *,
-    order_known: bool = True,
+    items: Rows, responses: Rows, votes: Rows, verdicts: Rows = (), order_known: bool = True
 ) -> dict[str, pd.DataFrame]:
     """The tables of one data set, from tuples, or frames with columns of these names.
 
     Args:
-        study: The study whose tables they fill.
         items: As `item` makes them.
         responses: `item_id, responder, text`.
         votes: `item_id, responder_a, responder_b, who, winner`, the winner `a`, `b` or `tie`. Votes
@@ -111,8 +106,8 @@ def tables_of(
     labels = voted.rename(columns={"who": "annotator", "winner": "label"})
     given = judged.rename(columns={"who": "judge", "winner": "choice"}).drop(columns=SIDES)
     return {
-        "items": tables.fill(items, "items", study=study),
-        "responses": written(responses, study),
-        "labels": tables.fill(labels, "labels", study=study),
-        "verdicts": tables.fill(given, "verdicts", study=study, order_known=order_known),
+        "items": tables.fill(items, "items", study=STUDY),
+        "responses": written(responses, STUDY),
+        "labels": tables.fill(labels, "labels", study=STUDY),
+        "verdicts": tables.fill(given, "verdicts", study=STUDY, order_known=order_known),
     }

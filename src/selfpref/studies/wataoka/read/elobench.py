@@ -34,7 +34,6 @@ VERDICTS = (
     "results/battle_records_arena_gpt4_as_judger_0_499.csv",
     "results/battle_records_arena_gpt4_as_judger_500_2010.csv",
 )
-MODELS = ["model_a", "model_b"]
 TEXTS = ["item_id", "question", "responder", "text"]
 
 
@@ -60,10 +59,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     row = judged.index
     battle = battles.loc[row + 2 * (row >= 1117) + (row >= 1533)].set_index(row)
     judged["item_id"] = battle["item_id"]
-    texts = pd.concat(
-        judged[["item_id", "question", responder, answer]].set_axis(TEXTS, axis=1)
-        for responder, answer in zip(SIDES, ("answer_a", "answer_b"), strict=True)
-    )
+    sides = [["item_id", "question", f"responder_{side}", f"answer_{side}"] for side in "ab"]
+    texts = pd.concat(judged[columns].set_axis(TEXTS, axis=1) for columns in sides)
     again = texts.loc[texts.duplicated(["question", "responder"], keep=False), "item_id"]
     found = {
         "both models are those of the battle": judged[SIDES].eq(battle[SIDES]).all(axis=1).sum(),
@@ -75,11 +72,12 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     items = [item(name, hashed(text), [text]) for name, text in asked.items()]
     items += [item(name, name, [], turns=1) for name in battles["item_id"] if name not in asked]
     audit = audited(entry.study, f"{dataset}/verdicts", len(judged), found)
-    return tables_of(entry.study, items, texts, battles, judged) | {"audit": audit}
+    return tables_of(items, texts, battles, judged) | {"audit": audit}
 
 
 def _rows(who: str, *paths: Path) -> pd.DataFrame:
     """The rows of files, with the winner missing where it cannot be read."""
     parts = [pd.read_csv(path, dtype=str, keep_default_na=False) for path in paths]
-    rows = pd.concat(parts, ignore_index=True).rename(columns=dict(zip(MODELS, SIDES, strict=True)))
+    rows = pd.concat(parts, ignore_index=True)
+    rows.columns = rows.columns.str.replace("model_", "responder_")
     return rows.assign(who=who, winner=rows["winner"].map(WINNERS))

@@ -11,7 +11,6 @@ the 80 questions, and the answers of most models. What matters in reading them:
   stay under their own name.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -57,12 +56,12 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         for number, model, choices in values(local, "question_id", "model_id", "choices")
         for turn, text in enumerate(choices[0]["turns"], start=1)
     ]
-    votes = _pairs(dataset, files[VOTES])
-    verdicts = ((*pair, JUDGE, winner) for *pair, _, winner in _pairs(dataset, files[VERDICTS]))
-    return tables_of(entry.study, items, responses, votes, verdicts, order_known=False)
-
-
-def _pairs(dataset: str, path: Path) -> Iterator[tuple[str, ...]]:
     keys = ("question_id", "turn", "model_a", "model_b", "judge", "winner")
-    for number, turn, *pair, judge, winner in values(path, *keys):
-        yield f"{dataset}/{number}/{turn}", *pair, judge, WINNERS[winner]
+    votes, verdicts = (
+        [
+            (f"{dataset}/{number}/{turn}", *pair, judge or who, WINNERS[winner])
+            for number, turn, *pair, who, winner in values(files[path], *keys)
+        ]
+        for path, judge in ((VOTES, None), (VERDICTS, JUDGE))
+    )
+    return tables_of(items, responses, votes, verdicts, order_known=False)

@@ -13,7 +13,6 @@ with Claude). What matters in reading them:
 """
 
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -25,13 +24,8 @@ from selfpref.studies.wataoka.read import item, tables_of, values
 from selfpref.tables.schemas import TIE
 
 # The release's spelling of each responder; judges and responders of one family share a name.
-NAMES = {
-    "gpt4": "gpt-4",
-    "gpt35": "gpt-3.5-turbo",
-    "claude": "claude-1",
-    "vicuna-13b": "vicuna-13b",
-    "bard": "bard",
-}
+NAMES = {"gpt4": "gpt-4", "gpt35": "gpt-3.5-turbo", "claude": "claude-1"}
+NAMES |= {name: name for name in ("vicuna-13b", "bard")}
 # In the released repository, as `vicuna80.csv` beside this module lists its files.
 QUESTIONS = "data/vicuna80/prompts/vicuna_questions.jsonl"
 ANSWERS = "data/vicuna80/generations/answer_{}.jsonl"
@@ -66,18 +60,16 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         for number, text in values(files[ANSWERS.format(spelt)], "question_id", "text")
     ]
     rated = [
-        (f"{dataset}/{number}", *pair, judge, WINNERS[score])
-        for judge, pair, local in _ratings(files)
+        (f"{dataset}/{number}", *map(_named, pair), _named(judge), WINNERS[score])
+        for path, local in sorted(files.items())
+        if (match := RATINGS.fullmatch(path))
+        for judge, *pair in [match.groups()]
         for number, score in values(local, "question_id", "score")
     ]
     votes = [row for row in rated if row[3] == "human"]
     verdicts = [row for row in rated if row[3] in judges]
-    return tables_of(entry.study, items, responses, votes, verdicts)
+    return tables_of(items, responses, votes, verdicts)
 
 
-def _ratings(files: Mapping[str, Path]) -> Iterator[tuple[str, list[str], Path]]:
-    """Of each file of ratings, by its name, who rated, and the pair in the order read."""
-    for path, local in sorted(files.items()):
-        if match := RATINGS.fullmatch(path):
-            judge, *pair = (NAMES.get(name, name) for name in match.groups())
-            yield judge, pair, local
+def _named(spelt: str) -> str:
+    return NAMES.get(spelt, spelt)
