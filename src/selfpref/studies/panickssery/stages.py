@@ -15,7 +15,6 @@ from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
-from selfpref.lab.summaries import articles as lab
 from selfpref.models import Engine
 from selfpref.models import open as models
 from selfpref.models.calls import Model
@@ -23,7 +22,7 @@ from selfpref.params import Finetune, Params, Verdicts
 from selfpref.processes import each
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.seeds import seed_of
-from selfpref.studies.panickssery import STUDY
+from selfpref.studies.panickssery import STUDY, lab
 from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
 from selfpref.studies.panickssery.recognition import (
