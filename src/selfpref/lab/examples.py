@@ -131,7 +131,7 @@ class Recipe:
     def work(self) -> float:
         """How long it takes, in full batches of a model of the usual width."""
         tokens = sum(each.steps * each.batch_tokens for each in self.schedules)
-        return tokens * self.shape.get("width", 64) / (64 * 1024)
+        return float(tokens * self.shape.get("width", 64) / (64 * 1024))
 
 
 def entropy(n: int, *words: int) -> list[int]:
