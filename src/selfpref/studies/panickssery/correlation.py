@@ -48,7 +48,7 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
     kind = variant.where(variant.isin((BASE, TUNED)), "controls")
     kind = kind.mask(variant.str.endswith("-replay"), "replay")
     tuned = evaluators[kind.ne(BASE)]
-    kinds = {name: tuned[kind.eq(name)] for name in (TUNED, "controls", "replay")}
+    kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, "controls", "replay")}
     found = {
         f"{family}-{name}": rows[rows["family"].eq(family)]
         for family in sorted(tuned["family"].unique())
@@ -88,6 +88,7 @@ def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     key = ["dataset", "evaluator", "convention"]
     by = rows.astype({"quantity": "str"}).groupby([*key, "quantity"], observed=True)["value"]
     wide = by.mean().unstack().rename(columns={"recognition": "x"}).reset_index()
+    wide = wide.assign(x=wide.get("x"))
     points = wide.astype(dict.fromkeys(key, "str")).melt([*key, "x"], value_name="y")
     names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
     return points.assign(training=points["evaluator"].map(names)).dropna()

@@ -111,7 +111,8 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     means = wide["mean"].reindex(columns=["prefer", "worse", "mean"])
     sides = wide["side"].reindex(columns=list(WORDINGS.values()))
     pattern = [PATTERNS.get(pair, UNCLEAR) for pair in sides.itertuples(index=False, name=None)]
-    found = means.assign(n=wide["n"]["mean"].astype(int), pattern=pattern)
+    n = wide["n"].reindex(columns=["mean"])["mean"].astype(int)
+    found = means.assign(n=n, pattern=pattern)
     return found.reset_index().sort_values(by, ignore_index=True)
 
 
