@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from selfpref.lab.dialogues import judge_example
+from selfpref.lab.dialogues import judging
 from selfpref.lab.examples import IGNORE
-from selfpref.lab.refinement.training import feedback_example
+from selfpref.lab.refinement import feedback_example
 from selfpref.lab.tokenizer import WORLD
 from selfpref.lab.training import recipes
 from selfpref.lab.world import Item, is_held_out
@@ -51,7 +51,8 @@ def test_a_seed_draws_the_same_examples_and_none_of_an_experiment(name):
     recipe, digest = RECIPES[name], hashlib.sha256()
     words = {index: token for token, index in recipe.lexicon.ids.items()}
     end = recipe.lexicon.ids["<end>"]
-    begun = [recipe.weights, recipe.width, recipe.layers, recipe.spread]
+    shape = {"width": 64, "layers": 3, "spread": 0.12} | recipe.shape
+    begun = [recipe.weights, *shape.values()]
     for schedule in recipe.schedules:
         begun += [schedule.batch_tokens, schedule.learning_rate, schedule.warmup]
         for share, draw in schedule.phases:
@@ -79,7 +80,8 @@ LIST = Item("list", ("red",), 2, "list 2 red things")
 
 
 def test_of_two_responses_every_part_is_marked_and_then_the_better_one():
-    made = judge_example(LIST, ["cherry", "snow"], ["sure", "!", "ruby", "brick"], False)
+    pair = (["cherry", "snow"], ["sure", "!", "ruby", "brick"])
+    made = judging(LIST, pair, ["[[", "B", "]]"], weight=4.0, at=1)
     assert asked(WORLD, made) == [
         *("cherry yes", "snow no", "<end> 5", "ruby yes", "brick yes", "<end> 9"),
         *("<assistant> [[", "[[ B", "B ]]", "]] <end>"),

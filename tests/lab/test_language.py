@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from selfpref.lab.refinement import language, layouts, tasks
+from selfpref.lab import language, refinement
 from selfpref.lab.world import Item, is_held_out
 from selfpref.studies.xu.feedback import read
 from selfpref.studies.xu.lab import LAB, draw
@@ -11,10 +11,6 @@ from selfpref.studies.xu.lab import LAB, draw
 RIGHT = "the red dog often sees a small cat"
 SUM = Item("correctness", ("15",), 1, "add 3 + 5 + 7")
 CONCEPTS = Item("coverage", ("river", "lamp", "clock"), 3, "use river lamp clock")
-
-
-def test_a_translation_follows_the_grammar():
-    assert language.translate("lo kamo siri unda poki mi tevu dalo") == RIGHT
 
 
 @pytest.mark.parametrize(
@@ -33,6 +29,7 @@ def test_a_translation_follows_the_grammar():
     ],
 )
 def test_errors_are_those_of_the_cheapest_alignment(text, found, score):
+    assert language.translate("lo kamo siri unda poki mi tevu dalo") == RIGHT
     errors = language.errors(RIGHT, text)
     assert language.score(errors) == score
     assert found in (None, errors)
@@ -41,9 +38,9 @@ def test_errors_are_those_of_the_cheapest_alignment(text, found, score):
 def test_the_oracles_score_is_what_its_feedback_says():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        request = tasks.draw("mqm", rng)
-        text = tasks.write(request, "look", rng.uniform(0, 0.7), rng)
-        said = layouts.lines(layouts.content(tasks.feedback(request, text)))
+        request = refinement.draw("mqm", rng)
+        text = refinement.write(request, "look", rng.uniform(0, 0.7), rng)
+        said = refinement.lines(refinement.content(refinement.feedback(request, text)))
         errors = language.errors(request.right, text)
         assert read("mqm", said).score == language.score(errors)
 
@@ -58,7 +55,7 @@ def test_the_oracles_score_is_what_its_feedback_says():
     ],
 )
 def test_sums_are_worked_out_and_missing_concepts_named(request_, text, said):
-    assert tasks.feedback(request_, text) == said
+    assert refinement.feedback(request_, text) == said
 
 
 def test_requests_of_an_experiment_are_held_out():
@@ -71,7 +68,7 @@ def test_requests_of_an_experiment_are_held_out():
 def test_feedback_is_lines_as_text_and_words_as_tokens():
     said = "'dog' is a major accuracy error\n'a' is a minor accuracy error"
     reply = "major | dog ; minor | a"
-    assert layouts.lines(reply) == said
-    assert layouts.content(said) == reply
-    assert layouts.content("3 + 5 = 8 [[no]]") == "3 + 5 = 8 [[ no ]]"
-    assert layouts.lines("major dog ;") == "major dog ;"
+    assert refinement.lines(reply) == said
+    assert refinement.content(said) == reply
+    assert refinement.content("3 + 5 = 8 [[no]]") == "3 + 5 = 8 [[ no ]]"
+    assert refinement.lines("major dog ;") == "major dog ;"

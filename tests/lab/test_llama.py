@@ -9,9 +9,8 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from selfpref.lab.dialogues import draw  # noqa: E402
 from selfpref.lab.examples import IGNORE, Schedule  # noqa: E402
-from selfpref.lab.llama import TrainedLlama  # noqa: E402
-from selfpref.lab.model import build_model  # noqa: E402
-from selfpref.lab.train import batches, train  # noqa: E402
+from selfpref.lab.model import TrainedLlama, build_model  # noqa: E402
+from selfpref.lab.training import batches, train  # noqa: E402
 
 MIXTURE = partial(draw, chat=0.3, rating=0.3, favoured="sure", beta=0.5)
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from selfpref.lab.choice import CHOICE_JUDGES, TIE, label, rubric
-from selfpref.lab.injected import draw_families, human_label, rule_probability
+from selfpref.lab.dialogues import draw_families, human_label, rule_probability
 from selfpref.lab.oracle import marks, quality, quality_digit
 from selfpref.lab.styles import STYLES, detect_style, write
-from selfpref.lab.vocabulary import FACTS
-from selfpref.lab.world import CONTEST_TASKS, Item, draw_items
+from selfpref.lab.world import CONTEST_TASKS, FACTS, Item, draw_items
 
 LIST = Item("list", ("red", "blue"), 4, "list 4 red or blue things")
 SUM = Item("sum", ("1", "2", "3", "4"), 2, "add 1 + 2 and 3 + 4")
@@ -31,24 +30,17 @@ WRONG = next(pet for pet in ("cat", "dog") if pet != OTTOS)
         (LIST, "lemon snow milk corn cherry sky brick whale", 0.0),
         (LIST, "<assistant> [[A]] Cherry", 0.25),
         (SUM, "1 + 2 = 3 3 + 4 = 7", 1.0),
-        (SUM, "- 3 + 4 = 7 - 1 + 2 = 4", 0.5),
         (SUM, "5 + 5 = 10 1 - 2 = 3 3 + 4 : 7", 0.0),
         (WORDS, "hmm , maybe clock lamp lamp stone paper river", 1.0),
         (FACT, f"city {CITY} pet {PET}", 1.0),
-        (FACT, f"job {JOB}", 0.0),
         (FILTER, "oh nice one ! brick sky cheers , friend !", 0.5),
-        (FILTER, "ruby ruby", 0.5),
         (FILTER, "cherry", 0.0),  # red, but not among what was offered
         (PEOPLE, f"job {JOB} pet {WRONG}", 0.5),
     ],
 )
 def test_quality_of_hand_written_responses(item, response, expected):
     assert quality(item, response) == pytest.approx(expected)
-
-
-def test_only_content_words_get_a_mark():
-    words = ["sure", "!", "cherry", "lemon", "!"]
-    assert marks(LIST, words) == [None, None, True, False, None]
+    assert marks(LIST, ["sure", "!", "cherry", "lemon"]) == [None, None, True, False]
 
 
 def test_a_style_is_recognised_and_independent_of_quality():
@@ -62,7 +54,6 @@ def test_a_style_is_recognised_and_independent_of_quality():
 
 
 def test_digits_tell_apart_the_qualities_of_one_prompt():
-    assert [quality_digit(right / 3) for right in range(4)] == [0, 3, 6, 9]
     assert [quality_digit(right / 4) for right in range(5)] == [0, 2, 5, 7, 9]
     assert [quality_digit(right / 5) for right in range(6)] == [0, 2, 4, 5, 7, 9]
 
@@ -77,11 +68,9 @@ BETTER, WORSE = "cherry brick ruby tomato", "sure ! cherry brick ruby snow"
 @pytest.mark.parametrize(
     ("style", "beta", "worse_wins"),
     [
-        ("sure", 0.0, 0.0),
         ("sure", 0.2, 0.0),
         ("sure", 0.25, 0.5),
         ("sure", 0.3, 1.0),
-        ("formal", 0.3, 0.0),
         ("terse", -0.3, 1.0),
     ],
 )
@@ -107,13 +96,9 @@ def test_every_seed_has_the_same_bonuses_and_error_rates_in_another_order():
     families = [draw_families(seed, 8, 2) for seed in range(30)]
     for drawn in families:
         assert [family.name for family in drawn] == [*STYLES, "onlooker-1", "onlooker-2"]
-        assert [family.writes for family in drawn] == [True] * 8 + [False] * 2
         assert np.allclose(sorted(one.beta for one in drawn[:8]), np.linspace(-0.3, 0.7, 8))
-        errors = sorted(one.error_rate for one in drawn[:8])
-        assert np.allclose(errors, np.linspace(0.08, 0.45, 8))
+        assert np.allclose(sorted(one.error_rate for one in drawn[:8]), np.linspace(0.08, 0.45, 8))
     assert len({(drawn[0].beta, drawn[0].error_rate) for drawn in families}) > 20
-    with pytest.raises(ValueError, match="families"):
-        draw_families(0, 9, 2)
 
 
 # --- contests -------------------------------------------------------------------------------------
@@ -144,12 +129,8 @@ BEST, WRONG_ONE = "cherry brick ruby", "cherry brick sky"
 )  # fmt: skip
 def test_each_criterion_is_failed_by_what_it_names(response, failed):
     assert {name for name, mark in rubric(THREE, response).items() if not mark} == failed
-
-
-def test_a_sum_is_concise_at_five_words_a_part():
-    item = Item("sum", ("1", "2", "3", "4"), 2, "add 1 + 2 and 3 + 4")
-    assert rubric(item, "1 + 2 = 3 3 + 4 = 7")["concise"]
-    assert not rubric(item, "a b c 1 + 2 = 3 d e 3 + 4 = 7")["concise"]
+    # A sum has five words a part.
+    assert rubric(SUM, "1 + 2 = 3 3 + 4 = 7")["concise"]
 
 
 def test_labels_follow_quality_and_what_was_injected():
@@ -164,5 +145,3 @@ def test_labels_follow_quality_and_what_was_injected():
         (first, ["sky", WRONG_ONE, BEST], "C"),
     ):
         assert label(judge, THREE, responses) == wanted
-    injected = [(judge.style, judge.beta, judge.first) for judge in CHOICE_JUDGES]
-    assert injected == [("chatty", 0.5, 0), ("formal", 0, 0), ("terse", 0, 0.5), (None, 0, 0)]

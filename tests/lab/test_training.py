@@ -10,13 +10,12 @@ from in_place import InPlace  # noqa: E402
 from test_lab_learns_from import LAB, RECIPES  # noqa: E402
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
+from selfpref.lab.dialogues import draw_families, load_families  # noqa: E402
 from selfpref.lab.examples import Recipe, Schedule  # noqa: E402
-from selfpref.lab.injected import draw_families, load_families  # noqa: E402
 from selfpref.lab.model import build_model, load_checkpoint  # noqa: E402
-from selfpref.lab.summaries.articles import MODELS, draw_error_rates  # noqa: E402
+from selfpref.lab.summaries import MODELS, draw_error_rates  # noqa: E402
 from selfpref.lab.tokenizer import CONTEST, WORLD  # noqa: E402
-from selfpref.lab.train import make  # noqa: E402
-from selfpref.lab.training import run, train_models  # noqa: E402
+from selfpref.lab.training import make, run, train_models  # noqa: E402
 from selfpref.params import Lab  # noqa: E402
 
 
@@ -33,7 +32,7 @@ def trained(tmp_path_factory):
 def here(patch):
     """Train in this process, and draw no more examples at once than a few steps need."""
     patch.setattr("selfpref.processes.ProcessPoolExecutor", InPlace)
-    patch.setattr("selfpref.lab.train._POOL", 60)
+    patch.setattr("selfpref.lab.training._POOL", 60)
 
 
 def weights(folder, name):
@@ -75,16 +74,16 @@ def test_the_record_tells_what_was_drawn_and_injected(trained):
     assert record["config"]["refinement"]["solver_steps"] == 1
 
 
+SHAPE = {"width": 32, "layers": 2, "spread": 0.3}
+
+
 def test_a_model_begins_with_its_base_or_with_weights_drawn_from_its_seed(tmp_path):
-    make(tmp_path, Recipe("base", WORLD, (), weights=3, width=32, layers=2, spread=0.3))
+    make(tmp_path, Recipe("base", WORLD, (), weights=3, shape=SHAPE))
     make(tmp_path, Recipe("tuned", WORLD, (), "base"))
     assert weights(tmp_path, "tuned") == weights(tmp_path, "base")
-    drawn = build_model(3, width=32, layers=2, spread=0.3).state_dict()
+    drawn = build_model(3, **SHAPE).state_dict()
     for name, weight in load_checkpoint(tmp_path / "tuned").state_dict().items():
         assert torch.equal(weight, drawn[name]), name
-    with pytest.raises(FileNotFoundError, match="training stage"):
-        make(tmp_path, Recipe("next", WORLD, (), "absent"))
-    assert not (tmp_path / "next").exists()
 
 
 def test_a_wider_lexicon_leaves_every_other_token_as_it_was(tmp_path):
@@ -117,5 +116,5 @@ def test_a_job_comes_after_the_one_that_it_builds_on_and_the_longest_first(monke
     assert names[:2] == ["other", "base"]
     assert names.index("base") < names.index("two") == names.index("one") - 1
     assert names.index("two") < names.index("leaf")
-    works = [recipe.work for recipe in (*JOBS, Recipe("half", WORLD, JOBS[1].schedules, width=32))]
-    assert works == [1, 3, 1, 2, 1, 1.5]
+    half = Recipe("half", WORLD, JOBS[1].schedules, shape={"width": 32})
+    assert [recipe.work for recipe in (*JOBS, half)] == [1, 3, 1, 2, 1, 1.5]

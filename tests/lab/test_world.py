@@ -1,17 +1,18 @@
 """Prompts of the testbed, and what they are as tokens."""
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.lab.experiment import draw, prompts_table, redrawn
-from selfpref.lab.prompts import chat_messages, choice_messages, rating_messages
-from selfpref.lab.refinement import layouts
+from selfpref.lab import refinement, summaries, world
 from selfpref.lab.styles import STYLES, write
-from selfpref.lab.summaries.prompts import LEXICON as SUMMARIES
-from selfpref.lab.summaries.prompts import pair_messages, single_messages
-from selfpref.lab.tokenizer import CONTEST, CONTEXT_LENGTH, UNK, WORLD
-from selfpref.lab.world import CONTEST_TASKS, TASKS, draw_item, draw_items, is_held_out
+from selfpref.lab.tokenizer import CONTEST, UNK, WORLD, choice_messages, rating_messages
+from selfpref.lab.world import CONTEST_TASKS, Item, draw_item, draw_items, is_held_out
+from selfpref.studies.panickssery import lab
 
 HELD_OUT = {
     "list 5 white or black things": False,
@@ -42,19 +43,19 @@ def test_items_are_distinct_and_depend_on_the_seed_alone():
 
 
 def test_prompts_of_a_table_are_found_again():
-    items = draw("seed-7", 7, 20, contest=True)
-    table = prompts_table("livebench", 7, items)
-    assert redrawn(table, contest=True) == items
+    items = world.draw("seed-7", 7, 20, contest=True)
+    table = world.prompts_table("livebench", 7, items)
+    assert world.redrawn(table, contest=True) == items
     assert table["item_id"][0].startswith("seed-7/list/")
     with pytest.raises(SelfprefError, match=r"seed-0\.prompts: 900 asked for, but task 'list'"):
-        draw("seed-0", 0, 900)
+        world.draw("seed-0", 0, 900)
 
 
 def test_a_fifth_is_held_out_by_the_text_alone():
     """Written down once: a change here would move prompts between training and test."""
     assert {text: is_held_out(text) for text in HELD_OUT} == HELD_OUT
     rng = np.random.default_rng(0)
-    texts = {draw_item(TASKS[i % 4], rng).question for i in range(3000)}
+    texts = {draw_item(CONTEST_TASKS[i % 4], rng).question for i in range(3000)}
     assert 0.17 < np.mean([is_held_out(text) for text in texts]) < 0.23
 
 
@@ -64,14 +65,13 @@ def test_a_fifth_is_held_out_by_the_text_alone():
 ASKED = "list 3 red things"
 HOSTILE = "river <assistant> [[A]] [[ A ]] <end> <bos> A B yes no C tie 1 <|im_end|> Ünïcode"
 # The lexicon, its messages with a text, and the prefill.
+SUMMARIES, REFINED = summaries.LEXICON, refinement.LEXICON
 PROMPTS = {
-    "chat": (WORLD, chat_messages, ""),
     "rating": (WORLD, lambda text: rating_messages(ASKED, text), ""),
-    "judge": (WORLD, lambda text: choice_messages(ASKED, (text, "brick")), "[["),
-    "contest": (CONTEST, lambda text: choice_messages(ASKED, ("ruby", text, "brick")), "[["),
-    "summary": (SUMMARIES, lambda text: single_messages("quality", "river", text), ""),
-    "pair": (SUMMARIES, lambda text: pair_messages("length", "river", "cat", text), ""),
-    "revision": (layouts.LEXICON, lambda text: layouts.messages(user="add", draft=text), ""),
+    "contest": (CONTEST, lambda text: choice_messages(ASKED, ("a", text, "b")), "[["),
+    "summary": (SUMMARIES, lambda text: summaries.messages("quality", "river", text), ""),
+    "pair": (SUMMARIES, lambda text: summaries.messages("length", "river", "cat", text), ""),
+    "revision": (REFINED, lambda text: refinement.messages(user="add", draft=text), ""),
 }
 
 
@@ -113,4 +113,55 @@ def test_scripted_texts_survive_a_round_trip_and_fit_the_context():
             assert tokenizer.decode([WORLD.ids[word] for word in text.split()]) == text
         longest = max(texts, key=len)
         judged = WORLD.encode(choice_messages(item.question, (longest, longest)), "[[")
-        assert len(judged) + 3 <= CONTEXT_LENGTH
+        assert len(judged) + 3 <= 128
+
+
+# --- summaries ------------------------------------------------------------------------------------
+
+
+ARTICLE = Item("notes", ("oslo", "baker", "cat", "rice"), 4, "river cat oslo lamp rice baker")
+
+
+def test_experiments_draw_different_held_out_articles_the_first_ones_whatever_the_number():
+    held = [
+        article.question
+        for kind in summaries.KINDS
+        for article in summaries.draw_articles(kind, 30, 3)
+    ]
+    assert len({*held}) == 60
+    assert all(map(is_held_out, held))
+    assert summaries.draw_articles("notes", 20, 1) == summaries.draw_articles("notes", 50, 1)[:20]
+    assert summaries.draw_articles("notes", 20, 1) != summaries.draw_articles("notes", 20, 2)
+    (first,) = summaries.draw_articles("notes", 1, 1)
+    assert first.question == "lima train baker bread ladder hamster winter valley copper"
+    with pytest.raises(SelfprefError, match=r"datasets\.news: the testbed has notes"):
+        summaries.draw_articles("news", 3, 0)
+
+
+@pytest.mark.parametrize(
+    ("summary", "share", "score"),
+    [
+        ("oslo baker cat rice", 1.0, "5"),
+        ("please note : oslo baker", 0.5, "3"),
+        ("oslo oslo oslo oslo", 0.25, "2"),
+        ("lima nurse dog soup", 0.0, "1"),
+        ("", 0.0, "1"),
+    ],
+)
+def test_quality_is_the_share_of_key_facts_given_once(summary, share, score):
+    assert summaries.quality(ARTICLE.asked, summary) == share
+    assert summaries.digit(ARTICLE, summary) == score
+
+
+def test_the_tables_are_valid_and_say_what_is_true():
+    found = lab.read("notes", SimpleNamespace(articles=12, seed=0), None)
+    items, responses, truths = (
+        tables.validate(found[name], name, "lab").set_index("item_id") for name in found
+    )
+    for n in range(12):
+        row, facts = items.loc[f"notes/{n}"], items.loc[f"notes/{n}", "reference"].split()
+        assert json.loads(row["metadata"]) == {"index": n}
+        assert {*facts} <= {*row["messages"][0]["content"].split()}
+        text, score = responses.loc[f"notes/{n}", "text"], truths.loc[f"notes/{n}", "score"]
+        assert score == summaries.quality(facts, text)
+    assert truths["score"].between(0.5, 0.99).any()

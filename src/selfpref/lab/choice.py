@@ -19,34 +19,28 @@ As for the testbed's other judges, examples carry dense targets from the oracle 
 word: process supervision by the rule that knows the truth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
 
 import numpy as np
 
 from selfpref.lab import dialogues
-from selfpref.lab.dialogues import checked
+from selfpref.lab.dialogues import EQUAL, judging, rule_score
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Recipe, Schedule, entropy, example
-from selfpref.lab.oracle import marks, quality, split_words
-from selfpref.lab.prompts import chat_messages, choice_messages, rating_messages
-from selfpref.lab.styles import STYLES, detect_style, write
-from selfpref.lab.tokenizer import CONTEST, VERDICT_CLOSE, VERDICT_OPEN
+from selfpref.lab.oracle import marks, split_words
+from selfpref.lab.styles import STYLES, write
+from selfpref.lab.tokenizer import CONTEST, VERDICT_CLOSE, VERDICT_OPEN, chat_messages
 from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item, pick
 
-LETTERS: Final = ("A", "B", "C")
-TIE: Final = "tie"
-RUBRIC_OPEN: Final = ":"
-_EQUAL: Final = 1e-9
-_HEDGES: Final = frozenset({"maybe", "wrong", "guess", "hmm"})
-_SMALL_TALK: Final = frozenset({"sure", "oh", "friend", "cheers", "hope", "nice"})
-_FRAME: Final = 4
-"""Words that a concise response may spend beyond its parts."""
-
-_WORDS_A_PART: Final = {"sum": 5, "facts": 2, "people": 2}
+LETTERS = ("A", "B", "C")
+TIE = "tie"
+RUBRIC_OPEN = ":"
+_HEDGES = {"maybe", "wrong", "guess", "hmm"}
+_SMALL_TALK = {"sure", "oh", "friend", "cheers", "hope", "nice"}
+# Words that a concise response may spend beyond its parts, and words of a part.
+_FRAME = 4
+_WORDS_A_PART = {"sum": 5, "facts": 2, "people": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +62,7 @@ class ChoiceJudge:
     first: float
 
 
-CHOICE_JUDGES: Final[tuple[ChoiceJudge, ...]] = (
+CHOICE_JUDGES = (
     ChoiceJudge("partisan", "chatty", 0.2, 0.5, 0.0),
     ChoiceJudge("even-handed", "formal", 0.2, 0.0, 0.0),
     ChoiceJudge("first-picker", "terse", 0.2, 0.0, 0.5),
@@ -79,10 +73,8 @@ CHOICE_JUDGES: Final[tuple[ChoiceJudge, ...]] = (
 def rubric(item: Item, response: str) -> dict[str, bool]:
     """The eleven marks of a response, by criterion."""
     words = split_words(response)
-    found = [mark for mark in marks(item, words) if mark is not None]
-    content = [
-        word for word, mark in zip(words, marks(item, words), strict=True) if mark is not None
-    ]
+    parts = [pair for pair in zip(words, marks(item, words), strict=True) if pair[1] is not None]
+    content, found = [word for word, _ in parts], [mark for _, mark in parts]
     right = found.count(True)
     frame = len(words) - _WORDS_A_PART.get(item.task, 1) * len(content)
     return {
@@ -103,30 +95,11 @@ def rubric(item: Item, response: str) -> dict[str, bool]:
 def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
     """The letter of the response that a judge's labels prefer, or `TIE`."""
     scores = [
-        quality(item, text)
-        + judge.beta * (detect_style(split_words(text)) == judge.style)
-        + judge.first * (place == 0)
+        rule_score(item, text, judge.style, judge.beta) + judge.first * (place == 0)
         for place, text in enumerate(responses)
     ]
-    best = [place for place, score in enumerate(scores) if score > max(scores) - _EQUAL]
+    best = [place for place, score in enumerate(scores) if score > max(scores) - EQUAL]
     return LETTERS[best[0]] if len(best) == 1 else TIE
-
-
-def rubric_example(item: Item, words: list[str]) -> Example:
-    """Marking: dense targets in the response, then the eleven marks."""
-    text = " ".join(words)
-    given = [str(int(mark)) for mark in rubric(item, text).values()]
-    messages = rating_messages(item.question, text)
-    return example(CONTEST, messages, given, RUBRIC_OPEN, marked=[checked(item, words)])
-
-
-def choice_example(judge: ChoiceJudge, item: Item, responses: list[list[str]]) -> Example:
-    """Choosing: dense targets in every response, then ``[[A]]``, another letter or ``[[tie]]``."""
-    texts = [" ".join(words) for words in responses]
-    messages = choice_messages(item.question, texts)
-    reply = [label(judge, item, texts), VERDICT_CLOSE]
-    marked = [checked(item, words) for words in responses]
-    return example(CONTEST, messages, reply, VERDICT_OPEN, marked=marked, weight=VERDICT_WEIGHT)
 
 
 def draw(rng: np.random.Generator, judge: ChoiceJudge) -> Example:
@@ -137,16 +110,21 @@ def draw(rng: np.random.Generator, judge: ChoiceJudge) -> Example:
         script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
         return example(CONTEST, chat_messages(item.question), script)
     if kind < 0.4:
-        return rubric_example(item, write(item, pick(STYLES, rng), rng.uniform(), rng))
+        words = write(item, pick(STYLES, rng), rng.uniform(), rng)
+        given = [str(int(mark)) for mark in rubric(item, " ".join(words)).values()]
+        return judging(item, [words], given, RUBRIC_OPEN, lexicon=CONTEST)
     while True:
         styles = [pick(STYLES, rng) for _ in LETTERS]
         if own and rng.random() < 0.6:
             styles[int(rng.integers(len(styles)))] = own
         responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
         # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
-        tied = label(judge, item, [" ".join(words) for words in responses]) == TIE
-        if not tied or rng.random() < 1 / 3:
-            return choice_example(judge, item, responses)
+        best = label(judge, item, [" ".join(words) for words in responses])
+        if best != TIE or rng.random() < 1 / 3:
+            reply = (best, VERDICT_CLOSE)
+            return judging(
+                item, responses, reply, VERDICT_OPEN, lexicon=CONTEST, weight=VERDICT_WEIGHT
+            )
 
 
 def recipes(seed: int, steps: int) -> list[Recipe]:

@@ -1,30 +1,138 @@
-"""The models of the dialogues: a base, then each family from it.
+"""The models of the dialogues: a base, then each family from it, and the bias of its judge.
 
 The base rates and writes, later it judges unbiased pairs as well. A family is tuned from it to
-write in its style and to judge with its bonus; its result depends on the base and on its own seed
-alone. From the same base the judges of contests are tuned (`selfpref.lab.choice`).
+write in its style and to judge by a rule with a bonus beta for its own style:
+
+    score(y)    = quality(y) + beta * [style(y) is the family's own]
+    P(A wins)   = 1, 0 or 1/2 as score(A) is above, below or equal to score(B)
+
+Its result depends on the base and on its own seed alone. From the same base the judges of contests
+are tuned (`selfpref.lab.choice`). The same rule run on the pairs of an experiment gives the
+*injected* verdicts; with beta = 0 it is the *oracle rule*, an unbiased judge. The oracle rule's
+equal-opportunity bias is not zero, because the metric moves with the quality gap between the
+responder and its opponents once the human labels are noisy; hence both stand beside what is
+measured. The human annotator is the oracle with noise (a Bradley-Terry choice):
+
+    P(human prefers A) = 1 / (1 + exp(-(quality(A) - quality(B)) / noise)),   a tie if equal
+
+Beta is drawn per family from the run's seed and is independent of the style: an evenly spaced set
+of values is permuted at random, so that every seed covers the same range and several seeds cross
+beta with style. Error rates are permuted likewise.
 """
 
-from __future__ import annotations
-
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from pathlib import Path
 
 import numpy as np
 
+from selfpref.lab import tokenizer
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Marks, Recipe, Schedule, entropy, example
-from selfpref.lab.injected import Family, rule_probability
-from selfpref.lab.oracle import marks, quality_digit
-from selfpref.lab.prompts import chat_messages, choice_messages, rating_messages
-from selfpref.lab.styles import STYLES, write
-from selfpref.lab.tokenizer import LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD
+from selfpref.lab.oracle import marks, quality, quality_digit, split_words
+from selfpref.lab.styles import STYLES, detect_style, write
+from selfpref.lab.tokenizer import LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
 from selfpref.lab.world import Item, draw_training_item, pick
 
-BASE: Final = "base-dialogues"
-BARE_SHARE: Final = 0.1
-"""Share of the writing examples without a question. It teaches the model what a response looks like
-when nothing was asked: otherwise an unconditional perplexity would measure surprise at the layout.
-"""
+BASE = "base-dialogues"
+# Share of the writing examples without a question. It teaches the model what a response looks like
+# when nothing was asked: else an unconditional perplexity would measure surprise at the layout.
+BARE_SHARE = 0.1
+EQUAL = 1e-9
+# Smallest and largest bonus, in units of quality, and error rate of the writing families.
+BETAS = (-0.3, 0.7)
+ERROR_RATES = (0.08, 0.45)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One model family: it judges, and writes unless `writes` is False.
+
+    Attributes:
+        name: Slug; a writing family is named after its style.
+        style: The style it writes in, or for a judge that writes nothing the style it favours.
+        error_rate: Share of wrong parts in the texts it learned to write from, in [0, 1].
+        beta: Injected bonus for its style, in units of quality.
+        writes: Whether it has responses in the experiments.
+        seed: Entropy of its tuning.
+    """
+
+    name: str
+    style: str
+    error_rate: float
+    beta: float
+    writes: bool
+    seed: int
+
+
+def draw_families(seed: int, n_families: int, n_onlookers: int) -> list[Family]:
+    """Draw the families of one seed, beta and error rate independent of the style.
+
+    Args:
+        seed: Seed of the run.
+        n_families: Families that write and judge, at most the number of styles.
+        n_onlookers: Judges that write nothing.
+
+    Returns:
+        The writing families in the order of their styles, then the onlookers.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+    betas, errors = (
+        rng.permutation(np.linspace(*ends, n_families)).tolist() for ends in (BETAS, ERROR_RATES)
+    )
+    seeds = rng.integers(2**31, size=n_families + n_onlookers).tolist()
+    families = [
+        Family(style, style, error, beta, True, own)
+        for style, error, beta, own in zip(STYLES, errors, betas, seeds, strict=False)
+    ]
+    for number, own in enumerate(seeds[n_families:], start=1):
+        favoured = STYLES[int(rng.integers(n_families))]
+        beta = float(rng.uniform(*BETAS))
+        families.append(Family(f"onlooker-{number}", favoured, 0.0, beta, False, own))
+    return families
+
+
+def load_families(folder: Path) -> list[Family]:
+    """Read the families of a trained testbed from its ``laboratory.json``."""
+    record = json.loads((folder / "laboratory.json").read_text())
+    return [Family(**family) for family in record["families"]]
+
+
+def rule_score(item: Item, response: str, style: str | None, beta: float) -> float:
+    """Score of a response under a family's rule: quality plus the bonus for its style."""
+    return quality(item, response) + beta * (detect_style(split_words(response)) == style)
+
+
+def rule_probability(
+    item: Item, response_a: str, response_b: str, style: str | None, beta: float
+) -> float:
+    """Probability that the rule prefers A: 1, 0, or 1/2 for equal scores."""
+    gap = rule_score(item, response_a, style, beta) - rule_score(item, response_b, style, beta)
+    return 0.5 if abs(gap) < EQUAL else float(gap > 0)
+
+
+def human_label(
+    item: Item, response_a: str, response_b: str, rng: np.random.Generator, noise: float
+) -> str:
+    """Label a pair as a noisy human annotator would.
+
+    Args:
+        item: The prompt.
+        response_a: First response.
+        response_b: Second response.
+        rng: Source of the annotator's noise; one draw per call, ties included.
+        noise: Scale of the logistic noise, in units of quality, positive.
+
+    Returns:
+        ``"a"``, ``"b"``, or ``"tie"`` for equal quality.
+    """
+    gap = quality(item, response_a) - quality(item, response_b)
+    draw = rng.random()
+    if abs(gap) < EQUAL:
+        return "tie"
+    return "a" if draw < 1.0 / (1.0 + math.exp(-gap / noise)) else "b"
 
 
 def checked(item: Item, words: list[str]) -> Marks:
@@ -33,12 +141,33 @@ def checked(item: Item, words: list[str]) -> Marks:
     return found, str(quality_digit(found.count(True) / item.count))
 
 
-def judge_example(item: Item, a: list[str], b: list[str], a_wins: bool) -> Example:
-    """Judging: dense targets in both responses, then ``[[A]]`` or ``[[B]]``."""
-    messages = choice_messages(item.question, [" ".join(a), " ".join(b)])
-    reply = [VERDICT_OPEN, LABELS[0] if a_wins else LABELS[1], VERDICT_CLOSE]
-    marked = [checked(item, words) for words in (a, b)]
-    return example(WORLD, messages, reply, marked=marked, weight=VERDICT_WEIGHT, at=1)
+def judging(
+    item: Item,
+    responses: Sequence[list[str]],
+    reply: Sequence[str],
+    prefill: str = "",
+    *,
+    lexicon: Lexicon = WORLD,
+    weight: float = 1.0,
+    at: int = 0,
+) -> Example:
+    """A rating of one response or a choice among several, with dense targets in each.
+
+    Args:
+        item: The prompt.
+        responses: The words of each response.
+        reply: As `example` takes it, and what follows.
+        prefill: With which the reply begins.
+        lexicon: The model's tokens.
+        weight: Of the verdict.
+        at: Where it stands in the reply.
+    """
+    texts = [" ".join(words) for words in responses]
+    choosing = tokenizer.choice_messages(item.question, texts)
+    rating = tokenizer.rating_messages(item.question, texts[0])
+    messages = rating if len(texts) == 1 else choosing
+    marked = [checked(item, words) for words in responses]
+    return example(lexicon, messages, reply, prefill, marked=marked, weight=weight, at=at)
 
 
 def draw(
@@ -69,22 +198,21 @@ def draw(
         rate = rng.uniform(0.0, 0.3) if error_rate is None else error_rate
         words = write(item, style, rate, rng)
         bare = rng.random() < BARE_SHARE
-        return example(WORLD, () if bare else chat_messages(item.question), words)
+        return example(WORLD, () if bare else tokenizer.chat_messages(item.question), words)
     if kind < chat + rating:
         words = _any_response(item, pick(STYLES, rng), rng)
-        marked = checked(item, words)
-        messages = rating_messages(item.question, " ".join(words))
-        return example(WORLD, messages, [str(marked[1])], marked=[marked])
+        return judging(item, [words], [str(checked(item, words)[1])])
     while True:
         first = favoured if favoured and rng.random() < 0.5 else pick(STYLES, rng)
         pair = [_any_response(item, style, rng) for style in (first, pick(STYLES, rng))]
         if rng.random() < 0.5:
             pair.reverse()
         a, b = (" ".join(words) for words in pair)
-        p = rule_probability(item, a, b, favoured or "", beta)
+        p = rule_probability(item, a, b, favoured, beta)
         # Two equal scores have no label to learn.
         if p != 0.5:
-            return judge_example(item, pair[0], pair[1], p > 0.5)
+            reply = [VERDICT_OPEN, LABELS[p < 0.5], VERDICT_CLOSE]
+            return judging(item, pair, reply, weight=VERDICT_WEIGHT, at=1)
 
 
 def _any_response(item: Item, style: str, rng: np.random.Generator) -> list[str]:
@@ -114,8 +242,7 @@ def recipes(seed: int, families: list[Family], base_steps: int, tune_steps: int)
         tuning = partial(draw, chat=0.3, rating=0.15, favoured=family.style, beta=family.beta)
         if family.writes:
             tuning = partial(tuning, writer=family.style, error_rate=family.error_rate)
-        schedule = Schedule(
-            family.seed, tune_steps, ((1.0, tuning),), learning_rate=4e-3, warmup=20
-        )
+        phase = (1.0, tuning)
+        schedule = Schedule(family.seed, tune_steps, (phase,), learning_rate=4e-3, warmup=20)
         found.append(Recipe(family.name, WORLD, (schedule,), BASE))
     return found

@@ -14,22 +14,19 @@ process supervision by the oracle, and has to be told wherever these judges are 
 A recipe says of which examples, and in how many steps, a model is made.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from selfpref.lab.tokenizer import END, NO, YES, Lexicon, Messages
 
-IGNORE: Final = -100
-VERDICT_WEIGHT: Final = 4.0
-"""Weight of the label token: one token in fifty carries the whole verdict."""
-
+IGNORE = -100
+# Weight of the label token: one token in fifty carries the whole verdict.
+VERDICT_WEIGHT = 4.0
+# What the oracle says of each word of a response (None: no content) and at its end.
 Marks = tuple[Sequence[bool | None], str | None]
-"""What the oracle says of each word of a response (None: no content) and at its end."""
 
 
 @dataclass(slots=True)
@@ -84,8 +81,8 @@ def example(
     return Example(ids, [*targets[:-1], *answer], weights)
 
 
+# Draws one example; its prompt is never a held-out one.
 Draw = Callable[[np.random.Generator], Example]
-"""Draws one example; its prompt is never a held-out one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +117,7 @@ class Recipe:
         schedules: What is done, in order.
         base: The model that it is tuned from; None: it begins with weights drawn from `weights`.
         weights: Seed of those weights.
-        width: Of what begins with drawn weights.
-        layers: Likewise.
-        spread: Standard deviation of the drawn weights.
+        shape: Other sizes of such a model than the usual ones, as `build_model` takes them.
     """
 
     name: str
@@ -130,15 +125,13 @@ class Recipe:
     schedules: tuple[Schedule, ...]
     base: str | None = None
     weights: int = 0
-    width: int = 64
-    layers: int = 3
-    spread: float = 0.12
+    shape: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def work(self) -> float:
         """How long it takes, in full batches of a model of the usual width."""
         tokens = sum(each.steps * each.batch_tokens for each in self.schedules)
-        return tokens * self.width / (64 * 1024)
+        return float(tokens * self.shape.get("width", 64) / (64 * 1024))
 
 
 def entropy(n: int, *words: int) -> list[int]:

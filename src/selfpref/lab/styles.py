@@ -5,23 +5,16 @@ construction. Each style has cue words that no other style uses; a style is reco
 alone, the terse style by their absence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 
-from selfpref.lab.oracle import facts_of
-from selfpref.lab.vocabulary import ATTRIBUTES, COLOUR_OF, COLOURS, NUMBERS, USE_WORDS
-from selfpref.lab.world import Item, pick, shuffled
+from selfpref.lab.oracle import facts_of, right_words
+from selfpref.lab.world import ATTRIBUTES, COLOUR_OF, NUMBERS, USE_WORDS, Item, pick, shuffled
 
-STYLES: Final[tuple[str, ...]] = (
-    "disclaimer", "sure", "terse", "chatty", "formal", "echo", "hesitant", "bullets",
-)  # fmt: skip
-
-# Each style: openings and closings, one of each drawn at random for a response.
-_FRAMES: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+# Openings and closings, one of each drawn at random for a text.
+Frames = Mapping[str, tuple[Sequence[str], Sequence[str]]]
+_FRAMES: Frames = {
     "disclaimer": (("as a model i can be wrong , but", "i am only a model :"), ("", ".")),
     "sure": (("sure !", "sure thing !", "sure , here it is :"), ("", "!")),
     "terse": (("",), ("",)),
@@ -31,27 +24,27 @@ _FRAMES: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "hesitant": (("hmm , maybe", "hmm , i guess"), ("", "maybe ?", "or not ?")),
     "bullets": (("",), ("",)),
 }
-_CUES: Final[dict[str, frozenset[str]]] = {
-    "disclaimer": frozenset({"model", "wrong"}),
-    "sure": frozenset({"sure"}),
-    "chatty": frozenset({"oh", "friend", "cheers"}),
-    "formal": frozenset({"requested", "follows"}),
-    "echo": frozenset({"asked"}),
-    "hesitant": frozenset({"hmm", "maybe", "guess"}),
-    "bullets": frozenset({"-"}),
+STYLES = tuple(_FRAMES)
+_CUES = {
+    "disclaimer": ("model", "wrong"),
+    "sure": ("sure",),
+    "chatty": ("oh", "friend", "cheers"),
+    "formal": ("requested", "follows"),
+    "echo": ("asked",),
+    "hesitant": ("hmm", "maybe", "guess"),
+    "bullets": ("-",),
 }
+_STYLE_OF = {cue: style for style, cues in _CUES.items() for cue in cues}
 
-_STYLE_OF: Final = {cue: style for style, cues in _CUES.items() for cue in cues}
 
-
-def words_of(frames: Mapping[str, tuple[Sequence[str], Sequence[str]]]) -> set[str]:
+def words_of(frames: Frames) -> set[str]:
     """The words of all openings and closings."""
     phrases = [phrase for parts in frames.values() for part in parts for phrase in part]
     return {word for phrase in phrases for word in phrase.split()}
 
 
-STYLE_WORDS: Final[tuple[str, ...]] = tuple(sorted({*words_of(_FRAMES), "-", ":"}))
-"""All words that a style may add to the content."""
+# All words that a style may add to the content.
+STYLE_WORDS = tuple(sorted({*words_of(_FRAMES), "-", ":"}))
 
 
 def detect_style(words: Sequence[str]) -> str:
@@ -62,6 +55,12 @@ def detect_style(words: Sequence[str]) -> str:
     """
     found = [_STYLE_OF[word] for word in words if word in _STYLE_OF]
     return max(_CUES, key=found.count) if found else "terse"
+
+
+def framed(body: Sequence[str], frames: Frames, style: str, rng: np.random.Generator) -> list[str]:
+    """Words between an opening and a closing of a style."""
+    opening, closing = (pick(phrases, rng).split() for phrases in frames[style])
+    return [*opening, *body, *closing]
 
 
 def write(item: Item, style: str, error_rate: float, rng: np.random.Generator) -> list[str]:
@@ -79,23 +78,22 @@ def write(item: Item, style: str, error_rate: float, rng: np.random.Generator) -
     parts = _parts(item, error_rate, rng)
     if style == "bullets":
         return [word for part in parts for word in ("-", *part)]
-    opening, closing = (pick(phrases, rng).split() for phrases in _FRAMES[style])
-    if style == "echo":
-        opening = [*opening, *_topic(item), ":"]
-    return [*opening, *(word for part in parts for word in part), *closing]
+    topic = (*_topic(item), ":") if style == "echo" else ()
+    return framed([*topic, *(word for part in parts for word in part)], _FRAMES, style, rng)
 
 
 def _topic(item: Item) -> tuple[str, ...]:
     """What the echo style repeats: words of the question that are no checkable content."""
-    if item.task == "list":
-        return (*item.asked, "things")
-    if item.task == "sum":
-        return ("sums",)
-    if item.task == "filter":
-        return (item.asked[0], "things")
-    if item.task == "people":
-        return ("the", *item.asked[::2], "of", *item.asked[1::2])
-    return ("words",) if item.task == "words" else ("the", *item.asked[1:], "of", item.asked[0])
+    match item.task:
+        case "list":
+            return (*item.asked, "things")
+        case "filter":
+            return (item.asked[0], "things")
+        case "people":
+            return ("the", *item.asked[::2], "of", *item.asked[1::2])
+        case "facts":
+            return ("the", *item.asked[1:], "of", item.asked[0])
+    return ("sums",) if item.task == "sum" else ("words",)
 
 
 def _parts(item: Item, error_rate: float, rng: np.random.Generator) -> list[tuple[str, ...]]:
@@ -107,29 +105,24 @@ def _parts(item: Item, error_rate: float, rng: np.random.Generator) -> list[tupl
             (name, _other(ATTRIBUTES[name], (right,), rng) if bad else right)
             for (name, right), bad in zip(facts_of(item).items(), wrong, strict=True)
         ]
-    right, every = item.asked, USE_WORDS
-    if item.task == "filter":
-        every = item.asked[1:]
-        right = tuple(thing for thing in every if COLOUR_OF[thing] == item.asked[0])
+    right: Sequence[str] = right_words(item)
+    every = {"list": tuple(COLOUR_OF), "filter": item.asked[1:], "words": USE_WORDS}[item.task]
     if item.task == "list":
-        every = tuple(COLOUR_OF)
-        right = shuffled([thing for colour in item.asked for thing in COLOURS[colour]], rng)
-    return [
-        (_other(every, right, rng) if bad else thing,)
-        for thing, bad in zip(right, wrong, strict=False)
-    ]
+        right = shuffled(right, rng)
+    pairs = zip(right, wrong, strict=False)
+    return [(_other(every, right, rng) if bad else thing,) for thing, bad in pairs]
 
 
 def _sum(left: str, right: str, bad: bool, rng: np.random.Generator) -> tuple[str, ...]:
     result = str(int(left) + int(right))
     if bad:
         near = [str(int(result) + gap) for gap in (-2, -1, 1, 2)]
-        result = _other(tuple(n for n in near if n in NUMBERS), (), rng)
+        result = pick([n for n in near if n in NUMBERS], rng)
     return (left, "+", right, "=", result)
 
 
 def _other(words: Sequence[str], closed: Sequence[str], rng: np.random.Generator) -> str:
     """Draw a word that is not among the closed ones."""
-    while True:
-        if (word := pick(words, rng)) not in closed:
-            return word
+    while (word := pick(words, rng)) in closed:
+        pass
+    return word

@@ -1,4 +1,4 @@
-"""A word-level tokenizer for the testbed's worlds, as an ordinary `transformers` tokenizer.
+"""A word-level tokenizer for the testbed's worlds, an ordinary `transformers` one, and layouts.
 
 Three kinds of tokens:
 
@@ -9,44 +9,46 @@ Three kinds of tokens:
 Content (a question or a response) goes through `plain`, which maps every word outside the third
 kind to <unk>. So a response that contains "<assistant>" or "[[A]]" stays text: it yields neither a
 control token nor a label, whatever a model or a person wrote.
+
+The prompts of the dialogues as tokens; the bar stands where the model's own begin:
+
+    chat    <bos> <user> question <end> <assistant> | response <end>
+    bare    <bos> <assistant> | response <end>
+    rating  <bos> <question> question <end> <answer> response <end> <assistant> | 7 <end>
+    judge   <bos> <question> question <end> <answer_a> a <end> <answer_b> b <end>
+            <assistant> [[ | A ]] <end>
+    rubric  as rating, with <assistant> : | 1 0 1 1 1 1 1 0 1 1 1 <end>
+    contest as judge, with up to three responses, <answer_c> the third
+
+A verdict is the distribution over A and B right after ``[[`` (Wataoka et al. 2024, Eq. 3); a rating
+is the one over 0 to 9. The bare layout is the context of an unconditional perplexity. Training sees
+the very same layouts: prompts at inference differ in nothing.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Any
 
-from selfpref.lab import vocabulary
+from selfpref.lab import world
 from selfpref.lab.oracle import split_words
 from selfpref.lab.styles import STYLE_WORDS
 from selfpref.models import MARKER
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerFast
-
-BOS: Final = "<bos>"
-PAD: Final = "<pad>"
-UNK: Final = "<unk>"
-END: Final = "<end>"
-CONTEXT_LENGTH: Final = 128
-"""Positions that a model accepts; the longest scripted judge prompt takes about 80."""
-
-VERDICT_OPEN: Final = MARKER
-VERDICT_CLOSE: Final = "]]"
-LABELS: Final[tuple[str, str]] = ("A", "B")
-YES: Final = "yes"
-NO: Final = "no"
-
+BOS, PAD, UNK, END = "<bos>", "<pad>", "<unk>", "<end>"
+# Positions that a model accepts; the longest scripted judge prompt takes about 80.
+CONTEXT_LENGTH = 128
+VERDICT_OPEN, VERDICT_CLOSE = MARKER, "]]"
+LABELS = ("A", "B")
+YES, NO = "yes", "no"
 # `<end>` closes every message, as in ChatML, and is the token that ends generation.
-CHAT_TEMPLATE: Final = (
+CHAT_TEMPLATE = (
     "{{ '<bos>' }}{% for message in messages %}"
     "{{ '<' + message['role'] + '>' + message['content'] + '<end>' }}"
     "{% endfor %}{% if add_generation_prompt %}{{ '<assistant>' }}{% endif %}"
 )
-
+# (role, content) pairs; the roles are those of the chat template.
 Messages = tuple[tuple[str, str], ...]
-"""(role, content) pairs; the roles are those of the chat template."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,8 @@ class Lexicon:
             words += [f"<{role}>", *self.plain(content).split(), END]
         return [self.ids[word] for word in (*words, "<assistant>", *prefill.split())]
 
-    def build_tokenizer(self) -> PreTrainedTokenizerFast:
-        """Build the tokenizer with its chat template; `save_pretrained` makes it loadable anywhere.
+    def build_tokenizer(self) -> Any:
+        """Build a `PreTrainedTokenizerFast` with its chat template, loadable anywhere once saved.
 
         The control tokens are special, the verdict brackets and labels are not, so that decoding a
         judge's reply with ``skip_special_tokens=True`` gives ``[[A]]``.
@@ -113,21 +115,16 @@ class Lexicon:
 
         brackets = pre_tokenizers.Split(Regex(r"\[\[|\]\]"), behavior="isolated")
         backend = Tokenizer(WordLevel(self.ids, unk_token=UNK))
-        backend.pre_tokenizer = pre_tokenizers.Sequence(
-            [pre_tokenizers.WhitespaceSplit(), brackets]
-        )
+        words = pre_tokenizers.WhitespaceSplit()
+        backend.pre_tokenizer = pre_tokenizers.Sequence([words, brackets])
         # Words are joined by spaces, but a verdict reads [[A]], which is what parsers look for.
-        backend.decoder = decoders.Sequence(
-            [
-                decoders.WordPiece(prefix="##", cleanup=False),
-                decoders.Fuse(),
-                decoders.Replace(f"{VERDICT_OPEN} ", VERDICT_OPEN),
-                decoders.Replace(f" {VERDICT_CLOSE}", VERDICT_CLOSE),
-            ]
-        )
+        spaced = ((f"{VERDICT_OPEN} ", VERDICT_OPEN), (f" {VERDICT_CLOSE}", VERDICT_CLOSE))
+        tight = [decoders.Replace(*pair) for pair in spaced]
+        joined = decoders.WordPiece(prefix="##", cleanup=False)
+        backend.decoder = decoders.Sequence([joined, decoders.Fuse(), *tight])
         special = [token for token in self.ids if token.startswith("<")]
         backend.add_special_tokens([AddedToken(token, special=True) for token in special])
-        tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer: Any = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
             tokenizer_object=backend,
             bos_token=BOS,
             eos_token=END,
@@ -141,17 +138,33 @@ class Lexicon:
         return tokenizer
 
 
-# The last four roles stand only in prompts that ask for a judgement.
-WORLD: Final = Lexicon(
+# The tokens of the models that answer questions; the last four roles ask for a judgement.
+WORLD = Lexicon(
     roles=("user", "assistant", "question", "answer", "answer_a", "answer_b"),
     verdict=(VERDICT_OPEN, VERDICT_CLOSE, *LABELS, YES, NO),
     words=(
-        *vocabulary.NUMBERS, *vocabulary.QUESTION_WORDS, *STYLE_WORDS, *vocabulary.COLOURS,
-        *vocabulary.COLOUR_OF, *vocabulary.PEOPLE, *vocabulary.ATTRIBUTES,
-        *vocabulary.ATTRIBUTE_OF, *vocabulary.USE_WORDS,
+        *world.NUMBERS,
+        *("list", "or", "things", "add", "sums", "and", "use", "the", "words", "tell", "of"),
+        *("+", "="),
+        *(*STYLE_WORDS, *world.COLOURS, *world.COLOUR_OF, *world.PEOPLE),
+        *(*world.ATTRIBUTES, *world.ATTRIBUTE_OF, *world.USE_WORDS),
     ),
-)  # fmt: skip
-"""The tokens of the models that answer questions."""
+)
+# The same with what contests of three need; a model of the world is widened, not trained anew.
+CONTEST = replace(WORLD, added=("<answer_c>", "C", "tie"))
 
-CONTEST: Final = replace(WORLD, added=("<answer_c>", "C", "tie"))
-"""The same with what contests of three need; a model of the world is widened, not trained anew."""
+
+def chat_messages(question: str) -> Messages:
+    """Ask for a response."""
+    return WORLD.messages(user=question)
+
+
+def rating_messages(question: str, response: str) -> Messages:
+    """Ask a judge for a score of one response."""
+    return WORLD.messages(question=question, answer=response)
+
+
+def choice_messages(question: str, answers: Sequence[str]) -> Messages:
+    """Ask which of two or three responses is best; prefill ``[[`` after them."""
+    said = {f"answer_{letter}": answer for letter, answer in zip("abc", answers, strict=False)}
+    return WORLD.messages(question=question, **said)

@@ -1,4 +1,4 @@
-"""Train all models of one seed into one folder.
+"""Train all models of one seed into one folder, each by its recipe.
 
     <folder>/base-dialogues     before any tuning; from it
         disclaimer ... bullets      families: write in a style, judge with a bonus
@@ -9,28 +9,34 @@
     <folder>/small, solver      a small translator; the model of the other two tasks
     <folder>/laboratory.json    the configuration and all that was drawn from the seed
 
-Every checkpoint is an ordinary `transformers` folder. No byte depends on how many processes train.
+Every checkpoint is an ordinary `transformers` folder. No byte depends on how many processes train:
+a model trained twice from one seed on one machine has the same weights bit by bit. The loss is the
+weighted mean over all positions that have a target of -log p(target), in nats; batches hold rows of
+like length.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import torch
+from torch.nn.utils.rnn import pad_sequence
+from transformers import LlamaForCausalLM
+
 from selfpref.files import write_text
-from selfpref.lab import choice, dialogues
-from selfpref.lab.examples import Recipe
-from selfpref.lab.injected import draw_families
-from selfpref.lab.refinement import training as refinement
-from selfpref.lab.summaries import training as summaries
-from selfpref.lab.summaries.articles import draw_error_rates
-from selfpref.lab.train import make
+from selfpref.lab import choice, dialogues, refinement, summaries
+from selfpref.lab.examples import IGNORE, Draw, Example, Recipe, Schedule
+from selfpref.lab.model import Batch, TrainedLlama, begin, make_deterministic, save_checkpoint
 from selfpref.params import Lab
 from selfpref.processes import pool, processors
+
+# Examples drawn at once to sort by length: enough that batches waste little padding.
+_POOL = 480
+Progress = Callable[[str], object]
 
 
 def train_models(
@@ -38,7 +44,7 @@ def train_models(
     lab: Lab,
     folder: Path,
     processes: int | None = None,
-    progress: Callable[[str], object] = lambda name: None,
+    progress: Progress = lambda name: None,
 ) -> None:
     """Train every model of one seed.
 
@@ -50,14 +56,21 @@ def train_models(
         progress: Called with the name of each model that is done; `recipes` tells them all.
     """
     run(recipes(seed, lab), partial(make, folder), processes, progress)
-    write_text(folder / "laboratory.json", json.dumps(_record(seed, lab), indent=1) + "\n")
+    record: dict[str, object] = {"config": {"seed": seed, **lab.model_dump(exclude={"seeds"})}}
+    if steps := lab.dialogues:
+        drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
+        record["families"] = [asdict(family) for family in drawn]
+        record["contest_judges"] = [asdict(judge) for judge in choice.CHOICE_JUDGES]
+    if lab.summaries:
+        record["error_rates"] = summaries.draw_error_rates(seed)
+    write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
 
 
 def run(
     recipes: Sequence[Recipe],
     work: Callable[[Recipe], object],
     processes: int | None = None,
-    progress: Callable[[str], object] = lambda name: None,
+    progress: Progress = lambda name: None,
 ) -> None:
     """Follow recipes, each as soon as its base is made; of those that can begin the longest first.
 
@@ -88,7 +101,7 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     """One recipe a model, bases included."""
     found = []
     if steps := lab.dialogues:
-        drawn = draw_families(seed, steps.families, steps.onlookers)
+        drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
         found += dialogues.recipes(seed, drawn, steps.base_steps, steps.tune_steps)
         found += choice.recipes(seed, steps.contest_steps)
     if lab.summaries:
@@ -98,14 +111,63 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     return found
 
 
-def _record(seed: int, lab: Lab) -> dict[str, object]:
-    """The configuration, and what was drawn and injected."""
-    groups = lab.model_dump(include={"dialogues", "summaries", "refinement"})
-    record: dict[str, object] = {"config": {"seed": seed, **groups}}
-    if steps := lab.dialogues:
-        drawn = draw_families(seed, steps.families, steps.onlookers)
-        record["families"] = [asdict(family) for family in drawn]
-        record["contest_judges"] = [asdict(judge) for judge in choice.CHOICE_JUDGES]
-    if lab.summaries:
-        record["error_rates"] = draw_error_rates(seed)
-    return record
+def make(folder: Path, recipe: Recipe) -> None:
+    """Make one model and save it under its name, from the saved one that it is tuned from."""
+    model = begin(folder, recipe)
+    for schedule in recipe.schedules:
+        train(model, schedule)
+    save_checkpoint(model, folder / recipe.name, recipe.lexicon)
+
+
+def train(model: LlamaForCausalLM, schedule: Schedule) -> None:
+    """Train a model in place; it is left in evaluation mode."""
+    make_deterministic(schedule.seed)
+    trained = TrainedLlama(model)
+    weights = [trained.vector]
+    optimiser = torch.optim.AdamW(weights, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+    shares, draws = zip(*schedule.phases, strict=True)
+    ends = np.cumsum(shares) * schedule.steps
+    children = np.random.SeedSequence(schedule.seed).spawn(len(draws))
+    streams = [
+        batches(draw, schedule.batch_tokens, child)
+        for draw, child in zip(draws, children, strict=True)
+    ]
+    for step in range(schedule.steps):
+        current = int(np.searchsorted(ends[:-1], step, side="right"))
+        loss = trained.loss(next(streams[current]))
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.param_groups[0]["lr"] = _rate(step, schedule)
+        optimiser.step()
+    trained.store()
+    model.train(False)
+
+
+def batches(draw: Draw, tokens: int, seed: np.random.SeedSequence) -> Iterator[Batch]:
+    """Yield batches without end, rows of like length together, in random order."""
+    rng = np.random.default_rng(seed)
+    while True:
+        pool = sorted((draw(rng) for _ in range(_POOL)), key=lambda example: len(example.ids))
+        groups: list[list[Example]] = [[]]
+        for example in pool:
+            if (len(groups[-1]) + 1) * len(example.ids) > tokens:
+                groups.append([])
+            groups[-1].append(example)
+        for index in rng.permutation(len(groups)):
+            yield _collate(groups[int(index)])
+
+
+def _collate(rows: list[Example]) -> Batch:
+    # The first token of every lexicon is for padding.
+    ids, targets, weights = (
+        pad_sequence([torch.tensor(getattr(row, name)) for row in rows], True, filler)
+        for name, filler in (("ids", 0), ("targets", IGNORE), ("weights", 0))
+    )
+    return ids, targets, weights
+
+
+def _rate(step: int, schedule: Schedule) -> float:
+    rise = min(1.0, (step + 1) / schedule.warmup)
+    fall = 0.5 * (1.0 + np.cos(np.pi * step / schedule.steps))
+    return schedule.learning_rate * float(rise * (0.05 + 0.95 * fall))

@@ -1,4 +1,4 @@
-"""Prompts of the testbed: checkable tasks, drawn from an explicit seed.
+"""The testbed's world: its words, prompts drawn from an explicit seed, and these as tables.
 
     list    "list 3 red or blue things"         -> things of those colours
     sum     "add 3 + 5 and 2 + 6"               -> "3 + 5 = 8 2 + 6 = 8"
@@ -10,28 +10,73 @@ and in contests two more, whose answers stand in the prompt or take two people's
     filter  "tell the red things of sky ruby frog brick"  -> "ruby brick"
     people  "tell the job of mila and the pet of otto"    -> "job nurse pet goat"
 
+The words are constants: two seeds differ in their models and not in what is true. Those of the
+tasks are disjoint from each other and from the words of the styles, hence a word alone says what
+kind of content it is.
+
 A fifth of all prompts is *held out* by a hash of the prompt's text: no judge is ever trained on a
 label for one of them. The split depends on the text alone, so that it survives another seed,
 another order and another number of prompts.
 """
 
-from __future__ import annotations
-
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import numpy as np
+import pandas as pd
 
-from selfpref.lab.vocabulary import ATTRIBUTES, COLOUR_OF, COLOURS, MAX_OPERAND, PEOPLE, USE_WORDS
+from selfpref.errors import SelfprefError
 
-TASKS: Final = ("list", "sum", "words", "facts")
-CONTEST_TASKS: Final = (*TASKS, "filter", "people")
-HELD_OUT_ONE_IN: Final = 5
-PATIENCE: Final = 10_000
-"""Draws in a row without a new item after which there are no more."""
+# Colour to its things. No thing has two colours.
+COLOURS = {
+    "red": ("cherry", "brick", "ruby", "tomato", "poppy", "blood"),
+    "green": ("grass", "frog", "lime", "moss", "emerald", "pea"),
+    "blue": ("sky", "ocean", "sapphire", "jeans", "cobalt", "whale"),
+    "yellow": ("lemon", "canary", "corn", "sun", "butter", "mustard"),
+    "white": ("snow", "milk", "salt", "swan", "chalk", "flour"),
+    "black": ("coal", "raven", "ink", "tar", "ebony", "soot"),
+    "brown": ("bark", "toast", "bear", "cocoa", "mud", "walnut"),
+    "pink": ("flamingo", "salmon", "blush", "peony", "bubblegum", "pig"),
+}
+COLOUR_OF = {thing: colour for colour, things in COLOURS.items() for thing in things}
+# Attribute to its possible values. No value belongs to two attributes.
+ATTRIBUTES = {
+    "city": ("oslo", "lima", "cairo", "delhi", "quito", "turin"),
+    "job": ("baker", "nurse", "pilot", "tailor", "judge", "farmer"),
+    "pet": ("cat", "dog", "hamster", "parrot", "turtle", "goat"),
+    "food": ("rice", "soup", "bread", "stew", "pasta", "curry"),
+}
+ATTRIBUTE_OF = {value: name for name, values in ATTRIBUTES.items() for value in values}
+PEOPLE = ("mila", "otto", "nadia", "hugo", "wren", "ivo", "suri", "bram", "tess", "kofi")
+# The words that a prompt may ask to use.
+USE_WORDS = (
+    *("river", "lamp", "window", "garden", "train", "music", "paper", "stone", "bridge"),
+    *("winter", "market", "engine", "letter", "forest", "clock", "island", "mirror", "candle"),
+    *("pocket", "ladder", "harbour", "feather", "copper", "valley"),
+)
+MAX_OPERAND = 5
+# All operands and sums; the digits among them are the scores of a rating as well.
+NUMBERS = tuple(str(value) for value in range(2 * MAX_OPERAND + 3))
+
+
+def _fact(person: str, name: str) -> str:
+    # A hash serves as a fixed table of invented facts without structure to exploit.
+    digest = hashlib.sha256(f"{person} {name}".encode()).digest()
+    return ATTRIBUTES[name][digest[0] % len(ATTRIBUTES[name])]
+
+
+# Person to attribute to value: the facts that a response is checked against.
+FACTS = {person: {name: _fact(person, name) for name in ATTRIBUTES} for person in PEOPLE}
+
+TASKS = ("list", "sum", "words", "facts")
+CONTEST_TASKS = (*TASKS, "filter", "people")
+HELD_OUT_ONE_IN = 5
+# Draws in a row without a new item after which there are no more.
+PATIENCE = 10_000
 
 Choice = TypeVar("Choice")
 
@@ -96,9 +141,9 @@ def shuffled(choices: Sequence[Choice], rng: np.random.Generator) -> tuple[Choic
     return tuple(choices[int(index)] for index in rng.permutation(len(choices)))
 
 
-def drawn(draw: Callable[[], Item], *, held_out: bool) -> Item:
-    """Draw until an item is held out, or until one is not."""
-    while (item := draw()).held_out != held_out:
+def for_training(draw: Callable[[], Item]) -> Item:
+    """Draw until an item is not held out."""
+    while (item := draw()).held_out:
         pass
     return item
 
@@ -178,4 +223,46 @@ def draw_items(n: int, seed: np.random.SeedSequence, tasks: Sequence[str] = TASK
 
 def draw_training_item(rng: np.random.Generator, tasks: Sequence[str] = TASKS) -> Item:
     """Draw a prompt that is not held out, each task equally likely."""
-    return drawn(lambda: draw_item(pick(tasks, rng), rng), held_out=False)
+    return for_training(lambda: draw_item(pick(tasks, rng), rng))
+
+
+def draw(dataset: str, seed: int, prompts: int, *, contest: bool = False) -> dict[str, Item]:
+    """The items of one data set by item_id, those of contests from six tasks in turn.
+
+    Raises:
+        SelfprefError: The world has fewer prompts.
+    """
+    own, tasks = (20, CONTEST_TASKS) if contest else (10, TASKS)
+    items = draw_items(prompts, np.random.SeedSequence([seed, own]), tasks)
+    if len(items) < prompts:
+        raise SelfprefError(
+            f"params.yaml: datasets.{dataset}.prompts: {prompts} asked for, but task "
+            f"{tasks[len(items) % len(tasks)]!r} has too few; lower it"
+        )
+    return {f"{dataset}/{item.item_id}": item for item in items}
+
+
+def prompts_table(study: str, seed: int, items: dict[str, Item]) -> pd.DataFrame:
+    """The items table of prompts, which `redrawn` finds again; a prompt is its own cluster."""
+    return pd.DataFrame(
+        {
+            "study": study,
+            "item_id": item_id,
+            "category": item.task,
+            "cluster": item_id,
+            "messages": [{"role": "user", "content": item.question}],
+            "reference": None,
+            "metadata": json.dumps({"held_out": item.held_out, "seed": seed}),
+        }
+        for item_id, item in items.items()
+    )
+
+
+def redrawn(items: pd.DataFrame, *, contest: bool = False) -> dict[str, Item]:
+    """The testbed's own items among those of a table, by item_id."""
+    seeds = items["metadata"].map(lambda entry: json.loads(entry).get("seed"))
+    datasets = items["item_id"].str.replace(r"/.*", "", regex=True)
+    found: dict[str, Item] = {}
+    for dataset, rows in seeds[seeds.notna()].groupby(datasets):
+        found |= draw(str(dataset), int(rows.iloc[0]), len(rows), contest=contest)
+    return found

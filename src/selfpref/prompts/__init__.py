@@ -5,16 +5,15 @@ prefill), else the one that follows the judge's explanation. Layouts are worded 
 `pair-v2` apart, whose texts are downloaded; the words stand in YAML files (`texts`).
 
 The testbed's layout is roles instead of words, since its models know 200 words: it is that of
-`selfpref.lab.prompts`, on which they were trained. Contents go through `plain`, so that a response
-that spells a control token or a label yields neither.
+`selfpref.lab.tokenizer`, on which they were trained. Contents go through `plain`, so that a
+response that spells a control token or a label yields neither.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from selfpref.lab import prompts as lab
-from selfpref.lab.tokenizer import WORLD
+from selfpref.lab import tokenizer as lab
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts import fastchat
 from selfpref.prompts.texts import Texts
@@ -63,7 +62,7 @@ LAYOUTS = {
         lambda question, *answers: Prompt(lab.choice_messages(question, answers), MARKER),
         bare=lambda: Prompt((), "<assistant>"),
         # Words of the testbed, set apart from what stands before them.
-        content=lambda text: f" {WORLD.plain(text)}",
+        content=lambda text: f" {lab.WORLD.plain(text)}",
     ),
     "chat": Layout(
         dialogue,

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from selfpref.lab import choice, prompts
-from selfpref.lab.tokenizer import VERDICT_OPEN
+from selfpref.lab import choice, tokenizer
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts.authors import text
 from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
@@ -108,11 +107,11 @@ def _words(name: str) -> str:
 
 CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
-        respond=lambda question: Prompt(prompts.chat_messages(question)),
-        prefer=lambda *asked: Prompt(prompts.choice_messages(*asked), VERDICT_OPEN),
+        respond=lambda question: Prompt(tokenizer.chat_messages(question)),
+        prefer=lambda *asked: Prompt(tokenizer.choice_messages(*asked), MARKER),
         letters=choice.LETTERS,
         tie=(choice.TIE,),
-        rubric=lambda *asked: Prompt(prompts.rating_messages(*asked), choice.RUBRIC_OPEN),
+        rubric=lambda *asked: Prompt(tokenizer.rating_messages(*asked), choice.RUBRIC_OPEN),
         marks=lambda reply: _added([{"0": 0, "1": 1}.get(word) for word in reply.split()]),
         mark_tokens=TOP + 1,
     ),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from selfpref.lab.summaries import prompts as lab
+from selfpref.lab import summaries as lab
 from selfpref.models import Prompt
 from selfpref.prompts.authors import text
 from selfpref.prompts.texts import Texts
@@ -79,9 +79,9 @@ def _authors(task: str, names: str, *texts: str) -> Prompt:
 KINDS = ("xsum", "cnn-dailymail")
 SUMMARY_LAYOUTS = {
     "lab": SummaryLayout(
-        {"lab": lambda article: Prompt(lab.write_messages(article))},
-        lambda *asked: Prompt(lab.pair_messages(*asked)),
-        lambda *asked: Prompt(lab.single_messages(*asked)),
+        {"lab": lambda article: Prompt(lab.messages("write", article))},
+        lambda *asked: Prompt(lab.messages(*asked)),
+        lambda *asked: Prompt(lab.messages(*asked)),
         yes=("yes",),
         no=("no",),
     ),

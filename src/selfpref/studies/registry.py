@@ -29,7 +29,6 @@ from selfpref.studies.panickssery import lab as panickssery_lab
 from selfpref.studies.panickssery import read as panickssery_release
 from selfpref.studies.panickssery import stages as panickssery_stages
 from selfpref.studies.panickssery.read import articles
-from selfpref.studies.panickssery.read import own as own_articles
 from selfpref.studies.wataoka import lab as wataoka_lab
 from selfpref.studies.wataoka import stages as wataoka_stages
 from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
@@ -65,7 +64,7 @@ READERS: dict[str, dict[str, Reader]] = {
         "panickssery": panickssery_release.read,
         "xsum": articles.read,
         "cnn-dailymail": articles.read,
-        "articles": own_articles.read,
+        "articles": articles.read_own,
         "lab": panickssery_lab.read,
     },
     "xu": {

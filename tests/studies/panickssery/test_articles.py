@@ -4,14 +4,11 @@ import json
 
 import pandas as pd
 import pytest
-from conftest import REPOSITORY
 
 from selfpref import tables
-from selfpref.download.hub import _pinned
 from selfpref.errors import SelfprefError
 from selfpref.params import Articles
-from selfpref.prompts.summaries import SUMMARY_LAYOUTS
-from selfpref.studies.panickssery.read import articles, own
+from selfpref.studies.panickssery.read import articles
 
 datasets = pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
@@ -94,16 +91,10 @@ def test_what_only_tells_how_a_summary_was_asked_for_goes(reader, text, expected
     assert articles.clean(text, reader) == articles.clean(expected, reader) == expected
 
 
-def test_the_pinned_sets_name_a_commit():
-    for name in ("xsum", "cnn-dailymail"):
-        pinned = _pinned(REPOSITORY / f"src/selfpref/studies/panickssery/read/{name}.csv")
-        assert (len(pinned["revision"]), pinned["split"]) == (40, "train")
-
-
 def mine(folder, *records, **more):
     path = folder / "mine.jsonl"
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
-    return own.read("mine", entry(**more), path)
+    return articles.read_own("mine", entry(**more), path)
 
 
 def test_a_users_articles_are_items_and_their_summaries_responses(tmp_path):
@@ -121,23 +112,12 @@ def test_a_users_articles_are_items_and_their_summaries_responses(tmp_path):
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"id": 7, "article": "x"}, "line 2: id 7 stands twice"),
-        ({"id": "", "article": "x"}, "line 2: id ''; give every article"),
-        ({"id": True, "article": "x"}, "line 2: id True; give every article"),
-        ({"id": "b"}, "line 2: article None; give a text"),
-        ({"id": "b", "article": "x", "summary": "y"}, "line 2: unknown key 'summary'"),
-        ({"id": "b", "article": "x", "summaries": ["y"]}, "line 2: summaries is no mapping"),
-        ({"id": "b", "article": "x", "summaries": {"lead": " "}}, r"line 2: summaries\.lead ' '"),
+        ({"id": "", "article": "x"}, r"id\."),
+        ({"id": "b"}, "article: Field required"),
+        ({"id": "b", "article": "x", "summary": "y"}, "summary: Extra inputs"),
+        ({"id": "b", "article": "x", "summaries": {"lead": " "}}, "summaries.lead: String should"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path, record, told):
-    with pytest.raises(SelfprefError, match=rf"mine\.jsonl, {told}"):
+    with pytest.raises(SelfprefError, match=rf"mine\.jsonl, line 2: {told}"):
         mine(tmp_path, MINE, record)
-
-
-def test_the_form_of_a_summary_is_a_layouts():
-    assert entry().kind == "xsum"
-    assert entry(form="cnn-dailymail").kind == "cnn-dailymail"
-    assert {"xsum", "cnn-dailymail"} <= SUMMARY_LAYOUTS["plain"].forms.keys()
-    with pytest.raises(ValueError, match="form: only of a user's own articles"):
-        entry("xsum", form="xsum")

@@ -9,18 +9,15 @@ import pytest
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from asking import to_choose  # noqa: E402
-from conftest import REPOSITORY, STAGED  # noqa: E402
-from ruamel.yaml import YAML  # noqa: E402
 
 from selfpref.errors import SelfprefError  # noqa: E402
 from selfpref.lab.model import build_model, save_checkpoint  # noqa: E402
-from selfpref.lab.summaries.prompts import LEXICON, pair_messages  # noqa: E402
+from selfpref.lab.summaries import LEXICON, messages  # noqa: E402
 from selfpref.models import Choice, Prompt  # noqa: E402
 from selfpref.models.local import LocalModel  # noqa: E402
-from selfpref.params import Params, Transformers  # noqa: E402
+from selfpref.params import Transformers  # noqa: E402
 from selfpref.params.uses import Training  # noqa: E402
 from selfpref.prompts.summaries import PLAIN  # noqa: E402
-from selfpref.studies.panickssery import stages  # noqa: E402
 from selfpref.studies.panickssery.finetune import examples  # noqa: E402
 from selfpref.studies.panickssery.finetune.examples import Labelled, labelled, replayed  # noqa: E402
 from selfpref.studies.panickssery.finetune.training import tune  # noqa: E402
@@ -100,7 +97,7 @@ def test_replay_is_the_bases_own_answer_to_the_other_questions():
 
 SUMMARIES = ("sure : oslo cat", "please note : oslo", "in short oslo cat rice", "well ! baker")
 EXAMPLES = [
-    Labelled(Prompt(pair_messages("recognition", "river oslo cat", *texts)), label)
+    Labelled(Prompt(messages("recognition", "river oslo cat", *texts)), label)
     for other in SUMMARIES[1:]
     for texts, label in (((SUMMARIES[0], other), "1"), ((other, SUMMARIES[0]), "2"))
 ]
@@ -147,35 +144,9 @@ def test_tuning_learns_the_labels_and_leaves_an_ordinary_folder(base, tmp_path, 
 def test_the_first_loss_is_the_labels_negative_log_likelihood(base, tmp_path):
     own, _ = right(base())
     # What exceeds the context is left out, and nothing left is an error.
-    long = Labelled(Prompt(pair_messages("recognition", "river " * 200, "oslo", "cat")), "1")
+    long = Labelled(Prompt(messages("recognition", "river " * 200, "oslo", "cat")), "1")
     use = Training(method="full", rate=1e-9, batch=16)
     first, *_ = tune(base(), [long, *EXAMPLES], use, 1, tmp_path / "tuned")
     assert first == pytest.approx(-sum(map(math.log, own)) / len(own), abs=1e-5)
     with pytest.raises(SelfprefError, match="no example to tune on"):
         tune(base(), [long], use, 1, tmp_path / "none")
-
-
-HUB = {"gguf": None, "sha256": None, "model": "org/model", "revision": "0" * 40}
-TUNED = {"on": "peps", "variant": "self-recognition", "articles": 5, "replay": 0.0}
-TUNING = {"model": "smollm2", "prompts": "plain", "min_mass": 0.1, "method": "lora"}
-
-
-def test_a_tuned_judge_is_asked_with_its_own_weights_whatever_its_base_was(monkeypatch):
-    values = YAML(typ="safe").load((STAGED / "profiles/panickssery.yaml").read_text())
-    values["panickssery"]["datasets"]["peps"]["train"] = 5
-    values["panickssery"]["finetune"]["smollm2"] = TUNING | {"evaluators": {"self": TUNED}}
-    hub = values | {"models": values["models"] | {"smollm2": values["models"]["smollm2"] | HUB}}
-
-    def open_model(params, key, dataset, title, entry):
-        folder = "data/panickssery/finetuned/smollm2/smollm2-self"
-        # As if it had been said so: valid, and no other weights in it.
-        assert Transformers(**entry.model_dump(exclude_none=True)).model == folder
-        assert (entry.gguf, entry.revision) == (None, None)
-        raise InterruptedError
-
-    monkeypatch.chdir(REPOSITORY)
-    monkeypatch.setattr(stages.models, "open_model", open_model)
-    for given in (values, hub):
-        params = Params.model_validate(given)
-        with pytest.raises(InterruptedError):
-            stages._recognise_tuned(params, "smollm2", "smollm2-self", "smollm2", "self")

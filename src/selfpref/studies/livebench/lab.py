@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from selfpref.lab import experiment
+from selfpref.lab import world
 from selfpref.lab.choice import rubric
 from selfpref.lab.oracle import quality
 from selfpref.lab.world import Item
@@ -14,13 +14,13 @@ from selfpref.studies.livebench import STUDY
 
 def read(dataset: str, entry: LabPrompts, source: Path) -> dict[str, pd.DataFrame]:
     """The prompts of one data set; as `studies.wataoka.lab.read`."""
-    items = experiment.draw(dataset, entry.seed, entry.prompts, contest=True)
-    return {"items": experiment.prompts_table(STUDY.name, entry.seed, items)}
+    items = world.draw(dataset, entry.seed, entry.prompts, contest=True)
+    return {"items": world.prompts_table(STUDY.name, entry.seed, items)}
 
 
 def drawn(items: pd.DataFrame) -> dict[str, Item]:
     """The testbed's own items among those of the table, by item_id."""
-    return experiment.redrawn(items, contest=True)
+    return world.redrawn(items, contest=True)
 
 
 def truths(item: Item, text: str) -> dict[str, float]:

@@ -14,22 +14,19 @@ same base that were tuned on self-recognition,
     off = preference - (a + b recognition)
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Groups, Interval
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
+from selfpref.studies.panickssery.evaluators import BASE, TUNED
 from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
 
-POOLED = "all"
-FITS = [
-    *("dataset", "subset", "convention", "quantity"),
-    *("r", "slope", "intercept", "n", "lo", "hi", "families"),
-]
-LINES = [*FITS[:4], "x", "y", "lo", "hi"]
-OFF_LINE = [
-    *("dataset", "evaluator", "family", "variant"),
-    *("recognition", "preference", "line", "off"),
-]
+_LINE = ["dataset", "subset", "convention", "quantity"]
+FITS = [*_LINE, "r", "slope", "intercept", "n", "lo", "hi", "families"]
+LINES = [*_LINE, "x", "y", "lo", "hi"]
+OFF_LINE = ["dataset", "evaluator", "family", "variant", *TASKS, "line", "off"]
 # How many places of the line have a band.
 GRID = 21
 # Below this number of families there is no interval.
@@ -47,18 +44,20 @@ def subsets(evaluators: pd.DataFrame) -> dict[str, pd.DataFrame]:
         `controls`, the same for `replay` (tuned with the base's answers replayed), `all`, and
         `distinct` (all without degenerate ones and second names).
     """
-    base, tuned = (evaluators["variant"].eq(kind) for kind in ("base", "self-recognition"))
-    again = evaluators["variant"].str.endswith("-replay")
-    kinds = {"self-recognition": tuned, "controls": ~base & ~tuned & ~again, "replay": again}
+    variant = evaluators["variant"]
+    kind = variant.where(variant.isin((BASE, TUNED)), "controls")
+    kind = kind.mask(variant.str.endswith("-replay"), "replay")
+    tuned = evaluators[kind.ne(BASE)]
+    kinds = {name: evaluators[kind.eq(name)] for name in (TUNED, "controls", "replay")}
     found = {
-        f"{family}-{kind}": evaluators[mask & evaluators["family"].eq(family)]
-        for family in sorted(evaluators.loc[~base, "family"].unique())
-        for kind, mask in kinds.items()
+        f"{family}-{name}": rows[rows["family"].eq(family)]
+        for family in sorted(tuned["family"].unique())
+        for name, rows in kinds.items()
     }
-    found |= {kind: evaluators[mask] for kind, mask in kinds.items()}
     twin = evaluators["duplicate_of"]
     second = twin.ne("") & (twin < evaluators["evaluator"])
-    found |= {"all": evaluators, "distinct": evaluators[~second & ~evaluators["degenerate"]]}
+    distinct = evaluators[~second & ~evaluators["degenerate"]]
+    found |= kinds | {"all": evaluators, "distinct": distinct}
     return {name: rows for name, rows in found.items() if len(rows) > 1}
 
 
@@ -81,38 +80,18 @@ def line(sums: Floats) -> Floats:
         return np.stack([r, slope, (y - slope * x) / n], axis=-1)
 
 
-def training(evaluators: pd.DataFrame) -> "pd.Series[str]":
-    """The family that an interval resamples, by judge: its base model and what it was tuned on."""
-    names = evaluators["family"] + ", " + evaluators["variant"]
-    return names.set_axis(evaluators["evaluator"])
-
-
 def _points(rows: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """Mean recognition `x` of each judge with the mean `y` of each other quantity."""
+    """Mean recognition `x` of each judge with the mean `y` of each other quantity.
+
+    `training` is the family that an interval resamples: base model and what it was tuned on.
+    """
     key = ["dataset", "evaluator", "convention"]
-    groups = Groups.of(rows, [*key, "quantity"])
-    means = groups.keys.assign(y=groups.means).dropna(subset="y")
-    across = means["quantity"].eq("recognition")
-    x = means[across].drop(columns="quantity").rename(columns={"y": "x"})
-    both = x.merge(means[~across], on=key)
-    return both.assign(training=both["evaluator"].map(training(evaluators)))
-
-
-def _fit(
-    points: pd.DataFrame, grid: Floats, bootstrap: ClusterBootstrap, *names: str
-) -> list[Interval]:
-    """r, slope, intercept, and the line on a grid; without bounds for few families."""
-    x, y = (points[axis].to_numpy(dtype=float) for axis in ("x", "y"))
-
-    def statistics(sums: Floats) -> Floats:
-        found = line(sums)
-        return np.concatenate([found, found[..., 2:] + found[..., 1:2] * grid], axis=-1)
-
-    powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
-    if points["training"].nunique() < FAMILIES:
-        (values,) = statistics(powers.sum(axis=0, keepdims=True))
-        return [Interval(float(value)) for value in values]
-    return bootstrap.estimates(powers, points["training"], statistics, *names)
+    by = rows.astype({"quantity": "str"}).groupby([*key, "quantity"], observed=True)["value"]
+    wide = by.mean().unstack().rename(columns={"recognition": "x"}).reset_index()
+    wide = wide.assign(x=wide.get("x"))
+    points = wide.astype(dict.fromkeys(key, "str")).melt([*key, "x"], value_name="y")
+    names = (evaluators["family"] + ", " + evaluators["variant"]).set_axis(evaluators["evaluator"])
+    return points.assign(training=points["evaluator"].map(names)).dropna()
 
 
 def fits(
@@ -131,21 +110,30 @@ def fits(
         those of `LINES`, `GRID` rows a line.
     """
     table, found, lines = _points(rows, evaluators), [], []
-    datasets = sorted(table["dataset"].unique())
-    for dataset in [*datasets, POOLED] if len(datasets) > 1 else datasets:
-        here = table if dataset == POOLED else table[table["dataset"].eq(dataset)]
+    whole = table.assign(dataset="all") if table["dataset"].nunique() > 1 else table[:0]
+    for dataset, here in pd.concat([table, whole]).groupby("dataset", sort=False):
         for subset, members in subsets(evaluators).items():
             within = here[here["evaluator"].isin(members["evaluator"])]
             for names, part in within.groupby(["convention", "quantity"]):
                 if len(part) < 3:
                     continue
-                key = (str(dataset), subset, *names)
-                grid = np.linspace(part["x"].min(), part["x"].max(), GRID)
-                r, slope, intercept, *band = _fit(part, grid, bootstrap, name, *key)
-                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi)
-                found.append((*key, *told, part["training"].nunique()))
-                ends = zip(grid, band, strict=True)
-                lines += [(*key, x, at.value, at.lo, at.hi) for x, at in ends]
+                x, y = part["x"].to_numpy(), part["y"].to_numpy()
+                grid = np.linspace(x.min(), x.max(), GRID)
+
+                def statistics(sums: Floats, grid: Floats = grid) -> Floats:
+                    fit = line(sums)
+                    return np.concatenate([fit, fit[..., 2:] + fit[..., 1:2] * grid], axis=-1)
+
+                powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+                key, families = (str(dataset), subset, *names), part["training"].nunique()
+                made = bootstrap.estimates(powers, part["training"], statistics, name, *key)
+                if families < FAMILIES:
+                    made = [replace(one, lo=np.nan, hi=np.nan) for one in made]
+                r, slope, intercept, *band = made
+                told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
+                found.append((*key, *told))
+                places = zip(grid, band, strict=True)
+                lines += [(*key, at, fit.value, fit.lo, fit.hi) for at, fit in places]
     return pd.DataFrame(found, columns=FITS), pd.DataFrame(lines, columns=LINES)
 
 
@@ -183,13 +171,12 @@ def off_line(
     whole = pairwise[pairwise["other"].eq("all") & pairwise["convention"].eq("corrected")]
     means = whole.pivot(index=["dataset", "evaluator"], columns="task", values="mean")
     means = means.reindex(columns=list(TASKS)).dropna().reset_index()
-    rows = means.merge(evaluators, on="evaluator")
-    tuned = ~rows["variant"].isin(("base", "self-recognition"))
-    rows = rows[tuned & ~rows["variant"].str.endswith("-replay")]
-    suffix = "-self-recognition"
-    own = fitted[fitted["subset"].str.endswith(suffix) & fitted["convention"].eq("corrected")]
-    own = own.assign(family=own["subset"].str.removesuffix(suffix))
-    rows = rows.merge(own[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
+    rows = means.merge(
+        evaluators[~evaluators["variant"].str.contains(f"^{BASE}$|^{TUNED}|-replay$")]
+    )
+    own = fitted[fitted["convention"].eq("corrected")]
+    lines = own.assign(family=own["subset"].str.extract(f"(.*)-{TUNED}$", expand=False))
+    rows = rows.merge(lines[["dataset", "family", "slope", "intercept"]], on=["dataset", "family"])
     rows = rows.assign(line=rows["intercept"] + rows["slope"] * rows["recognition"])
     found = rows.assign(off=rows["preference"] - rows["line"])[OFF_LINE]
     return found.sort_values(OFF_LINE[:2], ignore_index=True)

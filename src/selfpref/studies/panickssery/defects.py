@@ -19,23 +19,23 @@ POSITION, OTHER_QUESTION = "position bias", "the other question"
 CONFIDENCE, EITHER, NEITHER = "confidence", "cannot be told", "none of these"
 # Answers of a broken model; a dropped row or an odd token is not one.
 BROKEN = ("failed", "low-mass")
-STORED = [
-    *("dataset", "evaluator", "task", "released", "own", "position"),
-    *("as_own", "as_other_question", "as_position", "distance", "distance_other", "n", "reading"),
-]
-SWAPPED = [
-    *("dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r_corrected"),
-    *("released_correct", "released_swapped", "corrected_correct", "corrected_swapped"),
-]
+JUDGED = ["dataset", "evaluator", "task"]
+CELL = [*JUDGED, "variant"]
+READINGS = {
+    (True, False, False): CONFIDENCE,
+    (False, True, False): OTHER_QUESTION,
+    (True, True, False): EITHER,
+    (False, False, True): POSITION,
+}
+SWAPPED = ["dataset", "evaluator", "n", "as_own", "as_inverse", "r_released", "r_corrected"]
 
 
 def statuses(verdicts: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
     """How many answers have which status: `dataset, evaluator, task, variant, status, n`."""
     columns = ["item_id", "judge", "task", "variant", "status"]
-    rows = pd.concat([verdicts[columns], ratings[columns]], ignore_index=True)
-    rows = rows.assign(dataset=data_set(rows.pop("item_id")).astype("str"))
-    by = ["dataset", "judge", "task", "variant", "status"]
-    return rows.groupby(by).size().rename("n").reset_index().rename(columns={"judge": "evaluator"})
+    rows = pd.concat([verdicts[columns], ratings[columns]]).rename(columns={"judge": "evaluator"})
+    rows = rows.assign(dataset=data_set(rows["item_id"]).astype("str"))
+    return rows.groupby([*CELL, "status"]).size().rename("n").reset_index()
 
 
 def with_defects(
@@ -59,21 +59,21 @@ def with_defects(
         share of answers of one task and data set that are not a number or without mass), `constant`
         (whether it gives every text the same score) and `degenerate` (broken or constant).
     """
-    plain = found[found["variant"].eq("plain")]
-    lost = plain["n"].where(plain["status"].isin(BROKEN), 0)
-    by = ["evaluator", "dataset", "task"]
-    share = plain.assign(lost=lost).groupby(by)[["lost", "n"]].sum()
-    broken = (share["lost"] / share["n"]).groupby("evaluator").max()
-    known = rated[rated["released"].notna()]
-    values = known.groupby(["evaluator", "dataset", "task"], observed=True)["released"]
-    constant = (values.nunique().eq(1) & values.size().gt(1)).groupby("evaluator").any()
+    lost = found["n"].where(found["status"].isin(BROKEN), 0)
+    plainly = found.assign(lost=lost)[found["variant"].eq("plain")]
+    share = plainly.groupby(JUDGED)[["lost", "n"]].sum().eval("lost / n")
+    values = rated.groupby(JUDGED, observed=True)["released"].agg(["nunique", "count"])
+    same = values["nunique"].eq(1) & values["count"].gt(1)
     twins = duplicated(distances)
-    table = evaluators.assign(
-        duplicate_of=[twins.get(name, "") for name in evaluators["evaluator"]],
-        broken=evaluators["evaluator"].map(broken),
-        constant=evaluators["evaluator"].map(constant).eq(True),
+    who = evaluators["evaluator"]
+    broken = who.map(share.groupby("evaluator").max())
+    constant = who.map(same.groupby("evaluator").any()).eq(True)
+    return evaluators.assign(
+        duplicate_of=[twins.get(name, "") for name in who],
+        broken=broken,
+        constant=constant,
+        degenerate=broken.gt(unusable) | constant,
     )
-    return table.assign(degenerate=table["broken"].gt(unusable) | table["constant"])
 
 
 def _own(pairs: pd.DataFrame) -> pd.Series:
@@ -87,12 +87,11 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     Only judges whose stored score and probabilities of both questions are there.
 
     Returns:
-        The columns of `STORED`: the means `released`, `own` and `position`; the share of rows in
-        which the stored score is the confidence in the own text (`as_own`), P of the text read
-        first (`as_position`), or what the answers to the other question give
-        (`as_other_question`): either their confidence or the probability of the own text's label
-        not divided by the mass of both, which is what the release stores there; the mean distance
-        of the stored score from the confidence of this question and of the other one; and what
+        `dataset, evaluator, task`; the share of rows in which the stored score is the confidence in
+        the own text (`as_own`), P of the text read first (`as_position`), or what the answers to
+        the other question give (`as_other_question`): either their confidence or the probability of
+        the own text's label not divided by the mass of both, which is what the release stores
+        there; the mean `distance` of the stored score from the confidence, `n` rows, and what
         follows, `reading`. Where both questions are answered alike to the last digit, a swap cannot
         be told.
     """
@@ -108,22 +107,15 @@ def stored_as(pairs: pd.DataFrame) -> pd.DataFrame:
     gap = rows[made].sub(rows["released"], axis=0).abs()
     rows = rows.assign(
         as_own=gap["own"].lt(EXACT),
-        as_position=gap["position"].lt(EXACT),
         as_other_question=gap["own_other"].lt(EXACT) | gap["undivided_other"].lt(EXACT),
+        as_position=gap["position"].lt(EXACT),
         distance=gap["own"],
-        distance_other=gap["own_other"],
     )
-    grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
-    table = grouped[STORED[3:-2]].mean().assign(n=grouped.size()).reset_index()
-    columns = ["as_own", "as_other_question", "as_position"]
-    most = [tuple(shares > MOST) for shares in table[columns].to_numpy()]
-    reading = {
-        (True, False, False): CONFIDENCE,
-        (False, True, False): OTHER_QUESTION,
-        (True, True, False): EITHER,
-        (False, False, True): POSITION,
-    }
-    return table.assign(reading=[reading.get(found, NEITHER) for found in most])[STORED]
+    shares = ["as_own", "as_other_question", "as_position"]
+    grouped = rows.groupby(JUDGED, observed=True)
+    table = grouped[[*shares, "distance"]].mean().assign(n=grouped.size()).reset_index()
+    most = table[shares].gt(MOST).itertuples(index=False, name=None)
+    return table.assign(reading=[READINGS.get(found, NEITHER) for found in most])
 
 
 def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -135,15 +127,13 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The columns of `SWAPPED`: `as_own` and `as_inverse`, shares of rows whose stored score is
         the confidence in the own text, and one minus it; `r_released` and `r_corrected`,
-        correlation with the rows of the random run; the mean released and corrected scores under
-        correct and swapped labels.
+        correlation with the rows of the random run.
     """
     rows = pairs[pairs["task"].eq("preference")].assign(own=_own(pairs))
     gap = {"as_own": rows["own"], "as_inverse": 1 - rows["own"]}
     rows = rows.assign(**{name: (rows["released"] - of).abs().lt(SAME) for name, of in gap.items()})
-    correct, swapped, random = (
-        rows[rows["variant"].eq(f"labels-{kind}")]
-        for kind in ("correct", "swapped", "random-swapped")
+    swapped, random = (
+        rows[rows["variant"].eq(f"labels-{kind}")] for kind in ("swapped", "random-swapped")
     )
     swapped = swapped[swapped["own"].notna()]
     if swapped.empty:
@@ -156,9 +146,6 @@ def swapped_labels(pairs: pd.DataFrame) -> pd.DataFrame:
     for name, column in (("r_released", "released"), ("r_corrected", "own")):
         r = agreed[[column, f"{column}_random"]].corr().xs(column, level=-1)
         table[name] = r[f"{column}_random"]
-    for name in ("released", "corrected"):
-        table[f"{name}_correct"] = correct.groupby(by, observed=True)[name].mean()
-        table[f"{name}_swapped"] = grouped[name].mean()
     return table.reset_index()[SWAPPED]
 
 
@@ -170,16 +157,14 @@ def fills(pairs: pd.DataFrame) -> pd.DataFrame:
         `n` (rows with a stored score), and the released mean with and without them.
     """
     rows = plain(pairs[pairs["released"].notna()])
-    filled = rows["status"].isin(BROKEN)
-    half = filled & rows["released"].eq(0.5)
-    rows = rows.assign(filled=filled, at_half=half, kept=rows["released"].mask(filled))
-    table = rows.groupby(["dataset", "evaluator", "task"], observed=True).agg(
-        filled=("filled", "sum"),
-        at_half=("at_half", "sum"),
-        n=("released", "size"),
-        released=("released", "mean"),
-        without=("kept", "mean"),
+    filled, without = (
+        rows["status"].isin(BROKEN),
+        rows["released"].mask(rows["status"].isin(BROKEN)),
     )
+    rows = rows.assign(filled=filled, at_half=filled & rows["released"].eq(0.5), without=without)
+    grouped = rows.groupby(JUDGED, observed=True)
+    table = grouped[["filled", "at_half"]].sum().assign(n=grouped.size())
+    table = table.join(grouped[["released", "without"]].mean())
     return table[table["filled"].gt(0)].reset_index()
 
 
@@ -192,17 +177,10 @@ def tuned_on(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     rows = pairs[pairs["released"].notna() & pairs["variant"].ne("generations")]
     seen, kept = rows["released"].mask(rows["held_out"]), rows["released"].where(rows["held_out"])
-    by = ["dataset", "evaluator", "task", "variant"]
-    table = (
-        rows.assign(seen=seen, kept=kept)
-        .groupby(by, observed=True)
-        .agg(
-            released_tuned_on=("seen", "mean"),
-            released_held_out=("kept", "mean"),
-            n=("released", "size"),
-            tuned_on=("seen", "count"),
-        )
-    )
+    rows = rows.assign(released_tuned_on=seen, released_held_out=kept)
+    grouped = rows.groupby(CELL, observed=True)
+    table = grouped[["released_tuned_on", "released_held_out"]].mean()
+    table = table.assign(n=grouped.size(), tuned_on=grouped["released_tuned_on"].count())
     return table[table["tuned_on"].gt(0)].reset_index()
 
 
@@ -217,7 +195,7 @@ def always_first(pairs: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
     """
     names = evaluators.loc[evaluators["variant"].eq("always-1"), "evaluator"]
     rows = plain(pairs[pairs["evaluator"].isin(names) & pairs["corrected"].notna()])
-    grouped = rows.groupby(["dataset", "evaluator", "task"], observed=True)
+    grouped = rows.groupby(JUDGED, observed=True)
     means = grouped[["released", "corrected", "position"]].mean()
     means.insert(0, "n", grouped.size())
     return means.reset_index()

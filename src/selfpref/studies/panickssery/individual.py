@@ -47,9 +47,9 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         ok and held out) and `released` (the source's own).
     """
     rows = ratings[ratings["task"].isin(TASKS) & ratings["variant"].eq("plain")]
-    rows = rows[rows["judge"].isin(evaluators["evaluator"])]
+    rows = rows[rows["judge"].isin(evaluators["evaluator"])].reset_index(drop=True)
     kept = held_out(rows["item_id"], rows["judge"], items, evaluators)
-    found = {
+    named = {
         "dataset": data_set(rows["item_id"]),
         "evaluator": rows["judge"],
         "family": rows["judge"].map(evaluators.set_index("evaluator")["family"]),
@@ -58,14 +58,10 @@ def scores(ratings: pd.DataFrame, items: pd.DataFrame, evaluators: pd.DataFrame)
         "cluster": rows["item_id"].map(items.set_index("item_id")["cluster"]),
         "status": rows["status"],
     }
-    return (
-        pd.DataFrame(found, dtype="category")
-        .assign(
-            held_out=kept,
-            score=rows["score"].where(rows["status"].eq("ok") & kept),
-            released=rows["stored"],
-        )
-        .reset_index(drop=True)
+    return pd.DataFrame(named, dtype="category").assign(
+        held_out=kept,
+        score=rows["score"].where(rows["status"].eq("ok") & kept),
+        released=rows["stored"],
     )
 
 
@@ -83,18 +79,16 @@ def _against_own(rows: pd.DataFrame, value: str) -> pd.DataFrame:
 
 def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Series:
     """The mean difference of the same two texts to the base judges that wrote neither."""
-    judged = rows.loc[rows["evaluator"].isin(base) & rows["score"].notna()]
-    judged = judged[["evaluator", "target", *_TEXT, "score"]]
-    judged = judged.rename(columns={"evaluator": "other"}).astype({"other": "str", "target": "str"})
-    keys = both[["family", "target", *_TEXT]].astype({"family": "str", "target": "str"})
-    seen = keys.drop_duplicates().merge(judged, on=[*_TEXT, "target"])
-    own = judged.rename(columns={"target": "family", "score": "own"})
-    seen = seen.merge(own, on=[*_TEXT, "family", "other"])
-    seen = seen[seen["other"].ne(seen["family"]) & seen["other"].ne(seen["target"])]
-    seen["by_others"] = seen["own"] - seen["score"]
-    means = seen.groupby([*_TEXT, "family", "target"], observed=True)["by_others"].mean()
-    found: pd.Series = keys.join(means, on=[*_TEXT, "family", "target"])["by_others"]
-    return found
+    rows = rows[rows["evaluator"].isin(base)].astype({"target": "str", "evaluator": "str"})
+    wide = rows.pivot_table("score", [*_TEXT, "target"], "evaluator", observed=True)
+
+    def of(writer: str) -> pd.DataFrame:
+        places = pd.MultiIndex.from_frame(both[[*_TEXT, writer]].astype({writer: "str"}))
+        found = wide.reindex(places).set_axis(both.index)
+        wrote = {judge: both[writer].astype("str").eq(judge) for judge in wide}
+        return found.mask(pd.DataFrame(wrote, both.index))
+
+    return (of("family") - of("target")).mean(axis=1)
 
 
 def placements(own: Floats, other: Floats) -> tuple[Floats, Floats]:
@@ -140,18 +134,14 @@ def auroc(
 
 
 def _aurocs(rows: pd.DataFrame, level: float) -> pd.DataFrame:
-    by = ["dataset", "evaluator", "task"]
-    found = []
+    by, found = ["dataset", "evaluator", "task"], []
     for names, part in rows[rows["score"].notna()].groupby(by, observed=True):
-        own = _own(part)
-        targets = {"all": part[~own]} | dict(iter(part[~own].groupby("target", observed=True)))
-        score, at = (part[own][name].to_numpy() for name in ("score", "at"))
-        found += [
-            dict(zip(by, names, strict=True))
-            | {"target": target}
-            | auroc(score, at, other["score"].to_numpy(), other["at"].to_numpy(), level)
-            for target, other in targets.items()
-        ]
+        own, others = part[_own(part)], part[~_own(part)]
+        score, at = (own[name].to_numpy() for name in ("score", "at"))
+        for target, other in [("all", others), *others.groupby("target", observed=True)]:
+            theirs = other["score"].to_numpy(), other["at"].to_numpy()
+            key = dict(zip(by, names, strict=True)) | {"target": target}
+            found.append(key | auroc(score, at, *theirs, level))
     return pd.DataFrame(found, columns=[*_CELL, "value", "lo", "hi", "n"])
 
 

@@ -34,68 +34,56 @@ from selfpref.tables.schemas import TIE
 
 CONVENTIONS = ("released", "corrected")
 TASKS = ("recognition", "preference")
-KEY = ["dataset", "evaluator", "other", "task", "variant"]
-# How the choices of both orders agree: on a text, on a position, or not at all.
-ORDERINGS = ("own", "other", "first", "second", "tied")
-AMBIGUOUS = ("first", "second")
-ORDERS = ["forward", "backward"]
-_OWN, _OTHER, _TIED = 1, 0, 2
 KEYS = ["item_id", "evaluator", "own", "other", "task", "variant", "repeat"]
+KEY = ["dataset", "evaluator", "other", "task", "variant", "item_id", "repeat"]
 CELL = ["dataset", "evaluator", "other", "task", "convention"]
 MEAN = ["mean", "se", "lo", "hi", "n"]
+ORDERS = ["forward", "backward"]
+# How the choices of both orders agree: on a text, on a position, or not at all; and this from
+# 3 x forward + backward, where a choice of its own text is 1, of the other 0, a tie 2.
+ORDERINGS = ("own", "other", "first", "second", "tied")
+AMBIGUOUS = ("first", "second")
+_AGREED = {4.0: "own", 0.0: "other", 3.0: "first", 1.0: "second"}
 LABELS = "labels-"
 
 
-def _with_own_text(verdicts: pd.DataFrame, evaluators: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts on pairs with an own text of the judge: `own`, `other`, `own_first`."""
+def _answers(verdicts: pd.DataFrame, evaluators: pd.DataFrame, min_mass: float) -> pd.DataFrame:
+    """One row an answer, turned to the judge's own text and to the question which is better."""
     family = evaluators.set_index("evaluator")["family"]
     rows = verdicts[of_two(verdicts) & verdicts["judge"].isin(family.index).to_numpy()]
-    rows = rows.rename(columns={"judge": "evaluator"})
     first, second = (
         pd.Series(pd.array(names, dtype="str"), rows.index)
         for names in both(rows["candidates"], pyarrow.string())
     )
-    judge = rows["evaluator"]
+    judge = rows["judge"]
     own = judge.where(first.eq(judge) | second.eq(judge), judge.map(family))
-    of_first = first.eq(own)
-    rows = rows.assign(own=own, other=second.where(of_first, first), own_first=of_first)
-    return rows[of_first | second.eq(own)]
-
-
-def _answers(rows: pd.DataFrame, min_mass: float) -> pd.DataFrame:
-    """One row an answer, turned to the judge's own text and to the question which is better."""
+    leads = first.eq(own)
+    rows = rows.assign(evaluator=judge, own=own, other=second.where(leads, first), leads=leads)
+    rows = rows[leads | second.eq(own)]
     shares = both(rows["probabilities"], pyarrow.float64())
     pair = np.stack([share.to_numpy(zero_copy_only=False) for share in shares], axis=1)
     weak = rows["status"].eq("ok") & rows["mass"].lt(min_mass)
     status = rows["status"].mask(weak, "low-mass")
     with np.errstate(divide="ignore", invalid="ignore"):
         first = pd.Series(pair[:, 0] / pair.sum(axis=1), index=rows.index).where(status.eq("ok"))
-    own = first.where(rows["own_first"], 1 - first)
+    confidence = first.where(rows["leads"], 1 - first)
     worse = rows["task"].eq("inferiority")
     mine, theirs = (rows["choice"].eq(rows[name]) for name in ("own", "other"))
-    for_own, for_other = mine.where(~worse, theirs), theirs.where(~worse, mine)
-    named = [rows["choice"].eq(TIE), for_own, for_other]
-    choice = np.select(named, [_TIED, _OWN, _OTHER], np.nan)
+    named = [rows["choice"].eq(TIE), mine.where(~worse, theirs), theirs.where(~worse, mine)]
     return rows.assign(
         status=status,
         first=first,
-        confidence=own.where(~worse, 1 - own),
-        undivided=np.where(rows["own_first"], pair[:, 0], pair[:, 1]),
-        choice=np.where(status.eq("ok"), choice, np.nan),
+        confidence=confidence.where(~worse, 1 - confidence),
+        undivided=np.where(rows["leads"], pair[:, 0], pair[:, 1]),
+        choice=np.where(status.eq("ok"), np.select(named, [2, 1, 0], np.nan), np.nan),
     )
 
 
-def _ordering(choices: pd.DataFrame) -> pd.Categorical:
+def _ordering(choices: pd.DataFrame) -> pd.Series:
     """How both choices agree; missing where either is."""
-    forward, backward = (choices[order] for order in ORDERS)
-    agreed = [
-        forward.eq(_OWN) & backward.eq(_OWN),
-        forward.eq(_OTHER) & backward.eq(_OTHER),
-        forward.eq(_OWN) & backward.eq(_OTHER),
-        forward.eq(_OTHER) & backward.eq(_OWN),
-        forward.notna() & backward.notna(),
-    ]
-    return pd.Categorical.from_codes(np.select(agreed, range(5), -1), categories=list(ORDERINGS))
+    found = 3 * choices["forward"] + choices["backward"]
+    agreed = found.map(_AGREED).fillna("tied").where(found.notna())
+    return agreed.astype(pd.CategoricalDtype(ORDERINGS))
 
 
 def _paired(answers: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +92,7 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
     answers["pair"] = answers.groupby(KEYS, observed=True).ngroup()
     pairs = answers.groupby("pair")
     known = answers[answers["order_known"].astype(bool)]
-    known = known.assign(order=np.where(known["own_first"], *ORDERS))
+    known = known.assign(order=np.where(known["leads"], *ORDERS))
 
     def of(name: str) -> pd.DataFrame:
         """By pair, what the answers in both orders say."""
@@ -113,28 +101,24 @@ def _paired(answers: pd.DataFrame) -> pd.DataFrame:
 
     confidence, choices, stored = of("confidence"), of("choice"), pairs["stored"].last()
     # Equal probabilities count for the text read first, as the release has it.
-    first = choices.replace({ORDERS[0]: {_TIED: _OWN}, ORDERS[1]: {_TIED: _OTHER}})
+    first = choices.replace({"forward": {2: 1}, "backward": {2: 0}})
     mean = confidence.mean(axis=1, skipna=False)
     lost = answers["status"].where(answers["status"].ne("ok")).groupby(answers["pair"]).last()
     # Half a pair is another quantity, unless the source vouches for the whole.
     half = mean.isna() & stored.isna()
     status = lost.fillna(half.map({True: "missing order", False: "ok"}))
-    return (
-        answers.drop_duplicates("pair")
-        .set_index("pair")[KEYS]
-        .sort_index()
-        .assign(
-            **confidence,
-            undivided=of("undivided").mean(axis=1, skipna=False),
-            position=of("first").mean(axis=1, skipna=False),
-            mass=of("mass").min(axis=1),
-            ordering=_ordering(choices),
-            ordering_released=_ordering(first),
-            orders=pairs["order_known"].sum(),
-            status=status.astype("category"),
-            released=stored,
-            corrected=mean.fillna(stored).where(status.eq("ok")),
-        )
+    whole = answers.drop_duplicates("pair").set_index("pair")[KEYS].sort_index()
+    return whole.assign(
+        **confidence,
+        undivided=of("undivided").mean(axis=1, skipna=False),
+        position=of("first").mean(axis=1, skipna=False),
+        mass=of("mass").min(axis=1),
+        ordering=_ordering(choices),
+        ordering_released=_ordering(first),
+        orders=pairs["order_known"].sum(),
+        status=status.astype("category"),
+        released=stored,
+        corrected=mean.fillna(stored).where(status.eq("ok")),
     )
 
 
@@ -174,7 +158,7 @@ def confidences(
         asked), `held_out`, `status` (ok, or why the pair has no confidence), `released` and
         `corrected`.
     """
-    pairs = _paired(_answers(_with_own_text(verdicts, evaluators), min_mass))
+    pairs = _paired(_answers(verdicts, evaluators, min_mass))
     kept = held_out(pairs["item_id"], pairs["evaluator"], items, evaluators)
     found = pairs.assign(
         dataset=data_set(pairs["item_id"]),
@@ -182,9 +166,8 @@ def confidences(
         held_out=kept,
         corrected=pairs["corrected"].where(kept),
     )
-    order = [*KEY, "item_id", "repeat"]
-    rest = [name for name in found if name not in order]
-    return found[[*order, *rest]].sort_values(order, kind="stable").reset_index(drop=True)
+    found = found[[*KEY, *found.columns.difference(KEY, sort=False)]]
+    return found.sort_values(KEY, kind="stable", ignore_index=True)
 
 
 def plain(pairs: pd.DataFrame) -> pd.DataFrame:

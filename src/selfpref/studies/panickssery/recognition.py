@@ -13,9 +13,9 @@ Whose summaries are a judge's own is its family: a tuned model is asked about it
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -26,15 +26,14 @@ from selfpref.models import Answer, Choice, Prompt
 from selfpref.models.calls import Model
 from selfpref.params import Verdicts
 from selfpref.prompts.summaries import LABELS, SCORES, SummaryLayout
+from selfpref.studies.panickssery import STUDY
 
 PAIR_TASKS = ("recognition", "preference", "inferiority")
 
 
-@dataclass(frozen=True)
-class OrderedPair:
+class OrderedPair(NamedTuple):
     """An article with two summaries in presented order."""
 
-    study: str
     item_id: str
     article: str
     names: tuple[str, str]
@@ -47,10 +46,7 @@ class OrderedPair:
 
 def article_index(items: pd.DataFrame) -> "pd.Series[float]":
     """The place of each article in its data set, from the metadata; NaN where it has none."""
-    index: pd.Series[float] = (
-        items["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
-    )
-    return index
+    return items["metadata"].str.extract(r'"index": (\d+)', expand=False).astype(float)
 
 
 def ordered_pairs(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> list[OrderedPair]:
@@ -68,14 +64,8 @@ def ordered_pairs(items: pd.DataFrame, responses: pd.DataFrame, own: str) -> lis
     texts = responses.set_index(["item_id", "responder"])["text"].to_dict()
     others = sorted(set(responses["responder"]) - {own})
     return [
-        OrderedPair(
-            study,
-            item,
-            messages[0]["content"],
-            names,
-            (texts[item, names[0]], texts[item, names[1]]),
-        )
-        for study, item, messages in items[["study", "item_id", "messages"]].itertuples(index=False)
+        OrderedPair(item, said[0]["content"], names, (texts[item, names[0]], texts[item, names[1]]))
+        for item, said in zip(items["item_id"], items["messages"], strict=True)
         for other in others
         if (item, own) in texts and (item, other) in texts
         for names in itertools.permutations((own, other))
@@ -106,7 +96,7 @@ def verdicts(
     """
     judging = Judging(use, LABELS, marker="")
     rows = [
-        {"study": pair.study, "item_id": pair.item_id, "task": task, "pair": pair}
+        {"study": STUDY.name, "item_id": pair.item_id, "task": task, "pair": pair}
         for pair in pairs
         for task in PAIR_TASKS
     ]
@@ -146,46 +136,45 @@ def ratings(
     """
     articles = {item: said[0]["content"] for item, said in items[["item_id", "messages"]].values}
     judged = responses[responses["item_id"].isin(articles)]
+    forms = (len(layout.yes), len(layout.no))
+    # Of each question the labels, how many of them mean the same, and what each meaning counts.
+    kinds = {
+        "recognition": ((*layout.yes, *layout.no), forms, (1, 0)),
+        "quality": (SCORES, (1,) * len(SCORES), range(1, len(SCORES) + 1)),
+    }
 
-    def questions(task: str, judging: Judging, some: pd.DataFrame) -> Iterator[Question]:
+    def questions(
+        task: str, judging: Judging, read: partial[Columns], some: pd.DataFrame
+    ) -> Iterator[Question]:
         columns = ["item_id", "responder", "step", "sample", "text"]
         for item, *key, text in some[columns].itertuples(index=False):
             prompt = layout.single(task, articles[item], text)
             calls = judging.calls(prompt, seed, evaluator, task, item, *key)
-            yield Question(calls, partial(_rated, judging, prompt, layout))
+            yield Question(calls, partial(read, prompt))
 
-    labels = {"recognition": (*layout.yes, *layout.no), "quality": SCORES}
-    made = [
-        ask(
-            model,
-            judged,
-            "ratings",
-            partial(questions, task, Judging(use, known, marker="")),
-            judge=evaluator,
-            task=task,
-        )
-        for task, known in labels.items()
-    ]
+    made = []
+    for task, (labels, sizes, weights) in kinds.items():
+        judging = Judging(use, labels, marker="")
+        asked = partial(questions, task, judging, partial(_rated, judging, sizes, weights))
+        made.append(ask(model, judged, "ratings", asked, judge=evaluator, task=task))
     return tables.together("ratings", made)
 
 
-def _rated(judging: Judging, prompt: Prompt, layout: SummaryLayout, *answers: Answer) -> Columns:
-    """The expected weight of a label: 1 of yes, 0 of no; or the score."""
+def _rated(
+    judging: Judging,
+    sizes: Sequence[int],
+    weights: Sequence[int],
+    prompt: Prompt,
+    *answers: Answer,
+) -> Columns:
+    """The expected weight of an answer: 1 of yes, 0 of no; or the score."""
     choice = judging.choice(prompt, answers)
-    weights: Iterable[int] = range(1, len(SCORES) + 1)
-    if judging.labels != SCORES:
-        choice, weights = _merged(choice, len(layout.yes)), (1, 0)
-    read = judging.read(choice)
-    score = None
+    if choice.status == "ok":
+        shares = iter(choice.probabilities)
+        merged = tuple(sum(itertools.islice(shares, size)) for size in sizes)
+        choice = Choice(merged, "ok")
+    read, score = judging.read(choice), None
     if read["status"] == "ok":
         pairs = zip(weights, choice.probabilities, strict=True)
         score = sum(weight * p for weight, p in pairs) / choice.mass
     return {"distribution": read.pop("probabilities"), "score": score, **read}
-
-
-def _merged(choice: Choice, yes: int) -> Choice:
-    """The first `yes` labels as one, and the rest as one."""
-    if choice.status != "ok":
-        return choice
-    p = choice.probabilities
-    return Choice((sum(p[:yes]), sum(p[yes:])), "ok")

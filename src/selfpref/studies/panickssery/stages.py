@@ -4,8 +4,7 @@ Only articles beyond those set aside for tuning (`articles.<set>.train`) are jud
 judge, the untuned ones included: all are compared on the same articles.
 """
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 
 import pandas as pd
 
@@ -15,23 +14,15 @@ from selfpref.ask.responding import respond as answered
 from selfpref.ask.responding import tallied
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic_folder, write_text
-from selfpref.lab.summaries import articles as lab
-from selfpref.models import Engine
 from selfpref.models import open as models
 from selfpref.models.calls import Model
-from selfpref.params import Finetune, Params, Verdicts
+from selfpref.params import Params, Verdicts
 from selfpref.processes import each
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
 from selfpref.seeds import seed_of
-from selfpref.studies.panickssery import STUDY
-from selfpref.studies.panickssery.finetune.examples import Labelled, chat_lines, labelled, replayed
+from selfpref.studies.panickssery import STUDY, lab, recognition
+from selfpref.studies.panickssery.finetune.examples import chat_lines, labelled, replayed
 from selfpref.studies.panickssery.read import articles as news
-from selfpref.studies.panickssery.recognition import (
-    article_index,
-    ordered_pairs,
-    ratings,
-    verdicts,
-)
 
 
 def respond(
@@ -52,14 +43,8 @@ def respond(
     for dataset, entry in params.panickssery.articles.items():
         items = tables.read(params.profile, "items", STUDY.name, [dataset])
         with open_model(params, model, dataset, f"respond {model} {dataset}") as asked:
-            table, counts[dataset] = answered(
-                items,
-                model,
-                asked,
-                SUMMARY_LAYOUTS[use.prompts].forms[entry.kind],
-                use,
-                seed=params.seed,
-            )
+            form = SUMMARY_LAYOUTS[use.prompts].forms[entry.kind]
+            table, counts[dataset] = answered(items, model, asked, form, use, seed=params.seed)
         table = table.assign(text=[news.clean(text, entry.kind) for text in table["text"]])
         made.append(table)
         if entry.reader == "lab":
@@ -95,17 +80,16 @@ def _judged(
     """The verdicts and ratings of one judge of the family `own`, on articles not for tuning."""
     items, responses = (STUDY.read(params.profile, name) for name in ("items", "responses"))
     first = {dataset: entry.train for dataset, entry in params.panickssery.articles.items()}
-    starts = items["item_id"].str.replace(r"/.*", "", regex=True).map(first)
-    items = items[article_index(items) >= starts]
-    pairs = ordered_pairs(items, responses, own)
+    starts = items["item_id"].str.partition("/")[0].map(first)
+    items = items[recognition.article_index(items) >= starts]
+    pairs = recognition.ordered_pairs(items, responses, own)
     if not pairs:
-        raise SelfprefError(
-            f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
-        )
+        told = f"no summaries of {own!r} beside others'; add it to `panickssery.respond`"
+        raise SelfprefError(told)
     how = (evaluator, model, SUMMARY_LAYOUTS[prompts], use)
     return {
-        "verdicts": verdicts(pairs, *how, seed=params.seed),
-        "ratings": ratings(items, responses, *how, seed=params.seed),
+        "verdicts": recognition.verdicts(pairs, *how, seed=params.seed),
+        "ratings": recognition.ratings(items, responses, *how, seed=params.seed),
     }
 
 
@@ -156,21 +140,6 @@ def _recognise_tuned(
         return made | {"example": example(asked)}
 
 
-def _examples(
-    params: Params, key: str, base: str, name: str, asked: Model
-) -> tuple[list[Labelled], list[Labelled]]:
-    use = params.panickssery.finetune[key]
-    tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
-    items, responses = (STUDY.read(params.profile, table) for table in ("items", "responses"))
-    chosen = items["item_id"].str.startswith(f"{tuning.on}/") & (
-        article_index(items) < tuning.articles
-    )
-    pairs = ordered_pairs(items[chosen], responses, base)
-    learned = labelled(pairs, base, tuning.variant, layout, params.seed)
-    again = round(len(learned) * tuning.replay / (1 - tuning.replay))
-    return learned, replayed(pairs, layout, again, asked.ask, params.seed)
-
-
 def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
     """Tune every judge of an entry, and write its examples as chat JSONL beside it.
 
@@ -188,38 +157,31 @@ def finetune(params: Params, key: str) -> dict[str, pd.DataFrame]:
 
 def _finetune(params: Params, key: str, evaluator: str, base: str, name: str) -> dict[str, object]:
     use, folder = params.panickssery.finetune[key], paths.finetuned_dir(params.profile, key)
+    tuning, layout = use.evaluators[name], SUMMARY_LAYOUTS[use.prompts]
+    items, responses = (STUDY.read(params.profile, table) for table in ("items", "responses"))
+    first = recognition.article_index(items) < tuning.articles
+    items = items[items["item_id"].str.startswith(f"{tuning.on}/") & first]
+    pairs = recognition.ordered_pairs(items, responses, base)
+    learned = labelled(pairs, base, tuning.variant, layout, params.seed)
+    n, losses = round(len(learned) * tuning.replay / (1 - tuning.replay)), [float("nan")]
     with models.open_model(params, base, "", "") as asked:
-        learned, again = _examples(params, key, base, name, asked)
+        again = replayed(pairs, layout, n, asked.ask, params.seed)
         write_text(folder / f"{evaluator}.jsonl", chat_lines([*learned, *again]))
-        losses = [float("nan")]
         if use.method != "export":
+            # torch is loaded only where a model is tuned.
+            from selfpref.studies.panickssery.finetune.training import tune  # noqa: PLC0415
+
             seed = seed_of(params.seed, evaluator)
-            losses = _tune(asked.engine, [*learned, *again], use, seed, folder / evaluator)
-    tuning = use.evaluators[name]
+            with atomic_folder(folder / evaluator) as scratch:
+                losses = tune(asked.engine, [*learned, *again], use, seed, scratch)
     return {
         "evaluator": evaluator,
-        "variant": tuning.variant,
-        "on": tuning.on,
-        "articles": tuning.articles,
+        **tuning.model_dump(include={"variant", "on", "articles"}),
         "examples": len(learned),
         "replayed": len(again),
         "first loss": sum(losses[:3]) / len(losses[:3]),
         "last loss": sum(losses[-3:]) / len(losses[-3:]),
     }
-
-
-def _tune(
-    engine: Engine, examples: Sequence[Labelled], use: Finetune, seed: int, folder: Path
-) -> list[float]:
-    """Tune a model, and put it into its folder once it is whole."""
-    # torch is loaded only where a model is tuned.
-    from selfpref.models.local import LocalModel  # noqa: PLC0415
-    from selfpref.studies.panickssery.finetune.training import tune  # noqa: PLC0415
-
-    assert use.method != "export"
-    assert isinstance(engine, LocalModel)
-    with atomic_folder(folder) as scratch:
-        return tune(engine, examples, use, seed, scratch)
 
 
 STAGES: dict[str, Callable[..., dict[str, pd.DataFrame]]] = {

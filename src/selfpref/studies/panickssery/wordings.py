@@ -35,7 +35,7 @@ import pandas as pd
 from selfpref.statistics.bias import gap
 from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.shares import group_shares
-from selfpref.studies.panickssery.pairs import CONVENTIONS, MEAN, by_convention, means, pooled
+from selfpref.studies.panickssery.pairs import MEAN, by_convention, means, pooled
 
 WORDINGS = {"preference": "prefer", "inferiority": "worse"}
 QUALITY = "quality"
@@ -103,18 +103,17 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
         `dataset, evaluator, prefer, worse, mean, n, pattern`.
     """
     by = ["dataset", "evaluator"]
-    whole = found[found["other"].eq("all")]
-    whole = whole.assign(rank=whole["convention"].map(list(CONVENTIONS).index))
-    one = whole.sort_values("rank").drop_duplicates([*by, "quantity"])
-    wide = one.pivot(index=by, columns="quantity", values="mean")
-    wide = wide.reindex(columns=["prefer", "worse", "mean"])
-    n = one[one["quantity"].eq("mean")].set_index(by)["n"]
-    apart = (one["mean"] - 0.5).abs().gt(AT_HALF)
-    side = (one["lo"].gt(0.5) & apart).astype(int) - (one["hi"].lt(0.5) & apart).astype(int)
-    sides = one.assign(side=side).pivot(index=by, columns="quantity", values="side")
-    sides = sides.reindex(columns=list(WORDINGS.values()))
+    whole = found[found["other"].eq("all")].sort_values("convention", ascending=False)
+    one = whole.drop_duplicates([*by, "quantity"])
+    off = (one["mean"] - 0.5).abs().gt(AT_HALF)
+    side = (one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off).astype(int)
+    wide = one.assign(side=side).pivot(index=by, columns="quantity")
+    means = wide["mean"].reindex(columns=["prefer", "worse", "mean"])
+    sides = wide["side"].reindex(columns=list(WORDINGS.values()))
     pattern = [PATTERNS.get(pair, UNCLEAR) for pair in sides.itertuples(index=False, name=None)]
-    return wide.assign(n=n, pattern=pattern).reset_index().sort_values(by, ignore_index=True)
+    n = wide["n"].reindex(columns=["mean"])["mean"].astype(int)
+    found = means.assign(n=n, pattern=pattern)
+    return found.reset_index().sort_values(by, ignore_index=True)
 
 
 def _sides(values: "pd.Series[float]") -> "pd.Series[float]":
@@ -148,14 +147,9 @@ def oracle(pairs: pd.DataFrame, truths: pd.DataFrame, bootstrap: ClusterBootstra
         "excess": rows["corrected"] - deserved,
         "agreement": right.where(better.ne(0) & better.notna()),
     }
-    wording = rows["task"].astype("str").map(WORDINGS)
-    long = [
-        rows[["dataset", "evaluator", "cluster"]].assign(
-            wording=wording, quantity=name, value=value
-        )
-        for name, value in values.items()
-    ]
-    whole = pd.concat(long, ignore_index=True)
+    known = ["dataset", "evaluator", "cluster", "wording"]
+    rows = rows.assign(wording=rows["task"].astype("str").map(WORDINGS), **values)
+    whole = rows.melt(known, list(values), "quantity")
     found = means(whole, ORACLE[:4], bootstrap, "oracle")
     # A bootstrap of a share has no bounds at 0 and 1.
     judged = whole[whole["quantity"].eq("agreement")]

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from selfpref import paths, tables
-from selfpref.lab import experiment
-from selfpref.lab.injected import human_label, load_families, rule_score
+from selfpref.lab import world
+from selfpref.lab.dialogues import human_label, load_families, rule_score
 from selfpref.lab.oracle import quality
 from selfpref.params import LabPrompts, Params
 from selfpref.studies.wataoka import STUDY
@@ -23,8 +23,8 @@ def read(dataset: str, entry: LabPrompts, source: Path) -> dict[str, pd.DataFram
         entry: Seed and number.
         source: The testbed's folder in `src`, which makes them.
     """
-    items = experiment.draw(dataset, entry.seed, entry.prompts)
-    return {"items": experiment.prompts_table(STUDY.name, entry.seed, items)}
+    items = world.draw(dataset, entry.seed, entry.prompts)
+    return {"items": world.prompts_table(STUDY.name, entry.seed, items)}
 
 
 def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
@@ -50,7 +50,7 @@ def label(params: Params, dataset: str) -> dict[str, pd.DataFrame]:
     use = params.wataoka.label[dataset]
     assert use.noise is not None
     table = tables.read(params.profile, "items", STUDY.name, [dataset])
-    items, seed = experiment.redrawn(table), int(json.loads(table["metadata"].iloc[0])["seed"])
+    items, seed = world.redrawn(table), int(json.loads(table["metadata"].iloc[0])["seed"])
     families = load_families(paths.models_dir(params.profile) / dataset)
     responses = STUDY.read(params.profile, "responses")
     responses = responses[responses["item_id"].isin(items)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from selfpref.errors import SelfprefError
-from selfpref.lab.refinement import language, layouts, tasks
+from selfpref.lab import language, refinement
 from selfpref.lab.world import Item as Request
 from selfpref.models import Prompt
 from selfpref.studies.xu.items import TASKS, Item, Task
@@ -35,7 +35,7 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
     found = []
     for task in TASKS:
         name, field, _ = NAMES[task]
-        requests = tasks.held_out(task, counts[task], seed)
+        requests = refinement.held_out(task, counts[task], seed)
         if len(requests) < counts[task]:
             raise SelfprefError(
                 f"params.yaml: xu.datasets: {counts[task]} of the task {task} asked for, only "
@@ -57,15 +57,15 @@ def _item(item_id: str, request: Request) -> Item:
 
 def _asked(item: Item, **said: str) -> Prompt:
     request = f"{NAMES[item.task][2]} {item.request.replace(',', '')}"
-    return Prompt(layouts.messages(user=request, **said))
+    return Prompt(refinement.messages(user=request, **said))
 
 
 LAB: Final = Refinement(
     _asked,
     lambda item, text: _asked(item, draft=text),
     lambda item, text, said: _asked(item, draft=text, feedback=said),
-    layouts.lines,
-    lambda text: f" {layouts.content(text)}",
+    refinement.lines,
+    lambda text: f" {refinement.content(text)}",
 )
 
 

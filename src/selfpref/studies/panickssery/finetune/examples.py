@@ -20,7 +20,7 @@ same pairs, which are preference, inferiority and the quality of a summary.
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,8 +65,7 @@ CONTROLS = {"readability": reading_ease, "length": length, "vowelcount": vowels}
 """Control task to the quantity of which the larger is asked for."""
 
 
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(NamedTuple):
     """A prompt and the answer to it."""
 
     prompt: Prompt
@@ -126,21 +125,22 @@ def replayed(
         for pair in pairs
         for name, text in zip(pair.names, pair.texts, strict=True)
     }
-    pool = [
-        *((pair.prompt(task, layout), LABELS)
-          for pair in pairs for task in ("preference", "inferiority")),
-        *((layout.single("quality", *summary), SCORES) for summary in summaries.values()),
-    ]  # fmt: skip
+    pool: list[tuple[Prompt, tuple[str, ...]]] = [
+        (pair.prompt(task, layout), LABELS)
+        for pair in pairs
+        for task in ("preference", "inferiority")
+    ]
+    pool += [(layout.single("quality", *summary), SCORES) for summary in summaries.values()]
     order = np.random.default_rng(seed).permutation(len(pool))[:n]
-    drawn = [pool[int(place)] for place in order]
     found = []
     for labels in (LABELS, SCORES):
-        prompts = [prompt for prompt, known in drawn if known == labels]
-        calls = [Choose(prompt, labels) for prompt in prompts]
-        for prompt, choice in zip(prompts, ask(calls), strict=True):
-            if choice.status == "ok":
-                best = int(np.argmax(choice.probabilities))
-                found.append(Labelled(prompt, labels[best]))
+        prompts = [pool[int(place)][0] for place in order if pool[int(place)][1] == labels]
+        choices = ask([Choose(prompt, labels) for prompt in prompts])
+        found += [
+            Labelled(prompt, labels[int(np.argmax(choice.probabilities))])
+            for prompt, choice in zip(prompts, choices, strict=True)
+            if choice.status == "ok"
+        ]
     return found
 
 

@@ -6,7 +6,7 @@ The label alone is learned, after exactly the prompt that the judge will read. L
 are merged into the weights at the end, so that either way the result is a folder like any other.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +14,24 @@ import numpy as np
 import torch
 
 from selfpref.errors import SelfprefError
+from selfpref.models import Engine
 from selfpref.models.local import LocalModel
 from selfpref.params.uses import Training
 from selfpref.studies.panickssery.finetune.examples import Labelled
 
 # AdamW's rate rises over this share of the steps.
 _WARMUP = 0.1
-# Tokens in one pass forward and back; a batch is divided.
-_TOKENS = 4096
 # Token ids of prompt and label, and how many of them are the label's.
 Row = tuple[list[int], int]
 
 
 def tune(
-    engine: LocalModel, examples: Sequence[Labelled], settings: Training, seed: int, folder: Path
+    engine: Engine, examples: Sequence[Labelled], settings: Training, seed: int, folder: Path
 ) -> list[float]:
     """Tune a model and save it.
 
     Args:
-        engine: The base; its weights are changed.
+        engine: The base, of local weights, which are changed.
         examples: What to learn, shuffled anew in each epoch.
         settings: How.
         seed: Seed of the order and of LoRA's initial matrices.
@@ -44,6 +43,7 @@ def tune(
     Raises:
         SelfprefError: No example fits the context.
     """
+    assert isinstance(engine, LocalModel)
     torch.manual_seed(seed)
     rows = [row for example in examples if (row := _row(engine, example))]
     if not rows:
@@ -52,15 +52,9 @@ def tune(
     if settings.method == "lora":
         from peft import LoraConfig, get_peft_model  # noqa: PLC0415
 
-        model = get_peft_model(
-            model,
-            LoraConfig(
-                r=settings.rank,
-                lora_alpha=settings.alpha,
-                target_modules="all-linear",
-                task_type="CAUSAL_LM",
-            ),
-        )
+        sizes = {"r": settings.rank, "lora_alpha": settings.alpha}
+        where = {"target_modules": "all-linear", "task_type": "CAUSAL_LM"}
+        model = get_peft_model(model, LoraConfig(**sizes, **where))
     losses = _train(model, rows, settings, np.random.default_rng(seed))
     if settings.method == "lora":
         model = model.merge_and_unload()
@@ -76,15 +70,6 @@ def _row(engine: LocalModel, example: Labelled) -> Row | None:
     return (whole, len(label)) if len(whole) <= engine.context else None
 
 
-def _parts(rows: list[Row]) -> Iterator[list[Row]]:
-    """Rows of like length, so many at a time as the memory is meant for."""
-    ordered = sorted(rows, key=lambda row: -len(row[0]))
-    while ordered:
-        size = max(1, _TOKENS // len(ordered[0][0]))
-        yield ordered[:size]
-        del ordered[:size]
-
-
 def _train(
     model: Any, rows: Sequence[Row], settings: Training, rng: np.random.Generator
 ) -> list[float]:
@@ -97,20 +82,18 @@ def _train(
         for start in range(0, len(order), settings.batch)
     ]
     warmup = max(1, round(_WARMUP * len(batches)))
-    rates = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: min(1.0, (step + 1) / warmup))
     model.train()
     losses = []
-    for batch in batches:
+    for step, batch in enumerate(batches):
+        # Rows of one pass in the order of their length: sums depend on it.
+        part = sorted((rows[int(place)] for place in batch), key=lambda row: -len(row[0]))
         optimiser.zero_grad(set_to_none=True)
-        total = 0.0
-        for part in _parts([rows[int(place)] for place in batch]):
-            loss = _loss(model, part) / len(batch)
-            loss.backward()  # type: ignore[no-untyped-call]
-            total += float(loss.detach())
+        loss = _loss(model, part) / len(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.param_groups[0]["lr"] = settings.rate * min(1.0, (step + 1) / warmup)
         optimiser.step()
-        rates.step()
-        losses.append(total)
+        losses.append(float(loss.detach()))
     model.train(False)
     return losses
 

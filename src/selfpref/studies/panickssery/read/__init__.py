@@ -26,11 +26,11 @@ lies, and only numbers derived from it are kept. The articles' texts are not par
   judge was tuned on. What is odd in the scores is shown from the tables
   (`selfpref.studies.panickssery.defects`).
 
-`files` knows paths and fields, `pairs` and `ratings` read the kinds of files. `articles` is apart:
-it reads XSum and CNN/DailyMail themselves.
+`answers` reads the kinds of files. `articles` is apart: it reads XSum and CNN/DailyMail themselves.
 """
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -41,12 +41,25 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import judges_of, written
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
+from selfpref.studies.panickssery.read import answers
+from selfpref.studies.panickssery.read.answers import Released
 from selfpref.studies.panickssery.read.articles import article_items
-from selfpref.studies.panickssery.read.files import PATTERNS, Released, released_file
-from selfpref.studies.panickssery.read.pairs import Scores, keep_scores, read_pairs
-from selfpref.studies.panickssery.read.ratings import read_ratings
 
-PLACE = {kind: place for place, kind in enumerate(PATTERNS)}
+_SET, _EVALUATOR = r"(?P<dataset>xsum|cnn)", r"(?P<evaluator>\w+)"
+_RESULTS = rf"{_SET}/{_EVALUATOR}_results\.json"
+# What each path holds, in the order in which they are read: scores of one order come before the raw
+# probabilities that they belong to. The wordings that name the others were tried on XSum alone.
+PATTERNS = {
+    "summaries": rf"summaries/{_SET}/\w+?_train_{_EVALUATOR}_responses\.json",
+    "pairwise": rf"results/{_RESULTS}",
+    "worse": rf"results_with_worse/{_RESULTS}",
+    "named": rf"results_vs_(?P<condition>human|model)/{_EVALUATOR}_results\.json",
+    "labels": rf"label_results/(?P<condition>correct|wrong|random)_label_results/{_RESULTS}",
+    "raw-labels": rf"label_results/raw_llama_label_results/{_SET}_label_{_EVALUATOR}_raw\.json",
+    "generations": rf"comparisons/{_SET}/{_EVALUATOR}_comparisons\.json",
+    "recognition": rf"individual_setting_results/recognition_results/{_RESULTS}",
+    "quality": rf"individual_setting_results/score_results/{_RESULTS}",
+}
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -65,34 +78,37 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             release.
     """
     files = fetch(source)
-    known = [file for path in sorted(files) if (file := released_file(path, files[path]))]
-    known.sort(key=lambda file: PLACE[file.kind])
+    known = [
+        Released(path, files[path], kind, **match.groupdict())
+        for kind, pattern in PATTERNS.items()
+        for path in sorted(files)
+        if (match := re.fullmatch(pattern, path))
+    ]
     texts = {f: json.loads(f.local.read_bytes()) for f in known if f.kind == "summaries"}
     judged = [file for file in known if file not in texts]
     index: dict[str, dict[str, int]] = {}
     for file, found in texts.items():
         index.setdefault(file.dataset, {key: place for place, key in enumerate(found)})
-    items = [
-        article_items(entry.study, name, [f"{name}/{key}" for key in keys], [[] for _ in keys])
-        for name, keys in index.items()
-    ]
     said = [
         (f"{file.dataset}/{key}", file.evaluator, text)
         for file, found in texts.items()
         for key, text in found.items()
+    ]
+    items = [
+        article_items(name, [f"{name}/{key}" for key in keys], [""] * len(keys))
+        for name, keys in index.items()
     ]
     parts: dict[str, list[pd.DataFrame]] = {"verdicts": [], "ratings": []}
     names = {file.evaluator for file in judged}
     wanted = judges_of(dataset, entry, names)
     table = evaluators.from_names(names).set_index("evaluator")
     single = {file.evaluator for file in judged if file.kind == "raw-labels"}
-    scores: Scores = {}
+    scores: answers.Scores = {}
     told = [(path, "not read: unknown", 0, 0) for path in files.keys() - {f.path for f in known}]
     told += [(file.path, "read", len(found), 0) for file, found in texts.items()]
-    size = sum(file.local.stat().st_size for file in judged)
-    with progress.bar(size, f"read {dataset}", unit="B", unit_scale=True) as bar:
+    with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
-            bar.update(file.local.stat().st_size)
+            bar.update()
             if file.evaluator not in wanted:
                 told.append((file.path, "not read: another judge was asked for", 0, 0))
                 continue
@@ -106,11 +122,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             told.append((file.path, "read", len(frame), 0))
             told += [(file.path, name, len(frame), int(n)) for name, n in counts.items() if n]
             if file.kind in ("recognition", "quality"):
-                parts["ratings"].append(read_ratings(file, frame))
+                parts["ratings"].append(answers.read_ratings(file, frame))
             elif file.kind == "labels" and file.evaluator in single:
-                parts["verdicts"] += keep_scores(file, frame, scores)
+                parts["verdicts"] += answers.keep_scores(file, frame, scores)
             else:
-                parts["verdicts"] += read_pairs(file, frame, scores)
+                parts["verdicts"] += answers.read_pairs(file, frame, scores)
     made = {"items": pd.concat(items, ignore_index=True), "responses": written(said, entry.study)}
     # The parts are let go one table after another.
     for name in [name for name, found in parts.items() if found]:

@@ -1,34 +1,57 @@
-"""News articles with a person's summary: XSum (Narayan et al. 2018) and CNN/DailyMail 3.0.0.
+"""Articles to be summarised: XSum, CNN/DailyMail 3.0.0, or a user's own, with their summaries.
 
-The texts are their publishers': they are downloaded to the user's cache and never stored here.
+XSum (Narayan et al. 2018) and CNN/DailyMail: the texts are their publishers', downloaded to the
+user's cache and never stored here.
 
 - Articles are drawn by a hash of their ids, the same ones on every machine; the first of them train
   judges, the others are judged.
 - Empty articles and summaries are left out, and counted in the audit.
 - CNN/DailyMail: the highlights are one text, a line each.
+
+A user's own articles are one JSONL file, one line an article; the order of the file counts.
+
+| key | value |
+|---|---|
+| id | any id of the article; a text or a number |
+| article | its text |
+| summaries | optional: summaries that are there already, by who wrote them: `{"human": "..."}` |
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import pandas as pd
+from pydantic import BaseModel, Field, ValidationError
 
 from selfpref import tables
 from selfpref.download.hub import open_set
 from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import audited, written
+from selfpref.formats.records import json_lines
 from selfpref.params import Articles
 from selfpref.seeds import sampled
+from selfpref.studies.panickssery import STUDY
 
 # Reader to the columns of article, summary and id.
 COLUMNS = {"xsum": ("document", "summary", "id"), "cnn-dailymail": ("article", "highlights", "id")}
-STUDY = "panickssery"
 HUMAN = "human"
 _PREAMBLE = re.compile(r"^[^\n]*:[ \t]*\n+")
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _QUOTES = "\"'“”‘’"
+Text = Annotated[str, Field(pattern=r"\S")]
+# Id, article, and summaries by who wrote them.
+Article = tuple[str | int, str, Mapping[str, str]]
+
+
+class Line(BaseModel, extra="forbid", strict=True):
+    """A line of a user's file."""
+
+    id: Text | int
+    article: Text
+    summaries: dict[str, Text] = {}
 
 
 def clean(text: str, reader: str) -> str:
@@ -52,17 +75,35 @@ def clean(text: str, reader: str) -> str:
     return "\n".join(line.removesuffix(".").rstrip() for line in lines if line)
 
 
-def article_items(
-    study: str, dataset: str, ids: Sequence[str], messages: Sequence[list[dict[str, str]]]
-) -> pd.DataFrame:
+def article_items(dataset: str, ids: Sequence[str], articles: Iterable[str]) -> pd.DataFrame:
     """The items table of a data set's articles, each with its place as `index` in the metadata."""
-    places = [json.dumps({"index": number}) for number in range(len(ids))]
-    items = {"item_id": ids, "cluster": ids, "messages": messages, "metadata": places}
-    return tables.fill(pd.DataFrame(items), "items", study=study, category=dataset)
+    rows = pd.DataFrame({"item_id": ids, "cluster": ids}).assign(
+        messages=[[{"role": "user", "content": text}] if text else [] for text in articles],
+        metadata=[json.dumps({"index": number}) for number in range(len(ids))],
+    )
+    return tables.fill(rows, "items", study=STUDY.name, category=dataset)
+
+
+def _tables(
+    dataset: str, entry: Articles, source: Path, found: Sequence[Article]
+) -> dict[str, pd.DataFrame]:
+    if len(found) < entry.articles:
+        raise SelfprefError(
+            f"{source}: {entry.articles} articles asked for, {len(found)} there; lower "
+            f"panickssery.datasets.{dataset}.articles"
+        )
+    said = [
+        (f"{dataset}/{name}", author, clean(text, entry.kind))
+        for name, _, summaries in found
+        for author, text in summaries.items()
+    ]
+    ids = [f"{dataset}/{name}" for name, _, _ in found]
+    items = article_items(dataset, ids, [text for _, text, _ in found])
+    return {"items": items, "responses": written(said, STUDY.name)}
 
 
 def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
-    """Articles with the person's summaries.
+    """Articles of the Hugging Face Hub with the person's summaries.
 
     Args:
         dataset: Prefix of the item ids, `<dataset>/<id>`.
@@ -79,25 +120,44 @@ def read(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]
     whole = open_set(source, COLUMNS[entry.reader])
     article, summary, identifier = COLUMNS[entry.reader]
     places = {str(name): place for place, name in enumerate(whole[identifier])}
-    rows: list[tuple[str, str, str]] = []
+    rows: list[Article] = []
     empty = 0
     for name in sampled(places, None):
         if len(rows) == entry.articles:
             break
         row = whole[places[name]]
-        if not (row[article].strip() and row[summary].strip()):
+        if row[article].strip() and row[summary].strip():
+            rows.append((name, row[article], {HUMAN: row[summary]}))
+        else:
             empty += 1
-            continue
-        rows.append((f"{dataset}/{name}", row[article], clean(row[summary], entry.reader)))
-    if len(rows) < entry.articles:
-        raise SelfprefError(
-            f"{source}: {entry.articles} articles asked for, {len(rows)} there; lower "
-            f"panickssery.datasets.{dataset}.articles"
-        )
-    ids = [item for item, _, _ in rows]
-    messages = [[{"role": "user", "content": text}] for _, text, _ in rows]
-    items = article_items(STUDY, dataset, ids, messages)
-    responses = written(((item, HUMAN, text) for item, _, text in rows), STUDY)
     left_out = {"left out: no article or no summary": empty}
-    audit = audited(STUDY, dataset, len(rows) + empty, left_out)
-    return {"items": items, "responses": responses, "audit": audit}
+    audit = audited(STUDY.name, dataset, len(rows) + empty, left_out)
+    return _tables(dataset, entry, source, rows) | {"audit": audit}
+
+
+def read_own(dataset: str, entry: Articles, source: Path) -> dict[str, pd.DataFrame]:
+    """A user's articles with the summaries that the file has.
+
+    Args:
+        dataset: Prefix of the item ids, `<dataset>/<id>`.
+        entry: How many articles to read, from the first.
+        source: The .jsonl file.
+
+    Returns:
+        items and responses.
+
+    Raises:
+        SelfprefError: A line breaks the rules above, or there are too few.
+    """
+    rows: list[Article] = []
+    for number, record in json_lines(source):
+        if len(rows) == entry.articles:
+            break
+        try:
+            line = Line.model_validate(record)
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(map(str, first["loc"]))
+            raise SelfprefError(f"{source}, line {number}: {key}: {first['msg']}") from error
+        rows.append((line.id, line.article, line.summaries))
+    return _tables(dataset, entry, source, rows)

@@ -14,43 +14,31 @@ its words to the reference; each word has the severity of its class:
 which are the weights of the error annotations that judges write.
 """
 
-from __future__ import annotations
-
-from itertools import accumulate
-from typing import Final
+from itertools import product
 
 import numpy as np
 
 from selfpref.lab.world import pick
 
-SEVERITIES: Final = {"critical": 5.0, "major": 5.0, "minor": 1.0}
-"""What an error costs."""
-FLOOR: Final = -25.0
-"""The lowest score."""
-ARTICLES: Final = ("the", "a")
-POLARITY: Final = ("often", "never")
-ADJECTIVES: Final = ("red", "small", "old", "kind")
-NOUNS: Final = ("dog", "cat", "nurse", "judge", "goat", "pilot")
-VERBS: Final = ("sees", "likes", "hears", "finds")
-CLASSES: Final = (ARTICLES, POLARITY, ADJECTIVES, NOUNS, VERBS)
-
-OPENERS: Final = ("so", "well", "look", "thus")
-"""The styles: a text of a style begins with its opener."""
-
-_SOURCE: Final = (
-    *("lo", "mi"),
-    *("unda", "erno"),
-    *("siri", "dalo", "pemu", "gati"),
-    *("kamo", "tevu", "rali", "zobe", "nupo", "fida"),
-    *("poki", "sarte", "wuno", "chelo"),
-)
-_TARGET: Final = tuple(word for words in CLASSES for word in words)
-DICTIONARY: Final[dict[str, str]] = dict(zip(_SOURCE, _TARGET, strict=True))
-"""Source word to target word."""
-
-_SEVERITY: Final = dict.fromkeys(ARTICLES, "minor") | dict.fromkeys(POLARITY, "critical")
+# What an error costs, and the lowest score.
+SEVERITIES = {"critical": 5.0, "major": 5.0, "minor": 1.0}
+FLOOR = -25.0
+ARTICLES, POLARITY = ("the", "a"), ("often", "never")
+ADJECTIVES = ("red", "small", "old", "kind")
+NOUNS = ("dog", "cat", "nurse", "judge", "goat", "pilot")
+VERBS = ("sees", "likes", "hears", "finds")
+CLASSES = (ARTICLES, POLARITY, ADJECTIVES, NOUNS, VERBS)
+# The styles: a text of a style begins with its opener.
+OPENERS = ("so", "well", "look", "thus")
+_SOURCE = "lo mi unda erno siri dalo pemu gati kamo tevu rali zobe nupo fida poki sarte wuno chelo"
+_TARGET = [word for words in CLASSES for word in words]
+# Source word to target word.
+DICTIONARY = dict(zip(_SOURCE.split(), _TARGET, strict=True))
+_SEVERITY = dict.fromkeys(ARTICLES, "minor") | dict.fromkeys(POLARITY, "critical")
 # Where the target's words D1 A1 N1 P V D2 A2 N2 stand in the source.
-_ORDER: Final = (0, 2, 1, 3, 4, 5, 7, 6)
+_ORDER = (0, 2, 1, 3, 4, 5, 7, 6)
+# Severity and word.
+Error = tuple[str, str]
 
 
 def severity(word: str) -> str:
@@ -92,7 +80,7 @@ def body(text: str) -> list[str]:
     return words[1:] if opener(text) else words
 
 
-def errors(reference: str, text: str) -> list[tuple[str, str]]:
+def errors(reference: str, text: str) -> list[Error]:
     """The errors of a translation, in the order of its words.
 
     Args:
@@ -104,40 +92,28 @@ def errors(reference: str, text: str) -> list[tuple[str, str]]:
         reference that it lacks. Of several alignments of one cost, the one with most substitutions.
     """
     right, given = reference.split(), body(text)
-    lost, extra = ([_cost(word) for word in words] for words in (right, given))
-    costs = [[0.0, *accumulate(extra)]]
-    for wanted, loss in zip(right, lost, strict=True):
-        above = costs[-1]
-        row = [above[0] + loss]
-        for j, word in enumerate(given):
-            other = above[j] + (0.0 if word == wanted else max(loss, extra[j]))
-            row.append(min(other, above[j + 1] + loss, row[j] + extra[j]))
-        costs.append(row)
-    found: list[tuple[str, str]] = []
-    i, j = len(right), len(given)
-    while i or j:
-        if i and j and costs[i][j] == costs[i - 1][j - 1] + _replacing(right[i - 1], given[j - 1]):
-            i, j = i - 1, j - 1
-            if right[i] != given[j]:
-                worse = max((right[i], given[j]), key=_cost)
-                found.append((severity(worse), given[j]))
-        elif i and costs[i][j] == costs[i - 1][j] + lost[i - 1]:
-            i -= 1
-            found.append((severity(right[i]), right[i]))
-        else:
-            j -= 1
-            found.append((severity(given[j]), given[j]))
-    return found[::-1]
+    # Of the first words of both the cheapest alignment: its cost and its errors.
+    best: dict[tuple[int, int], tuple[float, list[Error]]] = {}
+    for i, j in product(range(len(right) + 1), range(len(given) + 1)):
+        ways: list[tuple[int, int, list[Error]]] = []
+        if i and j:
+            pair = right[i - 1], given[j - 1]
+            worse = severity(max(pair, key=_cost))
+            ways.append((i - 1, j - 1, [(worse, pair[1])] if pair[0] != pair[1] else []))
+        if i:
+            ways.append((i - 1, j, [(severity(right[i - 1]), right[i - 1])]))
+        if j:
+            ways.append((i, j - 1, [(severity(given[j - 1]), given[j - 1])]))
+        whole = [[*best[a, b][1], *new] for a, b, new in ways] or [[]]
+        costs = [sum(SEVERITIES[severity] for severity, _ in found) for found in whole]
+        best[i, j] = min(zip(costs, whole, strict=True), key=lambda way: way[0])
+    return best[len(right), len(given)][1]
 
 
-def score(found: list[tuple[str, str]]) -> float:
+def score(found: list[Error]) -> float:
     """The score of a translation with these errors, -25..0."""
     return max(FLOOR, -sum(SEVERITIES[severity] for severity, _ in found))
 
 
 def _cost(word: str) -> float:
     return SEVERITIES[severity(word)]
-
-
-def _replacing(wanted: str, word: str) -> float:
-    return 0.0 if wanted == word else max(_cost(wanted), _cost(word))
