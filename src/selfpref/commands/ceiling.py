@@ -23,7 +23,7 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
-from selfpref.models.open import gives_likelihoods, responder
+from selfpref.models.open import responder
 from selfpref.models.served import VERDICT_TOKENS, of_text
 from selfpref.params import Params, Verdicts, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
@@ -139,7 +139,6 @@ def _xu(at: _Asked) -> Counts:
             yield number * (max([1, best, *rounds]) + revised), 2, use.max_tokens
         else:
             heard = (1 + use.steps) * ("external" in arms)
-            yield number * kept * gives_likelihoods(at.params, use.external), 1, 1
         yield number * (heard + use.repeats * kept), 1, use.feedback_tokens
 
 
