@@ -202,6 +202,11 @@ class State:
     sample: int = 0
 
     @property
+    def best(self) -> bool:
+        """Whether it is one of several candidates (step 0), or the best of them."""
+        return self.condition.startswith(BEST)
+
+    @property
     def key(self) -> tuple[str, str]:
         """The item and the text: what a reading of it, or a truth, depends on."""
         return self.item.item_id, self.text.text

@@ -29,17 +29,16 @@ A neural metric's scores come from a file of the user's own (`selfpref.formats.s
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import product
 
 import pandas as pd
 
 from selfpref import tables
 from selfpref.models import open as models
 from selfpref.params import Params
-from selfpref.studies.xu import STUDY, lab
+from selfpref.studies.xu import STUDY, lab, prompts
 from selfpref.studies.xu.feedback import Feedback
-from selfpref.studies.xu.items import BEST, RESCORED, Item, Task, from_table
-from selfpref.studies.xu.prompts import AUTHORS
-from selfpref.studies.xu.prompts import PLAIN as PLAIN_PROMPTS
+from selfpref.studies.xu.items import RESCORED, Item, Task, from_table
 from selfpref.studies.xu.refine import (
     ARMS,
     PLAIN,
@@ -55,7 +54,7 @@ from selfpref.studies.xu.refine import (
 from selfpref.studies.xu.truths import MATCHERS, chrf_mqm, correct, covers
 from selfpref.tables.schemas import TABLES
 
-LAYOUTS = {"lab": lab.LAB, "authors": AUTHORS, "plain": PLAIN_PROMPTS}
+LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
 
 
 def refine(
@@ -120,26 +119,22 @@ def run(
     if writer.use.rounds:
         held += votes([item for item in asked if item.task == "correctness"], writer)
     # Candidates at step 0 were only looked at.
-    kept = [one for one in held if one.step or not one.condition.startswith(BEST)]
+    kept = [one for one in held if one.step or not one.best]
     each = {one.key: one for one in kept}
     ratings = [
-        _rating(
-            one, one.judge, one.said, PLAIN if one.condition.startswith(BEST) else one.condition
-        )
-        for one in held
+        _rating(one, one.said, one.judge, PLAIN if one.best else one.condition) for one in held
     ]
-    for judge in (writer, *others):
-        for repeat in range(writer.use.repeats):
-            # The first draw is that of stores from before there were more.
-            occasion = f"afresh {repeat}" if repeat else "afresh"
-            drafts = [(one.item, one.text.text, occasion) for one in each.values()]
-            known = dict(zip(each, judge.rate(drafts), strict=True))
-            ratings += [_rating(one, judge.name, known[one.key], RESCORED, repeat) for one in kept]
+    for judge, repeat in product((writer, *others), range(writer.use.repeats)):
+        # The first draw is that of stores from before there were more.
+        occasion = f"afresh {repeat}" if repeat else "afresh"
+        drafts = [(one.item, one.text.text, occasion) for one in each.values()]
+        known = dict(zip(each, judge.rate(drafts), strict=True))
+        ratings += [_rating(one, known[one.key], judge.name, RESCORED, repeat) for one in kept]
     true = {key: truths_of(one.item, one.text.text) for key, one in each.items()}
+    statuses = {"ok": "ok", "cut": "truncated"}
     found = {
         "responses": [
-            {**one.place, "text": one.text.text}
-            | {"status": "ok" if one.text.status == "ok" else "truncated"}
+            {**one.place, "text": one.text.text, "status": statuses[one.text.status]}
             for one in held
         ],
         "ratings": ratings,
@@ -158,18 +153,14 @@ def run(
 
 
 def _rating(
-    one: State, judge: str, said: Feedback, variant: str, repeat: int = 0
+    one: State, said: Feedback, judge: str, variant: str, repeat: int = 0
 ) -> dict[str, object]:
     """One reading of a text."""
-    choice = said.choice
-    return {
-        **one.place,
-        **{"judge": judge, "task": one.item.task, "variant": variant, "repeat": repeat},
-        **{"score": said.score, "marks": said.marks, "reply": said.reply},
-        "distribution": choice and list(choice.probabilities),
-        "mass": choice and choice.mass,
-        "status": said.status,
-    }
+    row = {**one.place, "judge": judge, "task": one.item.task, "variant": variant}
+    row |= {"repeat": repeat, "score": said.score, "marks": said.marks, "reply": said.reply}
+    if said.choice:
+        row |= {"distribution": [*said.choice.probabilities], "mass": said.choice.mass}
+    return {**row, "status": said.status}
 
 
 def truths_of(item: Item, text: str) -> dict[str, float]:

@@ -46,7 +46,8 @@ What a file holds, and of which step, its path says:
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,19 +94,22 @@ _PATTERNS = (
 )
 # What the words in the names of files stand for; other files hold texts.
 _KINDS = {
-    **{"src": "source", "hard": "source", "ref": "reference", "human": "human-mqm"},
+    **{"src": "asked", "hard": "concepts", "ref": "asked", "human": "human-mqm"},
     **dict.fromkeys(("scores", "eval", "feedback"), "feedback"),
     **dict.fromkeys(("bleurt", "bleurt-raw", "bleurt_raw"), "bleurt"),
     **dict.fromkeys(("bleurt-nor", "bleurt_nor"), "bleurt-mqm"),
 }
 METRICS = ("bleurt", "bleurt-mqm", "human-mqm")
+# What a file of these kinds holds; one of a metric holds numbers.
+HELD = {"text": "lines", "feedback": "records"}
 
 
 class Place(NamedTuple):
     """What one file holds.
 
     Attributes:
-        kind: `source`, `reference`, `text`, `feedback`, or the metric of a true score.
+        kind: `asked` (sources and references), `concepts`, `text`, `feedback`, or the metric of a
+            true score.
         condition: How the texts came about: empty for self-refinement, else `second-run`,
             `best-of-<k>` or `paraphrase/<translator>`.
         language: A language pair, or `commongen`; empty for the references, which all share.
@@ -189,10 +193,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     """
     release = Release(source)
     known = {where.judge for where in release.places.values()} - {""}
-    judges = judges_of(dataset, entry, known)
-    release.read_texts()
-    release.read_numbers()
-    release.read_feedback(judges)
+    release.read({"", *judges_of(dataset, entry, known)})
     found = {"items": release.items(), **release.rows}
     return {name: tables.fill(rows, name, study=entry.study) for name, rows in found.items()}
 
@@ -203,7 +204,7 @@ class Release:
     def __init__(self, source: Path) -> None:
         self.files = dict(sorted(fetch(source).items()))
         self.places = {path: place(path) for path in self.files}
-        self.rows: dict[str, list[Mapping[str, object]]] = {
+        self.rows: dict[str, list[dict[str, object]]] = {
             name: [] for name in ("responses", "ratings", "truths", "audit")
         }
         # The list of concepts goes on after those that were used; the texts' names say how many.
@@ -212,12 +213,12 @@ class Release:
         # What is asked, by language; the references, which all share, by none.
         self.asked: dict[str, list[str]] = {}
         for path, where in self.places.items():
-            if where.kind not in ("source", "reference"):
-                continue
-            if where.language == COMMONGEN:
+            if where.kind == "concepts":
                 lines = [", ".join(row["concepts"]) for _, row in json_lines(self.files[path])]
-            else:
+            elif where.kind == "asked":
                 lines = values_of(self.files[path], where.kind)
+            else:
+                continue
             self.asked[where.language] = lines[: used.get(where.language)]
             self.note(path, "read", len(lines), len(self.asked[where.language]))
 
@@ -226,53 +227,84 @@ class Release:
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
         self.rows["audit"].append({**row, "detail": detail or None})
 
-    def add(self, table: str, where: Place, values: Sequence[Mapping[str, object]]) -> None:
+    def add(self, table: str, where: Place, *values: Mapping[str, object]) -> None:
         """A row for each text of a place, from the first on."""
         for number, value in enumerate(values):
             line, sample = divmod(number, where.samples)
-            # Truths are of texts that stand alone.
-            slot = {} if table == "truths" else {"sample": sample}
             text = {"item_id": where.item(line), "responder": where.responder, "step": where.step}
-            self.rows[table].append({**text, **slot, **value})
+            # Truths are of texts that stand alone.
+            text |= {"sample": sample} if table != "truths" else {}
+            self.rows[table].append({**text, **value})
 
-    def add_truths(self, where: Place, metric: str, scores: Sequence[float]) -> None:
+    def add_truths(self, where: Place, metric: str, scores: Iterable[float]) -> None:
         """The true scores of a place's texts."""
-        self.add("truths", where, [{"metric": metric, "score": score} for score in scores])
+        self.add("truths", where, *({"metric": metric, "score": score} for score in scores))
 
-    def held(
-        self, *kinds: str, judges: Collection[str] = ("",)
-    ) -> Iterator[tuple[str, Place, list[Any]]]:
-        """Each file of some kinds with its values, one a text; what is left out is noted."""
+    def held(self, judges: Collection[str]) -> Iterator[tuple[str, Place, list[Any]]]:
+        """Each file with its values, one a text; what is left out is noted."""
         scored = {where.cell for where in self.places.values() if where.kind in METRICS[:2]}
         in_chains = {cell[:3] for cell in scored}
         for path, where in self.places.items():
-            if where.kind not in kinds:
+            if where.kind in ("asked", "concepts"):
                 continue
-            n = wanted = len(self.asked[where.language]) * where.samples
-            values, left_out, detail = list[Any](), "", ""
+            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", ""
             # A step of a translation that no BLEURT was computed for, where other steps have it.
             bare = where.cell not in scored and where.cell[:3] in in_chains
-            if bare and where.kind not in METRICS and not where.condition:
+            if bare and where.kind in HELD and not where.condition:
                 left_out = "no true score"
             elif where.judge not in judges:
                 left_out = "judge not wanted"
-            else:
-                values = values_of(self.files[path], where.kind)
-                n = len(values)
+            values = [] if left_out else values_of(self.files[path], where.kind)
+            n = wanted if left_out else len(values)
             # People rated the first texts only.
             if n != wanted and where.kind != "human-mqm":
-                held = {"text": "lines", "feedback": "records"}.get(where.kind, "numbers")
+                held = HELD.get(where.kind, "numbers")
                 left_out, detail = f"{held} are not texts", f"{n} {held} for {wanted} texts"
             self.note(path, f"left out: {left_out}" if left_out else "read", n, n, detail)
             if not left_out:
                 yield path, where, values
 
+    def read(self, judges: Collection[str]) -> None:
+        """Texts, what the judges say of them, and what is true of them.
+
+        Of several files of a judge on the same texts each is a repeat. References are texts where a
+        judge read them. What has BLEURT alone gets its map to the scale of MQM.
+        """
+        times: Counter[Place] = Counter()
+        scored: dict[str, dict[Place, list[float]]] = {metric: {} for metric in METRICS}
+        for path, where, values in self.held(judges):
+            if where.kind == "text":
+                self.add("responses", where, *({"text": text} for text in values))
+                if where.language == COMMONGEN:
+                    asked = [concepts.split(", ") for concepts in self.asked[COMMONGEN]]
+                    for matcher in MATCHERS:
+                        covered = map(covers, values, asked, repeat(matcher))
+                        self.add_truths(where, f"coverage-{matcher}", covered)
+            elif where.kind == "feedback":
+                said = {"judge": where.judge, "repeat": times[where]}
+                task: Task = "coverage" if where.language == COMMONGEN else "mqm"
+                self.add("ratings", where, *({**said, **rated(task, reply)} for reply in values))
+                times[where] += 1
+                if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
+                    self.note(path, "instruction repeated", len(values), echoes)
+            else:
+                scored[where.kind][where._replace(kind="")] = values
+                self.add_truths(where, where.kind, values)
+        for where in {w._replace(judge="") for w in self.places.values() if w.responder == HUMAN}:
+            self.add("responses", where, *({"text": text} for text in self.asked[""]))
+        raw, mapped = scored["bleurt"], scored["bleurt-mqm"]
+        if both := [where for where in mapped if where in raw]:
+            scale = recovered(*(np.concatenate([of[at] for at in both]) for of in (raw, mapped)))
+            for where in raw.keys() - mapped.keys():
+                self.add_truths(where, "bleurt-mqm", np.interp(raw[where], *scale).tolist())
+
     def items(self) -> Iterator[dict[str, object]]:
         """The rows of items: every condition and language in which there is anything."""
-        places = {where[1:3]: where for _, where in self.places.items() if where.responder}
-        for (_, language), where in places.items():
-            given = language == COMMONGEN
-            for line, text in enumerate(self.asked[language]):
+        for where in {
+            where[1:3]: where for where in self.places.values() if where.kind in HELD
+        }.values():
+            given = where.language == COMMONGEN
+            for line, text in enumerate(self.asked[where.language]):
                 concepts = {"concepts": text.split(", ")} if given else {}
                 yield {
                     "item_id": where.item(line),
@@ -283,45 +315,10 @@ class Release:
                     "metadata": json.dumps(concepts),
                 }
 
-    def read_texts(self) -> None:
-        """The texts, and which concepts they hold; the references that a judge read as texts."""
-        for _, where, texts in self.held("text"):
-            self.add("responses", where, [{"text": text} for text in texts])
-            for matcher in MATCHERS if where.language == COMMONGEN else ():
-                pairs = zip(texts, self.asked[COMMONGEN], strict=True)
-                scores = [covers(text, concepts.split(", "), matcher) for text, concepts in pairs]
-                self.add_truths(where, f"coverage-{matcher}", scores)
-        judged = {w.language: w for w in self.places.values() if w.responder == HUMAN}
-        for where in judged.values():
-            self.add("responses", where, [{"text": text} for text in self.asked[""]])
 
-    def read_numbers(self) -> None:
-        """BLEURT, its map to the scale of MQM, and human MQM."""
-        found: dict[str, dict[Place, list[float]]] = {metric: {} for metric in METRICS}
-        for _, where, scores in self.held(*METRICS):
-            found[where.kind][where._replace(kind="")] = scores
-            self.add_truths(where, where.kind, scores)
-        raw, mapped = found["bleurt"], found["bleurt-mqm"]
-        if both := [where for where in mapped if where in raw]:
-            scale = recovered(*(np.concatenate([of[at] for at in both]) for of in (raw, mapped)))
-            for where in raw.keys() - mapped.keys():
-                self.add_truths(where, "bleurt-mqm", np.interp(raw[where], *scale).tolist())
-
-    def read_feedback(self, judges: Collection[str]) -> None:
-        """What the judges say; of several files of a judge on the same texts, each is a repeat."""
-        times: Counter[Place] = Counter()
-        for path, where, records in self.held("feedback", judges=judges):
-            given = where.language == COMMONGEN
-            task: Task = "coverage" if given else "mqm"
-            rule = feedback.released_coverage if given else feedback.released_mqm
-            held = {"judge": where.judge, "task": task, "repeat": times[where]}
-            rows = []
-            for record in records:
-                said = feedback.read(task, record)
-                marks = None if given else said.marks
-                row = {"reply": record, "stored": rule(record), "score": said.score}
-                rows.append({**held, **row, "status": said.status, "marks": marks})
-            self.add("ratings", where, rows)
-            times[where] += 1
-            if echoes := sum(feedback.without_echo(record) != record for record in records):
-                self.note(path, "instruction repeated", len(records), echoes)
+def rated(task: Task, reply: str) -> dict[str, object]:
+    """One reply: its score as read here, and by the release's own rule."""
+    given, said = task == "coverage", feedback.read(task, reply)
+    stored = feedback.released_coverage(reply) if given else feedback.released_mqm(reply)
+    found = {"task": task, "reply": reply, "stored": stored, "score": said.score}
+    return {**found, "status": said.status, "marks": None if given else said.marks}
