@@ -18,7 +18,7 @@ panickssery fig4_training_size fig7_self_recognition controls individual replay
 TABLES = """
 panickssery correlation deltas oracle statuses evaluators audit
 """
-REFINED = ("responses", "ratings", "truths", "perplexities")
+REFINED = ("responses", "ratings", "truths")
 # What reads all studies, which the recorded profile shows.
 LEFT = {"beyond-metrics@lab", "beyond@lab", "claims", "report@lab"}
 
@@ -91,7 +91,7 @@ def test_every_arm_of_every_step_of_refinement_has_its_rows(laboratory):
     ratings = found["ratings"]
     assert ratings.loc[ratings["status"].ne("ok"), "score"].isna().all()
     # The external judge of each is the other one.
-    read = found["perplexities"][["responder", "judge"]].drop_duplicates()
+    read = ratings.loc[ratings["variant"].eq("external"), ["responder", "judge"]].drop_duplicates()
     assert set(read.itertuples(index=False, name=None)) == {("fair", "small"), ("small", "fair")}
     votes = laboratory.table("data/lab/xu/ratings/solver.parquet")
     assert "self-consistency" in set(votes["variant"])

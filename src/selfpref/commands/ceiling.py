@@ -17,7 +17,7 @@ import pandas as pd
 
 from selfpref import paths, tables
 from selfpref.errors import SelfprefError
-from selfpref.models.open import gives_likelihoods, responder
+from selfpref.models.open import responder
 from selfpref.models.served import VERDICT_TOKENS, of_text
 from selfpref.params import Params, hosted, load
 from selfpref.prompts.choices import CHOICE_PROMPTS
@@ -101,7 +101,6 @@ def _refined(params: Params, task: str, use: Any, name: str, items: pd.DataFrame
             yield number * (max([1, best, *rounds]) + revised), 2, use.max_tokens
         else:
             heard = (1 + use.steps) * ("external" in arms)
-            yield number * kept * gives_likelihoods(params, name), 1, 1
         yield number * (heard + use.repeats * kept), 1, use.feedback_tokens
 
 

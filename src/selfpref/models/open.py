@@ -10,7 +10,7 @@ from selfpref.errors import SelfprefError
 from selfpref.models import Answering, Engine, Together
 from selfpref.models.calls import PART, Model
 from selfpref.models.served import HostedModel
-from selfpref.params import Hosted, Params, Ray, Transformers, hosted
+from selfpref.params import Hosted, Params, Ray, Transformers
 from selfpref.params import Model as Entry
 from selfpref.store import Store, store_path
 
@@ -43,12 +43,6 @@ def open_model(
 def responder(params: Params, key: str) -> str:
     """What the tables call a model: its own responses are those of the responder of this name."""
     return params.models[key].responder or key
-
-
-def gives_likelihoods(params: Params, key: str) -> bool:
-    """Whether a model tells the likelihood of a given text."""
-    entry = hosted(params.models[key])
-    return entry is None or entry.server == "vllm"
 
 
 def open_engine(key: str, entry: Entry, dataset: str) -> Engine:

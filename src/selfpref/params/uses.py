@@ -170,8 +170,8 @@ class Refine(Section):
         prompts: Layout of the prompts; `lab` for the testbed's own models.
         tasks: Which requests it gets: translation (`mqm`), constrained generation (`coverage`),
             mathematics (`correctness`).
-        external: Another model, a key of `models`: it judges in the arm `external`, reads every
-            kept text afresh, and tells its perplexity where its engine can. Its own key: nobody.
+        external: Another model, a key of `models`: it judges in the arm `external`, and reads every
+            kept text afresh. Its own key: nobody.
         arms: Beside the paper's rule; see `selfpref.studies.xu.refine`.
         steps: How often each text is refined.
         best_of: For each k, the best of k first texts by its own feedback.

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfpref.studies.xu import chains
+from selfpref.studies.xu import chains, items
 
 
 def chain(*steps, item="yor-en/1", **more):
@@ -15,7 +15,7 @@ def chain(*steps, item="yor-en/1", **more):
 def counted(rows):
     """What is found at all, by step."""
     found = chains.cells(rows)
-    return {name: found[name].tolist() for name in chains.COUNTS if found[name].any()}
+    return {name: found[name].tolist() for name in found.columns[5:-1] if found[name].any()}
 
 
 START = ("a", "x", -9, 0.5)
@@ -69,12 +69,12 @@ def test_boilerplate_contaminates_from_a_tenth_on():
 
 def test_an_item_is_addressed_by_its_name_and_has_a_row_under_every_condition():
     names = ["yor-en/12", "best-of-8/yor-en/12", "paraphrase/nllb-moe-54b/yor-en/12"]
-    found = chains.addressed(pd.Series(names))
+    found = items.addressed(pd.Series(names))
     assert found["condition"].tolist() == ["", "best-of-8", "paraphrase/nllb-moe-54b"]
     assert found["language"].tolist() == ["yor-en"] * 3
-    items = pd.DataFrame(
+    asked = pd.DataFrame(
         {"item_id": ["yor-en/12", "math/1"], "cluster": ["flores/12", "math/1"], "reference": "r"}
     )
-    whole = chains.under_conditions(items, pd.Series([*names, *names[1:]]))
+    whole = items.under_conditions(asked, pd.Series([*names, *names[1:]]))
     assert whole["item_id"].tolist() == ["yor-en/12", "math/1", *names[1:]]
     assert whole["cluster"].tolist() == ["flores/12", "math/1", "flores/12", "flores/12"]

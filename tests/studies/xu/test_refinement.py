@@ -5,25 +5,30 @@ import re
 import pandas as pd
 import pytest
 from author_programs import programs  # noqa: F401
-from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, plan, refined
+from scripted_refiner import CONCEPTS, PROBLEM, TRANSLATION, ScriptedEngine, refined
 from xu_rows import SETTINGS
 
 from selfpref.models import Text
-from selfpref.studies.xu import chains, refine
 from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
-from selfpref.studies.xu.items import Item, to_table
+from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
-from selfpref.studies.xu.refine.judges import Draft, NoiseJudge, rounds
-from selfpref.studies.xu.refine.loop import accepts
+from selfpref.studies.xu.refine import NoiseJudge, accepts
+from selfpref.studies.xu.stages import truths_of
 from selfpref.studies.xu.translation import expected
 
 ERROR = "'x' is a major accuracy error"
 ARMS = ["accept-all", "accept-random", "external", "noise"]
 
 
-def errors(count):
-    return "\n".join([ERROR] * count) or "no error"
+def errors(number):
+    return "\n".join([ERROR] * number) or "no error"
+
+
+def in_turn(*texts):
+    """What writes these texts in turn, and the same again for the same seed."""
+    made, order = {}, iter(texts)
+    return lambda seed: made.setdefault(seed, next(order, "late"))
 
 
 def by_length(kind, text, seed):
@@ -50,9 +55,9 @@ def test_an_arm_accepts_by_its_rule_and_never_unusable_feedback(arm, old, new, d
 
 
 def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
-    use = plan(2, arms=ARMS, repeats=2)
-    found, missing, _ = refined(tmp_path, [TRANSLATION], use, by_length, lambda *_: ERROR)
-    assert missing == {}
+    found = refined(
+        tmp_path, [TRANSLATION], by_length, lambda *_: ERROR, steps=2, arms=ARMS, repeats=2
+    )
     # What its judge says and its rule does: the text of each step in words, and its score.
     grown, still = [1, 2, 3], [1, 1, 1]
     arms = {
@@ -62,8 +67,9 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
         "external": ("external", "other", still, [-5, -5, -5]),
         "noise": ("noise", "noise", still, [-15, -15, -15]),
     }
-    texts = found["responses"].join(chains.addressed(found["responses"]["item_id"]))
-    ratings = found["ratings"].join(chains.addressed(found["ratings"]["item_id"]))
+    texts, ratings = (
+        found[name].join(addressed(found[name]["item_id"])) for name in ("responses", "ratings")
+    )
     for condition, (variant, judge, words, scores) in arms.items():
         kept = texts[texts["condition"].eq(condition)]
         assert kept["step"].tolist() == [0, 1, 2]
@@ -73,36 +79,28 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
         assert set(drove["judge"]) == {judge}
         assert drove["score"].tolist() == scores
         # Either model reads every kept text afresh.
-        fresh = read[read["variant"].eq("rescored")].set_index(["judge", "repeat", "step"])
-        fresh = fresh["score"].sort_index()
-        own = [-15 + 5 * (count - 1) for count in words]
-        assert [fresh["me", repeat].tolist() for repeat in (0, 1)] == [own, own]
-        assert [fresh["other", repeat].tolist() for repeat in (0, 1)] == [[-5] * 3] * 2
-        scored = found["perplexities"].loc[kept.index]
-        assert scored[["n_tokens", "sum_nll"]].values.tolist() == [[n, 2 * n] for n in words]
-        assert scored["n_bytes"].tolist() == [5 * n - 1 for n in words]
-    assert set(found["perplexities"]["judge"]) == {"other"}
+        fresh = read[read["variant"].eq("rescored")].groupby(["judge", "repeat"])["score"].agg(list)
+        own = [-15 + 5 * (number - 1) for number in words]
+        assert fresh.tolist() == [own, own, [-5] * 3, [-5] * 3]
 
     # Their bias, where a text's truth is -20 and a point more a word.
-    items = chains.under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
-    true = found["truths"]
-    assert true["metric"].eq("chrf-mqm").all()
+    items = under_conditions(to_table("xu", [TRANSLATION]), found["ratings"]["item_id"])
+    assert found["truths"]["metric"].eq("chrf-mqm").all()
     known = found["truths"].assign(score=[-20.0 + len(text.split()) for text in texts["text"]])
     use = SETTINGS.use.model_copy(update={"truth": "chrf-mqm"})
     settings = Settings(use, SETTINGS.bootstrap)
     rows = rated(found | {"items": items, "truths": known}, settings)
     table = curves(rows, settings).query("convention == 'corrected'").groupby("condition")
     wanted = {
-        name: [score + 20 - count for score, count in zip(scores, words, strict=True)]
+        name: [score + 20 - number for score, number in zip(scores, words, strict=True)]
         for name, (_, _, words, scores) in arms.items()
     }
     assert table["bias"].agg(list).to_dict() == wanted
     # What was chosen among candidates has no expected score.
     rows = pd.concat([rows, rows.assign(condition="best-of-2")], ignore_index=True)
     fresh = expected(rows, settings).set_index(["condition", "step"])
-    assert fresh.loc["plain", ["texts", "draws", "self_mean", "bias"]].values.tolist() == [
-        *([1, 2, -15, 4], [1, 2, -10, 8], [1, 2, -5, 12])
-    ]
+    plain = fresh.loc["plain", ["texts", "draws", "self_mean", "bias"]].values.tolist()
+    assert plain == [[1, 2, -15, 4], [1, 2, -10, 8], [1, 2, -5, 12]]
     assert set(fresh.index.get_level_values("condition")) == {"plain", *ARMS}
 
 
@@ -119,32 +117,28 @@ def test_every_arm_from_its_first_text_to_its_bias(tmp_path):
 )
 def test_nothing_more_is_asked_than_there_is_to_mend(tmp_path, feedback, revision, kinds):
     said = {"write": "a text", "feedback": feedback, "revise": revision}
-    use = plan(2, arms=["accept-all"])
-    found, _, engine = refined(tmp_path, [TRANSLATION], use, lambda kind, *_: said[kind])
+    engine = ScriptedEngine(lambda kind, *_: said[kind])
+    found = refined(tmp_path, [TRANSLATION], engine, steps=2, arms=["accept-all"])
     assert [kind for kind, *_ in engine.asked] == kinds
     assert found["responses"]["text"].tolist() == ["a text"] * 6
-    assert set(found["ratings"]["reply"]) == {getattr(feedback, "text", feedback)}
 
 
 def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
     def say(kind, text, seed):
         # Each step one error fewer, so that every revision is accepted.
+        version = re.search(r"version (\d+)", text)
         if kind == "write":
             return "version 0"
-        version = int(re.search(r"version (\d+)", text)[1])
-        return errors(12 - version) if kind == "feedback" else f"version {version + 1}"
+        number = int(version[1])
+        return errors(12 - number) if kind == "feedback" else f"version {number + 1}"
 
-    items = [
-        Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}", "Yoruba", "English")
-        for n in (1, 2, 3)
-    ]
-    wanted, _, whole = refined(tmp_path / "whole", items, plan(10), say)
+    items = [Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}") for n in (1, 2, 3)]
     # Three items: 3 texts, 3 readings, and 3 + 3 a step; it dies within the seventh.
-    dead, killed = ScriptedEngine(say, dies_at=6 + 6 * 6 + 2), tmp_path / "killed"
+    whole, dead, second = (ScriptedEngine(say, dies_at=n) for n in (None, 6 + 6 * 6 + 2, None))
+    wanted = refined(tmp_path / "whole", items, whole, steps=10)
     with pytest.raises(KeyboardInterrupt):
-        refined(killed, items, plan(10), dead)
-    found, _, second = refined(killed, items, plan(10), say)
-    assert not set(dead.asked) & set(second.asked)
+        refined(tmp_path / "killed", items, dead, steps=10)
+    found = refined(tmp_path / "killed", items, second, steps=10)
     assert sorted(dead.asked + second.asked) == sorted(whole.asked)
     for name, table in wanted.items():
         pd.testing.assert_frame_equal(table, found[name])
@@ -156,27 +150,22 @@ def test_texts_that_were_never_written_are_counted(tmp_path):
             return Text("", "refused")
         return Text("half a te", "cut") if kind == "write" else "no error all covered"
 
-    # This external judge gives no likelihoods, and is not asked for them.
-    items = [TRANSLATION, PROBLEM, CONCEPTS]
-    found, missing, _ = refined(tmp_path, items, plan(1), say, say, scores=False)
-    assert missing == {"refused": 1}
-    assert found["perplexities"].empty
+    found = refined(tmp_path, [TRANSLATION, PROBLEM, CONCEPTS], say, steps=1)
+    assert found["dropped"].to_dict("records") == [{"refused": 1}]
     assert set(found["responses"]["item_id"]) == {"yor-en/1", "commongen/1"}
     assert set(found["responses"]["status"]) == {"truncated"}
 
 
 def test_the_first_of_the_best_is_chosen_and_never_one_without_usable_feedback(tmp_path):
-    order = iter(["c0", "c1", "c2", "c3"])
     said = {"c0": "[BLOCKED]", "c1": errors(3), "c2": ERROR, "c3": ERROR}
-    texts: dict[int, str] = {}
+    write = in_turn(*said)
 
     def say(kind, text, seed):
-        if kind == "write":
-            return texts.setdefault(seed, next(order, "late"))
-        written = re.search(r"English: (.*)", text)
-        return said.get(written[1], "no error") if kind == "feedback" else "late"
+        if kind == "feedback":
+            return said.get(re.search(r"English: (.*)", text)[1], "no error")
+        return write(seed) if kind == "write" else "late"
 
-    found, *_ = refined(tmp_path, [TRANSLATION], plan(1, best_of=[1, 2, 3, 4]), say)
+    found = refined(tmp_path, [TRANSLATION], say, steps=1, best_of=[1, 2, 3, 4])
     chosen = found["responses"].query("step == 1").set_index("item_id")["text"]
     best = chosen[chosen.index.str.startswith("best-of")]
     names = {f"best-of-{k}/yor-en/1": text for k, text in ((2, "c1"), (3, "c2"), (4, "c2"))}
@@ -189,84 +178,66 @@ def test_the_first_of_the_best_is_chosen_and_never_one_without_usable_feedback(t
     assert set(found["truths"].query("item_id == 'best-of-4/yor-en/1'")["step"]) == {1}
 
 
-def test_votes_rate_the_current_answer(tmp_path):
-    answers = iter(["3", "2", "2", "2"])
-    made: dict[int, str] = {}
-
-    def say(kind, text, seed):
-        if kind == "write":
-            return made.setdefault(seed, rf"\boxed{{{next(answers, '2')}}}")
-        return "[[yes]]"
-
-    found, *_ = refined(tmp_path, [PROBLEM, TRANSLATION], plan(1, rounds=[3, 4]), say)
-    name = "self-consistency/math/1"
+@pytest.mark.parametrize(
+    ("answers", "rounds", "current", "scores"),
+    [
+        # Round 1: 1 against 2. Round 2: 2, the majority by then, against 3.
+        ("122333", [3, 6], "12", [0, 0]),
+        ("445", [2, 3], "44", [1, 1]),
+        # Of equals the first; samples without an answer do not vote.
+        ("2112", [4], "2", [1]),
+        # Nobody voted in the first round: the answer stays, and is not the majority of the second.
+        ("??5", [2, 3], "??", [None, 0]),
+    ],
+)
+def test_each_round_compares_the_current_answer_with_its_majority(
+    tmp_path, answers, rounds, current, scores
+):
+    write = in_turn(*(answer if answer == "?" else rf"\boxed{{{answer}}}" for answer in answers))
+    said = {"feedback": "[[yes]]", "revise": "late"}
+    found = refined(
+        tmp_path,
+        [PROBLEM, TRANSLATION],
+        lambda kind, text, seed: said.get(kind) or (write(seed) if "1/4" in text else "a text"),
+        rounds=rounds,
+    )
     votes = found["ratings"].query("variant == 'self-consistency'")
-    assert votes[["item_id", "step", "score"]].values.tolist() == [[name, 0, 0.0], [name, 1, 1.0]]
-    texts = found["responses"].query("item_id == @name")["text"]
-    assert texts.tolist() == [r"\boxed{3}", r"\boxed{2}"]
+    assert set(votes["item_id"]) == {"self-consistency/math/1"}
+    assert [None if pd.isna(score) else score for score in votes["score"]] == scores
+    texts = found["responses"].query("item_id == 'self-consistency/math/1'")["text"]
+    assert [text.strip(r"\boxed{}") for text in texts] == [*current]
     own = found["ratings"].query("item_id == 'math/1' and variant == 'plain'").iloc[0]
     assert (own["score"], list(own["distribution"]), own["mass"]) == (1, [0.75, 0.125], 0.875)
 
 
-@pytest.mark.parametrize(
-    ("answers", "prefixes", "found"),
-    [
-        # Round 1: 1 against 2. Round 2: 2, the majority by then, against 3.
-        ("122333", (3, 6), [(0, 0.0), (1, 0.0)]),
-        ("445", (2, 3), [(0, 1.0), (0, 1.0)]),
-        # Of equals the first; samples without an answer do not vote.
-        ("2112", (4,), [(0, 1.0)]),
-        ("???", (2, 3), [(0, None), (0, None)]),
-        # Nobody voted in the first round: the answer stays, and is not the majority of the second.
-        ("??5", (2, 3), [(0, None), (0, 0.0)]),
-    ],
-)
-def test_each_round_compares_the_current_answer_with_its_majority(answers, prefixes, found):
-    samples = ["?" if one == "?" else rf"\boxed{{{one}}}" for one in answers]
-    assert rounds(samples, prefixes) == found
-
-
 def test_truths_of_each_task():
-    assert refine.truths_of(TRANSLATION, "Good morning.") == {"chrf-mqm": 0}
-    covered = refine.truths_of(CONCEPTS, "The dogs chase frisbees.")
+    assert truths_of(TRANSLATION, "Good morning.") == {"chrf-mqm": 0}
+    covered = truths_of(CONCEPTS, "The dogs chase frisbees.")
     assert covered == {"coverage-surface": 0, "coverage-lemma": 1}
-    assert refine.truths_of(PROBLEM, "1/2") == {"correctness": 0}
-    assert refine.truths_of(PROBLEM, r"\boxed{1/2}") == {"correctness": 1}
+    assert [truths_of(PROBLEM, text)["correctness"] for text in ("1/2", r"\boxed{1/2}")] == [0, 1]
     lab = Item("lab-en/1", "mqm", "x", "the cat sees the dog", "Lab", "English", oracle=True)
-    assert refine.truths_of(lab, "the cat sees the dog") == {"mqm": 0}
+    assert truths_of(lab, "the cat sees the dog") == {"mqm": 0}
 
 
 def test_a_noise_judge_knows_nothing_of_the_text():
-    said = {"mqm": [errors(2), "no error", "[BLOCKED]"], "coverage": ["[a, b]"]}
-    said["correctness"] = ["[[no]]"]
-    pool = [(task, read(task, reply)) for task, replies in said.items() for reply in replies]
+    said = {"mqm": [errors(2), "no error"], "coverage": ["[a, b]"], "correctness": ["[[no]]"]}
+    pool = {task: [read(task, reply) for reply in replies] for task, replies in said.items()}
     judge = NoiseJudge(pool, seed=1)
     items = [Item(f"x/{n}", "mqm", "", "") for n in range(40)]
 
     def scores(text, occasion):
-        return [one.score for one in judge.rate([Draft(item, text, occasion) for item in items])]
+        return [one.score for one in judge.rate([(item, text, occasion) for item in items])]
 
     assert scores("a perfect text", "0") == scores("an awful thing", "0") != scores("a", "1")
     assert 10 < scores("a", "0").count(0.0) < 30
     assert set(scores("a", "0")) == {0.0, -10.0}
-    # The words that it calls wrong are the text's.
-    named = [judge.rate([Draft(one, "an awful thing", "0")])[0].reply for one in items]
+    # The words that it calls wrong are the text's; those that are missing were asked for.
+    named = [one.reply for one in judge.rate([(one, "an awful thing", "0") for one in items])]
     assert set(re.findall("'(.*)' is", "\n".join(named))) == {"an", "awful", "thing"}
-    found = judge.rate([Draft(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
-    assert [one.standing for one in found] == [-2, -1]
-    assert NoiseJudge(pool[2:], 1).rate([Draft(TRANSLATION, "t", "0")])[0].status == "unparsable"
-    # Words that are missing are those that were asked for.
-    assert set(re.findall(r"\w+", found[0].reply)) == set(CONCEPTS.concepts)
-
-
-def test_the_plain_prompts_hold_what_is_asked():
-    for item in (TRANSLATION, CONCEPTS, PROBLEM):
-        (message,) = PLAIN.revise(item, "the text", "the feedback").messages
-        texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
-        assert texts == sorted(texts)
-        assert item.language in message[1]
-        assert item.target in message[1]
-    assert r"\boxed{}" in PLAIN.write(PROBLEM).messages[0][1]
+    words, verdict = judge.rate([(item, "t", "0") for item in (CONCEPTS, PROBLEM)])
+    assert set(re.findall(r"\w+", words.reply)) == set(CONCEPTS.concepts)
+    assert [words.standing, verdict.standing] == [-2, -1]
+    assert NoiseJudge({}, 1).rate([(TRANSLATION, "t", "0")])[0].status == "unparsable"
 
 
 # By item: the texts of writing and judging, system first, and of revising.
@@ -290,7 +261,14 @@ AUTHORED = {
 
 
 @pytest.mark.parametrize("item", AUTHORED, ids=lambda item: item.task)
-def test_the_authors_prompts_are_those_of_their_programs(programs, item):  # noqa: F811
+def test_prompts_hold_what_is_asked_and_the_authors_are_those_of_their_programs(
+    programs,  # noqa: F811
+    item,
+):
+    (message,) = PLAIN.revise(item, "the text", "the feedback").messages
+    texts = [message[1].index(text) for text in (item.request, "the text", "the feedback")]
+    assert texts == sorted(texts)
+    assert item.language in message[1]
     prompts = [AUTHORS.write(item), AUTHORS.feedback(item, "a text")]
     prompts.append(AUTHORS.revise(item, "a text", "said"))
     said = [[text for _, text in prompt.messages] for prompt in prompts]

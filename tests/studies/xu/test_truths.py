@@ -9,10 +9,9 @@ from selfpref import paths
 from selfpref.studies.xu.truths import (
     boxed,
     chrf,
+    chrf_mqm,
     correct,
     covers,
-    missing_concepts,
-    mqm_of_chrf,
     normalised,
     quantile_map,
     recovered,
@@ -57,32 +56,30 @@ def test_without_an_answer_nothing_is_correct():
 
 def test_surface_asks_for_the_word_and_lemma_for_its_forms():
     text = "The foxes, running home on a carpet, wore headphones!"
-    concepts = ["fox", "Run", "wear", "headphone", "home"]
+    forms = ["fox", "Run", "wear", "headphone"]
+    found = [[covers(text, [one], matcher) for one in forms] for matcher in ("surface", "lemma")]
+    assert found == [[0, 0, 0, 0], [1, 1, 1, 1]]
     # A concept inside another word is not there.
-    assert missing_concepts(text, [*concepts, "car"], "surface") == [*concepts[:-1], "car"]
-    assert missing_concepts(text, [*concepts, "car"], "lemma") == ["car"]
-    assert [covers(text, concepts, matcher) for matcher in ("surface", "lemma")] == [0, 1]
-    assert (covers("", [], "lemma"), covers("", ["fox"], "lemma")) == (1, 0)
+    assert covers(text, ["home"], "surface") == 1
+    assert covers(text, [*forms, "car"], "lemma") == covers("", ["fox"], "lemma") == 0
 
 
 def test_maps_between_scales_by_hand():
     scale = recovered(np.array([0.4, 0.2, 0.2, 0.8]), np.array([-10.0, -25.0, -25.0, 0.0]))
-    found = scale(np.array([0.2, 0.3, 0.6, 0.1, 0.9]))
+    found = np.interp([0.2, 0.3, 0.6, 0.1, 0.9], *scale)
     assert found == pytest.approx([-25, -17.5, -5, -25, 0])
-    assert np.isnan(scale(np.array([np.nan]))).all()
     # Equal ranks; tied scores get the mean of theirs.
-    scale = quantile_map(np.array([2.0, 1.0, 1.0]), np.array([-20.0, 0.0, -10.0]), knots=3)
-    assert (scale.raw.tolist(), scale.mapped.tolist()) == ([1, 2], [-15, 0])
+    raw, mapped = quantile_map(np.array([2.0, 1.0, 1.0]), np.array([-20.0, 0.0, -10.0]), knots=3)
+    assert (raw.tolist(), mapped.tolist()) == ([1, 2], [-15, 0])
 
 
 def test_chrf_comes_to_the_scale_of_mqm_without_bias(monkeypatch):
     monkeypatch.chdir(REPOSITORY)
     reference = "The quick brown fox jumps over the lazy dog."
     texts = [reference, "A brown fox went over dogs.", "Nothing of the kind."]
-    raw = np.array([chrf(text, reference) for text in texts])
-    mapped = mqm_of_chrf()(raw)
-    assert (raw[0], mapped[0]) == (pytest.approx(100), 0)
-    assert 0 > mapped[1] > mapped[2] >= -25
+    assert chrf(reference, reference) == pytest.approx(100)
+    best, middle, worst = (chrf_mqm(text, reference) for text in texts)
+    assert 0 == best > middle > worst >= -25
     # On sentences that the map was not made of.
     errors = pd.read_csv(paths.published_file("chrf_mqm_errors")).set_index(["language", "model"])
     over_all = errors.loc[("all", "all")]

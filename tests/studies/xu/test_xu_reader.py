@@ -1,6 +1,7 @@
 """The reader of Xu et al. on a small release of the same layout, and on faults written into it."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -39,8 +40,9 @@ def read(tmp_path, monkeypatch):
 
 def test_every_pinned_file_has_a_place():
     files = [file.path for file in pinned(REPOSITORY / "src/selfpref/studies/xu/read/xu.csv")]
-    assert len(files) == 1113
-    assert [path for path in files if place(path) is None] == []
+    counts = {"feedback": 335, "text": 306, "bleurt": 234, "bleurt-mqm": 226, "human-mqm": 6}
+    counts |= {"source": 5, "reference": 1}
+    assert Counter(place(path).kind for path in files) == counts
 
 
 def test_a_sound_release_is_read_whole(read):
@@ -173,15 +175,6 @@ def test_steps_without_bleurt_are_left_out(read):
     assert own.loc[own["item_id"].eq("yor-en/1"), "step"].max() == 1
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        (lambda files: files.pop(LAST["text"].replace("new_2", "new_1")), "text of step 1, but of"),
-        (lambda files: files.update({"model_outputs/notes.txt": "x"}), "notes.txt is no file of"),
-    ],
-)
-def test_a_release_that_is_not_whole_is_refused(read, change, told):
-    files = xu_files()
-    change(files)
-    with pytest.raises(SelfprefError, match=told):
-        read(files)
+def test_a_file_of_another_release_is_refused(read):
+    with pytest.raises(SelfprefError, match=r"notes\.txt is no file of this release; remove"):
+        read(xu_files() | {"model_outputs/notes.txt": "x"})

@@ -5,7 +5,7 @@ score of it rose.
 
     read         what comes in: the authors' release (`read`), or requests to be refined
                  (`read.requests`; their form is in `items`)
-    refine       what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
+    stages       what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
                  the testbed's side of it is in `lab`
     feedback     what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
                  must hold from one step to the next
@@ -27,11 +27,6 @@ from selfpref.tables.parts import StudyTables
 
 STUDY = StudyTables(
     "xu",
-    ("items", "responses", "truths", "ratings", "perplexities", "audit"),
-    {
-        "responses": ["refine"],
-        "ratings": ["refine"],
-        "truths": ["refine"],
-        "perplexities": ["refine"],
-    },
+    ("items", "responses", "truths", "ratings", "audit"),
+    {name: ["refine"] for name in ("responses", "truths", "ratings")},
 )

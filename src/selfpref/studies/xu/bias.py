@@ -35,9 +35,10 @@ from selfpref.params import Params
 from selfpref.params.studies import Xu
 from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, bounded, ratio
 from selfpref.statistics.threads import at_once
-from selfpref.studies.xu import STUDY, chains
-from selfpref.studies.xu.chains import CELL
+from selfpref.studies.xu import STUDY
+from selfpref.studies.xu.chains import CELL, cells
 from selfpref.studies.xu.feedback import FLOOR
+from selfpref.studies.xu.items import BEST, PARAPHRASE, RESCORED, addressed, under_conditions
 from selfpref.studies.xu.skewness import resampled_skewness
 
 TABLES = ("items", "responses", "ratings", "truths", "audit")
@@ -47,16 +48,18 @@ TEXT = ["item_id", "responder", "step"]
 AVERAGE = "average"
 KEY = ["convention", "language", "step"]
 MODELS = {"condition": "condition", "responder": "model"}
-# Means of a cell by the column that they are taken of, and what changes since step 0 are called.
-MEANS = {"self_mean": "score", "truth_mean": "truth", "bias": "gap"}
-LEVELS = (*MEANS, "dskew")
-CHANGES = {name: f"{name.removesuffix('_mean')}_change" for name in LEVELS}
+# Of a cell the means of score, truth and gap, then D; and what their changes are called.
+LEVELS = ("self_mean", "truth_mean", "bias", "dskew")
+CHANGES = ("self_change", "truth_change", "bias_change", "dskew_change")
 COUNTS = ["n", "unusable", "n_both"]
-SUMMARY = [*KEY, *COUNTS, *bounded(*LEVELS, *CHANGES.values())]
+SUMMARY = [*KEY, *COUNTS, *bounded(*LEVELS, *CHANGES)]
 TRANSLATION = [
     *("language", "model", "step", "convention", "self_mean", "truth_mean"),
     *(*bounded("bias", "dskew"), "n", "unusable"),
 ]
+# From how often each cluster counts, `[clusters, batch]`, to statistics of cells,
+# `[statistics, cells, batch]`.
+Statistics = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,7 @@ def settings(params: Params) -> Settings:
 def load(params: Params) -> dict[str, pd.DataFrame]:
     """The tables `TABLES` of all languages and models, and the items under every condition."""
     whole = STUDY.whole(params.profile, TABLES)
-    whole["items"] = chains.under_conditions(whole["items"], whole["ratings"]["item_id"])
+    whole["items"] = under_conditions(whole["items"], whole["ratings"]["item_id"])
     return whole
 
 
@@ -116,9 +119,8 @@ def rated(tables: Mapping[str, pd.DataFrame], settings: Settings) -> pd.DataFram
     rows = averaged(tables["ratings"]).merge(asked[["item_id", "cluster", "source"]], on="item_id")
     texts = tables["responses"][[*TEXT, "sample", "text"]]
     rows = rows.merge(texts, on=[*TEXT, "sample"], how="left")
-    rows = rows.join(chains.addressed(rows["item_id"])).assign(truth=np.nan)
-    for task, part in rows.groupby("task"):
-        rows.loc[part.index, "truth"] = truth_of(part, truths, settings.metric(str(task)))
+    rows = rows.join(addressed(rows["item_id"]))
+    rows["truth"] = truth_of(rows, truths, rows["task"].map(settings.metric))
     known = rows.loc[rows["task"].eq("mqm"), "truth"].dropna()
     if not known.between(FLOOR, 0).all():
         raise SelfprefError(
@@ -145,26 +147,25 @@ def averaged(ratings: pd.DataFrame) -> pd.DataFrame:
         the `repeat` 0, the words and marks of the first usable draw, and the status `ok` where a
         draw is usable, else that of the first.
     """
-    ratings = ratings.assign(draws=ratings["status"].eq("ok").astype(int))
-    several = ratings["variant"].eq(chains.RESCORED)
-    if not several.any():
+    usable, fresh = ratings["status"].eq("ok"), ratings["variant"].eq(RESCORED)
+    ratings = ratings.assign(draws=usable.astype(int))
+    if not fresh.any():
         return ratings
     key = [*TEXT, "sample", "judge", "task"]
+    drawn = ratings[fresh].assign(score=ratings["score"].where(usable), unusable=~usable)
+    texts = drawn.groupby(key)
+    means = {"score": texts["score"].transform("mean"), "draws": texts["draws"].transform("sum")}
     # Of each text the usable draws first.
-    drawn = ratings[several].assign(unusable=ratings["draws"].eq(0))
-    drawn = drawn.sort_values([*key, "unusable", "repeat"])
-    drawn["score"] = drawn["score"].mask(drawn["unusable"])
-    means = drawn.groupby(key).agg({"score": "mean", "draws": "sum"}).reset_index()
-    first = drawn.drop_duplicates(key).drop(columns=["score", "draws"])
-    fresh = first.assign(repeat=0).merge(means, on=key)
-    return pd.concat([ratings[~several], fresh[ratings.columns]], ignore_index=True)
+    drawn = drawn.assign(**means).sort_values([*key, "unusable", "repeat"]).assign(repeat=0)
+    firsts = drawn.drop_duplicates(key)[ratings.columns]
+    return pd.concat([ratings[~fresh], firsts], ignore_index=True)
 
 
-def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str) -> pd.Series:
-    """One metric of the truths table for each row's text; NaN where it was not computed."""
-    known = truths.loc[truths["metric"].eq(metric), [*TEXT, "score"]]
-    found = rows[TEXT].merge(known, on=TEXT, how="left")["score"]
-    return pd.Series(found.to_numpy(dtype=float), index=rows.index)
+def truth_of(rows: pd.DataFrame, truths: pd.DataFrame, metric: str | pd.Series) -> pd.Series:
+    """A metric of the truths table for each row's text; NaN where it was not computed."""
+    wanted = rows[TEXT].assign(metric=metric)
+    found = wanted.merge(truths[[*TEXT, "metric", "score"]], on=[*TEXT, "metric"], how="left")
+    return pd.Series(found["score"].to_numpy(dtype=float), index=rows.index)
 
 
 def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
@@ -177,20 +178,19 @@ def integrity(rows: pd.DataFrame, truths: pd.DataFrame) -> pd.DataFrame:
     """
     own = read_as(chained(rows), "released")
     exact = truth_of(own, truths, "bleurt")
-    return chains.cells(own.assign(truth=exact.fillna(own["truth"]), fine=exact.notna()))
+    return cells(own.assign(truth=exact.fillna(own["truth"]), fine=exact.notna()))
 
 
 def chained(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of refinement: own ratings of texts that follow each other step by step."""
-    aside = rows["condition"].str.startswith((chains.BEST, chains.PARAPHRASE))
-    return rows[rows["own"] & ~aside]
+    return rows[rows["own"] & ~rows["condition"].str.startswith((BEST, PARAPHRASE))]
 
 
-def paper_chains(rows: pd.DataFrame, task: str = "") -> pd.DataFrame:
-    """The rows of refinement by the paper's own rule: no other condition; of one task or of all."""
+def paper_chains(rows: pd.DataFrame, *tasks: str) -> pd.DataFrame:
+    """The rows of refinement by the paper's own rule: no other condition; of all tasks or some."""
     own = chained(rows)
     own = own[own["condition"].eq("")]
-    return own[own["task"].eq(task)] if task else own
+    return own[own["task"].isin(tasks)] if tasks else own
 
 
 def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
@@ -207,13 +207,6 @@ def read_as(rows: pd.DataFrame, convention: Convention) -> pd.DataFrame:
     return rows.assign(convention=convention, score=score, truth=truth)
 
 
-def under_scorings(
-    rows: pd.DataFrame, conventions: Sequence[Convention] = CONVENTIONS
-) -> pd.DataFrame:
-    """The rows under several scorings, one below the other."""
-    return pd.concat([read_as(rows, convention) for convention in conventions])
-
-
 def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """The rows with their `gap`, score and truth alone where they count.
 
@@ -225,54 +218,39 @@ def counted(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """
     gap = rows["score"] - rows["truth"]
     alone = ~gap.notna().groupby([rows[name] for name in by]).transform("any")
-    counts = gap.notna() | alone
-    return rows.assign(
-        gap=gap, score=rows["score"].where(counts), truth=rows["truth"].where(counts)
-    )
+    held = rows[["score", "truth"]].where(gap.notna() | alone)
+    return rows.assign(gap=gap, score=held["score"], truth=held["truth"])
 
 
-def grids(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Score, truth and gap of the rows, `[cells, slots]`; in a cell a cluster has a slot a row."""
-    rows = rows.sort_values([*KEY, "cluster", "item_id"], kind="stable")
-    slots = counted(rows, KEY).assign(slot=rows.groupby([*KEY, "cluster"]).cumcount())
-    names = [*MEANS.values()]
-    table = slots.pivot(index=KEY, columns=["cluster", "slot"], values=names)
-    return {name: table[name] for name in names}
-
-
-def statistics_of(
-    held: Mapping[str, pd.DataFrame], gamma: float, weights: Floats, known: dict[bytes, Floats]
-) -> dict[str, Floats]:
-    """`LEVELS` of every cell.
+def statistics_of(held: Floats, gamma: float, weights: Floats) -> Floats:
+    """`LEVELS` of many cells.
 
     Args:
-        held: As `grids` returns it; NaN where missing.
+        held: Score, truth and gap, `[..., 3, slots]`; NaN where missing.
         gamma: The centre of D.
         weights: How often each slot counts, `[slots, batch]`.
-        known: D of the gaps that were met under these weights, and are not computed again: chains
-            converge, and where nothing is missing a change is between two levels.
 
     Returns:
-        By name `[cells, batch]`; NaN where a cell has nothing.
+        `[..., 4, batch]`; NaN where a cell has nothing.
     """
-    found = {level: _mean(held[name], weights) for level, name in MEANS.items()}
-    rows = held["gap"].to_numpy()
-    for row in rows:
-        if row.tobytes() not in known:
-            there = ~np.isnan(row)
-            known[row.tobytes()] = resampled_skewness(row[there], gamma, weights[there])
-    return found | {"dskew": np.stack([known[row.tobytes()] for row in rows])}
-
-
-def _mean(values: pd.DataFrame, weights: Floats) -> Floats:
-    sums = values.fillna(0.0).to_numpy() @ weights
-    return ratio(np.stack([sums, values.notna().to_numpy(dtype=float) @ weights], axis=-1))
+    known = ~np.isnan(held)
+    sums = np.where(known, held, 0.0) @ weights
+    means = ratio(np.stack([sums, known.astype(float) @ weights], axis=-1))
+    # Chains converge, and where nothing is missing a change is between two levels.
+    found = dict[bytes, Floats]()
+    for gaps in (rows := held[..., 2, :].reshape(-1, held.shape[-1])):
+        if gaps.tobytes() not in found:
+            there = ~np.isnan(gaps)
+            found[gaps.tobytes()] = resampled_skewness(gaps[there], gamma, weights[there])
+    skewness = np.reshape([found[gaps.tobytes()] for gaps in rows], (*held.shape[:-2], 1, -1))
+    return np.concatenate([means, skewness], axis=-2)
 
 
 def named_intervals(
     bootstrap: ClusterBootstrap,
     clusters: int,
-    statistics: Callable[[Floats], Mapping[str, Floats]],
+    statistics: Statistics,
+    columns: Sequence[str],
     *names: str,
 ) -> pd.DataFrame:
     """Several statistics of many cells, from the same resamples, by name.
@@ -280,30 +258,26 @@ def named_intervals(
     Args:
         bootstrap: The intervals.
         clusters: How many are resampled.
-        statistics: From how often each cluster counts, `[clusters, batch]`, to each statistic's
-            values, `[cells, batch]`.
+        statistics: From the weights of the clusters to each statistic's values.
+        columns: What the statistics are called.
         names: Of the random stream.
 
     Returns:
         A row a cell; each statistic with its bounds, `_lo` and `_hi`.
     """
-    shapes = {name: len(of) for name, of in statistics(np.ones((clusters, 1))).items()}
 
     def stacked(weights: Floats) -> Floats:
-        found: Floats = np.concatenate([*statistics(np.ascontiguousarray(weights.T)).values()])
-        return found.T
+        return statistics(np.ascontiguousarray(weights.T)).reshape(-1, len(weights)).T
 
-    made = iter(bootstrap.of_sums(np.eye(clusters), stacked, *names))
-    tables = [
-        pd.DataFrame([next(made).columns(name) for _ in range(cells)], columns=bounded(name))
-        for name, cells in shapes.items()
-    ]
-    return pd.concat(tables, axis=1)
+    made = bootstrap.of_sums(np.eye(clusters), stacked, *names)
+    bounds = np.array([(one.value, one.lo, one.hi) for one in made])
+    parts = np.split(bounds, len(columns))
+    return pd.DataFrame(np.hstack(parts), columns=bounded(*columns))
 
 
 def over_languages(
     cells: pd.DataFrame, languages: int, counts: Sequence[str]
-) -> tuple[pd.DataFrame, Callable[[Floats], Floats]]:
+) -> tuple[pd.DataFrame, Statistics]:
     """The cells, and below them the mean over languages of each step that all of them reach.
 
     Args:
@@ -312,8 +286,8 @@ def over_languages(
         counts: What is summed.
 
     Returns:
-        The cells and the means, and what adds the means to values of cells, `[cells, batch]`. A
-        mean needs every language: NaN stays NaN.
+        The cells and the means, and what adds the means to statistics of cells. A mean needs every
+        language: NaN stays NaN.
     """
     size = cells.groupby(["convention", "step"])["language"].transform("size")
     steps = cells[size.eq(languages) & (languages > 1)].groupby(["convention", "step"])
@@ -321,7 +295,8 @@ def over_languages(
     means = steps[[*counts]].sum().reset_index().assign(language=AVERAGE)
 
     def extended(values: Floats) -> Floats:
-        return np.concatenate([values, *(values[at].mean(axis=0)[None] for at in whole)])
+        means = (values[:, at].mean(axis=1, keepdims=True) for at in whole)
+        return np.concatenate([values, *means], axis=1)
 
     return pd.concat([cells, means], ignore_index=True), extended
 
@@ -342,36 +317,31 @@ def summary(rows: pd.DataFrame, settings: Settings, *names: str) -> pd.DataFrame
         The columns `SUMMARY`: scores held against a truth (`n`), replies that say nothing
         (`unusable`), sentences behind the change (`n_both`); each of `LEVELS` and its change.
     """
-    held = grids(rows)
-    gap = held["gap"]
-    first = gap.index.get_level_values("step") == 0
-    before = gap.index.droplevel("step")
-    start = {
-        name: of[first].droplevel("step").reindex(before).set_axis(gap.index)
-        for name, of in held.items()
-    }
-    both = gap.notna() & start["gap"].notna()
-    both[first] = False
-    parts = (
-        held,
-        {name: of.where(both) for name, of in held.items()},
-        {name: of.where(both) for name, of in start.items()},
-    )
+    # In a cell a cluster has a slot a row.
+    rows = counted(rows, KEY).sort_values([*KEY, "cluster", "item_id"], kind="stable")
+    slots = rows.assign(slot=rows.groupby([*KEY, "cluster"]).cumcount())
+    wide = slots.pivot(index=KEY, columns=["cluster", "slot"], values=["score", "truth", "gap"])
+    held = np.stack([wide[name].to_numpy() for name in ("score", "truth", "gap")], axis=1)
+    # Beside each cell its language's step 0, and where both count.
+    at = wide.index.get_indexer(pd.MultiIndex.from_frame(wide.index.to_frame().assign(step=0)))
+    start = np.where((at >= 0)[:, None, None], held[at], np.nan)
+    later = (at >= 0) & (at < np.arange(len(at)))
+    both = later[:, None] & ~np.isnan(held[:, 2] - start[:, 2])
+    pairs = [np.where(both[:, None], one, np.nan) for one in (held, start)]
     unusable = rows["status"].ne("ok").groupby([rows[name] for name in KEY]).sum()
-    counts = {"n": gap.notna().sum(axis=1), "unusable": unusable, "n_both": both.sum(axis=1)}
+    n = (~np.isnan(held[:, 2])).sum(axis=1)
+    counts = pd.DataFrame({"n": n, "unusable": unusable, "n_both": both.sum(axis=1)}, wide.index)
     languages = rows["languages"].iloc[0] if "languages" in rows else 0
-    cells, extended = over_languages(pd.DataFrame(counts).reset_index(), languages, COUNTS)
-    owner, clusters = pd.factorize(gap.columns.get_level_values("cluster"), sort=True)
+    cells, extended = over_languages(counts.reset_index(), languages, COUNTS)
+    owner, clusters = pd.factorize(wide["gap"].columns.get_level_values("cluster"), sort=True)
 
-    def statistics(weights: Floats) -> dict[str, Floats]:
-        slots, known = weights[owner], dict[bytes, Floats]()
-        level, after, before = (
-            statistics_of(part, settings.use.gamma, slots, known) for part in parts
-        )
-        changes = {change: after[name] - before[name] for name, change in CHANGES.items()}
-        return {name: extended(of) for name, of in (level | changes).items()}
+    def statistics(weights: Floats) -> Floats:
+        parts = np.stack([held, *pairs])
+        level, after, before = statistics_of(parts, settings.use.gamma, weights[owner])
+        return extended(np.concatenate([level, after - before], axis=1).swapaxes(0, 1))
 
-    bounds = named_intervals(settings.intervals, len(clusters), statistics, *names)
+    columns = (*LEVELS, *CHANGES)
+    bounds = named_intervals(settings.intervals, len(clusters), statistics, columns, *names)
     # A mean that lacks a language rests on nothing.
     return cells.join(bounds).assign(n=cells["n"].where(bounds["bias"].notna(), 0))[SUMMARY]
 

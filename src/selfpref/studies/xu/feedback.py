@@ -21,7 +21,6 @@ coverage was minus the *length in characters* of the reply, which is not repeate
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -116,7 +115,8 @@ class Feedback:
 
 def read(task: Task, reply: str) -> Feedback:
     """Read a complete reply."""
-    return replace(_READERS[task](reply), reply=reply)
+    readers = {"mqm": mqm, "coverage": coverage, "correctness": correctness}
+    return replace(readers[task](reply), reply=reply)
 
 
 def read_generation(task: Task, made: Text, reply: str) -> Feedback:
@@ -143,18 +143,12 @@ def mqm(reply: str) -> Feedback:
         reply: The judge's text.
     """
     found = [(said or named).lower() for said, named in _ERROR.findall(reply)]
-    if unknown_severity(reply):
+    flawless = _NONE.search(reply) and not _NOTHING_JUDGED.search(reply)
+    if _UNKNOWN.search(reply) or not (found or flawless):
         return _unusable(reply)
-    if found or (_NONE.search(reply) and not _NOTHING_JUDGED.search(reply)):
-        marks = tuple(float(found.count(severity)) for severity in SEVERITIES)
-        points = sum(-lost * count for lost, count in zip(SEVERITIES.values(), marks, strict=True))
-        return Feedback("ok", max(FLOOR, points), points, marks)
-    return _unusable(reply)
-
-
-def unknown_severity(reply: str) -> bool:
-    """Whether the reply names an error without one of the three severities."""
-    return _UNKNOWN.search(reply) is not None
+    marks = tuple(float(found.count(severity)) for severity in SEVERITIES)
+    points = sum(-lost * count for lost, count in zip(SEVERITIES.values(), marks, strict=True))
+    return Feedback("ok", max(FLOOR, points), points, marks)
 
 
 def coverage(reply: str) -> Feedback:
@@ -197,29 +191,14 @@ def correctness(reply: str) -> Feedback:
     return Feedback("ok", score, score - 1)
 
 
-_READERS: Final[dict[Task, Callable[[str], Feedback]]] = {
-    "mqm": mqm,
-    "coverage": coverage,
-    "correctness": correctness,
-}
-
-
 def without_echo(reply: str) -> str:
     """The reply after the instruction, where it repeats that."""
     return _ECHO.sub("", reply, count=1)
 
 
-def released_mqm(reply: str, floor: float = FLOOR) -> float:
-    """The release's rule: lower-case substrings are counted, and any other text is perfect.
-
-    Args:
-        reply: The judge's text.
-        floor: The least score; the release's loop compared scores without one.
-
-    Returns:
-        `floor`..0.
-    """
-    return max(floor, -sum(weight * reply.count(word) for word, weight in SEVERITIES.items()))
+def released_mqm(reply: str) -> float:
+    """The release's rule, -25..0: lower-case substrings are counted, any other text is perfect."""
+    return max(FLOOR, -sum(weight * reply.count(word) for word, weight in SEVERITIES.items()))
 
 
 def released_coverage(reply: str) -> float:
@@ -236,10 +215,9 @@ def well_formed(reply: str) -> bool:
     Args:
         reply: The judge's text.
     """
-    if _NO_ERROR.fullmatch(reply):
-        return True
     lines = [line for line in reply.splitlines() if line.strip()]
-    return bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+    annotated = bool(lines) and all(_LINE.fullmatch(line) for line in lines)
+    return annotated or _NO_ERROR.fullmatch(reply) is not None
 
 
 def quoted(reply: str, *texts: str) -> tuple[int, int]:

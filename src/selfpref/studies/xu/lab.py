@@ -4,21 +4,19 @@ This is the one module of the study that imports the lab.
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from selfpref.errors import SelfprefError
 from selfpref.lab import language, refinement
-from selfpref.lab.world import Item as Request
 from selfpref.models import Prompt
 from selfpref.studies.xu.items import TASKS, Item, Task
 from selfpref.studies.xu.prompts import Refinement
 
-# Of each task: the first part of its item ids, what the parameters call the number of its requests,
-# and the first word of a request.
-NAMES: Final[Mapping[Task, tuple[str, str, str]]] = {
-    "mqm": ("lab-en", "translations", "translate"),
-    "coverage": ("coverage", "concepts", "use"),
-    "correctness": ("math", "sums", "add"),
+# Of each task the first part of its item ids, and the first word of a request.
+NAMES: Final[Mapping[Task, tuple[str, str]]] = {
+    "mqm": ("lab-en", "translate"),
+    "coverage": ("coverage", "use"),
+    "correctness": ("math", "add"),
 }
 
 
@@ -34,29 +32,26 @@ def draw(seed: int, counts: Mapping[Task, int]) -> list[Item]:
     """
     found = []
     for task in TASKS:
-        name, field, _ = NAMES[task]
         requests = refinement.held_out(task, counts[task], seed)
         if len(requests) < counts[task]:
             raise SelfprefError(
                 f"params.yaml: xu.datasets: {counts[task]} of the task {task} asked for, only "
-                f"{len(requests)} are held out; lower {field}"
+                f"{len(requests)} are held out; ask for fewer"
             )
-        found += [_item(f"{name}/{i}", request) for i, request in enumerate(requests, start=1)]
+        for number, one in enumerate(requests, start=1):
+            asked: dict[str, Any] = {"request": one.question.partition(" ")[2]}
+            if task == "coverage":
+                asked = {"request": ", ".join(one.asked), "concepts": one.asked}
+            else:
+                asked["reference"] = one.right
+            if task == "mqm":
+                asked |= {"language": "Lab", "target": "English", "oracle": True}
+            found.append(Item(f"{NAMES[task][0]}/{number}", task, **asked))
     return found
 
 
-def _item(item_id: str, request: Request) -> Item:
-    _, _, asked = request.question.partition(" ")
-    if request.task == "mqm":
-        return Item(item_id, "mqm", asked, request.right, "Lab", "English", oracle=True)
-    if request.task == "coverage":
-        concepts = ", ".join(request.asked)
-        return Item(item_id, "coverage", concepts, concepts=request.asked)
-    return Item(item_id, "correctness", asked, request.right)
-
-
 def _asked(item: Item, **said: str) -> Prompt:
-    request = f"{NAMES[item.task][2]} {item.request.replace(',', '')}"
+    request = f"{NAMES[item.task][1]} {item.request.replace(',', '')}"
     return Prompt(refinement.messages(user=request, **said))
 
 
@@ -65,7 +60,6 @@ LAB: Final = Refinement(
     lambda item, text: _asked(item, draft=text),
     lambda item, text, said: _asked(item, draft=text, feedback=said),
     refinement.lines,
-    lambda text: f" {refinement.content(text)}",
 )
 
 

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from selfpref.errors import SelfprefError
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts.authors import text
 from selfpref.prompts.texts import Texts
-from selfpref.studies.xu.items import Item
+from selfpref.studies.xu.items import Item, Task
 
 TEXTS = Texts(Path(__file__).with_name("prompts.yaml"))
 
@@ -35,7 +34,6 @@ class Refinement:
         feedback: Ask what is wrong with a text.
         revise: Ask for a better text, given feedback.
         reply: A model's feedback as text in the declared grammar.
-        content: A text as it is scored: nothing in it acts as a control token.
         marker: What stands before a verdict on correctness; empty where that is a sentence.
     """
 
@@ -43,7 +41,6 @@ class Refinement:
     feedback: Callable[[Item, str], Prompt]
     revise: Callable[[Item, str, str], Prompt]
     reply: Callable[[str], str] = str.strip
-    content: Callable[[str], str] = str.strip
     marker: str = MARKER
 
 
@@ -55,68 +52,57 @@ PLAIN: Final = Refinement(
     ),
 )
 
-# The authors' programs, and the numbers of a task's texts among those of one name.
+# Of each task: the numbers of its texts among those of one name in the authors' programs. First the
+# system prompt's, then that of writing, of feedback and its examples, of revising and its examples.
+_NUMBERS: Final[Mapping[Task, tuple[int, ...]]] = {
+    "mqm": (0, 1, 0, 0, 1, 0),
+    "coverage": (1, 3, 2, 2, 3, 1),
+    "correctness": (2, 4, 3, 0, 4, 0),
+}
 _WRITE, _FEEDBACK, _REVISE = "generate_base_output", "generate_feedback", "refinement"
-_SYSTEM = {"mqm": 0, "coverage": 1, "correctness": 2}
-_YORUBA = "Yorba-to-English"
+# What their programs call what is asked, a text, and what was said of it.
+_ASKED = [name + of for name in ("line", "src", "src_txt") for of in ("", "[:-1]", "['concepts']")]
+_DRAFT = ("out", "out[:-1]", "new_out")
+_SAID = ("eval", "eval.split('[PAD]')[0].strip()")
 
 
 def _program(
-    file: str, name: str, number: int = 0, values: Mapping[str, object] | None = None
+    item: Item, file: str, name: str, number: int = 0, draft: str = "", said: str = "", **more: str
 ) -> str:
+    """One of the authors' texts, with its fields filled."""
+    values = {"src_lang": item.language, "tgt_lang": item.target, **more}
+    # Concepts stand there as Python shows a list of them.
+    asked = str([*item.concepts]) if item.concepts else item.request
+    values |= dict.fromkeys(_ASKED, asked) | dict.fromkeys(_DRAFT, draft)
+    values |= dict.fromkeys(_SAID, said)
     return text("xu", f"code/{file}.py", f"main.{name}", number, values)
 
 
-def _concepts(item: Item) -> str:
-    # As Python shows a list of them.
-    return str(list(item.concepts))
-
-
 def _authors_write(item: Item) -> Prompt:
-    languages = {"src_lang": item.language, "tgt_lang": item.target}
-    match item.task:
-        case "mqm":
-            number, values = 1, {**languages, "line[:-1]": item.request}
-        case "coverage":
-            number, values = 3, {"line['concepts']": _concepts(item)}
-        case "correctness":
-            number, values = 4, {"line": item.request, "icl_str": _program(_WRITE, "icl_str", 1)}
-    system = _program(_WRITE, "system_prompt", _SYSTEM[item.task], languages).replace("\b", r"\b")
-    return Prompt((("system", system), ("user", _program(_WRITE, "prompt_txt_ls", number, values))))
+    system, number, *_ = _NUMBERS[item.task]
+    examples = _program(item, _WRITE, "icl_str", 1)
+    told = _program(item, _WRITE, "system_prompt", system).replace("\b", r"\b")
+    asked = _program(item, _WRITE, "prompt_txt_ls", number, icl_str=examples)
+    return Prompt((("system", told), ("user", asked)))
 
 
 def _authors_feedback(item: Item, draft: str) -> Prompt:
-    match item.task:
-        case "mqm":
-            number, values = 0, {"src_txt[:-1]": item.request, "out[:-1]": draft}
-            values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt")
-        case "coverage":
-            number, values = 2, {"src_txt['concepts']": _concepts(item), "new_out": draft}
-            values["in_context_txt"] = _program(_FEEDBACK, "in_context_txt", 2)
-        case "correctness":
-            number, values = 3, {"src_txt": item.request, "new_out": draft}
-    asked = _program(_FEEDBACK, "prompt_txt_ls", number, values)
-    system = _program(_FEEDBACK, "instruction_str", _SYSTEM[item.task])
-    return Prompt((("system", system), ("user", asked)))
+    system, _, number, examples, *_ = _NUMBERS[item.task]
+    shots = _program(item, _FEEDBACK, "in_context_txt", examples)
+    asked = _program(item, _FEEDBACK, "prompt_txt_ls", number, draft, in_context_txt=shots)
+    told = _program(item, _FEEDBACK, "instruction_str", system)
+    return Prompt((("system", told), ("user", asked)))
 
 
 def _authors_revise(item: Item, draft: str, said: str) -> Prompt:
-    match item.task:
-        case "mqm":
-            wanted = _program(_REVISE, "suffix_prompt")
-            if _YORUBA not in wanted:
-                raise SelfprefError(f"{_REVISE}: no {_YORUBA!r}; is this the pinned file?")
-            both = {"src[:-1]": item.request, "out[:-1]": draft}
-            asked = _program(_REVISE, "prompt_txt", values=both)
-            number, values = 1, {"prompt_txt": asked, "eval.split('[PAD]')[0].strip()": said}
-            values["in_context_txt"] = _program(_REVISE, "in_context_txt")
-            values["suffix_prompt"] = wanted.replace(_YORUBA, f"{item.language}-to-{item.target}")
-        case "coverage":
-            number, values = 3, {"src": _concepts(item), "out": draft, "eval": said}
-            values["in_context_txt"] = _program(_REVISE, "in_context_txt", 1)
-        case "correctness":
-            number, values = 4, {"src": item.request, "out": draft, "eval": said}
-    return Prompt((("user", _program(_REVISE, "prompt_txt", number, values)),))
+    *_, number, examples = _NUMBERS[item.task]
+    wanted = _program(item, _REVISE, "suffix_prompt")
+    parts = {
+        "prompt_txt": _program(item, _REVISE, "prompt_txt", 0, draft),
+        "in_context_txt": _program(item, _REVISE, "in_context_txt", examples),
+        "suffix_prompt": wanted.replace("Yorba-to-English", f"{item.language}-to-{item.target}"),
+    }
+    return Prompt((("user", _program(item, _REVISE, "prompt_txt", number, draft, said, **parts)),))
 
 
 AUTHORS: Final = Refinement(_authors_write, _authors_feedback, _authors_revise, marker="")

@@ -13,12 +13,14 @@ What a measured bias has *beyond* that of noise is told with an interval: senten
 each with its scores, its candidates and its truths in every language.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import Floats, bounded, ratio
-from selfpref.studies.xu import bias, chains
-from selfpref.studies.xu.items import TASKS
+from selfpref.studies.xu import bias
+from selfpref.studies.xu.items import BEST, TASKS, addressed
 
 BEST_KEY = ["language", "model", "k", "convention"]
 BEST_OF_K = [*BEST_KEY, *bias.COUNTS[:2], *bounded(*bias.LEVELS)]
@@ -40,22 +42,20 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings)
         `language, model, k, convention`, the quantities of `summary` for the chosen text, and
         `noise_bias` and `beyond` as `best_of_noise` returns them.
     """
-    best = _candidates(rows[rows["own"]])
-    chosen = best[best["step"].eq(1)]
-    by, key = {"responder": "model"}, BEST_KEY[:3]
-    table = bias.by_group(
-        bias.summary, chosen.assign(step=chosen["k"]), settings, "best of k", by=by
-    )
-    table = table.rename(columns={"step": "k"})[BEST_OF_K]
+    best, by = _candidates(rows[rows["own"]]), {"responder": "model"}
+    chosen = best[best["step"].eq(1)].assign(step=lambda held: held["k"])
+    table = bias.by_group(bias.summary, chosen, settings, "best of k", by=by)
     # Every model and k that the source scored, under both scorings.
-    scored = truths[["item_id", "responder"]].join(chains.addressed(truths["item_id"]))
-    offered = _candidates(scored).rename(columns=by)[key].drop_duplicates()
-    whole = offered.merge(pd.DataFrame({"convention": bias.CONVENTIONS}), how="cross")
-    whole = whole.merge(table[BEST_KEY], how="outer").merge(table, on=BEST_KEY, how="left")
+    scored = _candidates(truths.join(addressed(truths["item_id"]))).rename(columns=by)
+    scorings = pd.DataFrame({"convention": bias.CONVENTIONS})
+    offered = scored[BEST_KEY[:3]].drop_duplicates().merge(scorings, how="cross")
+    whole = offered.merge(table.rename(columns={"step": "k"})[BEST_OF_K], how="outer")
     beyond = best_of_noise(rows, settings)[[*BEST_KEY, "noise_bias", *bounded("beyond")]]
+    counts = bias.COUNTS[:2]
     return (
-        whole.fillna(dict.fromkeys(bias.COUNTS[:2], 0))
-        .astype(dict.fromkeys(bias.COUNTS[:2], "int64"))
+        whole.astype({"k": "int64"})
+        .fillna(dict.fromkeys(counts, 0))
+        .astype(dict.fromkeys(counts, "int64"))
         .merge(beyond, on=BEST_KEY, how="left")
         .sort_values(BEST_KEY, ignore_index=True)
     )
@@ -63,8 +63,8 @@ def best_of_k(rows: pd.DataFrame, truths: pd.DataFrame, settings: bias.Settings)
 
 def _candidates(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of candidates (step 0) and of the text chosen among them (step 1), with k."""
-    best = rows[rows["condition"].str.startswith(chains.BEST)]
-    return best.assign(k=best["condition"].str.removeprefix(chains.BEST).astype(int))
+    best = rows[rows["condition"].str.startswith(BEST)]
+    return best.assign(k=best["condition"].str.removeprefix(BEST).astype(int))
 
 
 def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
@@ -85,21 +85,49 @@ def expected_greatest(levels: Floats, counts: Floats, k: int) -> Floats:
     return greatest
 
 
-def scores_of(rows: pd.DataFrame, clusters: list[str]) -> tuple[Floats, Floats]:
-    """The different scores, ascending, and how often each cluster has each.
+def beside_noise(
+    cells: Sequence[tuple[pd.DataFrame, pd.DataFrame, int]],
+    clusters: Sequence[str],
+    settings: bias.Settings,
+    *names: str,
+    extended: bias.Statistics = np.asarray,
+) -> pd.DataFrame:
+    """A judge of pure noise beside what was measured, from the same resamples.
+
+    Args:
+        cells: Of each the rows whose `score` is drawn from, with the `truth` that is taken off;
+            the rows with the measured `value`; and how many draws the greatest is of. What is
+            missing is left out.
+        clusters: All that are resampled.
+        settings: The intervals.
+        names: Of the random stream.
+        extended: Adds means over cells.
 
     Returns:
-        `[levels]` and `[levels, clusters]`; missing scores are left out.
+        A row a cell: `noise_score`, `noise_bias` (less the mean truth) and `beyond` (the mean
+        measured value less that), with their bounds.
     """
-    counts = pd.crosstab(rows["score"], rows["cluster"]).reindex(columns=clusters, fill_value=0)
-    return counts.index.to_numpy(dtype=float), counts.to_numpy(dtype=float)
 
+    def sums(rows: pd.DataFrame, name: str) -> Floats:
+        known = rows[name].groupby(rows["cluster"]).agg(["sum", "count"])
+        return np.array(known.reindex(clusters, fill_value=0).T, dtype=float)
 
-def sums_of(values: pd.Series, of: pd.Series, clusters: list[str]) -> Floats:
-    """Sum and count of the values of each cluster, `[2, clusters]`; missing ones are left out."""
-    known = values.groupby(of).agg(["sum", "count"]).reindex(clusters, fill_value=0)
-    sums: Floats = known.to_numpy(dtype=float).T
-    return sums
+    held = []
+    for pool, measured, k in cells:
+        levels = pd.crosstab(pool["score"], pool["cluster"]).reindex(columns=clusters, fill_value=0)
+        held.append((levels, sums(pool, "truth"), sums(measured, "value"), k))
+
+    def statistics(weights: Floats) -> Floats:
+        found = []
+        for levels, truth, value, k in held:
+            counts = levels.to_numpy(dtype=float) @ weights
+            score = expected_greatest(levels.index.to_numpy(dtype=float), counts, k)
+            over = score - ratio((truth @ weights).T)
+            found.append([score, over, ratio((value @ weights).T) - over])
+        return extended(np.swapaxes(found, 0, 1))
+
+    columns = ("noise_score", "noise_bias", "beyond")
+    return bias.named_intervals(settings.intervals, len(clusters), statistics, columns, *names)
 
 
 def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -125,20 +153,12 @@ def best_of_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
 
 def _chosen(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """The same of one model's k under one scoring: one row, or none without scores."""
-    drawn = rows[rows["step"].eq(0) & rows["score"].notna()]
+    drawn, chosen = rows[rows["step"].eq(0) & rows["score"].notna()], rows[rows["step"].eq(1)]
     if drawn.empty:
         return pd.DataFrame(columns=BEST_OF_NOISE)
-    clusters, k = sorted({*rows["cluster"]}), int(rows["k"].iloc[0])
-    chosen = rows[rows["step"].eq(1)]
-    levels, counts = scores_of(drawn, clusters)
-    own = chosen["score"].where(chosen["truth"].notna())
-    mine = sums_of(own, chosen["cluster"], clusters)
-
-    def statistics(weights: Floats) -> dict[str, Floats]:
-        noise = expected_greatest(levels, counts @ weights, k)
-        return {"noise_score": noise[None], "beyond": (ratio((mine @ weights).T) - noise)[None]}
-
-    made = bias.named_intervals(settings.intervals, len(clusters), statistics, *names)
+    measured = chosen.assign(value=chosen["score"].where(chosen["truth"].notna()))
+    cell = (drawn.assign(truth=0.0), measured, int(rows["k"].iloc[0]))
+    made = beside_noise([cell], sorted({*rows["cluster"]}), settings, *names)
     return made.assign(
         convention=rows["convention"].iloc[0],
         candidate_mean=drawn["score"].mean(),
@@ -174,33 +194,15 @@ def refined_by_noise(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFram
 
 def _refined(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
     """One model under one scoring: a row a language and step, then the means over languages."""
-    clusters = sorted({*rows["cluster"]})
-    rows = rows.assign(gap=rows["score"] - rows["truth"])
-    pools = dict(iter(rows[rows["step"].eq(0) & rows["gap"].notna()].groupby("language")))
-    drawn = {language: scores_of(pool, clusters) for language, pool in pools.items()}
-    truths = {
-        language: sums_of(pool["truth"], pool["cluster"], clusters)
-        for language, pool in pools.items()
-    }
-    held = rows[rows["language"].isin([*pools])].groupby(bias.KEY)
+    gap, first = rows["score"] - rows["truth"], rows["step"].eq(0)
+    pools = dict(iter(rows[first & gap.notna()].groupby("language")))
+    # At step 0 both are the same, and rounding is all that is left.
+    held = rows.assign(value=gap.mask(first))[rows["language"].isin([*pools])].groupby(bias.KEY)
     if not len(held):
         return pd.DataFrame(columns=REFINED)
-    gaps = [sums_of(part["gap"], part["cluster"], clusters) for _, part in held]
     cells = pd.DataFrame([*held.groups], columns=bias.KEY)
     cells["scores"] = [len(pools[language]) for language in cells["language"]]
     cells, extended = bias.over_languages(cells, rows["languages"].iloc[0], ["scores"])
-
-    def statistics(weights: Floats) -> dict[str, Floats]:
-        found = []
-        for (_, language, step), sums in zip(held.groups, gaps, strict=True):
-            levels, counts = drawn[language]
-            score = expected_greatest(levels, counts @ weights, step + 1)
-            over = score - ratio((truths[language] @ weights).T)
-            # At step 0 both are the same, and rounding is all that is left.
-            beyond = ratio((sums @ weights).T) - over if step else np.full_like(over, np.nan)
-            found.append([score, over, beyond])
-        names = ("noise_score", "noise_bias", "beyond")
-        values = np.array(found).transpose(1, 0, 2)
-        return {name: extended(of) for name, of in zip(names, values, strict=True)}
-
-    return cells.join(bias.named_intervals(settings.intervals, len(clusters), statistics, *names))
+    each = [(pools[language], part, step + 1) for (_, language, step), part in held]
+    clusters = sorted({*rows["cluster"]})
+    return cells.join(beside_noise(each, clusters, settings, *names, extended=extended))

@@ -12,15 +12,11 @@ to be read against the null band for its n, or against x with signs drawn at ran
 Both sums follow from sorted values, since |a - b| + |a + b| = 2 max(|a|, |b|).
 """
 
-from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 
 from selfpref.statistics.bootstrap import Floats
-
-# Bounds the memory of drawn signs and of normal draws to about 100 MB.
-CHUNK = 12_000_000
 
 
 def _larger(values: Floats) -> Floats:
@@ -102,13 +98,6 @@ def _steps(values: Floats, weights: Floats) -> tuple[Floats, Floats]:
     return weights[order].cumsum(axis=0), apart[:, None]
 
 
-def _drawn(draw: Callable[[tuple[int, int]], Floats], draws: int, n: int) -> Floats:
-    """D of many draws of n values."""
-    step = max(1, CHUNK // n)
-    sizes = (min(step, draws - start) for start in range(0, draws, step))
-    return np.concatenate([distance_skewness(draw((size, n))) for size in sizes])
-
-
 def sign_flips(
     values: Floats, gamma: float, draws: int, level: float, rng: np.random.Generator
 ) -> tuple[float, float]:
@@ -129,25 +118,23 @@ def sign_flips(
         return np.nan, np.nan
     observed = float(distance_skewness(values, gamma))
     y = values - gamma
-    null = _drawn(lambda shape: y * rng.choice([-1.0, 1.0], size=shape), draws, len(values))
+    null = distance_skewness(y * rng.choice([-1.0, 1.0], size=(draws, len(y))))
     # The observed arrangement of signs is one of the draws; equal up to rounding counts as equal.
     at_least = np.count_nonzero(null >= observed - 1e-12)
     return (1 + at_least) / (1 + draws), float(np.quantile(null, level))
 
 
 @lru_cache(maxsize=256)
-def null_band(n: int, level: float = 0.95, draws: int = 2000, seed: int = 0) -> tuple[float, float]:
-    """Mean and `level` quantile of D for n values drawn from N(0, 1).
+def null_band(n: int, level: float = 0.95) -> tuple[float, float]:
+    """Mean and `level` quantile of D for n values drawn from N(0, 1), over 2,000 samples.
 
     Args:
         n: Number of values, at least 1.
         level: 0..1.
-        draws: How many samples.
-        seed: Of the draws.
 
     Returns:
         Mean and upper end, in 0..1.
     """
-    rng = np.random.default_rng(np.random.SeedSequence([seed, n]))
-    null = _drawn(rng.standard_normal, draws, n)
+    rng = np.random.default_rng(np.random.SeedSequence([0, n]))
+    null = distance_skewness(rng.standard_normal((2000, n)))
     return float(null.mean()), float(np.quantile(null, level))

@@ -1,27 +1,25 @@
 """What refinement brings, beside other arms and fresh draws; D beside its nulls; model sizes."""
 
-import itertools
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from selfpref.statistics.bootstrap import bounded
 from selfpref.studies.xu import bias
-from selfpref.studies.xu.chains import BEST, RESCORED
+from selfpref.studies.xu.items import BEST, RESCORED
 from selfpref.studies.xu.skewness import distance_skewness, null_band, sign_flips
 
-# Quantities whose change since step 0 is told.
-MOVED = bounded(*bias.CHANGES.values())
-NULLS = [*bias.KEY, "n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "repeated"]
-SIZES = ["language", "model", "step", "convention"]
+CHAIN = ["language", "model", "convention"]
+STEP = ["language", "model", "step", "convention"]
 EXPECTED = ["condition", "language", "model", "step"]
+NULLS = [*bias.KEY, "n", "dskew", "p", "flip_upper", "band_mean", "band_upper", "repeated"]
 
 
 def change(found: pd.DataFrame) -> pd.DataFrame:
     """How score, truth, bias and D have changed since step 0, with paired intervals."""
-    later = found["step"].gt(0) & found["condition"].eq("")
-    columns = ["language", "model", "step", "convention", *MOVED, "n_both"]
-    return found.loc[later, columns].reset_index(drop=True)
+    later = found[found["step"].gt(0) & found["condition"].eq("")]
+    return later[[*STEP, *bounded(*bias.CHANGES), "n_both"]].reset_index(drop=True)
 
 
 def gains(found: pd.DataFrame) -> pd.DataFrame:
@@ -32,26 +30,21 @@ def gains(found: pd.DataFrame) -> pd.DataFrame:
         and by then the changes since step 0 of score, truth, bias and D with their intervals; the
         last step is the last one with a truth.
     """
-    key = ["language", "model", "convention"]
-    known = found[found["condition"].eq("") & found["n"].gt(0)].sort_values([*key, "step"])
+    known = found[found["condition"].eq("") & found["n"].gt(0)].sort_values([*CHAIN, "step"])
     # Of equals the first.
-    best = known.sort_values("truth_mean", ascending=False, kind="stable").drop_duplicates(key)
-    last = known.drop_duplicates(key, keep="last").rename(columns={"step": "last_step"})
-    last = last[last["last_step"].gt(0)].merge(
-        best[[*key, "step"]].rename(columns={"step": "best_step"}), on=key
-    )
-    return last[[*key, "best_step", "last_step", "n_both", *MOVED]]
+    best = known.sort_values("truth_mean", ascending=False, kind="stable").drop_duplicates(CHAIN)
+    best = best[[*CHAIN, "step"]].rename(columns={"step": "best_step"})
+    last = known.drop_duplicates(CHAIN, keep="last").rename(columns={"step": "last_step"})
+    last = last[last["last_step"].gt(0)].merge(best, on=CHAIN)
+    return last[[*CHAIN, "best_step", "last_step", "n_both", *bounded(*bias.CHANGES)]]
 
 
 def arms(found: pd.DataFrame) -> pd.DataFrame:
     """Refinement under other conditions (another run, another accept rule) beside the plain one."""
     key = ["language", "model"]
     other = found.loc[found["condition"].ne(""), key].drop_duplicates()
-    kept = found.merge(other, on=key)
-    kept = kept[kept["language"].ne(bias.AVERAGE)]
-    return kept.assign(condition=kept["condition"].replace("", "plain"))[
-        ["condition", *bias.TRANSLATION]
-    ].reset_index(drop=True)
+    kept = found[found["language"].ne(bias.AVERAGE)].merge(other, on=key)
+    return kept.replace({"condition": {"": "plain"}})[["condition", *bias.TRANSLATION]]
 
 
 def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
@@ -65,13 +58,12 @@ def expected(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
     """
     fresh = rows[rows["variant"].eq(RESCORED) & rows["judge"].eq(rows["responder"])]
     fresh = fresh[~fresh["condition"].str.startswith(BEST)]
-    table = bias.by_group(
-        bias.summary, fresh, settings, "expected", by=bias.MODELS, conventions=("corrected",)
-    )
-    counts = fresh.rename(columns=bias.MODELS).groupby(EXPECTED)["draws"]
-    counts = counts.agg(texts="size", draws="sum").reset_index()
-    table = counts.merge(table.drop(columns="convention"), on=EXPECTED)
-    return table.assign(condition=table["condition"].replace("", "plain"))
+    of = (bias.summary, fresh, settings, "expected")
+    table = bias.by_group(*of, by=bias.MODELS, conventions=("corrected",))
+    draws = fresh.rename(columns=bias.MODELS).groupby(EXPECTED)["draws"]
+    draws = draws.agg(texts="size", draws="sum").reset_index()
+    table = draws.merge(table.drop(columns="convention"), on=EXPECTED)
+    return table.replace({"condition": {"": "plain"}})
 
 
 def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFrame:
@@ -87,22 +79,20 @@ def nulls(rows: pd.DataFrame, settings: bias.Settings, *names: str) -> pd.DataFr
         `band_upper` (as many normal values), and `repeated`: whether an earlier step of the
         language has the same values, since texts and feedback have stayed.
     """
-    level, found = settings.bootstrap.level, []
-    rng, known = settings.intervals.rng(*names, "flips"), {}
-    cells = bias.grids(rows)["gap"]
-    for key, row in zip(cells.index, cells.to_numpy(), strict=True):
-        values = row[~np.isnan(row)]
+    level, gamma, found = settings.bootstrap.level, settings.use.gamma, []
+    rng, known = settings.intervals.rng(*names, "flips"), dict[bytes, dict[str, float]]()
+    rows = bias.counted(rows, bias.KEY).sort_values(["cluster", "item_id"], kind="stable")
+    for key, gaps in rows.groupby(bias.KEY)["gap"]:
+        values = gaps.dropna().to_numpy()
         alike = values.tobytes()
         if alike not in known:
-            p, upper = sign_flips(values, settings.use.gamma, settings.use.flips, level, rng)
+            p, upper = sign_flips(values, gamma, settings.use.flips, level, rng)
             mean, band = null_band(len(values), level) if len(values) else (np.nan, np.nan)
-            known[alike] = {
-                "dskew": float(distance_skewness(values, settings.use.gamma)),
-                **{"p": p, "flip_upper": upper, "band_mean": mean, "band_upper": band},
-            }
+            known[alike] = {"dskew": float(distance_skewness(values, gamma)), "p": p}
+            known[alike] |= {"flip_upper": upper, "band_mean": mean, "band_upper": band}
         cell = dict(zip(bias.KEY, key, strict=True)) | known[alike]
         found.append(cell | {"n": len(values), "values": alike})
-    table = pd.DataFrame(found, columns=[*NULLS, "values"])
+    table = pd.DataFrame(found)
     return table.assign(repeated=table.duplicated(["language", "values"]))[NULLS]
 
 
@@ -124,31 +114,26 @@ def sizes(rows: pd.DataFrame, table: pd.DataFrame, settings: bias.Settings) -> p
         The rows of the table with `difference`, what the bias is above that of the next smaller
         model on the sentences that count for both, and its interval; NaN for the smallest.
     """
-    read = bias.under_scorings(bias.paper_chains(rows, "mqm"))
-    gaps = read.assign(gap=read["score"] - read["truth"]).pivot(
-        index=["convention", "language", "step", "cluster", "item_id"],
-        columns="responder",
-        values="gap",
-    )
-    gaps, found = gaps.reindex(columns=[*settings.use.sizes]), []
-    for smaller, larger in itertools.pairwise(settings.use.sizes):
-        apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index()
-        for (convention, language, step), part in apart.groupby(["convention", "language", "step"]):
-            place = (str(language), larger, step)
-            names = ("size", *map(str, place))
-            mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
-            cell = dict(zip(SIZES, (*place, convention), strict=True))
-            found.append(cell | mean.columns("difference"))
-    table = table[table["model"].isin(settings.use.sizes) & table["language"].ne(bias.AVERAGE)]
-    shared = table.groupby("language")["model"].transform("nunique").eq(len(settings.use.sizes))
-    order = {name: i for i, name in enumerate(settings.use.sizes)}
-    return (
-        table[shared]
-        .assign(size=table["model"].map(order))
-        .sort_values(["language", "size", "step", "convention"], ignore_index=True)
-        .drop(columns="size")
-        .merge(pd.DataFrame(found, columns=[*SIZES, *bounded("difference")]), how="left")
-    )
+    models, own, found = settings.use.sizes, bias.paper_chains(rows, "mqm"), []
+    for convention in bias.CONVENTIONS:
+        sentence = ["language", "step", "cluster", "item_id"]
+        read = bias.read_as(own, convention)
+        gaps = read.assign(gap=read["score"] - read["truth"])
+        gaps = gaps.pivot(index=sentence, columns="responder", values="gap").reindex(columns=models)
+        for smaller, larger in pairwise(models):
+            apart = (gaps[larger] - gaps[smaller]).dropna().rename("apart").reset_index()
+            for (language, step), part in apart.groupby(sentence[:2]):
+                place = (str(language), larger, step)
+                names = ("size", *map(str, place))
+                mean = settings.intervals.mean(part["apart"], part["cluster"], *names)
+                cell = dict(zip(STEP, (*place, convention), strict=True))
+                found.append(cell | mean.columns("difference"))
+    table = table[table["model"].isin(models) & table["language"].ne(bias.AVERAGE)]
+    table = table[table.groupby("language")["model"].transform("nunique").eq(len(models))]
+    table = table.assign(size=table["model"].map(models.index))
+    table = table.sort_values(["language", "size", "step", "convention"], ignore_index=True)
+    differences = pd.DataFrame(found, columns=[*STEP, *bounded("difference")])
+    return table.drop(columns="size").merge(differences, how="left")
 
 
 def first_and_last(table: pd.DataFrame) -> pd.DataFrame:

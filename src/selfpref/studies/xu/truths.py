@@ -30,8 +30,6 @@ what data/published/chrf_mqm_errors.csv tells).
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache
 from typing import Final, Literal
 
 import numpy as np
@@ -43,6 +41,9 @@ from selfpref.texts import boxes
 
 Matcher = Literal["surface", "lemma"]
 MATCHERS: tuple[Matcher, ...] = ("surface", "lemma")
+# A rising, piecewise straight map, constant outside its knots (`numpy.interp`): knots on the scale
+# mapped from, ascending, each once, and their values on the other.
+Scale = tuple[Floats, Floats]
 
 _WORD = re.compile(r"[^\W\d_]+")
 _DROPPED: Final = re.compile(r"\\(?:left|right|displaystyle)(?![a-zA-Z])|\\[,;:! ]|\\\(|\\\)|[$~]")
@@ -55,8 +56,8 @@ _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
 
 
-def missing_concepts(text: str, concepts: Iterable[str], matcher: Matcher) -> list[str]:
-    """The concepts that a text lacks, in their order.
+def covers(text: str, concepts: Iterable[str], matcher: Matcher) -> float:
+    """1 if every concept is there, else 0 (the paper's truth of a sentence).
 
     Args:
         text: A sentence, in English.
@@ -69,12 +70,7 @@ def missing_concepts(text: str, concepts: Iterable[str], matcher: Matcher) -> li
         import simplemma  # noqa: PLC0415
 
         held |= {simplemma.lemmatize(word, lang="en").lower() for word in held}
-    return [concept for concept in concepts if concept.lower() not in held]
-
-
-def covers(text: str, concepts: Iterable[str], matcher: Matcher) -> float:
-    """1 if every concept is there, else 0 (the paper's truth of a sentence)."""
-    return float(not missing_concepts(text, concepts, matcher))
+    return float(held.issuperset(concept.lower() for concept in concepts))
 
 
 def boxed(text: str) -> str | None:
@@ -118,28 +114,10 @@ def correct(text: str, reference: str) -> float:
     return float(answer_of(text) == normalised(reference))
 
 
-@dataclass(frozen=True)
-class Scale:
-    """A rising, piecewise straight map; constant outside its knots.
-
-    Attributes:
-        raw: Knots on the scale mapped from, ascending, each once.
-        mapped: Their values, never falling.
-    """
-
-    raw: Floats
-    mapped: Floats
-
-    def __call__(self, values: Floats) -> Floats:
-        """The values on the other scale; NaN stays NaN."""
-        found: Floats = np.interp(values, self.raw, self.mapped)
-        return found
-
-
 def recovered(raw: Floats, mapped: Floats) -> Scale:
     """The map that took `raw` to `mapped`, both `[n]`, n > 0; equal raw values have one mapped."""
     knots, first = np.unique(raw, return_index=True)
-    return Scale(knots, mapped[first])
+    return knots, mapped[first]
 
 
 def quantile_map(source: Floats, target: Floats, knots: int = 101) -> Scale:
@@ -157,7 +135,7 @@ def quantile_map(source: Floats, target: Floats, knots: int = 101) -> Scale:
     raw, owner, counts = np.unique(
         np.quantile(source, ranks), return_inverse=True, return_counts=True
     )
-    return Scale(raw, np.bincount(owner, weights=np.quantile(target, ranks)) / counts)
+    return raw, np.bincount(owner, weights=np.quantile(target, ranks)) / counts
 
 
 def chrf(text: str, reference: str) -> float:
@@ -168,8 +146,7 @@ def chrf(text: str, reference: str) -> float:
     return float(CHRF().sentence_score(text, [reference]).score)
 
 
-@cache
-def mqm_of_chrf() -> Scale:
-    """The map from sentence chrF of a translation into English to the scale of MQM, -25..0."""
+def chrf_mqm(text: str, reference: str) -> float:
+    """Sentence chrF of a translation into English on the scale of MQM, -25..0."""
     knots = pd.read_csv(paths.published_file("chrf_mqm"))
-    return Scale(knots["chrf"].to_numpy(), knots["mqm"].to_numpy())
+    return float(np.interp(chrf(text, reference), knots["chrf"], knots["mqm"]))

@@ -45,12 +45,11 @@ What a file holds, and of which step, its path says:
 
 import json
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -61,28 +60,19 @@ from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import judges_of
 from selfpref.formats.records import json_lines
 from selfpref.params import Dataset
-from selfpref.studies.xu import chains, feedback
-from selfpref.studies.xu.items import Task
+from selfpref.studies.xu import feedback
+from selfpref.studies.xu.items import BEST, PARAPHRASE, Task
 from selfpref.studies.xu.truths import MATCHERS, covers, recovered
 
-METRICS = {"bleurt": "bleurt", "mapped": "bleurt-mqm", "human": "human-mqm"}
-# Condition, language, responder and step.
-Cell = tuple[str, str, str, int]
-COMMONGEN = "commongen"
+COMMONGEN, HUMAN = "commongen", "human"
 # Files beside `self_refine` on these models' texts are of their second run.
 RAN_TWICE = {"gemini"}
-HUMAN = "human"
 # Every feedback record of the release ends with this.
 TERMINATOR = "[SEP_TOKEN_WENDA]"
 
 _MODEL = r"model_outputs/(?P<responder>[^/]+)"
 _REFINED = _MODEL + r"/self_refine/(?P<language>[^/]+)"
 _STEP = r"_new_(?P<step>\d+)_rerun"
-_BESIDE = _MODEL + r"(?P<beside>/)(?P<language>[^/]+)"
-_SYSTEM = (
-    r"model_outputs/(?P<system>[^/]+)/(?P<language>[^/]+?)_\d+(?:_(?P<judge>(?!bleurt)[^_/]+))?"
-    r"(?P<paraphrase>_paraphrase)?"
-)
 # The first that fits counts. A group `beside` is that of a file outside `self_refine`.
 _PATTERNS = (
     r"srcs/(?P<language>.+)_(?P<kind>src)_\d+\.txt",
@@ -96,100 +86,95 @@ _PATTERNS = (
     rf"{_REFINED}/(?P<best>1of)(?P<k>\d+)-(?P<kind>bleurt-(?:raw|nor))/[^/]+\.txt",
     r"model_outputs/(?P<judge>[^/]+)(?P<beside>/)(?:old_files/)?(?P<language>[^/]+?)"
     r"_(?P<kind>eval)_\d+_one-shot_(?P<responder>[^/]+?)(?:_new_(?P<step>\d+))?(?:_rerun)?\.txt",
-    rf"{_BESIDE}_base_outputs_(?P=responder)_(?P<kind>bleurt)\.txt",
-    rf"{_BESIDE}_self_refinement_\d+_(?P=responder){_STEP}_(?P<kind>bleurt)\.txt",
-    rf"{_SYSTEM}_(?P<kind>feedback|bleurt_raw|bleurt_nor)\.txt",
-    rf"{_SYSTEM}(?P<kind>)\.txt",
+    rf"{_MODEL}(?P<beside>/)(?P<language>[^/]+)_(?:base_outputs|self_refinement_\d+)"
+    rf"_(?P=responder)(?:{_STEP})?_(?P<kind>bleurt)\.txt",
+    r"model_outputs/(?P<system>[^/]+)/(?P<language>[^/]+?)_\d+"
+    r"(?:_(?P<judge>(?!bleurt|feedback)[^_/]+))?(?P<paraphrase>_paraphrase)?"
+    r"(?:_(?P<kind>feedback|bleurt_raw|bleurt_nor))?\.txt",
 )
-# What the words in the names of files stand for.
-_KINDS = {"src": "source", "hard": "source", "ref": "reference", "human": "human"}
-_KINDS |= dict.fromkeys(("outputs", ""), "text")
-_KINDS |= dict.fromkeys(("scores", "eval", "feedback"), "feedback")
-_KINDS |= dict.fromkeys(("bleurt", "bleurt-raw", "bleurt_raw"), "bleurt")
-_KINDS |= dict.fromkeys(("bleurt-nor", "bleurt_nor"), "mapped")
+# What the words in the names of files stand for; other files hold texts.
+_KINDS = {
+    **{"src": "asked", "hard": "concepts", "ref": "asked", "human": "human-mqm"},
+    **dict.fromkeys(("scores", "eval", "feedback"), "feedback"),
+    **dict.fromkeys(("bleurt", "bleurt-raw", "bleurt_raw"), "bleurt"),
+    **dict.fromkeys(("bleurt-nor", "bleurt_nor"), "bleurt-mqm"),
+}
+METRICS = ("bleurt", "bleurt-mqm", "human-mqm")
+# What a file of these kinds holds; one of a metric holds numbers.
+HELD = {"text": "lines", "feedback": "records"}
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """What one file holds.
 
     Attributes:
-        kind: `source`, `reference`, `text`, `feedback`, or a true score, a key of `METRICS`.
-        language: A language pair, or `commongen`; empty for the references, which all share.
+        kind: `asked` (sources and references), `concepts`, `text`, `feedback`, or the metric of a
+            true score.
         condition: How the texts came about: empty for self-refinement, else `second-run`,
             `best-of-<k>` or `paraphrase/<translator>`.
+        language: A language pair, or `commongen`; empty for the references, which all share.
         responder: Whose texts.
         step: Of the refinement; of best-of-k 0 for the candidates and 1 for the one chosen; of a
             paraphrase 0 for the translation and 1 for the paraphrase.
-        judge: Whose feedback; None for other kinds.
+        judge: Whose feedback; empty for other kinds.
         samples: Candidates a sentence, else 1.
     """
 
     kind: str
-    language: str = ""
     condition: str = ""
+    language: str = ""
     responder: str = ""
     step: int = 0
-    judge: str | None = None
+    judge: str = ""
     samples: int = 1
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> tuple[str, str, str, int]:
         """Condition, language, responder and step."""
-        return self.condition, self.language, self.responder, self.step
+        return self[1:5]
 
     def item(self, line: int) -> str:
         """The name of the item of a line, which counts from 0."""
-        front = f"{self.condition}/" if self.condition else ""
-        return f"{front}{self.language}/{line + 1}"
+        return f"{self.condition}/" * bool(self.condition) + f"{self.language}/{line + 1}"
 
 
-def place(path: str) -> Place | None:
-    """What the file at a path of the release holds, or None for a file of no known kind."""
-    for pattern in _PATTERNS:
-        if match := re.fullmatch(pattern, path):
-            return _placed(match.groupdict())
-    return None
+def place(path: str) -> Place:
+    """What the file at a path of the release holds.
+
+    Raises:
+        SelfprefError: It is of no known kind.
+    """
+    matches = (re.fullmatch(pattern, path) for pattern in _PATTERNS)
+    if (match := next(filter(None, matches), None)) is None:
+        raise SelfprefError(f"{path} is no file of this release; remove the line")
+    found = defaultdict(str, {name: of for name, of in match.groupdict().items() if of})
+    kind = _KINDS.get(found["kind"], "text")
+    condition, responder, samples = "", found["responder"], 1
+    step = int(found["step"] or 0)
+    if k := found["k"]:
+        condition, step = f"{BEST}{k}", int("best" in found)
+        samples = 1 if step else int(k)
+    elif system := found["system"]:
+        condition, step = f"{PARAPHRASE}{system}", int("paraphrase" in found)
+        responder = found["judge"] if step else system
+    elif "beside" in found and responder in RAN_TWICE:
+        condition = "second-run"
+    judge = (found["judge"] or responder) if kind == "feedback" else ""
+    return Place(kind, condition, found["language"], responder, step, judge, samples)
 
 
-def _placed(found: dict[str, str | None]) -> Place:
-    kind = _KINDS[found["kind"] or ""]
-    language, responder = found.get("language") or "", found.get("responder") or ""
-    judge = (found.get("judge") or responder) if kind == "feedback" else None
-    if k := found.get("k"):
-        chosen = found["best"] is not None
-        held = (f"{chains.BEST}{k}", responder, int(chosen), judge)
-        return Place(kind, language, *held, samples=1 if chosen else int(k))
-    if system := found.get("system"):
-        rewritten = found["paraphrase"] is not None
-        writer = (found["judge"] or "") if rewritten else system
-        return Place(kind, language, f"{chains.PARAPHRASE}{system}", writer, int(rewritten), judge)
-    condition = "second-run" if "beside" in found and responder in RAN_TWICE else ""
-    return Place(kind, language, condition, responder, int(found.get("step") or 0), judge)
+def values_of(path: Path, kind: str) -> list[Any]:
+    """The feedback records of a file, its lines, or the numbers on them.
 
-
-def lines_of(path: Path) -> list[str]:
-    """The lines of a file; a missing line end at its end makes no difference."""
-    lines = path.read_bytes().decode().split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
-
-
-def numbers_of(path: Path) -> list[float]:
-    """The numbers of a file, one a line."""
-    return [float(line) for line in lines_of(path)]
-
-
-def records_of(path: Path) -> list[str]:
-    """The feedback records of a file; what stands after the last terminator is none."""
-    return path.read_bytes().decode().split(TERMINATOR)[:-1]
-
-
-# How a file of a kind is read, and what it holds.
-_LOADED: dict[str, tuple[Callable[[Path], list[Any]], str]] = {
-    "text": (lines_of, "lines"),
-    "feedback": (records_of, "records"),
-    **dict.fromkeys(METRICS, (numbers_of, "numbers")),
-}
+    What stands after the last terminator is no record; a line end at the end of a file makes no
+    difference.
+    """
+    text = path.read_bytes().decode()
+    if kind == "feedback":
+        return text.split(TERMINATOR)[:-1]
+    *lines, last = text.split("\n")
+    lines += [last] * bool(last)
+    return [float(line) for line in lines] if kind in METRICS else lines
 
 
 def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
@@ -204,15 +189,11 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, ratings, truths and audit.
 
     Raises:
-        SelfprefError: A file cannot be had or placed; a judge is not in the release; a step lacks
-            its predecessor.
+        SelfprefError: A file cannot be had or placed; a judge is not in the release.
     """
     release = Release(source)
-    known = {where.judge for _, where in release.of("feedback") if where.judge}
-    judges = judges_of(dataset, entry, known)
-    release.read_texts()
-    release.read_numbers()
-    release.read_feedback(judges)
+    known = {where.judge for where in release.places.values()} - {""}
+    release.read({"", *judges_of(dataset, entry, known)})
     found = {"items": release.items(), **release.rows}
     return {name: tables.fill(rows, name, study=entry.study) for name, rows in found.items()}
 
@@ -221,170 +202,123 @@ class Release:
     """One release while it is read: its files, its sentences, and the rows found so far."""
 
     def __init__(self, source: Path) -> None:
-        self.files = dict(fetch(source))
-        self.places: dict[str, Place] = {}
-        for path in sorted(self.files):
-            if (where := place(path)) is None:
-                raise SelfprefError(f"{source}: {path} is no file of this release; remove the line")
-            self.places[path] = where
-        _every_step_follows(self.places)
+        self.files = dict(sorted(fetch(source).items()))
+        self.places = {path: place(path) for path in self.files}
         self.rows: dict[str, list[dict[str, object]]] = {
             name: [] for name in ("responses", "ratings", "truths", "audit")
         }
+        # The list of concepts goes on after those that were used; the texts' names say how many.
+        numbers = re.findall(rf"{COMMONGEN}_refinement_(\d+)_", "\n".join(self.files))
+        used = {COMMONGEN: max(map(int, numbers), default=0)}
         # What is asked, by language; the references, which all share, by none.
         self.asked: dict[str, list[str]] = {}
-        for path, where in self.of("source", "reference"):
-            if where.language == COMMONGEN:
+        for path, where in self.places.items():
+            if where.kind == "concepts":
                 lines = [", ".join(row["concepts"]) for _, row in json_lines(self.files[path])]
-                # The list goes on after the items that were used; the texts' names say how many.
-                names = [
-                    name.partition(f"{COMMONGEN}_refinement_")[2] for name, _ in self.of("text")
-                ]
-                used = lines[: max((int(n.partition("_")[0]) for n in names if n), default=0)]
+            elif where.kind == "asked":
+                lines = values_of(self.files[path], where.kind)
             else:
-                lines = used = lines_of(self.files[path])
-            self.asked[where.language] = used
-            self.note(path, "read", len(lines), len(used))
-        scored = {where.cell for _, where in self.of("bleurt", "mapped")}
-        in_chains = {cell[:3] for cell in scored}
-        # Steps of a translation that no BLEURT was computed for, where other steps have it.
-        self.unscored = {
-            where.cell
-            for _, where in self.of("text", "feedback")
-            if where.cell[:3] in in_chains and not where.condition and where.cell not in scored
-        }
+                continue
+            self.asked[where.language] = lines[: used.get(where.language)]
+            self.note(path, "read", len(lines), len(self.asked[where.language]))
 
-    def of(self, *kinds: str) -> Iterator[tuple[str, Place]]:
-        """Paths and places of some kinds, in order."""
-        return ((path, where) for path, where in self.places.items() if where.kind in kinds)
-
-    def note(
-        self, path: str, finding: str, rows: int, affected: int, detail: str | None = None
-    ) -> None:
+    def note(self, path: str, finding: str, rows: int, affected: int, detail: str = "") -> None:
         """One row of the audit; `affected` of the file's `rows`."""
         row = {"file": path, "finding": finding, "rows": rows, "affected": affected}
-        self.rows["audit"].append(row | {"detail": detail})
+        self.rows["audit"].append({**row, "detail": detail or None})
 
-    def values(self, path: str, judges: Collection[str] = ()) -> list[Any] | None:
-        """What a file holds, a value a text; None where it is left out. Noted either way."""
-        where = self.places[path]
-        load, kind = _LOADED[where.kind]
-        wanted = len(self.asked[where.language]) * where.samples
-        reason = ""
-        if where.kind in ("text", "feedback") and where.cell in self.unscored:
-            reason = "no true score"
-        elif where.judge and where.judge not in judges:
-            reason = "judge not wanted"
-        if reason:
-            self.note(path, f"left out: {reason}", wanted, wanted)
-            return None
-        values = load(self.files[path])
-        n = len(values)
-        # People rated the first texts only.
-        fits = n == wanted or where.kind == "human"
-        detail = None if fits else f"{n} {kind} for {wanted} texts"
-        self.note(path, "read" if fits else f"left out: {kind} are not texts", n, n, detail)
-        return values if fits else None
-
-    def items(self) -> list[dict[str, object]]:
-        """The rows of items: every condition and language in which there is anything."""
-        places = {(w.condition, w.language): w for _, w in self.of("text", "feedback", "mapped")}
-        rows = []
-        for (_, language), where in sorted(places.items()):
-            given = language == COMMONGEN
-            kind, cluster = (COMMONGEN, COMMONGEN) if given else ("translation", "flores")
-            for n, text in enumerate(self.asked[language]):
-                concepts = {"concepts": text.split(", ")} if given else {}
-                row: dict[str, object] = {"item_id": where.item(n), "category": kind}
-                row |= {"cluster": f"{cluster}/{n + 1}", "metadata": json.dumps(concepts)}
-                row |= {"messages": [{"role": "user", "content": text}]}
-                rows.append(row | {"reference": None if given else self.asked[""][n]})
-        return rows
-
-    def add(self, table: str, where: Place, values: Sequence[Mapping[str, object]]) -> None:
-        """Add a row for each text of a place; human ratings are of the first texts only."""
-        slots = product(range(len(self.asked[where.language])), range(where.samples))
-        held = {"responder": where.responder, "step": where.step}
-        for (n, sample), value in zip(slots, values, strict=False):
+    def add(self, table: str, where: Place, *values: Mapping[str, object]) -> None:
+        """A row for each text of a place, from the first on."""
+        for number, value in enumerate(values):
+            line, sample = divmod(number, where.samples)
+            text = {"item_id": where.item(line), "responder": where.responder, "step": where.step}
             # Truths are of texts that stand alone.
-            slot = {"sample": sample} if table != "truths" else {}
-            self.rows[table].append({"item_id": where.item(n), **held, **slot, **value})
+            text |= {"sample": sample} if table != "truths" else {}
+            self.rows[table].append({**text, **value})
 
-    def add_texts(self, where: Place, texts: Sequence[str]) -> None:
-        """Add the texts of a place."""
-        self.add("responses", where, [{"text": text, "status": "ok"} for text in texts])
+    def add_truths(self, where: Place, metric: str, scores: Iterable[float]) -> None:
+        """The true scores of a place's texts."""
+        self.add("truths", where, *({"metric": metric, "score": score} for score in scores))
 
-    def add_truths(self, where: Place, metric: str, scores: Sequence[float]) -> None:
-        """Add the true scores of a place's texts."""
-        self.add("truths", where, [{"metric": metric, "score": score} for score in scores])
-
-    def read_texts(self) -> None:
-        """The texts, and which concepts they hold; the references that a judge read as texts."""
-        for path, where in self.of("text"):
-            if (texts := self.values(path)) is None:
+    def held(self, judges: Collection[str]) -> Iterator[tuple[str, Place, list[Any]]]:
+        """Each file with its values, one a text; what is left out is noted."""
+        scored = {where.cell for where in self.places.values() if where.kind in METRICS[:2]}
+        in_chains = {cell[:3] for cell in scored}
+        for path, where in self.places.items():
+            if where.kind in ("asked", "concepts"):
                 continue
-            self.add_texts(where, texts)
-            for matcher in MATCHERS if where.language == COMMONGEN else ():
-                pairs = zip(texts, self.asked[COMMONGEN], strict=True)
-                covered = [covers(text, concepts.split(", "), matcher) for text, concepts in pairs]
-                self.add_truths(where, f"coverage-{matcher}", covered)
-        judged = {w.language: w for _, w in self.of("feedback") if w.responder == HUMAN}
-        for _, where in sorted(judged.items()):
-            self.add_texts(where, self.asked[""])
+            wanted, left_out, detail = len(self.asked[where.language]) * where.samples, "", ""
+            # A step of a translation that no BLEURT was computed for, where other steps have it.
+            bare = where.cell not in scored and where.cell[:3] in in_chains
+            if bare and where.kind in HELD and not where.condition:
+                left_out = "no true score"
+            elif where.judge not in judges:
+                left_out = "judge not wanted"
+            values = [] if left_out else values_of(self.files[path], where.kind)
+            n = wanted if left_out else len(values)
+            # People rated the first texts only.
+            if n != wanted and where.kind != "human-mqm":
+                held = HELD.get(where.kind, "numbers")
+                left_out, detail = f"{held} are not texts", f"{n} {held} for {wanted} texts"
+            self.note(path, f"left out: {left_out}" if left_out else "read", n, n, detail)
+            if not left_out:
+                yield path, where, values
 
-    def read_numbers(self) -> None:
-        """BLEURT, its map to the scale of MQM, and human MQM."""
-        held: dict[str, dict[Cell, list[float]]] = {kind: {} for kind in METRICS}
-        for path, where in self.of(*METRICS):
-            if (values := self.values(path)) is None:
-                continue
-            held[where.kind][where.cell] = values
-            self.add_truths(where, METRICS[where.kind], values)
-        raw, mapped = held["bleurt"], held["mapped"]
-        both = [cell for cell in mapped if cell in raw]
-        if not both:
-            return
-        scale = recovered(*(np.concatenate([of[cell] for cell in both]) for of in (raw, mapped)))
-        for _, where in self.of("bleurt"):
-            if where.cell in raw and where.cell not in mapped:
-                here = scale(np.array(raw[where.cell])).tolist()
-                self.add_truths(where, METRICS["mapped"], here)
+    def read(self, judges: Collection[str]) -> None:
+        """Texts, what the judges say of them, and what is true of them.
 
-    def read_feedback(self, judges: set[str]) -> None:
-        """What the judges say; of several files of a judge on the same texts, each is a repeat."""
-        times: Counter[tuple[object, ...]] = Counter()
-        for path, where in self.of("feedback"):
-            repeat = times[where.cell, where.judge, where.samples]
-            times[where.cell, where.judge, where.samples] += 1
-            if (records := self.values(path, judges)) is None:
-                continue
-            echoes = sum(feedback.without_echo(record) != record for record in records)
-            if echoes:
-                self.note(path, "instruction repeated", len(records), echoes)
+        Of several files of a judge on the same texts each is a repeat. References are texts where a
+        judge read them. What has BLEURT alone gets its map to the scale of MQM.
+        """
+        times: Counter[Place] = Counter()
+        scored: dict[str, dict[Place, list[float]]] = {metric: {} for metric in METRICS}
+        for path, where, values in self.held(judges):
+            if where.kind == "text":
+                self.add("responses", where, *({"text": text} for text in values))
+                if where.language == COMMONGEN:
+                    asked = [concepts.split(", ") for concepts in self.asked[COMMONGEN]]
+                    for matcher in MATCHERS:
+                        covered = map(covers, values, asked, repeat(matcher))
+                        self.add_truths(where, f"coverage-{matcher}", covered)
+            elif where.kind == "feedback":
+                said = {"judge": where.judge, "repeat": times[where]}
+                task: Task = "coverage" if where.language == COMMONGEN else "mqm"
+                self.add("ratings", where, *({**said, **rated(task, reply)} for reply in values))
+                times[where] += 1
+                if echoes := sum(feedback.without_echo(reply) != reply for reply in values):
+                    self.note(path, "instruction repeated", len(values), echoes)
+            else:
+                scored[where.kind][where._replace(kind="")] = values
+                self.add_truths(where, where.kind, values)
+        for where in {w._replace(judge="") for w in self.places.values() if w.responder == HUMAN}:
+            self.add("responses", where, *({"text": text} for text in self.asked[""]))
+        raw, mapped = scored["bleurt"], scored["bleurt-mqm"]
+        if both := [where for where in mapped if where in raw]:
+            scale = recovered(*(np.concatenate([of[at] for at in both]) for of in (raw, mapped)))
+            for where in raw.keys() - mapped.keys():
+                self.add_truths(where, "bleurt-mqm", np.interp(raw[where], *scale).tolist())
+
+    def items(self) -> Iterator[dict[str, object]]:
+        """The rows of items: every condition and language in which there is anything."""
+        for where in {
+            where[1:3]: where for where in self.places.values() if where.kind in HELD
+        }.values():
             given = where.language == COMMONGEN
-            task: Task = "coverage" if given else "mqm"
-            rule = feedback.released_coverage if given else feedback.released_mqm
-            held = {"judge": where.judge, "task": task, "repeat": repeat}
-            rows = []
-            for record in records:
-                said = feedback.read(task, record)
-                row = {"reply": record, "stored": rule(record), "score": said.score}
-                row |= {"status": said.status, "marks": None if given else said.marks}
-                rows.append(held | row)
-            self.add("ratings", where, rows)
+            for line, text in enumerate(self.asked[where.language]):
+                concepts = {"concepts": text.split(", ")} if given else {}
+                yield {
+                    "item_id": where.item(line),
+                    "category": COMMONGEN if given else "translation",
+                    "cluster": f"{COMMONGEN if given else 'flores'}/{line + 1}",
+                    "messages": [{"role": "user", "content": text}],
+                    "reference": None if given else self.asked[""][line],
+                    "metadata": json.dumps(concepts),
+                }
 
 
-def _every_step_follows(places: Mapping[str, Place]) -> None:
-    """Refuse a list of files in which a step lacks its predecessor."""
-    steps: dict[tuple[str, str], set[int]] = {}
-    for path, where in places.items():
-        own = where.kind == "text" or (where.kind == "feedback" and where.judge == where.responder)
-        if own and not where.condition and where.responder != HUMAN:
-            what = f"{where.language}, {where.responder}: no {where.kind}"
-            steps.setdefault((path.rpartition("/")[0], what), set()).add(where.step)
-    for (folder, what), held in sorted(steps.items()):
-        if missing := sorted({*range(max(held))} - held):
-            raise SelfprefError(
-                f"{folder}: {what} of step {missing[0]}, but of step {max(held)}; list every step "
-                "up to the last"
-            )
+def rated(task: Task, reply: str) -> dict[str, object]:
+    """One reply: its score as read here, and by the release's own rule."""
+    given, said = task == "coverage", feedback.read(task, reply)
+    stored = feedback.released_coverage(reply) if given else feedback.released_mqm(reply)
+    found = {"task": task, "reply": reply, "stored": stored, "score": said.score}
+    return {**found, "status": said.status, "marks": None if given else said.marks}

@@ -10,9 +10,9 @@
   of a translation; `concepts`, a list of words; or `request` and `reference` of a problem.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -35,6 +35,14 @@ SUBJECTS = (
     "prealgebra",
     "precalculus",
 )
+# What a line of a user's file holds, by task.
+KEYS = {
+    "mqm": {"request", "reference", "language", "target"},
+    "coverage": {"concepts"},
+    "correctness": {"request", "reference"},
+}
+# What there is to know of an item but its name.
+Rows = Iterator[dict[str, Any]]
 
 
 def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFrame]:
@@ -52,117 +60,65 @@ def read(key: str, entry: Requests, source: Path | None) -> dict[str, pd.DataFra
         SelfprefError: The set cannot be had, has fewer rows than asked for, or rows that do not fit
             together.
     """
-    items, left_out = _READERS[entry.reader](key, entry, source)
-    audit = audited(STUDY, key, len(items), left_out)
+    if isinstance(entry, LabRequests):
+        # Tokens and texts of the testbed; a profile without one need not load them.
+        from selfpref.studies.xu.lab import draw  # noqa: PLC0415
+
+        counts: dict[Task, int] = {"mqm": entry.translations, "coverage": entry.concepts}
+        items, bare = draw(entry.seed, counts | {"correctness": entry.sums}), 0
+    else:
+        rows = [*_READERS[entry.reader](entry, source)]
+        whole = [row for row in rows if row["task"] == "coverage" or row["reference"]]
+        bare = len(rows) - len(whole)
+        if entry.first is not None and entry.first > len(whole):
+            raise SelfprefError(
+                f"{source}: {entry.first} asked for, {len(whole)} there; "
+                f"lower xu.datasets.{key}.first"
+            )
+        items = [Item(f"{key}/{n}", **row) for n, row in enumerate(whole[: entry.first], start=1)]
+    audit = audited(STUDY, key, len(items), {"left out: no answer in a box": bare})
     return {"items": to_table(STUDY, items), "audit": audit}
 
 
-# What a line of a user's file holds, by task.
-KEYS: dict[Task, set[str]] = {
-    "mqm": {"request", "reference", "language", "target"},
-    "coverage": {"concepts"},
-    "correctness": {"request", "reference"},
-}
-Row = TypeVar("Row")
-_Found = tuple[list[Item], dict[str, int]]
-
-
-def _lab(key: str, entry: LabRequests, source: Path | None) -> _Found:
-    # Tokens and texts of the testbed; a profile without one need not load them.
-    from selfpref.studies.xu.lab import draw  # noqa: PLC0415
-
-    counts: dict[Task, int] = {
-        "mqm": entry.translations,
-        "coverage": entry.concepts,
-        "correctness": entry.sums,
-    }
-    return draw(entry.seed, counts), {}
-
-
-def _flores(key: str, entry: Sentences, source: Path) -> _Found:
-    columns = ("id", "text")
-    texts = {
-        code: {row["id"]: row["text"] for row in open_set(source, columns, code)}
+def _flores(entry: Sentences, source: Path) -> Rows:
+    first, second = (
+        {row["id"]: row["text"] for row in open_set(source, ("id", "text"), code)}
         for code in (entry.code, entry.target_code)
-    }
-    first, second = texts.values()
-    if set(first) != set(second):
-        raise SelfprefError(
-            f"{source}: {entry.code} and {entry.target_code} have different sentences; "
-            "take another language or revision"
-        )
-    chosen = _first(sorted(first), entry.first, source, key)
-    return [
-        Item(
-            f"{key}/{number}",
-            "mqm",
-            first[name],
-            second[name],
-            entry.language,
-            entry.target,
-            cluster=f"flores/{name}",
-        )
-        for number, name in enumerate(chosen, start=1)
-    ], {}
+    )
+    named = {"task": "mqm", "language": entry.language, "target": entry.target}
+    for name in sorted(first):
+        sentence = {"request": first[name], "reference": second[name]}
+        yield {**named, **sentence, "cluster": f"flores/{name}"}
 
 
-def _commongen(key: str, entry: Dataset, source: Path) -> _Found:
+def _commongen(_: Dataset, source: Path) -> Rows:
     (local,) = dict(fetch(source)).values()
-    lists = [row["concepts"] for _, row in json_lines(local)]
-    return [
-        Item(f"{key}/{number}", "coverage", ", ".join(words), concepts=tuple(words))
-        for number, words in enumerate(_first(lists, entry.first, source, key), start=1)
-    ], {}
+    for _, row in json_lines(local):
+        words = row["concepts"]
+        yield {"task": "coverage", "request": ", ".join(words), "concepts": tuple(words)}
 
 
-def _math(key: str, entry: Dataset, source: Path) -> _Found:
-    rows = [
-        (row["problem"], boxed(row["solution"]))
-        for subject in SUBJECTS
-        for row in open_set(source, ("problem", "solution"), subject)
-    ]
-    whole = [(problem, answer) for problem, answer in rows if answer]
-    return [
-        Item(f"{key}/{number}", "correctness", problem, answer)
-        for number, (problem, answer) in enumerate(_first(whole, entry.first, source, key), start=1)
-    ], {"left out: no answer in a box": len(rows) - len(whole)}
+def _math(_: Dataset, source: Path) -> Rows:
+    for subject in SUBJECTS:
+        for row in open_set(source, ("problem", "solution"), subject):
+            answer = boxed(row["solution"])
+            yield {"task": "correctness", "request": row["problem"], "reference": answer}
 
 
-def _own(key: str, entry: Dataset, source: Path) -> _Found:
-    items = [
-        _item(f"{key}/{number}", record, f"{source}, line {number}")
-        for number, record in json_lines(source)
-    ]
-    return _first(items, entry.first, source, key), {}
+def _own(_: Dataset, source: Path) -> Rows:
+    for number, record in json_lines(source):
+        task = next((task for task, keys in KEYS.items() if record.keys() == keys), None)
+        words = record.pop("concepts", [])
+        texts = [*words, *record.values()] if isinstance(words, list) else [None]
+        if task is None or not all(isinstance(text, str) and text.strip() for text in texts):
+            raise SelfprefError(
+                f"{source}, line {number}: give texts as request and reference, with language and "
+                "target of a translation; or a list of words as concepts"
+            )
+        yield {"task": task, "request": ", ".join(words), "concepts": tuple(words), **record}
 
 
-def _item(name: str, record: dict[str, Any], where: str) -> Item:
-    task = next((task for task, keys in KEYS.items() if record.keys() == keys), None)
-    words = record.get("concepts", [])
-    texts = [*(words if isinstance(words, list) else [None]), *record.values()]
-    if task is None or not all(value if value is words else _text(value) for value in texts):
-        raise SelfprefError(
-            f"{where}: give texts as request and reference, with language and target of a "
-            "translation; or a list of words as concepts"
-        )
-    others = {key: value for key, value in record.items() if key != "concepts"}
-    return Item(name, task, **{"request": ", ".join(words), **others}, concepts=tuple(words))
-
-
-def _text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
-
-def _first(rows: list[Row], wanted: int | None, source: Path, key: str) -> list[Row]:
-    if wanted is not None and wanted > len(rows):
-        raise SelfprefError(
-            f"{source}: {wanted} asked for, {len(rows)} there; lower xu.datasets.{key}.first"
-        )
-    return rows[:wanted]
-
-
-_READERS: dict[str, Callable[..., _Found]] = {
-    "lab": _lab,
+_READERS: dict[str, Callable[..., Rows]] = {
     "flores": _flores,
     "commongen-hard": _commongen,
     "math": _math,
