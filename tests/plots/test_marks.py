@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.colors import to_rgba
+from selfpref.plots.forest import forest
 
 from selfpref.plots import captions, frame, heatmap, lines
 from selfpref.plots import forest as rows_with_marks
-from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
 from selfpref.plots.names import LONGEST, readable
 

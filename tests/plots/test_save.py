@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from selfpref.plots.forest import forest
+from selfpref.plots.heatmap import heatmap
 
 from selfpref.plots import save
-from selfpref.plots.forest import forest
 from selfpref.plots.frame import Look
-from selfpref.plots.heatmap import heatmap
 from selfpref.plots.save import Gallery
 
 TABLE = pd.DataFrame({"judge": ["j", "k", "j"], "eo": [0.4, None, 0.0]})

@@ -78,7 +78,8 @@ def design(prompts: int = 80, votes: int = 2) -> tuple[pd.DataFrame, pd.DataFram
     """All of `NAMES` judge all pairs of their texts in both orders; so many people vote.
 
     Returns:
-        Rows of verdicts and of votes, in the columns of `selfpref.formats.judgments`, nothing said yet.
+        Rows of verdicts and of votes, in the columns of `selfpref.formats.judgments`, nothing said
+            yet.
     """
     pairs = pd.DataFrame(
         [(item, *pair) for item in range(prompts) for pair in combinations(NAMES, 2)],

@@ -14,12 +14,10 @@ same base that were tuned on self-recognition,
     off = preference - (a + b recognition)
 """
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats, Interval
 from selfpref.studies.panickssery.evaluators import BASE, TUNED
 from selfpref.studies.panickssery.pairs import TASKS, by_convention, plain
 
@@ -128,7 +126,7 @@ def fits(
                 key, families = (str(dataset), subset, *names), part["training"].nunique()
                 made = bootstrap.estimates(powers, part["training"], statistics, name, *key)
                 if families < FAMILIES:
-                    made = [replace(one, lo=np.nan, hi=np.nan) for one in made]
+                    made = [Interval(one.value) for one in made]
                 r, slope, intercept, *band = made
                 told = (r.value, slope.value, intercept.value, len(part), r.lo, r.hi, families)
                 found.append((*key, *told))

@@ -91,7 +91,7 @@ def _flores(entry: Sentences, source: Path) -> Rows:
         yield {**named, **sentence, "cluster": f"flores/{name}"}
 
 
-def _commongen(_: Dataset, source: Path) -> Rows:
+def _commongen(entry: Dataset, source: Path) -> Rows:
     (local,) = dict(fetch(source)).values()
     for _, row in json_lines(local):
         words = row["concepts"]
