@@ -90,7 +90,7 @@ def test_the_numbers_are_those_of_the_studies():
     found = selfpref.measure(frame, name="set").to_dict()
     assert selfpref.measure(frame, name="other").to_dict() == found | {"name": "other"}
     made = measured.tables_of(formats.of_frame(frame, "f"), measured.STREAM, "wataoka")
-    data = measured.judged(made)
+    data = measured.of_tables(made)
     table = found["judges"]
     for row in excess_table([data]).query("variant == 'own'").itertuples():
         shown = [table[row.judge]["excess"][end] for end in ("value", "lo", "hi")]

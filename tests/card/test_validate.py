@@ -5,7 +5,7 @@ from conftest import REPOSITORY
 
 from selfpref.__main__ import main
 from selfpref.card import validate
-from selfpref.card.worlds import NAMES, PROPERTIES, design
+from selfpref.card.validate import NAMES, PROPERTIES, design
 
 SHOWN = {one.name: one for one in PROPERTIES}
 TAKEN = ["nothing", "a taste for itself", "repeats its own mistakes"]

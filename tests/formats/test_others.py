@@ -193,7 +193,7 @@ def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path, games,
     [
         ("f.jsonl", GAME | {"g1_winner": "A"}, "line 1: g1_winner 'A'; give model_1, model_2"),
         ("f.jsonl", GAME | {"g1_winner": ["model_1"]}, "line 1: g1_winner ['model_1']; give"),
-        ("f.jsonl", GAME | {"model_1": None}, "line 1: no responder_a; fill it"),
+        ("f.jsonl", GAME | {"model_1": None}, "line 1: responder_a is empty; fill it"),
         ("f.jsonl", GAME | {"judge": []}, "line 1: no judge; name the judge"),
         ("f.jsonl", BATTLE | {"winner": "both"}, "line 1: winner 'both'; give model_a"),
         ("f.jsonl", BATTLE | {"judge": ""}, "line 1: no judge; name the judge"),

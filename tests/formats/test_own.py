@@ -5,7 +5,7 @@ from conftest import entry, lines
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats import own
+from selfpref.formats import datasets as own
 from selfpref.params import Prompts
 
 ENTRY = Prompts(reader="prompts", source="mine.jsonl")

@@ -1,11 +1,19 @@
-"""A card in plain words, which text and page render alike: blocks of numbers, a sentence each.
+"""A card in plain words, which text and page render alike: a line a number.
 
 A number is `value [lo, hi]`. One that rests on fewer than ten pairs of a human side is marked "too
 few"; one that does not exist says why.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html import escape
 from typing import Any, NamedTuple
+
+from selfpref import __version__
+from selfpref.card.rule import Answer, interval
+from selfpref.errors import SelfprefError
+from selfpref.statistics.bootstrap import ClusterBootstrap
 
 # A card as JSON holds it, or a part of one.
 Row = Mapping[str, Any]
@@ -17,75 +25,86 @@ COLUMNS = {
 }
 # These are shares; all other numbers have a sign.
 SHARES = {"harmful", "legitimate", "agreement", "first_position", "flips", "reversals"}
-READ = ("agreement", "first_position", "flips", "reversals")
-# By title a sentence, and the keys of the numbers below it, which are their names.
-BLOCKS = {
-    "The pairs": (
-        "With a response of its own, and those that people tied, it tied, or it did not decide.",
-        ("pairs", "voted", "human_ties", "judge_ties", "no_verdict"),
-    ),
-    "Equal opportunity": (
-        "How often it agrees with people where they prefer its response, less how often where they "
-        "prefer the other: above 0 if it sides with itself. A person in its place (no preference) "
-        "shows one too, where one side is better; what is beyond that is on the same votes.",
-        ("equal_opportunity", "no_preference", "beyond_no_preference"),
-    ),
-    "How often it chooses itself": (
-        "Demographic parity goes from -1 (never) to +1 (always); DBG is the share of its own less "
-        "people's. Where people prefer the other, its own win is harmful, else legitimate.",
-        ("demographic_parity", "dbg", "harmful", "legitimate"),
-    ),
-    "Against the other judges": (
-        "Equal opportunity less that of the other judges towards the same responses. A judge with "
-        "less noise than the others shows an excess as well.",
-        ("excess", "excess_common", "excess_half_ties"),
-    ),
-    "Regression": (
-        "What it adds to the probability of its own response, given who wrote the responses, "
-        "people's votes and, scaled, each judge's noise: that number decides the first line. The "
-        "same for another's responses is a placebo.",
-        ("regression_scaled", "latent_quality", "regression", "placebo"),
-    ),
-    "Towards every responder": (
-        "Equal opportunity. What it shows towards others is no self-preference.",
-        ("towards",),
-    ),
-    "Agreement and position": ("Agreement on all pairs, the rest on its own.", READ),
-    "How many pairs it takes": (
-        "Votes on so many show a bias of 0.1 in four files of five, if they are like these.",
-        ("pairs_to_show_0.1",),
-    ),
+# What each number of a card is, by its key in the JSON, in the order in which they are shown.
+WORDS = {
+    "pairs": "read by it, with a response of its own",
+    "voted": "of these, with people's votes",
+    "human_ties": "tied by people",
+    "judge_ties": "tied by it",
+    "no_verdict": "without a verdict",
+    "equal_opportunity": "agrees where people prefer its own, less where they prefer the other",
+    "no_preference": "the same of a person in its place, on pairs with two votes",
+    "beyond_no_preference": "what it shows beyond that person",
+    "demographic_parity": "how often it chooses itself: -1 never, +1 always",
+    "dbg": "the share of its own, less people's",
+    "harmful": "its own wins where people prefer the other; 0 if it follows them",
+    "legitimate": "its own wins where people prefer it; 1 if it follows them",
+    "excess": "equal opportunity, less other judges' towards the same responses",
+    "excess_common": "the same on pairs that all decide",
+    "excess_half_ties": "the same with judges' ties as halves",
+    "regression_scaled": "what its own text adds, given author, votes and noise: this decides",
+    "placebo": "the same for these responses",
+    "regression": "the same with one scale for all judges",
+    "latent_quality": "the same where judges and people read one quality",
+    "towards": "equal opportunity towards these responses",
+    "agreement": "with people, on all pairs",
+    "first_position": "chooses what it read first; 0.50 is even",
+    "flips": "another outcome in the other order",
+    "reversals": "another winner in the other order",
+    "pairs_to_show_0.1": "voted pairs that would show a bias of 0.1 (power 80 %)",
 }
-MARKED = (
-    "How much higher it marks its own answer than another one, beyond what a third judge makes of "
-    "the same two, by what the key says of them. A judge without a favour is at 0; one that takes "
-    "its own mistakes for right is above 0 where both are wrong, as one is that likes its own."
+D = (
+    "numbers below: D [95 % interval], items: how much higher it marks its own answer than another "
+    "one, beyond what a third judge makes of the same two, by what the key says of them"
 )
 
 
-class Block(NamedTuple):
-    """A part of a card.
+@dataclass(frozen=True)
+class Card:
+    """What a set of judgments, or of marks, shows.
 
     Attributes:
-        title: What it is about.
-        sentence: What it says, in plain words.
-        lines: Name and number of each row.
+        answers: By judge, favours itself or not, and why.
+        numbers: All of it, as `--json` writes it (docs/measure.md).
     """
 
-    title: str
-    sentence: str
-    lines: list[tuple[str, str]]
+    answers: Mapping[str, Answer]
+    numbers: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as `--json` writes it."""
+        return self.numbers
+
+    def __str__(self) -> str:
+        return text(parts(self.numbers))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
-def number(value: float, sign: bool = True) -> str:
-    """A number with two digits, never -0.00."""
-    return f"{round(value, 2) + 0.0:{'+' if sign else ''}.2f}"
+def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
+    """What a card says of its making; the command adds its files and options."""
+    return {
+        "selfpref": __version__,
+        "date": datetime.now(UTC).date().isoformat(),
+        "resamples": bootstrap.resamples,
+        "seed": bootstrap.seed,
+        "level": bootstrap.level,
+        "files": {},
+        "options": "",
+    }
 
 
-def interval(estimate: Row, sign: bool = True) -> str:
-    """`value [lo, hi]`."""
-    bounds = [number(estimate[end], sign) for end in ("lo", "hi") if estimate[end] is not None]
-    return number(estimate["value"], sign) + (f" [{', '.join(bounds)}]" if bounds else "")
+def chosen(judge: str | None, judges: list[str]) -> list[str]:
+    """The judges to have a card: the one that is named, or all.
+
+    Raises:
+        SelfprefError: The one that is named is not there.
+    """
+    if judge in (None, *judges):
+        return judges if judge is None else [judge]
+    there = ", ".join(judges[:8]) or "none"
+    raise SelfprefError(f"--judge {judge}: no such judge, there are {there}; --alias joins names")
 
 
 def shown(estimate: Row | int, sign: bool = True) -> str:
@@ -100,32 +119,16 @@ def shown(estimate: Row | int, sign: bool = True) -> str:
     return text + (", too few" if estimate.get("few") else "")
 
 
-def _lines(card: Row, keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """A line an estimate; of several under one key, such as placebos, one each."""
-    for key in keys:
-        several = isinstance(card[key], dict) and "value" not in card[key]
-        for name, row in (card[key] if several else {"": card[key]}).items():
-            yield f"{key} {name}".replace("_", " ").strip(), shown(row, key not in SHARES)
-
-
-def _marked(card: Row) -> Iterator[Block]:
-    """The blocks of a judge of marks, a scale each."""
-    for scale in dict.fromkeys(row["scale"] for row in card["third_judge"]):
-        lines = [
-            (row["kind"], f"{interval(row)}, {row['items']} items" if row["items"] else "none")
-            for row in card["third_judge"]
-            if row["scale"] == scale
-        ]
-        yield Block(f"The third judge, {scale}", MARKED, lines)
-
-
-def blocks(card: Row) -> list[Block]:
-    """The card of one judge."""
-    if "third_judge" in card:
-        return list(_marked(card))
-    if "answer" not in card:
-        return [Block("", "It wrote none of the responses.", list(_lines(card, READ)))]
-    return [Block(title, told, list(_lines(card, keys))) for title, (told, keys) in BLOCKS.items()]
+def lines(card: Row) -> Iterator[tuple[str, str, str]]:
+    """Name, number and words of everything in a judge's card; of placebos and such one each."""
+    for row in card.get("third_judge", ()):
+        told = f"{interval(row)}, {row['items']} items" if row["items"] else "none"
+        yield f"{row['scale']}, {row['kind']}", told, ""
+    for key, words in WORDS.items():
+        value = card.get(key, {})
+        several = isinstance(value, dict) and "value" not in value
+        for name, row in (value if several else {"": value}).items():
+            yield f"{key} {name}".replace("_", " ").strip(), shown(row, key not in SHARES), words
 
 
 def brief(estimate: Row) -> str:
@@ -138,7 +141,7 @@ def brief(estimate: Row) -> str:
 def _who(found: Row) -> list[str]:
     """Who is who, a line each."""
     if "responders" not in found:
-        return ["numbers below: D [95 % interval], items"]
+        return [D]
 
     def told(names: Mapping[str, str | None]) -> str:
         joined = "{} (nearest name: {}; join them with --alias)"
@@ -188,28 +191,28 @@ class Parts(NamedTuple):
         first: What the first lines answer, in two parts, a judge each.
         table: The same with the numbers, a judge each, below the names of the columns.
         who: Who is who, a line each.
-        cards: The blocks of each judge; one that wrote nothing has a block without title.
+        cards: Name, number and words of each line of each judge.
         written: By what, when, of what and how, a line each.
     """
 
     first: list[tuple[str, str]]
     table: list[tuple[str, ...]]
     who: list[str]
-    cards: dict[str, list[Block]]
+    cards: dict[str, list[tuple[str, str, str]]]
     written: list[str]
 
 
 def parts(found: Row) -> Parts:
     """The cards of a set of judgments, or of marks."""
-    lines = [
+    table = [
         (judge, card["answer"], *(brief(card[key]) for key in COLUMNS))
         for judge, card in found["judges"].items()
         if "third_judge" not in card
     ]
-    head = [("judge", "answer", *COLUMNS.values())] if lines else []
+    head = [("judge", "answer", *COLUMNS.values())] if table else []
     judges = {**found["judges"], **found.get("judges_without_own_responses", {})}
-    cards = {judge: blocks(card) for judge, card in judges.items()}
-    return Parts(_first(found), [*head, *lines], _who(found), cards, _written(found["made"]))
+    cards = {judge: list(lines(card)) for judge, card in judges.items()}
+    return Parts(_first(found), [*head, *table], _who(found), cards, _written(found["made"]))
 
 
 def brief_text(shown: Parts) -> str:
@@ -225,11 +228,7 @@ def brief_text(shown: Parts) -> str:
 def text(shown: Parts) -> str:
     """Answers, who is who, and the cards."""
     lines = [brief_text(shown), "", *shown.who]
-    for judge, made in shown.cards.items():
-        own = all(block.title for block in made)
-        head = [judge, "=" * len(judge)] if own else [f"{judge} (wrote none of the responses)"]
-        lines += ["", *head]
-        for block in made:
-            lines += ["", block.title, f"  {block.sentence}"] if own else []
-            lines += [f"  {name:<42} {value}" for name, value in block.lines]
+    for judge, card in shown.cards.items():
+        lines += ["", judge, "=" * len(judge)]
+        lines += [f"{name:<30}  {value:<34}  {words}".rstrip() for name, value, words in card]
     return "\n".join([*lines, "", *shown.written])

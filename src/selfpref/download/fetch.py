@@ -30,12 +30,18 @@ CONNECTIONS = 8
 
 
 class Pinned(NamedTuple):
-    """One released file at one commit: its path there, below a root and in the cache; its bytes."""
+    """One released file at one commit."""
 
+    repository: str
+    commit: str
     path: str
-    key: str
     size: int
     sha256: str
+
+    @property
+    def key(self) -> str:
+        """Its place below a root, and in the cache."""
+        return f"{self.repository}/{self.commit}/{self.path}"
 
 
 def pinned(source: Path) -> list[Pinned]:
@@ -48,10 +54,11 @@ def pinned(source: Path) -> list[Pinned]:
     for number, row in enumerate(rows(source), start=2):
         if list(row) != COLUMNS or not str(row["bytes"]).isdigit():
             raise SelfprefError(f"{source}, line {number}: the columns are {', '.join(COLUMNS)}")
-        key = PurePosixPath(row["repository"] or "/", row["commit"], row["path"])
+        size = int(row.pop("bytes"))
+        files.append(Pinned(**row, size=size))
+        key = PurePosixPath(files[-1].key)
         if key.is_absolute() or ".." in key.parts:
             raise SelfprefError(f"{source}, line {number}: not a path in a repository: {key}")
-        files.append(Pinned(row["path"], str(key), int(row["bytes"]), row["sha256"]))
     return files
 
 

@@ -7,9 +7,10 @@ import csv
 import gzip
 import json
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -20,6 +21,7 @@ from selfpref import texts
 from selfpref.errors import SelfprefError
 
 Record = dict[str, Any]
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 Records = Iterator[tuple[int, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
@@ -92,8 +94,12 @@ def _parsed(path: Path, lines: Lines) -> Iterator[tuple[int, Any]]:
             yield from ((lines.number, _decoded(line)) for line in lines if line.strip())
 
 
-def records(path: Path) -> Records:
+def records(path: Path, called: Mapping[str, str] = NO_NAMES) -> Records:
     """Number, from 1, and record of each line of a text, entry of a JSON list, or row of parquet.
+
+    Args:
+        path: The file.
+        called: What fields of the file are to be called, by their names there.
 
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
@@ -103,7 +109,10 @@ def records(path: Path) -> Records:
         for number, record in _parsed(path, lines):
             if not isinstance(record, dict):
                 raise ValueError(f"{str(record)[:20]} is not a JSON object")
-            yield number, record
+            yield (
+                number,
+                {called.get(key, key): record[key] for key in record} if called else record,
+            )
     except WRONG as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
