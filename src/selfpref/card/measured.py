@@ -6,8 +6,7 @@ dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,0
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
 from hashlib import sha256
@@ -104,17 +103,13 @@ def measure(
     return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
 
 
-@contextmanager
-def _files(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """The files; standard input (`-`) and pipes, which are read once, as files of their own."""
-    with TemporaryDirectory(prefix="selfpref-") as scratch:
-        found = list(paths)
-        for number, path in enumerate(paths):
-            if str(path) == "-" or path.is_fifo():
-                found[number] = Path(scratch, str(number))
-                with sys.stdin.buffer if str(path) == "-" else path.open("rb") as stream:
-                    found[number].write_bytes(stream.read())
-        yield found
+def _kept(path: Path, scratch: str) -> Path:
+    """The file; standard input (`-`) and pipes, which are read once, as files of their own."""
+    if str(path) != "-" and not path.is_fifo():
+        return path
+    with sys.stdin.buffer if str(path) == "-" else path.open("rb") as stream:
+        (kept := Path(scratch, path.name)).write_bytes(stream.read())
+    return kept
 
 
 def read(
@@ -139,30 +134,31 @@ def read(
         SelfprefError: One or two lines with file, line, field and remedy.
     """
     called = {there: name for name, there in columns.items()}
-    name = Path(paths[0]).resolve().stem if str(paths[0]) != "-" else "stdin"
-    with _files([Path(path) for path in paths]) as files:
-        given = [(Path(path).name, file) for path, file in zip(paths, files, strict=True)]
-        given += [(Path(votes).name, Path(votes))] if votes is not None else []
+    given = [Path(path) for path in (*paths, votes) if path is not None]
+    name = given[0].resolve().stem
+    with TemporaryDirectory(prefix="selfpref-") as scratch:
+        files = [_kept(path, scratch) for path in given]
+        digests = {
+            path.name: sha256(file.read_bytes()).hexdigest()[:16]
+            for path, file in zip(given, files, strict=True)
+            if file.is_file()
+        }
+        voted = None if votes is None else files.pop()
         forms = [judgments.recognised(file, wanted, called) for file in files]
-        for file, (_, unread) in zip(files, forms, strict=True):
+        for path, (_, unread) in zip(given, forms, strict=False):
             if unread:
-                print(f"{file.name}: not read: {', '.join(unread)}", file=sys.stderr)
-        if forms[0][0] == "marks":
-            if votes is not None or files[1:]:
+                print(f"{path.name}: not read: {', '.join(unread)}", file=sys.stderr)
+        if ("marks", []) in forms:
+            if len(given) > 1:
                 raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
-            bootstrap = ClusterBootstrap(RESAMPLES, seed=SEED).within(STREAM)
-            found = marks.measure(marks.read(files[0], alias), name, judge, bootstrap)
+            rows, bootstrap = marks.read(files[0], alias), ClusterBootstrap(RESAMPLES, seed=SEED)
+            found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
         else:
             whom = judgments.called([judge] if judge else [], alias)
             parts = [judgments.read(file, wanted, whom, columns=called) for file in files]
-            more = None if votes is None else judgments.votes(Path(votes))
             rows = pd.concat(parts, ignore_index=True)
+            more = None if voted is None else judgments.votes(voted)
             found = of_rows(rows, more, judge=judge, alias=alias, name=name)
-        digests = {
-            name: sha256(file.read_bytes()).hexdigest()[:16]
-            for name, file in given
-            if file.is_file()
-        }
     options = [f"--alias {old}={new}" for old, new in alias.items()]
     options += [f"--columns {name}={there}" for there, name in called.items()]
     options += [f"--judge {judge}"] if judge else []
