@@ -161,7 +161,7 @@ def measure(arguments: Arguments) -> int:
 
         write_text(arguments.html, html(found))
     try:
-        shown = brief_text(parts(found.numbers)) if arguments.brief else found
+        shown = brief_text(**parts(found.numbers)) if arguments.brief else found
         print(shown, flush=True)
     except BrokenPipeError:
         # `| head -1` has read what it wants; at its end Python would try to write the rest.

@@ -16,5 +16,4 @@ def html(found: Card) -> str:
         lstrip_blocks=True,
     )
     page = environment.get_template("card.html.j2")
-    shown = parts(found.numbers)._asdict()
-    return texts.visible(page.render(**found.numbers, **shown))
+    return texts.visible(page.render(**found.numbers, **parts(found.numbers)))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 from selfpref import __version__
 from selfpref.card.rule import Answer, interval
@@ -76,7 +76,7 @@ class Card:
         return self.numbers
 
     def __str__(self) -> str:
-        return text(parts(self.numbers))
+        return text(**parts(self.numbers))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -84,15 +84,9 @@ class Card:
 
 def made_by(bootstrap: ClusterBootstrap) -> dict[str, Any]:
     """What a card says of its making; the command adds its files and options."""
-    return {
-        "selfpref": __version__,
-        "date": datetime.now(UTC).date().isoformat(),
-        "resamples": bootstrap.resamples,
-        "seed": bootstrap.seed,
-        "level": bootstrap.level,
-        "files": {},
-        "options": "",
-    }
+    made = {"selfpref": __version__, "date": datetime.now(UTC).date().isoformat()}
+    how = {"resamples": bootstrap.resamples, "seed": bootstrap.seed, "level": bootstrap.level}
+    return {**made, **how, "files": {}, "options": ""}
 
 
 def chosen(judge: str | None, judges: list[str]) -> list[str]:
@@ -131,13 +125,6 @@ def lines(card: Row) -> Iterator[tuple[str, str, str]]:
             yield f"{key} {name}".replace("_", " ").strip(), shown(row, key not in SHARES), words
 
 
-def brief(estimate: Row) -> str:
-    """`value [lo, hi]`, marked where it rests on too few pairs; a dash where there is none."""
-    if estimate["value"] is None:
-        return "-"
-    return interval(estimate) + (" few" if estimate.get("few") else "")
-
-
 def _who(found: Row) -> list[str]:
     """Who is who, a line each."""
     if "responders" not in found:
@@ -147,7 +134,9 @@ def _who(found: Row) -> list[str]:
         joined = "{} (nearest name: {}; join them with --alias)"
         return "; ".join(joined.format(*pair) if pair[1] else pair[0] for pair in names.items())
 
-    alone, unmatched = nearest(found), found["names_that_match_nothing"]
+    others = found["judges_without_own_responses"].items()
+    alone = {judge: card["nearest_responder"] for judge, card in others}
+    unmatched = found["names_that_match_nothing"]
     unjudged = found["voted_pairs_that_nobody_judged"]
     lines = [f"judges with own responses: {', '.join(found['judges']) or 'none'}"]
     lines += [f"judges without own responses: {told(alone)}"] if alone else []
@@ -156,23 +145,6 @@ def _who(found: Row) -> list[str]:
     if found["labels_are_a_key"]:
         lines.append('the labels are an answer key\'s: read "the key" for "people" below')
     return [*lines, "numbers below: value [95 % interval], n, the pairs that it rests on"]
-
-
-def nearest(found: Row) -> dict[str, str | None]:
-    """The judges without own responses, each with the responder of nearly the same name."""
-    alone = found.get("judges_without_own_responses", {})
-    return {judge: card["nearest_responder"] for judge, card in alone.items()}
-
-
-def _first(found: Row) -> list[tuple[str, str]]:
-    """What the first lines answer, in two parts, a judge each."""
-    if not found["judges"]:
-        near = [f"{other}={name}" for other, name in nearest(found).items() if name]
-        remedy = f"; if two names are one's: --alias {near[0]}" if near else ""
-        return [("cannot tell", f"no judge wrote a response that it judged{remedy}")]
-    return [
-        (f"{judge}: {card['answer']}", card["because"]) for judge, card in found["judges"].items()
-    ]
 
 
 def _written(made: Row) -> list[str]:
@@ -184,51 +156,47 @@ def _written(made: Row) -> list[str]:
     return [line, f"of {files}"] if files else [line]
 
 
-class Parts(NamedTuple):
+def parts(found: Row) -> dict[str, Any]:
     """A card as it is shown.
 
-    Attributes:
+    Returns:
         first: What the first lines answer, in two parts, a judge each.
         table: The same with the numbers, a judge each, below the names of the columns.
         who: Who is who, a line each.
         cards: Name, number and words of each line of each judge.
         written: By what, when, of what and how, a line each.
     """
-
-    first: list[tuple[str, str]]
-    table: list[tuple[str, ...]]
-    who: list[str]
-    cards: dict[str, list[tuple[str, str, str]]]
-    written: list[str]
-
-
-def parts(found: Row) -> Parts:
-    """The cards of a set of judgments, or of marks."""
-    table = [
-        (judge, card["answer"], *(brief(card[key]) for key in COLUMNS))
-        for judge, card in found["judges"].items()
-        if "third_judge" not in card
-    ]
-    head = [("judge", "answer", *COLUMNS.values())] if table else []
-    judges = {**found["judges"], **found.get("judges_without_own_responses", {})}
-    cards = {judge: list(lines(card)) for judge, card in judges.items()}
-    return Parts(_first(found), [*head, *table], _who(found), cards, _written(found["made"]))
+    judges, table = found["judges"], []
+    for judge, card in judges.items():
+        if "third_judge" not in card:
+            values = [card[key] for key in COLUMNS]
+            cells = ["-" if one["value"] is None else interval(one) for one in values]
+            table.append([judge, card["answer"], *cells])
+    first = [(f"{judge}: {card['answer']}", card["because"]) for judge, card in judges.items()]
+    every = {**judges, **found.get("judges_without_own_responses", {})}
+    return {
+        "first": first or [("cannot tell", "no judge wrote a response that it judged")],
+        "table": [["judge", "answer", *COLUMNS.values()], *table] if table else [],
+        "who": _who(found),
+        "cards": {judge: list(lines(card)) for judge, card in every.items()},
+        "written": _written(found["made"]),
+    }
 
 
-def brief_text(shown: Parts) -> str:
+def brief_text(table: list[list[str]], first: list[tuple[str, str]], **_: Any) -> str:
     """A line a judge, and why."""
-    widths = [max(map(len, column)) for column in zip(*shown.table, strict=True)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in shown.table
+        for row in table
     ]
-    return "\n".join([*lines, *(f"{said}, because {why}" for said, why in shown.first)])
+    return "\n".join([*lines, *(f"{said}, because {why}" for said, why in first)])
 
 
-def text(shown: Parts) -> str:
+def text(who: list[str], cards: Row, written: list[str], **shown: Any) -> str:
     """Answers, who is who, and the cards."""
-    lines = [brief_text(shown), "", *shown.who]
-    for judge, card in shown.cards.items():
+    lines = [brief_text(**shown), "", *who]
+    for judge, card in cards.items():
         lines += ["", judge, "=" * len(judge)]
         lines += [f"{name:<30}  {value:<34}  {words}".rstrip() for name, value, words in card]
-    return "\n".join([*lines, "", *shown.written])
+    return "\n".join([*lines, "", *written])
