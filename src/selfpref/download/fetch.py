@@ -80,9 +80,8 @@ def fetch(source: Path) -> Mapping[str, Path]:
     there = cache_dir() if root.startswith(("http://", "https://")) else Path(root)
     missing = [file for file in files if not _whole(there / file.key, file)]
     if missing and there == Path(root):
-        raise SelfprefError(
-            f"{there / missing[0].key}: not the pinned file; unpack the mirror again"
-        )
+        told = f"sha256 is not {missing[0].sha256}; unpack the mirror again"
+        raise SelfprefError(f"{there / missing[0].key}: {told}")
     if missing:
         _download(missing, root, there, source.stem)
     return {file.path: there / file.key for file in files}
