@@ -123,6 +123,11 @@ def test_what_is_wrong_with_a_row_is_named(tmp_path, kind, text, told):
     assert f"mine.csv, {told}" in str(raised.value)
 
 
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(SelfprefError, match=r"none\.csv: No such file or directory; correct"):
+        own.scores("mine", entry("xu", "scores", None), tmp_path / "none.csv")
+
+
 def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named(tmp_path):
     with pytest.raises(SelfprefError, match=r"datasets.mine.judges"):
         read(tmp_path, "scores", SCORES, ["gpt-4"])

@@ -198,5 +198,5 @@ def text(who: list[str], cards: Row, written: list[str], **shown: Any) -> str:
     lines = [brief_text(**shown), "", *who]
     for judge, card in cards.items():
         lines += ["", judge, "=" * len(judge)]
-        lines += [f"{name:<30}  {value:<34}  {words}".rstrip() for name, value, words in card]
+        lines += [f"{name:<35}  {value:<28}  {words}".rstrip() for name, value, words in card]
     return "\n".join([*lines, "", *written])

@@ -389,9 +389,7 @@ def read(
     """
     name, _ = recognised(path, wanted, columns, voted=voted)
     raw = (
-        part
-        for file in _files(path)
-        for part in frames(_rows(file, name, columns, judges), place(file))
+        part for file in _files(path) for part in frames(_rows(file, name, columns, judges), file)
     )
     return _gathered(raw, name, texts=texts, voted=voted)
 

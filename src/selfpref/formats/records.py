@@ -6,6 +6,7 @@ What a file holds is told by how it begins, whatever its name; texts may be pack
 import csv
 import gzip
 import json
+import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -29,7 +30,8 @@ PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
 # By how a text begins: its kind, and what a place in it is called.
 KINDS = {"{": ("lines", "line"), "[": ("list", "entry")}
 # What is wrong with a file that is cut off, of another kind, or no UTF-8.
-WRONG = (ValueError, RecursionError, EOFError, OSError, csv.Error, pyarrow.ArrowException)
+PACKED = (EOFError, zlib.error)
+WRONG = (*PACKED, ValueError, RecursionError, OSError, csv.Error, pyarrow.ArrowException)
 REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
@@ -91,7 +93,7 @@ def _parsed(path: Path, lines: Lines) -> Iterator[tuple[int, Any]]:
         case "list":
             yield from enumerate(_decoded("".join(Lines(path))), start=1)
         case _:
-            yield from ((lines.number, _decoded(line)) for line in lines if line.strip())
+            yield from ((lines.number, _decoded(line)) for line in map(str.strip, lines) if line)
 
 
 def records(path: Path, called: Mapping[str, str] = NO_NAMES) -> Records:
@@ -126,9 +128,9 @@ def records(path: Path, called: Mapping[str, str] = NO_NAMES) -> Records:
 json_lines = records
 
 
-def frames(found: Iterable[tuple[int, Record]], place: str) -> Iterator[pd.DataFrame]:
-    """Records, some at a time, as columns of Python's values with `file` and `line`, the place."""
+def frames(found: Iterable[tuple[int, Record]], path: Path) -> Iterator[pd.DataFrame]:
+    """Records of a file, some at a time, as columns of Python's values; `file` and `line`."""
     left = iter(found)
     while chunk := list(islice(left, CHUNK)):
         numbers, rows = zip(*chunk, strict=True)
-        yield pd.DataFrame(list(rows), dtype=object).assign(file=place, line=numbers)
+        yield pd.DataFrame(list(rows), dtype=object).assign(file=place(path), line=numbers)

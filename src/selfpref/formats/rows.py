@@ -16,7 +16,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import frames, place, records
+from selfpref.formats.records import frames, records
 from selfpref.tables.schemas import ROUNDING, TIE
 
 Frames = dict[str, pd.DataFrame]
@@ -87,7 +87,7 @@ def whole(path: Path, columns: Iterable[str], optional: Iterable[str] = ()) -> p
         SelfprefError: A column is missing, empty or unknown; names file, line and column.
     """
     wanted, known = list(columns), [*columns, *optional, "file", "line"]
-    parts = [pd.DataFrame(columns=known), *frames(records(path), place(path))]
+    parts = [pd.DataFrame(columns=known), *frames(records(path), path)]
     raw = pd.concat(parts, ignore_index=True)
     for name in wanted:
         refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(wanted)}")
