@@ -8,11 +8,11 @@ import sys
 import time
 
 import pytest
-from asking import to_choose, to_generate, to_score
+from asking import to_choose
 from conftest import REPOSITORY
 
 from selfpref.errors import SelfprefError
-from selfpref.models import Choice, Choose, Generate, Likelihood, Prompt, Raw, Score, Text
+from selfpref.models import Choice, Prompt, Raw
 from selfpref.models.calls import Model
 from selfpref.store import Store, call_key
 
@@ -30,21 +30,14 @@ class Counting:
             if len(self.asked) == self.dies_at:
                 raise KeyboardInterrupt
             self.asked.append(call)
-            match call:
-                case Choose():
-                    yield number, Choice((0.25, int(call.prompt.messages[0][1]) / 64), self.status)
-                case Score():
-                    yield number, Likelihood(1.5, 3, self.status)
-                case Generate():
-                    yield number, Text(call.prompt.prefill, self.status)
+            yield number, Choice((0.25, int(call.prompt.messages[0][1]) / 64), self.status)
 
 
 class Sloppy(Counting):
     """An endpoint whose reader is broken."""
 
     def answer(self, calls):
-        for number in range(len(calls)):
-            yield number, Raw({"n": number})
+        yield from ((number, Raw({"n": number})) for number in range(len(calls)))
 
     def request(self, call):
         return {"body": vars(call.prompt)}
@@ -53,12 +46,8 @@ class Sloppy(Counting):
         raise ZeroDivisionError
 
 
-def prompts(count):
-    return [Prompt((("user", str(n)),), "[[") for n in range(count)]
-
-
 def choices(count):
-    return to_choose(prompts(count), ("A", "B"))
+    return to_choose([Prompt((("user", str(n)),), "[[") for n in range(count)], ("A", "B"))
 
 
 def ask(path, engine, calls, offline=False):
@@ -79,20 +68,6 @@ def test_equal_calls_are_one_which_is_replayed_and_offline_a_miss_is_told(path):
     with pytest.raises(SelfprefError, match=r"test: 2 calls are not in .*offline: false"):
         ask(path, engine, choices(7), offline=True)
     assert [call.prompt.messages[0][1] for call in engine.asked] == ["0", "1", "2", "4", "3"]
-
-
-def test_what_can_change_the_answer_is_another_call(path):
-    engine, (one,) = Counting(), prompts(1)
-    made = [
-        *(to_choose([one], labels)[0] for labels in (("A", "B"), ("B", "A"))),
-        *to_score([one, one], ["text", "other"]),
-        *to_generate([one, one], max_tokens=3, temperature=1.0, seeds=[1, 2]),
-        *to_generate([one], max_tokens=3, temperature=0.0, seeds=[1]),
-    ]
-    ask(path, engine, made)
-    engine.identity = {"provider": "another"}
-    ask(path, engine, made[:1])
-    assert len(engine.asked) == len(made) + 1
 
 
 def test_an_interrupted_run_goes_on_where_it_was(path):
@@ -193,32 +168,24 @@ def test_what_keeps_a_store_from_being_written_is_no_damage(path, monkeypatch, h
 WORK = """
 import sys, time
 from pathlib import Path
-from selfpref.models import Choice, Choose, Prompt
-from selfpref.models.calls import Model
-from selfpref.store import Store
+sys.path.insert(0, sys.argv[2])
+from test_store import Counting, Store, ask, choices
 
-folder = Path(sys.argv[1])
-
-class Logging:
-    identity = {"provider": "test"}
-
+class Logging(Counting):
     def answer(self, calls):
         for number, call in enumerate(calls):
-            with open(folder / "asked.log", "a") as log:
+            with open(Path(sys.argv[1], "asked.log"), "a") as log:
                 log.write(call.prompt.messages[0][1] + "\\n")
             time.sleep(0.0005)
-            yield number, Choice((0.25, 0.5), "ok")
+            yield from ((number, one) for _, one in super().answer([call]))
 
-calls = [Choose(Prompt((("user", str(n)),), "[["), ("A", "B")) for n in range(2000)]
-with Store(folder / "store.sqlite") as store:
-    Model(Logging(), store, offline=False, title="judge").ask(calls)
+ask(Path(sys.argv[1], "store.sqlite"), Logging(), choices(2000))
 """
 
 
 def test_a_killed_run_repeats_no_completed_call(path, tmp_path, rng):
     """SIGKILL at random moments: what was in the store is never asked again, nothing is lost."""
-    (tmp_path / "work.py").write_text(WORK)
-    command = [sys.executable, str(tmp_path / "work.py"), str(tmp_path)]
+    command = [sys.executable, "-c", WORK, str(tmp_path), str(REPOSITORY / "tests")]
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY / "src")}
     engine = {"engine": {"provider": "test"}}
     keys = {call_key(engine | call.as_json()): call.prompt.messages[0][1] for call in choices(2000)}

@@ -10,20 +10,15 @@ from typing import TYPE_CHECKING, Any
 from selfpref.errors import SelfprefError
 
 if TYPE_CHECKING:
-    from selfpref.card.command import read
-    from selfpref.card.measured import measure
+    from selfpref.card.measured import measure, read
 
 __all__ = ["SelfprefError", "__version__", "measure", "read"]
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    if name == "measure":
-        from selfpref.card.measured import measure  # noqa: PLC0415
+    if name in ("measure", "read"):
+        from selfpref.card import measured  # noqa: PLC0415
 
-        return measure
-    if name == "read":
-        from selfpref.card.command import read  # noqa: PLC0415
-
-        return read
+        return getattr(measured, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,8 +19,9 @@ MISSING = (
     "{} is not installed; in a clone of the repository: pip install '.[pipeline]', or "
     "'.[pipeline,models]' for profiles that run models"
 )
-# By its name each command with what it takes; its docstring is its help.
-COMMANDS: dict[str, tuple[Callable[[Arguments], int | None], Sequence[Option]]] = {}
+PARSER = argparse.ArgumentParser(prog="selfpref", description=__doc__)
+PARSER.add_argument("--version", action="version", version=__version__)
+COMMANDS = PARSER.add_subparsers(required=True, metavar="COMMAND")
 
 
 def option(*names: str, **settings: Any) -> Option:
@@ -37,10 +38,17 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def command(*options: Option) -> Callable[..., None]:
-    """Make a function a command of the same name."""
+    """Make a function a command of its name, whose help is its docstring."""
 
     def register(function: Callable[[Arguments], int | None]) -> None:
-        COMMANDS[function.__name__] = function, options
+        told = function.__doc__ or ""
+        form = argparse.RawDescriptionHelpFormatter
+        parser = COMMANDS.add_parser(
+            function.__name__, help=told.split("\n")[0], description=told, formatter_class=form
+        )
+        for names, settings in options:
+            parser.add_argument(*names, **settings)
+        parser.set_defaults(call=function)
 
     return register
 
@@ -111,7 +119,7 @@ def report(_: Arguments) -> None:
     ),
     option("--judge", metavar="NAME", help="the only judge to have a card"),
     option("--votes", type=Path, help="a file of people's votes on the same pairs"),
-    option("--format", choices=FORMATS, default="auto"),
+    option("--format", dest="wanted", choices=FORMATS, default="auto"),
     option("--alias", **PAIRS, help="call A, a judge or responder of the files, B"),
     option("--columns", **PAIRS, help="A is the column that the files call B"),
     option("--brief", action="store_true", help="print the answers alone"),
@@ -131,8 +139,8 @@ def measure(arguments: Arguments) -> int:
       selfpref measure log.parquet --columns item=qid --columns verdict=winner --brief
       zcat judgments.jsonl.gz | selfpref measure - --fail-on favours
     """
-    from selfpref.card import words
-    from selfpref.card.command import read
+    from selfpref.card.measured import read
+    from selfpref.card.words import brief_text, parts
 
     given = [path.resolve() for path in (*arguments.judgments, arguments.votes) if path]
     for path in filter(None, (arguments.json, arguments.html)):
@@ -140,14 +148,9 @@ def measure(arguments: Arguments) -> int:
         if path.resolve() in given:
             raise SelfprefError(f"{path}: to be read, not to be written; give another name")
         given.append(path.resolve())
-    found = read(
-        *arguments.judgments,
-        judge=arguments.judge,
-        votes=arguments.votes,
-        wanted=arguments.format,
-        alias=dict(arguments.alias),
-        columns=dict(arguments.columns),
-    )
+    taken = {name: getattr(arguments, name) for name in ("judge", "votes", "wanted")}
+    taken |= {name: dict(getattr(arguments, name)) for name in ("alias", "columns")}
+    found = read(*arguments.judgments, **taken)
     if arguments.json:
         card = json.dumps(found.to_dict(), indent=1, ensure_ascii=False)
         write_text(arguments.json, f"{card}\n")
@@ -156,7 +159,7 @@ def measure(arguments: Arguments) -> int:
 
         write_text(arguments.html, html(found))
     try:
-        shown = words.brief_text(words.parts(found.numbers)) if arguments.brief else found
+        shown = brief_text(**parts(found.numbers)) if arguments.brief else found
         print(shown, flush=True)
     except BrokenPipeError:
         # `| head -1` has read what it wants; at its end Python would try to write the rest.
@@ -201,28 +204,10 @@ def fetch(arguments: Arguments) -> None:
         print(f"{source}: {len(fetch(source))} files are there")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="selfpref", description=__doc__)
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, (function, options) in COMMANDS.items():
-        told = function.__doc__ or ""
-        one = commands.add_parser(
-            name,
-            help=told.partition("\n")[0],
-            description=told,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        for names, settings in options:
-            one.add_argument(*names, **settings)
-        one.set_defaults(call=function)
-    return parser
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; bad input ends in one or two lines and the status 1."""
     processes.settle()
-    arguments = _parser().parse_args(argv)
+    arguments = PARSER.parse_args(argv)
     try:
         return arguments.call(arguments) or 0
     except SelfprefError as error:

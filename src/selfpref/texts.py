@@ -14,15 +14,10 @@ OPTIONS = (
 )
 LONE = re.compile("[\ud800-\udfff]")
 LOST = "\N{REPLACEMENT CHARACTER}"
-_HIDDEN = (
-    *(number for number in range(32) if chr(number) not in "\n\t"),
-    *range(0x7F, 0xA0),
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-    *range(0xD800, 0xE000),
-    *(0xFFFE, 0xFFFF),
+# Control characters but for line breaks and tabs, what turns the direction of writing, and halves.
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-_VISIBLE = dict.fromkeys(_HIDDEN, LOST)
 
 
 def whole(text: str) -> str:
@@ -35,7 +30,7 @@ def whole(text: str) -> str:
 
 def visible(text: str) -> str:
     """The text with a mark for each character that no one sees; line breaks and tabs stay."""
-    return text.translate(_VISIBLE)
+    return HIDDEN.sub(LOST, text)
 
 
 def enclosed(text: str, start: int) -> str | None:

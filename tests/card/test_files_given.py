@@ -8,13 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import lines
-from judgment_files import WITHOUT_ORDER, WRITERS
 from test_measured import FOUR, flat, judgments, numbers
 
 import selfpref
 from selfpref.__main__ import main
 from selfpref.card import measured
 
+SIDES = ["item", "responder_a", "responder_b"]
+# These do not say which response was read first.
+WITHOUT_ORDER = ("arena", "alpaca-eval")
 POSITION = ("first_position", "flips", "reversals")
 PAIR = {"item": 1, "responder_a": "gpt-4", "responder_b": "x", "label": "a"}
 PAIR |= {"judge": "gpt-4", "order": "ab", "verdict": "a"}
@@ -37,29 +39,77 @@ def mine(tmp_path):
 
 @pytest.fixture(scope="module")
 def judged():
-    """Verdicts, ties and missing ones among them, and votes, as the writers take them."""
+    """Verdicts, ties and missing ones among them, as the first was read first, and votes."""
     frame = judgments(items=40, judges=FOUR, responders=FOUR)
-    pair = ["item", "responder_a", "responder_b"]
-    votes = frame[[*pair, "annotator", "label"]].drop_duplicates().astype({"item": "str"})
+    votes = frame[[*SIDES, "annotator", "label"]].drop_duplicates().astype({"item": "str"})
     votes.loc[votes.index[::4], "label"] = "tie"
-    turned = frame["order"].eq("ba")
-    one, two = frame["responder_a"], frame["responder_b"]
-    choice = one.where(frame["verdict"].eq("a"), two).astype(object)
-    choice[frame.index % 11 == 0] = "tie"
-    choice[frame.index % 13 == 0] = None
-    verdicts = pd.DataFrame({"item": frame["item"].astype("str"), "judge": frame["judge"]})
-    first, second = one.where(~turned, two), two.where(~turned, one)
-    return verdicts.assign(first=first, second=second, choice=choice), votes
+    turned, verdict = frame["order"].eq("ba"), frame["verdict"].copy()
+    swapped = frame.rename(columns={"responder_a": "responder_b", "responder_b": "responder_a"})
+    said = frame.where(~turned, swapped)[[*SIDES, "judge"]].astype({"item": "str"})
+    verdict = verdict.where(~turned, verdict.map({"a": "b", "b": "a"}))
+    verdict[frame.index % 11 == 0] = "tie"
+    verdict[frame.index % 13 == 0] = None
+    return said.assign(verdict=verdict), votes.rename(columns={"annotator": "judge"})
 
 
-@pytest.mark.parametrize("form", [form for form in WRITERS if form != "pairs"])
+def arena(rows, said):
+    winner = rows[said].map({"a": "model_a", "b": "model_b", "tie": "tie"})
+    names = dict(zip(SIDES, ("question_id", "model_a", "model_b"), strict=True))
+    return rows.rename(columns=names).assign(winner=winner)
+
+
+def alpaca_eval(rows, said):
+    preference = rows[said].map({"a": 1, "b": 2, "tie": 1.5})
+    names = dict(zip(SIDES, ("instruction", "generator_1", "generator_2"), strict=True))
+    return rows.rename(columns={**names, "judge": "annotator"}).assign(preference=preference)
+
+
+def fastchat(rows, said):
+    first = rows["responder_a"] < rows["responder_b"]
+    games = arena(rows, said).rename(columns={"model_a": "model_1", "model_b": "model_2"})
+    games["winner"] = games["winner"].str.replace("_a", "_1").str.replace("_b", "_2")
+    one, two = (
+        games[first],
+        games[~first].rename(columns={"model_1": "model_2", "model_2": "model_1"}),
+    )
+    two["winner"] = two["winner"].map({"model_1": "model_2", "model_2": "model_1", "tie": "tie"})
+    both = one.merge(two, on=["question_id", "model_1", "model_2", "judge"], suffixes=("_1", "_2"))
+    told = both.rename(columns={"winner_1": "g1_winner", "winner_2": "g2_winner"})
+    return told.fillna({"g1_winner": "error", "g2_winner": "error"})
+
+
+def written(form, judged, folder):
+    """The files of one format: judgments, and votes where they are a file of their own."""
+    (verdicts, votes), kind = judged, {"orient": "records", "lines": form != "alpaca-eval"}
+    paths = folder / "set.jsonl", folder / "votes.jsonl"
+    if form == "pairs":
+        verdicts.assign(order="ab").to_json(paths[0], **kind)
+        votes.rename(columns={"judge": "annotator"}).to_json(paths[1], **kind)
+    elif form == "reviews":
+        people = votes.assign(judge="human").rename(columns={"label": "verdict"})
+        every = pd.concat([verdicts, people])
+        score = every["verdict"].map({"a": 1, "b": 2, "tie": 3}).fillna(-1)
+        rows = every.assign(question_id=every["item"], score=score)
+        for (one, two, judge), part in rows.groupby(["responder_a", "responder_b", "judge"]):
+            path = folder / f"ratings-{judge}/answer_{one}-vs-answer_{two}-{judge}-reviewer.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            part[["question_id", "score"]].to_json(path, **kind)
+        return folder, None
+    else:
+        make = {"arena": arena, "alpaca-eval": alpaca_eval, "fastchat": fastchat}[form]
+        make(verdicts, "verdict").to_json(paths[0], **kind)
+        (arena if form == "fastchat" else make)(votes, "label").to_json(paths[1], **kind)
+    return paths
+
+
+@pytest.mark.parametrize("form", ["fastchat", "arena", "alpaca-eval", "reviews"])
 def test_every_format_gives_the_same_numbers(form, judged, tmp_path):
+    found = []
     for name in ("pairs", form):
         (tmp_path / name).mkdir()
-    wanted, found = (
-        selfpref.read(path, votes=votes).to_dict()["judges"]
-        for path, votes in (WRITERS[one](*judged, tmp_path / one, "set") for one in ("pairs", form))
-    )
+        path, votes = written(name, judged, tmp_path / name)
+        found.append(selfpref.read(path, votes=votes).to_dict()["judges"])
+    wanted, found = found
     assert list(found) == list(wanted) == list(FOUR)
     for judge, card in wanted.items():
         # The set is no easy one.

@@ -5,7 +5,7 @@ from conftest import REPOSITORY
 
 from selfpref.__main__ import main
 from selfpref.card import validate
-from selfpref.card.worlds import NAMES, PROPERTIES, design
+from selfpref.card.validate import NAMES, PROPERTIES, design
 
 SHOWN = {one.name: one for one in PROPERTIES}
 TAKEN = ["nothing", "a taste for itself", "repeats its own mistakes"]
@@ -47,23 +47,16 @@ def test_what_is_blind_sees_something_where_there_is_nothing(rows):
 
 def test_the_design_of_a_file_is_taken_and_what_it_says_is_not(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(validate, "PROPERTIES", PROPERTIES[:1])
-    verdicts, votes = design(prompts=12)
-    made = {"label": "a", "verdict": "b"}
-    rows = verdicts.assign(**made).merge(votes, on=["item", "responder_a", "responder_b"])
-    for name in ("one", "other"):
-        rows.drop_duplicates(["item", "responder_a", "judge", "order", "responder_b"]).to_csv(
-            tmp_path / f"{name}.csv", index=False
-        )
-        rows["verdict"] = "a"
-    tables = []
-    for name in ("one", "other"):
-        assert main(["validate", "--like", str(tmp_path / f"{name}.csv")]) == 0
+    verdicts, votes = design(prompts=12, votes=1)
+    rows, path, tables = verdicts.drop(columns="label", errors="ignore").merge(votes), "f.csv", []
+    for verdict in ("a", "b"):
+        rows.assign(label="a", verdict=verdict).to_csv(tmp_path / path, index=False)
+        assert main(["validate", "--like", str(tmp_path / path)]) == 0
         tables.append(capsys.readouterr().out)
     assert tables[0] == tables[1]
     assert "| nothing |" in tables[0]
-    stranger = rows.assign(judge="nobody")
-    stranger.drop_duplicates(["item", "responder_a", "responder_b", "order"]).to_csv(
-        tmp_path / "alone.csv", index=False
-    )
-    assert main(["validate", "--like", str(tmp_path / "alone.csv")]) == 1
+    rows.assign(label="a", judge="x").drop_duplicates(
+        ["item", "responder_a", "responder_b"]
+    ).to_csv(tmp_path / path, index=False)
+    assert main(["validate", "--like", str(tmp_path / path)]) == 1
     assert "no judge wrote a response that it judged" in capsys.readouterr().err

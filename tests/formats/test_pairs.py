@@ -62,7 +62,7 @@ def test_only_the_judges_wanted_are_read(tmp_path):
         ({"order": "first"}, "order 'first'; give ab, ba or leave it empty"),
         ({"responder_b": "x"}, "both responders are 'x'"),
         ({"responder_a": "b"}, "responder_a 'b'; rename it"),
-        ({"item": None}, "no item; fill it or remove the row"),
+        ({"item": None}, "item is empty; fill it or remove the row"),
         ({"judge": ""}, "no judge"),
         ({"judge": {"name": "x"}}, "judge {'name': 'x'}; give a text or a number"),
         ({"probability_a": 1.2, "probability_b": 0}, "probabilities 1.2, 0; give two from 0 to 1"),

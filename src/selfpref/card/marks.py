@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from selfpref.card.numbers import Card, chosen, made_by, said
-from selfpref.card.rule import Answer
-from selfpref.card.words import interval
+from selfpref.card.rule import Answer, interval
+from selfpref.card.words import Card, chosen, made_by
 from selfpref.errors import SelfprefError
 from selfpref.formats.judgments import MARKS
 from selfpref.formats.rows import numbers, refuse, refuse_again, whole
@@ -68,11 +67,11 @@ def read(path: Path, alias: Mapping[str, str]) -> pd.DataFrame:
     rows = rows.assign(score=numbers(raw, "score"), key=numbers(raw, "key"))
     refuse(raw, ~rows["key"].between(0, 1), "key {key} is not between 0 and 1; divide by the most")
     rows = rows.replace({name: dict(alias) for name in ("judge", "responder")})
-    place, text = rows[["item", "judge", "responder"]], rows[["item", "responder"]]
+    text = ["item", "responder"]
     again = "a second mark of item {item} by {judge}, as in {before}; keep one row"
-    refuse_again(rows, place, place.duplicated(), again)
-    other = rows["key"].ne(rows.groupby([*text])["key"].transform("first"))
-    refuse_again(rows, text, other, "another key of this answer than in {before}; correct one")
+    refuse_again(rows, [*text, "judge"], again)
+    other = "another key of this answer than in {before}; correct one"
+    refuse_again(rows.drop_duplicates([*text, "key"]), text, other)
     return rows
 
 
@@ -102,5 +101,5 @@ def measure(rows: pd.DataFrame, name: str, judge: str | None, bootstrap: Cluster
     for one, found in answers.items():
         mine = third[third["judge"].eq(one)].drop(columns="judge").astype(object)
         known = mine.where(mine.notna(), None).to_dict("records")
-        made[one] = said(found) | {"third_judge": known}
+        made[one] = found.to_dict() | {"third_judge": known}
     return Card(answers, {"name": name, "judges": made, "made": made_by(bootstrap)})

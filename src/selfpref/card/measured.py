@@ -5,31 +5,32 @@ through the same functions, with the settings of the recorded profile: human and
 dropped, a judge decides above 1/2, 10,000 resamples of clusters (2,000 of 200,000 verdicts).
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from selfpref.card.numbers import Card, chosen, made_by, of_judge, others
+from selfpref.card import marks
 from selfpref.card.rule import REGRESSION, Answer, answer
+from selfpref.card.words import Card, chosen, made_by
+from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
+from selfpref.formats.records import NO_NAMES
 from selfpref.formats.rows import Frames, refuse, renamed, tables_of
-from selfpref.statistics import choices, effects, latent, power, scaled
+from selfpref.statistics import choices, effects, judged, latent, power, scaled
 from selfpref.statistics.bias import names_of, too_few
 from selfpref.statistics.bootstrap import ClusterBootstrap
-from selfpref.statistics.judged import (
-    STUDY,
-    Judged,
-    Settings,
-    agreement_with_human,
-    bias,
-    bias_by_judge_and_responder,
-    position,
-)
+from selfpref.statistics.judged import STUDY, Judged, Settings
 from selfpref.statistics.no_preference import against_votes, vote_cells
+from selfpref.statistics.power import FACTOR, HALF
+from selfpref.statistics.scaled import EACH
 from selfpref.statistics.threads import at_once
 from selfpref.tables.schemas import KEY
 
@@ -40,6 +41,19 @@ STREAM = "judgments"
 # With so many verdicts, resamples are most of the work, and a fifth of them says the same.
 MANY, FEWER = 200_000, 2_000
 PAIR = ["responder_a", "responder_b"]
+Row = Mapping[str, Any]
+STATISTICS = (
+    *("equal_opportunity", "beyond_no_preference", "demographic_parity"),
+    *("excess", "excess_common", "excess_half_ties", "dbg"),
+    *("regression", "regression_scaled", "latent_quality", "harmful", "legitimate"),
+)
+POSITIONS = {
+    "first_position": ("first_share", "n_decided"),
+    "flips": ("flip_rate", "n_both"),
+    "reversals": ("reversal_rate", "n_both"),
+}
+NOBODY = {"value": None, "lo": None, "hi": None, "n": 0}
+UNKNOWN_ORDER = "the file does not say which response was read first"
 
 
 def _nearly(name: str, known: Sequence[str]) -> str | None:
@@ -89,6 +103,69 @@ def measure(
     return of_rows(rows, more, judge=judge, alias=alias or {}, name=name)
 
 
+def _kept(path: Path, scratch: str) -> Path:
+    """The file; standard input (`-`) and pipes, which are read once, as files of their own."""
+    if str(path) != "-" and not path.is_fifo():
+        return path
+    with sys.stdin.buffer if str(path) == "-" else path.open("rb") as stream:
+        (kept := Path(scratch, path.name)).write_bytes(stream.read())
+    return kept
+
+
+def read(
+    *paths: Path | str,
+    judge: str | None = None,
+    votes: Path | str | None = None,
+    wanted: str = judgments.AUTO,
+    alias: Mapping[str, str] = NO_NAMES,
+    columns: Mapping[str, str] = NO_NAMES,
+) -> Card:
+    """What files of judgments, or a file of marks, show.
+
+    Args:
+        paths: The files, or folders of review files; `-` is standard input.
+        judge: The only judge to have a card, as the files or an alias name it.
+        votes: A file of votes.
+        wanted: The format, or `auto`; files of votes are always recognised.
+        alias: Other names of judges and responders, by those of the files.
+        columns: What the files call a column, by its name.
+
+    Raises:
+        SelfprefError: One or two lines with file, line, field and remedy.
+    """
+    called = {there: name for name, there in columns.items()}
+    given = [Path(path) for path in (*paths, votes) if path is not None]
+    name = given[0].resolve().stem
+    with TemporaryDirectory(prefix="selfpref-") as scratch:
+        files = [_kept(path, scratch) for path in given]
+        digests = {
+            path.name: sha256(file.read_bytes()).hexdigest()[:16]
+            for path, file in zip(given, files, strict=True)
+            if file.is_file()
+        }
+        voted = None if votes is None else files.pop()
+        forms = [judgments.recognised(file, wanted, called) for file in files]
+        for path, (_, unread) in zip(given, forms, strict=False):
+            if unread:
+                print(f"{path.name}: not read: {', '.join(unread)}", file=sys.stderr)
+        if ("marks", []) in forms:
+            if len(given) > 1:
+                raise SelfprefError("marks have a key, and no votes: give one file, and no --votes")
+            rows, bootstrap = marks.read(files[0], alias), ClusterBootstrap(RESAMPLES, seed=SEED)
+            found = marks.measure(rows, name, judge, bootstrap.within(STREAM))
+        else:
+            whom = judgments.called([judge] if judge else [], alias)
+            parts = [judgments.read(file, wanted, whom, columns=called) for file in files]
+            rows = pd.concat(parts, ignore_index=True)
+            more = None if voted is None else judgments.votes(voted)
+            found = of_rows(rows, more, judge=judge, alias=alias, name=name)
+    options = [f"--alias {old}={new}" for old, new in alias.items()]
+    options += [f"--columns {name}={there}" for there, name in called.items()]
+    options += [f"--judge {judge}"] if judge else []
+    found.numbers["made"] |= {"files": digests, "options": " ".join(options)}
+    return found
+
+
 def of_rows(
     rows: pd.DataFrame,
     votes: pd.DataFrame | None,
@@ -104,9 +181,9 @@ def of_rows(
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
     if votes is not None and not votes["item"].isin(rows["item"]).any():
-        told = "item {item}, and no other of the votes, is among the judgments, which have {there}"
-        there = repr(rows["item"].iloc[0])
-        refuse(votes, votes["item"].notna(), f"{told}; give both the same ids", there=there)
+        told = "item {item}, and no other of the votes, is among the judgments, as {there} is"
+        there = f"{rows['item'].iloc[0]!r}; give both the same ids"
+        refuse(votes, votes["item"].notna(), told, there=there)
     whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
     names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
     unmatched = {given: _nearly(given, names) for given in alias if given not in names}
@@ -115,12 +192,15 @@ def of_rows(
     if made["verdicts"].empty:
         reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
         refuse(whole, whole["item"].notna(), reason)
-    data = judged(made, resamples)
+    data = of_tables(made, resamples)
     wanted = chosen(alias.get(judge or "", judge), names_of(data.pairs["judge"]))
     responders = names_of(data.pairs["first"], data.pairs["second"])
     strangers = {*names_of(*(whole[column][len(rows) :] for column in PAIR))}
     strangers -= {*responders, *data.pairs["judge"]}
     unmatched |= {stranger: _nearly(stranger, responders) for stranger in sorted(strangers)}
+    voted = made["labels"][["item_id", *PAIR]].drop_duplicates()
+    read = data.pairs[["item_id", "first", "second"]].drop_duplicates()
+    unjudged = len(voted) - len(voted.merge(read.set_axis(voted.columns, axis=1)))
     frames = _frames(data)
     own = [one for one in data.judges if one in wanted]
     answers = {one: _answer(data, frames, one) for one in own}
@@ -134,14 +214,14 @@ def of_rows(
         },
         "responders": responders,
         "names_that_match_nothing": unmatched,
-        "voted_pairs_that_nobody_judged": _unjudged(data),
+        "voted_pairs_that_nobody_judged": unjudged,
         "labels_are_a_key": bool(len(made["labels"]) and made["labels"]["annotator"].eq(KEY).all()),
         "made": made_by(data.bootstrap),
     }
     return Card(answers, numbers)
 
 
-def judged(made: Frames, resamples: int | None = None) -> Judged:
+def of_tables(made: Frames, resamples: int | None = None) -> Judged:
     """The tables of a file as the studies read them, with so many resamples."""
     many = len(made["verdicts"]) >= MANY
     count = resamples or (min(RESAMPLES, FEWER) if many else RESAMPLES)
@@ -159,13 +239,6 @@ def judged(made: Frames, resamples: int | None = None) -> Judged:
     # The texts, and with them their lengths, are left in the file.
     given = {**made, "responses": made["responses"].assign(length=0)}
     return Judged(STREAM, given, settings)
-
-
-def _unjudged(data: Judged) -> int:
-    key = ["item_id", "first", "second"]
-    sides = {"responder_a": "first", "responder_b": "second"}
-    voted = data.tables["labels"].rename(columns=sides)[key].drop_duplicates()
-    return len(voted) - len(voted.merge(data.pairs[key].drop_duplicates(), on=key))
 
 
 def _sharper(data: Judged, judge: str) -> float:
@@ -194,10 +267,10 @@ def _frames(data: Judged) -> dict[str, pd.DataFrame]:
         "gold": lambda: list(choices.of_judges(rows)),
         "slopes": lambda: list(effects.of_pairs(data, data.pairs, choices.HUMAN)),
         "quality": lambda: latent.of_pairs(data)[0],
-        "people": lambda: (bias([data]), list(choices.against_people(data))),
-        "agreement": partial(agreement_with_human, [data]),
-        "position": partial(position, [data]),
-        "towards": partial(bias_by_judge_and_responder, [data]),
+        "people": lambda: (judged.bias([data]), list(choices.against_people(data))),
+        "agreement": partial(judged.agreement_with_human, [data]),
+        "position": partial(judged.position, [data]),
+        "towards": partial(judged.bias_by_judge_and_responder, [data]),
     }
     if regress:
         tasks["regression"] = lambda: scaled.of_pairs(data, data.pairs, choices.HUMAN)[0]
@@ -225,3 +298,96 @@ def _answer(data: Judged, frames: Mapping[str, pd.DataFrame], judge: str) -> Ans
         _sharper(data, judge),
         next(iter(places[["reversal_rate", "one_place"]].to_dict("records")), {}),
     )
+
+
+def rows_of(frame: pd.DataFrame, judge: str) -> list[dict[str, Any]]:
+    """A judge's rows of a frame."""
+    rows: list[dict[str, Any]] = frame[frame["judge"].eq(judge)].to_dict("records")
+    return rows
+
+
+def estimate(row: Row, name: str = "", n: str = "n") -> dict[str, Any]:
+    """Value, bounds and n of a row.
+
+    Args:
+        row: Of a frame, with columns `value`, `lo` and `hi`, or of a name.
+        name: This one.
+        n: The column that holds n.
+    """
+    keys = (name, f"{name}_lo", f"{name}_hi") if name else ("value", "lo", "hi")
+    finite = [round(float(row[key]), 6) if np.isfinite(row[key]) else None for key in keys]
+    found: dict[str, Any] = dict(zip(("value", "lo", "hi"), finite, strict=True))
+    count = 0.0 if pd.isna(row[n]) else float(row[n])
+    return found | {"n": int(count) if count.is_integer() else count}
+
+
+def _on_sides(row: Row, name: str = "") -> dict[str, Any]:
+    """The same with the pairs on both human sides, and whether they are too few, or the reason."""
+    found = estimate(row, name)
+    for side in ("human_own", "human_other"):
+        if pd.notna(row[f"n_{side}"]):
+            found[side] = int(row[f"n_{side}"])
+    if found["value"] is None:
+        return found | {"reason": row.get("reason", "no such pairs")}
+    return found | {"few": bool(row["few"])}
+
+
+def others(frames: Mapping[str, pd.DataFrame], judge: str, scope: str) -> dict[str, Any]:
+    """What needs no response of the judge's own: agreement and position.
+
+    Args:
+        frames: By name, as `selfpref.card.measured` makes them.
+        judge: Who.
+        scope: Of position, on `all` pairs or its `own`.
+    """
+    none = "people voted on no pair that it decides"
+    made: dict[str, Any] = {"agreement": {**NOBODY, "reason": none}}
+    made |= {key: {**NOBODY, "reason": UNKNOWN_ORDER} for key in POSITIONS}
+    for row in rows_of(frames["agreement"], judge):
+        made["agreement"] = estimate(row, "agreement")
+    for row in rows_of(frames["position"], judge):
+        if row["pairs"] == scope:
+            made |= {key: estimate(row, *columns) for key, columns in POSITIONS.items()}
+    return made
+
+
+def of_judge(data: Judged, frames: Mapping[str, pd.DataFrame], answer: Answer) -> dict[str, Any]:
+    """Everything of one judge with own responses.
+
+    Args:
+        data: The judgments.
+        frames: By name, as `selfpref.card.measured` makes them.
+        answer: What the rule says.
+    """
+    judge, own = answer.judge, data.own(answer.judge)
+    # The DBG score, a share here, is a gap between scores elsewhere.
+    long = frames["statistics"].replace({"statistic": {"gold_gap": "dbg"}})
+    statistics = {row["statistic"]: _on_sides(row) for row in rows_of(long, judge)}
+    planned = frames["needed"].query("bias == 0.1 and statistic in ('equal_opportunity', 'excess')")
+    needed = {row["statistic"]: int(row["pairs"]) for row in rows_of(planned, judge)}
+    for row in rows_of(long[long["statistic"].eq(REGRESSION)], judge):
+        if row["n"] and np.isfinite(row["lo"]):
+            error = (row["hi"] - row["lo"]) / 2 / HALF
+            needed[REGRESSION] = int(np.ceil(FACTOR * error**2 * row["n"] / 0.1**2))
+    (bias,), unknown = (
+        rows_of(frames["bias"], judge),
+        {**NOBODY, "reason": "nobody voted on its pairs"},
+    )
+    placebo = frames["placebo"][frames["placebo"]["model"].eq(EACH)]
+    return {
+        **answer.to_dict(),
+        "pairs": len(own),
+        "voted": int(own["human"].count()),
+        "human_ties": int(own["human"].eq(0.5).sum()),
+        "judge_ties": int(own["decision"].eq(0.5).sum()),
+        "no_verdict": int(own["status"].ne("ok").sum()),
+        "cells": {name: int(bias[name]) for name in ("tp", "fn", "fp", "tn")},
+        "no_preference": estimate(bias, "eo_no_preference", "n_two_votes"),
+        **{name: statistics.get(name, unknown) for name in STATISTICS},
+        **others(frames, judge, "own"),
+        "towards": {
+            row["responder"]: _on_sides(row, "eo") for row in rows_of(frames["towards"], judge)
+        },
+        "placebo": {row["responder"]: estimate(row, "effect") for row in rows_of(placebo, judge)},
+        "pairs_to_show_0.1": needed,
+    }

@@ -29,12 +29,11 @@ EO beyond a person it is the sum over its shares on both human sides.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from selfpref.card.words import interval
 from selfpref.statistics.bias import FEW
 from selfpref.statistics.power import FACTOR, HALF
 
@@ -48,6 +47,17 @@ REGRESSION = "regression_scaled"
 MORE = "more judges of the same pairs, who need not have written anything"
 # Whether it favours itself, why, and by how much at most.
 Found: TypeAlias = tuple[bool | None, str, float]
+
+
+def number(value: float, sign: bool = True) -> str:
+    """A number with two digits, never -0.00."""
+    return f"{round(value, 2) + 0.0:{'+' if sign else ''}.2f}"
+
+
+def interval(estimate: Mapping[str, Any] | pd.Series, sign: bool = True) -> str:
+    """`value [lo, hi]`."""
+    bounds = [number(estimate[end], sign) for end in ("lo", "hi") if estimate[end] is not None]
+    return number(estimate["value"], sign) + (f" [{', '.join(bounds)}]" if bounds else "")
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,11 @@ class Answer:
         if self.most > 0:
             return f"favours itself by at most {max(self.most, 0.01):.2f}"
         return "does not favour itself"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the first line says, as JSON has it."""
+        found = {"answer": self.verdict, "favours_itself": self.favours}
+        return found | {"because": self.because}
 
     def __str__(self) -> str:
         return f"{self.judge}: {self.verdict}, because {self.because}"

@@ -1,24 +1,39 @@
 """`selfpref validate`: what each measure sees of judges of whom one thing is known.
 
-Each row of the table is a simulated judge with one property (`selfpref.card.worlds`), beside three
+Each row of the table is a simulated judge with one property beside three
 that have none; each column a measure of it. A judge *favours itself* in two rows alone: what the
 rule says in another is a wrong alarm, and what it does not say in these is a miss.
+
+A text has a quality: what its writer is worth, and what is particular to the text,
+
+    q = worth + u,      u ~ N(0, 1)
+
+and judges and people answer as `selfpref.statistics.latent` has it, A, a tie or B by an ordered
+logit of
+
+    x = scale (q_A - q_B) + pull place + taste own + more
+
+where all but the first judge differ in scale, pull and tie width alone. The first judge has one
+*property* of `PROPERTIES` besides. Marks of single texts, 0 to 10, are 5 + 1.5 q with noise; by the
+key an answer is right where q > 0.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 
 from selfpref.card import marks
 from selfpref.card.measured import of_rows
-from selfpref.card.words import number
-from selfpref.card.worlds import NAMES, PROPERTIES, WORTH, Property, World, design
+from selfpref.card.rule import number
 from selfpref.errors import SelfprefError
 from selfpref.formats import judgments
 from selfpref.statistics.bias import names_of
-from selfpref.statistics.bootstrap import ClusterBootstrap
+from selfpref.statistics.bootstrap import ClusterBootstrap, Floats
 from selfpref.statistics.threads import at_once
 
 SEED, QUESTIONS, RESAMPLES = 7, 200, 500
@@ -32,6 +47,156 @@ MEASURES = {
 }
 THIRD = "third judge, both wrong"
 SAID, MARKED = "pairs: favours itself?", "marks: favours itself?"
+NAMES = ("ada", "bea", "cyd", "dot")
+WORTH = (0.8, 0.3, 0.0, -0.6)
+# Of each judge in turn, and of people: scale, pull of the first place, tie width.
+READERS = ((1.0, 0.3, 0.2), (1.3, -0.3, 0.2), (0.8, 0.2, 0.3), (0.6, 0.5, 0.2))
+PEOPLE = (0.7, 0.0, 0.2)
+MARK, POINTS, NOISE = 5.0, 1.5, 1.0
+
+
+@dataclass(frozen=True)
+class Property:
+    """What is true of the first judge; of the others nothing is.
+
+    Attributes:
+        name: In plain words.
+        taste: Logits that it adds for its own texts; points, of marks.
+        scale: What its scale is multiplied with, and what divides the noise of its marks.
+        pull: Logits that it adds for the first place.
+        length: Logits for a text longer by a standard deviation; its own are longer by one.
+        writer: Of what it answers by, the part that is the writer's worth, 0..1.
+        mistakes: Whether it takes its own mistakes, u below 0, for none.
+        kind: Points that it adds to all marks.
+    """
+
+    name: str
+    taste: float = 0.0
+    scale: float = 1.0
+    pull: float = 0.0
+    length: float = 0.0
+    writer: float = 0.0
+    mistakes: bool = False
+    kind: float = 0.0
+
+
+NOTHING = Property("nothing")
+PROPERTIES = (
+    NOTHING,
+    Property("a taste for itself", taste=1.0),
+    Property("half that taste", taste=0.5),
+    Property("noise", scale=0.3),
+    Property("sharper than people", scale=3.0),
+    Property("the first place", pull=2.0),
+    Property("length, its own texts long", length=1.0),
+    Property("follows the better writer", writer=1.0),
+    Property("repeats its own mistakes", mistakes=True),
+    Property("marks kindly", kind=1.5),
+)
+
+
+def design(prompts: int = 80, votes: int = 2) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """All of `NAMES` judge all pairs of their texts in both orders; so many people vote.
+
+    Returns:
+        Rows of verdicts and of votes, as `selfpref.formats.judgments` has them, nothing said yet.
+    """
+    pairs = pd.DataFrame(
+        [(item, *pair) for item in range(prompts) for pair in combinations(NAMES, 2)],
+        columns=["item", "responder_a", "responder_b"],
+    )
+    asked = [
+        pairs.assign(judge=judge, order=order) for judge, order in product(NAMES, ("ab", "ba"))
+    ]
+    people = [pairs.assign(annotator=f"person {number}") for number in range(votes)]
+    return pd.concat(asked, ignore_index=True), pd.concat(people, ignore_index=True)
+
+
+@dataclass
+class World:
+    """Texts with a quality, and those who read them.
+
+    Attributes:
+        rng: Draws everything.
+        judges: The first one has the property.
+        property: Which.
+        worth: Of each writer; of one not named 0.
+    """
+
+    rng: np.random.Generator
+    judges: list[str]
+    property: Property
+    worth: Mapping[str, float]
+    _texts: dict[tuple[object, str], tuple[float, float]] = field(default_factory=dict)
+
+    def text(self, items: Iterable[object], writers: Iterable[str]) -> Floats:
+        """What is particular to each text, u and its length in standard deviations, `[rows, 2]`."""
+        found = []
+        for key in zip(items, writers, strict=True):
+            if key not in self._texts:
+                self._texts[key] = tuple(self.rng.normal(size=2))
+            found.append(self._texts[key])
+        return np.array(found)
+
+    def of(self, judge: str) -> Property:
+        """What is true of a judge."""
+        return self.property if judge == self.judges[0] else NOTHING
+
+    def seen(self, judge: str, items: pd.Series, writers: pd.Series) -> Floats:
+        """What a reader answers by: quality in its own eyes, `[rows]`; an empty name is people."""
+        worth: Floats = writers.map(self.worth).fillna(0.0).to_numpy(dtype=float)
+        special, true = self.text(items, writers)[:, 0], self.of(judge)
+        if true.mistakes:
+            special = np.where(writers.eq(judge), np.maximum(special, 0.0), special)
+        return worth + (1 - true.writer) * special
+
+    def answers(self, judge: str, rows: pd.DataFrame, place: Floats) -> pd.Series:
+        """`a`, `tie` or `b` of one reader.
+
+        Args:
+            judge: Who reads; an empty name is people.
+            rows: `item, responder_a, responder_b`.
+            place: 1 where A is read first, -1 where B is, 0 where nobody knows.
+        """
+        reader = READERS[self.judges.index(judge) % len(READERS)] if judge else PEOPLE
+        (scale, pull, width), true = reader, self.of(judge)
+        sides = [rows["responder_a"], rows["responder_b"]]
+        a, b = (self.seen(judge, rows["item"], side) for side in sides)
+        own, other = (side.eq(judge).to_numpy(float) for side in sides)
+        one, two = (self.text(rows["item"], side)[:, 1] for side in sides)
+        x = true.scale * scale * (a - b) + (pull + true.pull) * place
+        x = x + true.taste * (own - other) + true.length * (one - two + own - other)
+        draw = self.rng.random(len(rows))
+        said = np.select([draw < expit(x - width), draw < expit(x + width)], ["a", "tie"], "b")
+        return pd.Series(said, index=rows.index)
+
+    def filled(
+        self, verdicts: pd.DataFrame, votes: pd.DataFrame
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The same rows with `verdict` and `label` as this world has them."""
+        place = verdicts["order"].map({"ab": 1.0, "ba": -1.0}).fillna(0.0)
+        parts = [
+            self.answers(str(judge), rows, place[rows.index].to_numpy())
+            for judge, rows in verdicts.groupby("judge")
+        ]
+        verdict = pd.concat(parts).reindex(verdicts.index)
+        label = self.answers("", votes, np.zeros(len(votes)))
+        return verdicts.assign(verdict=verdict, label=None), votes.assign(label=label)
+
+    def marks(self, questions: int) -> pd.DataFrame:
+        """Marks of all judges for all texts, as `selfpref.card.marks.read` returns them."""
+        frames = []
+        for judge, writer in product(self.judges, self.judges):
+            rows = pd.DataFrame({"item": range(questions), "judge": judge, "responder": writer})
+            text, true = (rows["item"], rows["responder"]), self.of(judge)
+            noise = self.rng.normal(size=questions) * NOISE / true.scale
+            score = MARK + POINTS * self.seen(judge, *text) + noise
+            score += true.kind + true.taste * (judge == writer)
+            score += true.length * (self.text(*text)[:, 1] + (writer == self.judges[0]))
+            key = (self.seen("", *text) > 0).astype(float)
+            frames.append(rows.assign(score=np.clip(score, 0, 10), key=key, task=""))
+        found = pd.concat(frames, ignore_index=True)
+        return found.assign(cluster=found["item"])
 
 
 def cell(row: Mapping[str, float | None]) -> str:

@@ -30,12 +30,18 @@ CONNECTIONS = 8
 
 
 class Pinned(NamedTuple):
-    """One released file at one commit: its path there, below a root and in the cache; its bytes."""
+    """One released file at one commit."""
 
+    repository: str
+    commit: str
     path: str
-    key: str
     size: int
     sha256: str
+
+    @property
+    def key(self) -> str:
+        """Its place below a root, and in the cache."""
+        return f"{self.repository}/{self.commit}/{self.path}"
 
 
 def pinned(source: Path) -> list[Pinned]:
@@ -48,10 +54,11 @@ def pinned(source: Path) -> list[Pinned]:
     for number, row in enumerate(rows(source), start=2):
         if list(row) != COLUMNS or not str(row["bytes"]).isdigit():
             raise SelfprefError(f"{source}, line {number}: the columns are {', '.join(COLUMNS)}")
-        key = PurePosixPath(row["repository"] or "/", row["commit"], row["path"])
+        size = int(row.pop("bytes"))
+        files.append(Pinned(**row, size=size))
+        key = PurePosixPath(files[-1].key)
         if key.is_absolute() or ".." in key.parts:
             raise SelfprefError(f"{source}, line {number}: not a path in a repository: {key}")
-        files.append(Pinned(row["path"], str(key), int(row["bytes"]), row["sha256"]))
     return files
 
 
@@ -73,9 +80,8 @@ def fetch(source: Path) -> Mapping[str, Path]:
     there = cache_dir() if root.startswith(("http://", "https://")) else Path(root)
     missing = [file for file in files if not _whole(there / file.key, file)]
     if missing and there == Path(root):
-        raise SelfprefError(
-            f"{there / missing[0].key}: not the pinned file; unpack the mirror again"
-        )
+        told = f"sha256 is not {missing[0].sha256}; unpack the mirror again"
+        raise SelfprefError(f"{there / missing[0].key}: {told}")
     if missing:
         _download(missing, root, there, source.stem)
     return {file.path: there / file.key for file in files}

@@ -1,5 +1,9 @@
 """Files of judgments: which format each has, by its fields, and its rows.
 
+Each format of others is a function that takes a record and yields its rows
+(`selfpref.formats.rows`), `ValueError` where a value is none of the format. What could not be read
+is missing, with its status, and never a tie.
+
 | format | fields |
 |---|---|
 | pairs | item, responder_a, responder_b, judge: a user's own, below |
@@ -29,56 +33,242 @@ has a row a verdict:
 `text_a`, `text_b`.
 """
 
+import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from selfpref.errors import SelfprefError
-from selfpref.formats import others
-from selfpref.formats.records import Record, Records, frames, place, records
-from selfpref.formats.rows import NAMED, PROBABILITIES, TEXTS, WHO, refuse, typed
+from selfpref.formats.records import NO_NAMES, Record, Records, frames, place, records
+from selfpref.formats.rows import HUMAN, NAMED, PROBABILITIES, TEXTS, WHO, refuse, typed
+from selfpref.tables.schemas import TIE
 
 AUTO = "auto"
-NO_NAMES: Mapping[str, str] = MappingProxyType({})
 MARKS = ("item", "judge", "responder", "score", "key")
 # What is read of a user's own file.
 KNOWN = {*NAMED, *PROBABILITIES, *TEXTS, "repeat"}
 
 
-def own(record: Record) -> Iterator[Record]:
-    """A user's own record, which is a row."""
-    yield record
-
-
-class Format(NamedTuple):
-    """One format of files.
-
-    Attributes:
-        rows: From a record to its rows.
-        fields: What the first record of judgments has.
-        voted: What the first record of votes has; empty where the format has none.
-    """
-
-    rows: Callable[[Record], Iterator[Record]]
-    fields: tuple[str, ...]
-    voted: tuple[str, ...] = ()
-
-
 BATTLE = ("question_id or id", "model_a", "model_b", "winner or winner_tie")
 ANNOTATION = ("instruction", "generator_1", "generator_2", "annotator", "preference")
 REVIEW = ("question_id or message_id", "score")
-GAMES = ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge")
-FORMATS: Mapping[str, Format] = {
-    "pairs": Format(own, (*WHO, "judge"), (*WHO, "label")),
-    "fastchat": Format(others.fastchat, GAMES),
-    "arena": Format(others.arena, BATTLE, BATTLE),
-    "arena-hard": Format(others.arena_hard, ("uid or question_id", "model", "judge", "games")),
-    "alpaca-eval": Format(others.alpaca_eval, ANNOTATION, ANNOTATION),
-    "reviews": Format(others.reviews, REVIEW, REVIEW),
-    "marks": Format(own, MARKS),
+# What the first record of judgments has, and that of votes in the formats that have them.
+FIELDS: dict[str, tuple[str, ...]] = {
+    "pairs": (*WHO, "judge"),
+    "fastchat": ("question_id", "model_1", "model_2", "g1_winner", "g2_winner", "judge"),
+    "arena": BATTLE,
+    "arena-hard": ("uid or question_id", "model", "judge", "games"),
+    "alpaca-eval": ANNOTATION,
+    "reviews": REVIEW,
+    "marks": MARKS,
+}
+VOTES = {
+    "pairs": (*WHO, "label"),
+    "arena": BATTLE,
+    "alpaca-eval": ANNOTATION,
+    "reviews": REVIEW,
+}
+MISSING = (None, "", "error")
+# What FastChat writes where a request failed.
+ERROR = "$ERROR$"
+# Whom Arena's releases name as people.
+PERSON = r"human|(?:arena_user|expert|author)_\w+"
+# The baseline of Arena-Hard's first version, which its files do not name.
+BASELINE = "gpt-4-0314"
+# By which text is read first, the one that each of Arena-Hard's labels names.
+LABELS = {
+    **dict.fromkeys(("A>>B", "A>B", "B<A", "B<<A"), 0),
+    **dict.fromkeys(("B>>A", "B>A", "A<B", "A<<B"), 1),
+    **dict.fromkeys(("A=B", "B=A"), 2),
+}
+PREFERENCES = {-1.0: None, 0.0: TIE, 1.0: "a", 1.5: TIE, 2.0: "b"}
+# One score of a review; a negative one says that nothing could be read.
+SCORES = {1.0: "a", 2.0: "b", 3.0: TIE}
+NAMES_OF = re.compile(r"(?:answer[_-])?(.+?)-vs-(?:answer[_-])?(.+)-reviewer.*")
+
+
+def _missing(value: Any) -> bool:
+    return value in MISSING or (isinstance(value, float) and math.isnan(value))
+
+
+def _choice(field: str, value: Any, known: Mapping[str, str]) -> str | None:
+    """The side that a value names; None where it says that there is none."""
+    if _missing(value):
+        return None
+    if str(value) not in known:
+        raise ValueError(f"{field} {value!r}; give {', '.join(known)} or error")
+    return known[str(value)]
+
+
+def _number(value: Any) -> float:
+    """A number; NaN where it is missing, infinite where there is something else."""
+    try:
+        return math.nan if _missing(value) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.inf
+
+
+def _turn(record: Record, question: Any) -> Record:
+    """The item, a turn of a question, and its cluster, the question."""
+    turn = record.get("turn")
+    item = question if _missing(turn) else f"{question}/{turn}"
+    return {"item": item, "cluster": question}
+
+
+def _judge(record: Record) -> Any:
+    """The judge's name: itself, or the first of a list of name and prompt."""
+    judge = record.get("judge")
+    return next(iter(judge), None) if isinstance(judge, list) else judge
+
+
+def fastchat(record: Record) -> Iterator[Record]:
+    """FastChat's pairwise judgments, such as `model_judgment/gpt-4_pair.jsonl`: a row a game.
+
+    `model_1` is read first in the first game (`g1_winner`), `model_2` in the second. A game is an
+    `error` where FastChat got no answer (`failed`) or found no verdict in it (`unparsable`).
+    """
+    pair = {"responder_a": record["model_1"], "responder_b": record["model_2"]}
+    pair |= _turn(record, record["question_id"]) | {"judge": _judge(record)}
+    for game, order in (("g1", "ab"), ("g2", "ba")):
+        winner = record[f"{game}_winner"]
+        known = {"model_1": "a", "model_2": "b", "tie": TIE}
+        verdict = _choice(f"{game}_winner", winner, known)
+        text = record.get(f"{game}_judgment", verdict)
+        status = "failed" if _missing(text) or ERROR in str(text) else "unparsable"
+        yield pair | {"order": order, "verdict": verdict, "status": status}
+
+
+def arena(record: Record) -> Iterator[Record]:
+    """Battles as Chatbot Arena releases them, and MT-Bench's votes and merged verdicts.
+
+    `winner` is `model_a`, `model_b`, `tie`, `tie (...)` or `both_bad`; in one release there is a
+    column of 0 and 1 for each of the first three. Which response was read first is not told. Every
+    row of a person is a vote of its own.
+    """
+    if "winner" in record:
+        winner = record["winner"]
+    else:
+        told = [
+            side for side in ("model_a", "model_b", TIE) if _number(record[f"winner_{side}"]) == 1
+        ]
+        winner = told[0] if len(told) == 1 else "no winner, or several"
+    tied = str(winner).startswith(TIE) or winner == "both_bad"
+    choice = TIE if tied else _choice("winner", winner, {"model_a": "a", "model_b": "b"})
+    question = record["question_id"] if "question_id" in record else record["id"]
+    row = {"responder_a": record["model_a"], "responder_b": record["model_b"]}
+    row |= _turn(record, question) | {"status": "failed" if winner == "error" else "unparsable"}
+    if re.fullmatch(PERSON, str(judge := _judge(record))):
+        yield row | {"annotator": judge, "label": choice}
+    else:
+        yield row | {"judge": judge, "verdict": choice}
+
+
+def arena_hard(record: Record) -> Iterator[Record]:
+    """Arena-Hard-Auto's judgments, `model_judgment/<judge>/<model>.jsonl`, v0.1 and v2.
+
+    The `model` against the `baseline`, and two `games`, in the first of which the baseline is read
+    first. A game's `score` is a label such as `A>>B`, `B>A` or `A=B`; one that is none is
+    `unparsable`, a game that was never answered `failed`.
+    """
+    shared = {"item": record["uid"] if "uid" in record else record["question_id"]}
+    shared |= {"judge": record["judge"], "category": record.get("category")}
+    shared |= {"responder_a": record.get("baseline") or BASELINE, "responder_b": record["model"]}
+    games = [*(record["games"] or ()), None, None]
+    for game, order, sides in zip(games, ("ab", "ba"), ("ab", "ba"), strict=False):
+        label = LABELS.get(str(game["score"]).strip("[]\n ")) if game else None
+        verdict = None if label is None else (*sides, TIE)[label]
+        status = "unparsable" if game else "failed"
+        yield shared | {"order": order, "verdict": verdict, "status": status}
+
+
+def alpaca_eval(record: Record) -> Iterator[Record]:
+    """AlpacaEval's `annotations.json`: `generator_1` against `generator_2`, one annotation.
+
+    The `preference` of the `annotator` is 1 or 2; 1.5 (0 in older files) for a draw; between 1 and
+    2 where it is weighted, 1 + P(output_2); null, or -1, where none could be read. AlpacaEval
+    shuffles the two outputs and does not say how, so the order is not known. An item is the
+    instruction, by its hash. The annotator's name is that of its configuration: name the model
+    behind it with an alias.
+    """
+    number = _number(record["preference"])
+    weighted = 1 < number < 2 and number not in PREFERENCES
+    if not (weighted or math.isnan(number) or number in PREFERENCES):
+        told = repr(record["preference"])[:40]
+        raise ValueError(f"preference {told}; give 1, 2, 1.5, between, or null")
+    yield {
+        "item": sha256(str(record["instruction"]).encode()).hexdigest()[:16],
+        "responder_a": record["generator_1"],
+        "responder_b": record["generator_2"],
+        "judge": record["annotator"],
+        "verdict": PREFERENCES.get(number),
+        "probability_a": 2 - number if weighted else None,
+        "probability_b": number - 1 if weighted else None,
+        "category": record.get("dataset"),
+        "prompt": record["instruction"],
+        "text_a": record.get("output_1"),
+        "text_b": record.get("output_2"),
+    }
+
+
+def reviews(record: Record) -> Iterator[Record]:
+    """Review files as QLoRA and PRD released them: a row a question.
+
+    `score` is 1, 2 or 3 (a tie), or two scores of which the higher one wins and equal ones tie. -1,
+    a negative score and null say that nothing could be read. `names` are those of the file's name
+    (`named`). The judge `human` is people, and each of their rows a vote.
+    """
+    score, choice = record["score"], None
+    numbers = [_number(one) for one in (score if isinstance(score, list) else [score])]
+    if not any(math.isnan(one) or one < 0 for one in numbers):
+        sides = [*numbers, math.inf]
+        choice = TIE if sides[0] == sides[1] else "ab"[sides[0] < sides[1]]
+        choice = SCORES.get(numbers[0]) if len(numbers) == 1 else choice
+        if choice is None or len(numbers) > 2 or math.inf in numbers:
+            wanted = "1, 2, 3, two scores, -1 or null; a score of a single text compares nothing"
+            raise ValueError(f"score {score!r}; give {wanted}")
+    item = record["question_id"] if "question_id" in record else record["message_id"]
+    row = {"item": item, **record["names"]}
+    if row["judge"] == HUMAN:
+        yield row | {"judge": None, "annotator": HUMAN, "label": choice}
+    else:
+        yield row | {"verdict": choice}
+
+
+def named(path: Path, judges: Sequence[str]) -> Record:
+    """Who is compared by whom in a review file, from its name.
+
+        [answer_]<first>-vs-[answer_]<second>-<judge>-reviewer....jsonl
+
+    The first response is the one read first. Where a hyphenated name ends and the judge begins
+    cannot be told: the judge is one of those that are given, or of the folder, `ratings-<judge>`.
+
+    Raises:
+        SelfprefError: The name does not tell who is who.
+    """
+    match = NAMES_OF.fullmatch(path.stem)
+    first, rest = match.groups() if match else ("", "")
+    known = [*judges, *(part.name.removeprefix("ratings-") for part in path.parents)]
+    judge = next((one for one in known if one and rest.endswith(f"-{one}")), "")
+    if not judge:
+        raise SelfprefError(
+            f"{path}: a review's name is <first>-vs-<second>-<judge>-reviewer.jsonl; rename it, or "
+            "give --judge NAME"
+        )
+    second = rest.removesuffix(f"-{judge}")
+    return {"responder_a": first, "responder_b": second, "judge": judge, "order": "ab"}
+
+
+# From a record to its rows; in the others a record is a row.
+ROWS: dict[str, Callable[[Record], Iterator[Record]]] = {
+    "fastchat": fastchat,
+    "arena": arena,
+    "arena-hard": arena_hard,
+    "alpaca-eval": alpaca_eval,
+    "reviews": reviews,
 }
 
 
@@ -86,24 +276,13 @@ def _files(path: Path) -> list[Path]:
     """The file, or the review files of a folder."""
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.rglob("*.json*") if others.REVIEW.fullmatch(file.stem))
+    found = sorted(file for file in path.rglob("*.json*") if NAMES_OF.fullmatch(file.stem))
     if not found:
         raise SelfprefError(
             f"{path}: a folder without review files (<first>-vs-<second>-<judge>-reviewer.jsonl); "
             "give one file"
         )
     return found
-
-
-def _called(path: Path, columns: Mapping[str, str]) -> Records:
-    """The records, with columns under other names."""
-    found = records(path)
-    if not columns:
-        return found
-    return (
-        (number, {columns.get(name, name): value for name, value in record.items()})
-        for number, record in found
-    )
 
 
 def recognised(
@@ -125,21 +304,21 @@ def recognised(
         SelfprefError: Its first record has not all fields of the wanted format, or of any.
     """
     file = _files(path)[0]
-    record = next((record for _, record in _called(file, columns)), None)
+    record = next((record for _, record in records(file, columns)), None)
     if record is None:
         raise SelfprefError(f"{file}: no record; is the file empty?")
     for there, name in columns.items():
         if name not in record:
             told = f"--columns {name}={there}: no such column; it has {', '.join(record)}"
             raise SelfprefError(f"{file}: {told}")
-    lacking = {}
-    for name, form in FORMATS.items():
-        fields = form.voted if voted else form.fields
-        if fields and wanted in (AUTO, name):
-            lack = [one for one in fields if record.keys().isdisjoint(one.split(" or "))]
-            if not lack:
-                return name, sorted({*record} - KNOWN) if name == "pairs" else []
-            lacking[name] = lack
+    lacking = {
+        name: [one for one in fields if record.keys().isdisjoint(one.split(" or "))]
+        for name, fields in (VOTES if voted else FIELDS).items()
+        if wanted in (AUTO, name)
+    }
+    for name, lack in lacking.items():
+        if not lack:
+            return name, sorted({*record} - KNOWN) if name == "pairs" else []
     told = "; ".join(f"{name} needs {', '.join(lack)}" for name, lack in lacking.items())
     there = ", ".join(map(repr, list(record)[:12])) or "none"
     raise SelfprefError(
@@ -148,15 +327,18 @@ def recognised(
     )
 
 
-def _rows(path: Path, form: Format, columns: Mapping[str, str], judges: Sequence[str]) -> Records:
+def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[str]) -> Records:
     """The rows of every record, with its number."""
-    more = {"names": others.named(path, judges)} if form.rows is others.reviews else {}
-    for number, record in _called(path, columns):
+    if form not in ROWS:
+        yield from records(path, columns)
+        return
+    more = {"names": named(path, judges)} if form == "reviews" else {}
+    for number, record in records(path, columns):
         try:
-            yield from ((number, row) for row in form.rows(record | more if more else record))
+            yield from ((number, row) for row in ROWS[form](record | more))
         except (KeyError, ValueError) as error:
-            lacks = f"no field {error}; it needs {', '.join(form.fields)}"
-            told = lacks if isinstance(error, KeyError) else str(error)
+            lacks = f"no field {error}; it needs {', '.join(FIELDS[form])}"
+            told = lacks if isinstance(error, KeyError) else error
             raise SelfprefError(f"{place(path)} {number}: {told}") from error
 
 
@@ -207,9 +389,7 @@ def read(
     """
     name, _ = recognised(path, wanted, columns, voted=voted)
     raw = (
-        part
-        for file in _files(path)
-        for part in frames(_rows(file, FORMATS[name], columns, judges), place(file))
+        part for file in _files(path) for part in frames(_rows(file, name, columns, judges), file)
     )
     return _gathered(raw, name, texts=texts, voted=voted)
 
@@ -230,7 +410,7 @@ def of_frame(frame: pd.DataFrame, name: str, *, voted: bool = False) -> pd.DataF
     Raises:
         SelfprefError: A row breaks the rules of the format; names row and column.
     """
-    needed = FORMATS["pairs"].voted if voted else FORMATS["pairs"].fields
+    needed = VOTES["pairs"] if voted else FIELDS["pairs"]
     if lacking := [column for column in needed if column not in frame]:
         raise SelfprefError(f"{name}: no column {lacking[0]!r}; it needs {', '.join(needed)}")
     raw = frame.astype(object).where(frame.notna(), None).rename(columns=str)

@@ -6,10 +6,12 @@ What a file holds is told by how it begins, whatever its name; texts may be pack
 import csv
 import gzip
 import json
+import zlib
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -20,6 +22,7 @@ from selfpref import texts
 from selfpref.errors import SelfprefError
 
 Record = dict[str, Any]
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 Records = Iterator[tuple[int, Record]]
 # A response may be longer than the 128 KB at which the csv module gives up.
 csv.field_size_limit(2**31 - 1)
@@ -27,7 +30,8 @@ PARQUET, GZIP = b"PAR1", b"\x1f\x8b"
 # By how a text begins: its kind, and what a place in it is called.
 KINDS = {"{": ("lines", "line"), "[": ("list", "entry")}
 # What is wrong with a file that is cut off, of another kind, or no UTF-8.
-WRONG = (ValueError, RecursionError, EOFError, OSError, csv.Error, pyarrow.ArrowException)
+PACKED = (EOFError, zlib.error)
+WRONG = (*PACKED, ValueError, RecursionError, OSError, csv.Error, pyarrow.ArrowException)
 REMEDY = "give a whole file of JSON lines, a JSON list, CSV, TSV or parquet, in UTF-8"
 # Records are gathered so many at a time: as Python's, a million take gigabytes.
 CHUNK = 50_000
@@ -89,11 +93,15 @@ def _parsed(path: Path, lines: Lines) -> Iterator[tuple[int, Any]]:
         case "list":
             yield from enumerate(_decoded("".join(Lines(path))), start=1)
         case _:
-            yield from ((lines.number, _decoded(line)) for line in lines if line.strip())
+            yield from ((lines.number, _decoded(line)) for line in map(str.strip, lines) if line)
 
 
-def records(path: Path) -> Records:
+def records(path: Path, called: Mapping[str, str] = NO_NAMES) -> Records:
     """Number, from 1, and record of each line of a text, entry of a JSON list, or row of parquet.
+
+    Args:
+        path: The file.
+        called: What fields of the file are to be called, by their names there.
 
     Raises:
         SelfprefError: It is none of them, or cut off; names file and line.
@@ -103,7 +111,10 @@ def records(path: Path) -> Records:
         for number, record in _parsed(path, lines):
             if not isinstance(record, dict):
                 raise ValueError(f"{str(record)[:20]} is not a JSON object")
-            yield number, record
+            yield (
+                number,
+                {called.get(key, key): record[key] for key in record} if called else record,
+            )
     except WRONG as error:
         if strerror := getattr(error, "strerror", None):
             raise SelfprefError(f"{path}: {strerror}; correct the path or `source`") from error
@@ -117,9 +128,9 @@ def records(path: Path) -> Records:
 json_lines = records
 
 
-def frames(found: Iterable[tuple[int, Record]], place: str) -> Iterator[pd.DataFrame]:
-    """Records, some at a time, as columns of Python's values with `file` and `line`, the place."""
+def frames(found: Iterable[tuple[int, Record]], path: Path) -> Iterator[pd.DataFrame]:
+    """Records of a file, some at a time, as columns of Python's values; `file` and `line`."""
     left = iter(found)
     while chunk := list(islice(left, CHUNK)):
         numbers, rows = zip(*chunk, strict=True)
-        yield pd.DataFrame(list(rows), dtype=object).assign(file=place, line=numbers)
+        yield pd.DataFrame(list(rows), dtype=object).assign(file=place(path), line=numbers)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.formats.records import frames, place, records
+from selfpref.formats.records import frames, records
 from selfpref.tables.schemas import ROUNDING, TIE
 
 Frames = dict[str, pd.DataFrame]
@@ -54,11 +54,12 @@ def refuse(frame: pd.DataFrame, wrong: pd.Series, reason: str, **more: str) -> N
         raise SelfprefError(f"{where(frame, int(found[0]))}: {told}")
 
 
-def refuse_again(frame: pd.DataFrame, keys: pd.DataFrame, wrong: pd.Series, reason: str) -> None:
-    """As `refuse`; `{before}` is the place of the first row with the same key."""
-    if len(found := np.flatnonzero(wrong)):
-        first = np.flatnonzero(keys.eq(keys.iloc[found[0]]).all(axis=1))[0]
-        refuse(frame, wrong, reason, before=where(frame, int(first)))
+def refuse_again(frame: pd.DataFrame, key: Sequence[str], reason: str) -> None:
+    """End with the first row whose key stands there before; `{before}` is that place."""
+    keys = frame[[*key]]
+    if (again := keys.duplicated()).any():
+        first = np.flatnonzero(keys.eq(keys[again].iloc[0]).all(axis=1))[0]
+        refuse(frame, again, reason, before=where(frame, int(first)))
 
 
 def filled(raw: pd.DataFrame, name: str) -> pd.Series:
@@ -86,7 +87,7 @@ def whole(path: Path, columns: Iterable[str], optional: Iterable[str] = ()) -> p
         SelfprefError: A column is missing, empty or unknown; names file, line and column.
     """
     wanted, known = list(columns), [*columns, *optional, "file", "line"]
-    parts = [pd.DataFrame(columns=known), *frames(records(path), place(path))]
+    parts = [pd.DataFrame(columns=known), *frames(records(path), path)]
     raw = pd.concat(parts, ignore_index=True)
     for name in wanted:
         refuse(raw, ~filled(raw, name), f"no {name!r}; it needs {', '.join(wanted)}")
@@ -122,7 +123,9 @@ def typed(raw: pd.DataFrame, *, texts: bool) -> pd.DataFrame:
         ]
         told = f"{name} {{{name}}}; rename it: names are printable, and none is a, b or tie"
         refuse(frame, frame[name].isin(bad), told)
-        refuse(frame, frame[name].isna() & (name in WHO), f"no {name}; fill it or remove the row")
+        refuse(
+            frame, frame[name].isna() & (name in WHO), f"{name} is empty; fill it or remove the row"
+        )
     unknown = frame["order"].notna() & ~frame["order"].isin(("ab", "ba"))
     refuse(frame, unknown, "order {order}; give ab, ba or leave it empty")
     for name in ("label", "verdict"):
@@ -178,24 +181,21 @@ def _votes(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     swapped = frame["responder_a"] > frame["responder_b"]
     first, second = _turned(frame, WHO[1:], swapped)
     turned = frame["label"].map({"a": "b", "b": "a", TIE: TIE})
-    key = {
-        "item_id": f"{dataset}/" + frame["item"],
-        "responder_a": first,
-        "responder_b": second,
-        "annotator": frame["annotator"].fillna(HUMAN),
+    votes = frame[["label", "file", "line"]].assign(
+        item_id=f"{dataset}/" + frame["item"],
+        responder_a=first,
+        responder_b=second,
+        annotator=frame["annotator"].fillna(HUMAN),
         # Beside a judge's verdicts a vote stands once a judge and order, and counts once.
-        "repeat": np.where(frame["judge"].isna(), frame.index, -1),
-    }
-    votes = pd.DataFrame({**key, "label": frame["label"].where(~swapped, turned)})
-    said = votes.drop_duplicates()
-    refuse_again(
-        frame.loc[said.index],
-        said[list(key)],
-        said.duplicated(list(key)),
-        "label {label} contradicts {before}; "
-        "if two people voted, name them in a column `annotator`",
+        repeat=np.where(frame["judge"].isna(), frame.index, -1),
+        turned=frame["label"].where(~swapped, turned),
     )
-    return said.assign(repeat=said.groupby([*key][:-1], sort=False).cumcount())
+    key = ["item_id", "responder_a", "responder_b", "annotator"]
+    said = votes.drop_duplicates([*key, "repeat", "turned"])
+    told = "label {label} contradicts {before}; if two people voted, name them in `annotator`"
+    refuse_again(said, [*key, "repeat"], told)
+    repeat = said.groupby(key, sort=False).cumcount()
+    return said[key].assign(label=said["turned"], repeat=repeat)
 
 
 def _once(frame: pd.DataFrame) -> pd.DataFrame:
@@ -225,9 +225,9 @@ def _verdicts(frame: pd.DataFrame, dataset: str) -> pd.DataFrame:
     turned = frame["order"].eq("ba")
     first, second = _turned(frame, WHO[1:], turned)
     repeat = frame["repeat"].fillna(0).astype("int64")
-    key = frame[["item", "judge"]].assign(repeat=repeat, first=first, second=second)
+    read = frame.assign(repeat=repeat, first=first, second=second)
     again = "the same item, pair, judge and order as {before}; remove one, or number them in a "
-    refuse_again(frame, key, key.duplicated(), f"{again}column `repeat`")
+    refuse_again(read, ["item", "judge", "repeat", "first", "second"], f"{again}column `repeat`")
     failed = frame["status"].fillna("unparsable").mask(empty, "low-mass")
     return pd.DataFrame(
         {

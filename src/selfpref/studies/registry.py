@@ -14,7 +14,7 @@ import pandas as pd
 from selfpref import paths, tables
 from selfpref.ask import NO_EXAMPLE, example
 from selfpref.errors import SelfprefError
-from selfpref.formats import datasets, own
+from selfpref.formats import datasets
 from selfpref.models.calls import Model
 from selfpref.models.open import open_model
 from selfpref.params import Params, Refine
@@ -52,7 +52,7 @@ READERS: dict[str, dict[str, Reader]] = {
         "llm-sp": llm_sp.read,
         "mt-bench-hub": wataoka_hub.read,
         "chatbot-arena": wataoka_hub.read,
-        "prompts": own.prompts,
+        "prompts": datasets.prompts,
         "lab": wataoka_lab.read,
     },
     "livebench": {
@@ -73,8 +73,8 @@ READERS: dict[str, dict[str, Reader]] = {
     },
 }
 FILES: dict[str, Reader] = {
-    "scores": own.scores,
-    "perplexities": own.perplexities,
+    "scores": datasets.scores,
+    "perplexities": datasets.perplexities,
     **dict.fromkeys(JUDGMENTS, datasets.read),
 }
 STUDIES = {one.name: one for one in (wataoka.STUDY, livebench.STUDY, panickssery.STUDY, xu.STUDY)}
