@@ -8,7 +8,6 @@ from selfpref.store import Store
 from selfpref.studies.xu import stages
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import PLAIN
-from selfpref.studies.xu.refine import Participant
 
 TRANSLATION = Item("yor-en/1", "mqm", "Ẹ káàárọ̀.", "Good morning.", "Yoruba", "English")
 CONCEPTS = Item("commongen/1", "coverage", "dog, frisbee", concepts=("dog", "frisbee"))
@@ -46,7 +45,9 @@ def refined(folder, asked, say, other=None, steps=3, **more):
     engines |= {"other": ScriptedEngine(other, "other")} if other else {}
     with Store(folder / "store.sqlite") as store:
         writer, *others = (
-            Participant(name, Model(engine, store, offline=False, title=""), PLAIN, use, seed=0)
+            stages.Participant(
+                name, Model(engine, store, offline=False, title=""), PLAIN, use, seed=0
+            )
             for name, engine in engines.items()
         )
         found = stages.run(asked, writer, others)

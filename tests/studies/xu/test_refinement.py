@@ -12,10 +12,9 @@ from selfpref.models import Text
 from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
+from selfpref.studies.xu.measures import expected
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
-from selfpref.studies.xu.refine import NoiseJudge, accepts
-from selfpref.studies.xu.stages import truths_of
-from selfpref.studies.xu.translation import expected
+from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
 
 ERROR = "'x' is a major accuracy error"
 ARMS = ["accept-all", "accept-random", "external", "noise"]

@@ -7,10 +7,9 @@ from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
 from selfpref.studies.xu.bias import curves, rated, translation
-from selfpref.studies.xu.matched import matched, reads_its_text
-from selfpref.studies.xu.selection import best_of_k, refined_by_noise
+from selfpref.studies.xu.controls import best_of_k, matched, reads_its_text, refined_by_noise
+from selfpref.studies.xu.measures import arms, change, first_and_last, gains, sizes, skewness
 from selfpref.studies.xu.skewness import null_band, sign_flips
-from selfpref.studies.xu.translation import arms, change, first_and_last, gains, sizes, skewness
 
 NAN = np.nan
 # What none of these measures looks at.
@@ -161,7 +160,7 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
         place |= {"cluster": [f"{name}{n}" for n in range(count)]}
         own = responder == "me"
         texts = judged([said] * count, truth, own=own, **place)
-        # The control sees two points more in one's own texts, one in those of others.
+        # The control sees two points more in one's own texts, one in those of measures.
         given = [truth + 2 if own else truth + 1] * count
         return [texts, judged(given, truth, judge="control", own=False, **place)]
 

@@ -41,7 +41,7 @@ def read(tmp_path, monkeypatch):
 def test_every_pinned_file_has_a_place():
     files = [file.path for file in pinned(REPOSITORY / "src/selfpref/studies/xu/read/xu.csv")]
     counts = {"feedback": 335, "text": 306, "bleurt": 234, "bleurt-mqm": 226, "human-mqm": 6}
-    counts |= {"source": 5, "reference": 1}
+    counts |= {"asked": 5, "concepts": 1}
     assert Counter(place(path).kind for path in files) == counts
 
 

@@ -6,7 +6,7 @@ import pytest
 from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
-from selfpref.studies.xu import others
+from selfpref.studies.xu import measures
 
 NAN = np.nan
 GPT4, GEMINI = {"responder": "gpt-4"}, {"responder": "gemini"}
@@ -38,7 +38,7 @@ PUBLISHED = pd.DataFrame(
 
 
 def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside():
-    found = others.human(HELD, RATED, PUBLISHED, SETTINGS)
+    found = measures.human(HELD, RATED, PUBLISHED, SETTINGS)
     columns = "model step human_mean self_mean bias dskew n bias_change"
     equal(
         found,
@@ -52,16 +52,16 @@ def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside(
         [("average", 1, 0.7), ("average", 5, 0.9), ("average", 2, 0.1), ("a", 1, 0.2)],
         columns=["language", "step", "well_formed"],
     )
-    table = others.checks(found, form, PUBLISHED)
+    table = measures.checks(found, form, PUBLISHED)
     numbers = [(8.06, 19.5, 11.44), (14.62, NAN, NAN), (0.5, 19.5, 19.0)]
     numbers += [(0.95, 0.7, -0.25), (0.96, 0.9, -0.06)]
     equal(table, "published recomputed difference", *numbers)
     # What the paper prints stands only beside its models.
-    assert others.checks(found.replace({"model": {"gpt-4": "x"}}), form, PUBLISHED).empty
+    assert measures.checks(found.replace({"model": {"gpt-4": "x"}}), form, PUBLISHED).empty
 
 
 def test_the_metric_stands_beside_people_on_the_same_sentences():
-    found = others.human_truth(HELD, RATED, SETTINGS)
+    found = measures.human_truth(HELD, RATED, SETTINGS)
     columns = "language model step human_mean truth_mean n correlation"
     equal(
         found,
@@ -75,7 +75,7 @@ def test_the_metric_stands_beside_people_on_the_same_sentences():
 
 
 def test_one_figure_shows_the_greatest_bias_and_one_an_asymmetry_without_any():
-    found = others.examples(HELD, RATED, SETTINGS)
+    found = measures.examples(HELD, RATED, SETTINGS)
     columns = "figure language model step sentence said truth bias dskew"
     gpt4 = ("gpt-4", 0)
     equal(
@@ -98,7 +98,7 @@ def test_what_is_said_of_given_words_is_held_against_either_matcher():
         for name, held in (("lemma", [1, 0, 0]), ("surface", 0))
     )
     rows = pd.concat([said, HELD], ignore_index=True)
-    found = others.commongen(rows, pd.concat([lemma, surface]), SETTINGS)
+    found = measures.commongen(rows, pd.concat([lemma, surface]), SETTINGS)
     columns = "model step convention matcher predicted true bias n"
     names = ("me", 0)
     equal(
@@ -118,7 +118,7 @@ def test_a_bias_that_is_the_same_in_every_answer_has_newcombes_interval():
     math = {"language": "math", "task": "correctness"}
     rows = [judged([1] * 6, 0, condition="self-consistency", step=1, **math)]
     rows += [judged([1, 1, 0], [1, 0, 0], **math), judged([0, 1, 1], [0, 1, 0], step=1, **math)]
-    found = others.mathematics(pd.concat([*rows, *ROWS], ignore_index=True), SETTINGS)
+    found = measures.mathematics(pd.concat([*rows, *ROWS], ignore_index=True), SETTINGS)
     columns = "condition language model step predicted true bias n"
     equal(
         found,
@@ -137,7 +137,7 @@ def test_a_paraphrase_is_compared_with_the_translation_that_it_puts_otherwise():
     place = {"condition": "paraphrase/nllb", "own": False}
     rows = [judged([-7, -5], [-10, -8], responder="nllb", **place)]
     rows += [judged([-3, -1], [-9, -9], step=1, **place), *ROWS]
-    found = others.style(pd.concat(rows, ignore_index=True), SETTINGS)
+    found = measures.style(pd.concat(rows, ignore_index=True), SETTINGS)
     columns = "language system judge text convention bias bias_change"
     equal(
         found[found["convention"].eq("released")],
@@ -154,7 +154,7 @@ def test_the_form_of_feedback_counts_each_language_the_same():
     rows = [judged([-1] * 4, -5, reply=said, status=status)]
     rows += [judged([-1], -5, language="b", reply=good), judged([-1], -5, step=1, reply=good)]
     rows += [judged([-1], -5, own=False, reply="bad")]
-    found = others.format_accuracy(pd.concat(rows, ignore_index=True), SETTINGS)
+    found = measures.format_accuracy(pd.concat(rows, ignore_index=True), SETTINGS)
     columns = "language model step n well_formed but_for_cut usable"
     equal(
         found,
