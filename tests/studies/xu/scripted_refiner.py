@@ -17,14 +17,11 @@ PROBLEM = Item("math/1", "correctness", "What is 1/4 + 1/4?", r"\frac{1}{2}")
 class ScriptedEngine:
     """Answers with what `say(kind, prompt, seed)` returns; kind is write, feedback or revise."""
 
-    def __init__(self, say, name="scripted", dies_at=None):
-        self.identity, self.asked = {"provider": name}, []
-        self._say, self._dies_at = say, dies_at
+    def __init__(self, say, name="scripted"):
+        self.identity, self.asked, self._say = {"provider": name}, [], say
 
     def answer(self, calls):
         for number, call in enumerate(calls):
-            if len(self.asked) == self._dies_at:
-                raise KeyboardInterrupt
             text = call.prompt.messages[0][1]
             revising = "Write a better" in text or "that use them all" in text
             judging = "feedback" if text.startswith("Below are") else "write"
