@@ -14,7 +14,6 @@ FLORES = {"reader": "flores", "source": "f.csv", "code": "yor_Latn", "language":
 @pytest.mark.parametrize(
     ("place", "change", "told"),
     [
-        ("refine.solver", {"arms": ["external"]}, "name another model"),
         ("refine.translators", {"rounds": [3]}, "only mathematics votes"),
         ("refine.solver", {"temperature": 0.0}, "set it above 0"),
         ("refine.translators", {"prompts": "authors"}, "does not fit xu.datasets.lab"),
