@@ -308,15 +308,11 @@ def matched(rows: pd.DataFrame, settings: bias.Settings) -> pd.DataFrame:
                 continue
             mine, theirs = part.loc[own, "gap"].mean(), part.loc[~own, "gap"].mean()
             pair = (str(judge), str(control) or "none")
-            matched = settings.intervals.estimate(
-                _binned(part), part["cluster"], _matched, "matched", *pair
-            )
-            found.append(
-                dict(zip(PAIR, pair, strict=True))
-                | {"convention": convention, "n_own": own.sum(), "n_others": (~own).sum()}
-                | {"own_gap": mine, "others_gap": theirs, "difference": mine - theirs}
-                | matched.columns("matched")
-            )
+            of = (_binned(part), part["cluster"], _matched, "matched", *pair)
+            row = {"convention": convention, "n_own": own.sum(), "n_others": (~own).sum()}
+            row |= {"own_gap": mine, "others_gap": theirs, "difference": mine - theirs}
+            row |= settings.intervals.estimate(*of).columns("matched")
+            found.append({**dict(zip(PAIR, pair, strict=True)), **row})
     return pd.DataFrame(found, columns=MATCHED)
 
 
