@@ -172,7 +172,7 @@ class Refine(Section):
             mathematics (`correctness`).
         external: Another model, a key of `models`: it judges in the arm `external`, and reads every
             kept text afresh. Its own key: nobody.
-        arms: Beside the paper's rule; see `selfpref.studies.xu.refine`.
+        arms: Beside the paper's rule; see `selfpref.studies.xu.stages`.
         steps: How often each text is refined.
         best_of: For each k, the best of k first texts by its own feedback.
         rounds: Mathematics: how many samples vote in each round of self-consistency.

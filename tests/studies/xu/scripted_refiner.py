@@ -8,7 +8,6 @@ from selfpref.store import Store
 from selfpref.studies.xu import stages
 from selfpref.studies.xu.items import Item
 from selfpref.studies.xu.prompts import PLAIN
-from selfpref.studies.xu.refine import Participant
 
 TRANSLATION = Item("yor-en/1", "mqm", "Ẹ káàárọ̀.", "Good morning.", "Yoruba", "English")
 CONCEPTS = Item("commongen/1", "coverage", "dog, frisbee", concepts=("dog", "frisbee"))
@@ -18,14 +17,11 @@ PROBLEM = Item("math/1", "correctness", "What is 1/4 + 1/4?", r"\frac{1}{2}")
 class ScriptedEngine:
     """Answers with what `say(kind, prompt, seed)` returns; kind is write, feedback or revise."""
 
-    def __init__(self, say, name="scripted", dies_at=None):
-        self.identity, self.asked = {"provider": name}, []
-        self._say, self._dies_at = say, dies_at
+    def __init__(self, say, name="scripted"):
+        self.identity, self.asked, self._say = {"provider": name}, [], say
 
     def answer(self, calls):
         for number, call in enumerate(calls):
-            if len(self.asked) == self._dies_at:
-                raise KeyboardInterrupt
             text = call.prompt.messages[0][1]
             revising = "Write a better" in text or "that use them all" in text
             judging = "feedback" if text.startswith("Below are") else "write"
@@ -46,7 +42,9 @@ def refined(folder, asked, say, other=None, steps=3, **more):
     engines |= {"other": ScriptedEngine(other, "other")} if other else {}
     with Store(folder / "store.sqlite") as store:
         writer, *others = (
-            Participant(name, Model(engine, store, offline=False, title=""), PLAIN, use, seed=0)
+            stages.Participant(
+                name, Model(engine, store, offline=False, title=""), PLAIN, use, seed=0
+            )
             for name, engine in engines.items()
         )
         found = stages.run(asked, writer, others)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from selfpref.studies.xu import chains, items
+from selfpref.studies.xu import bias, items
 
 
 def chain(*steps, item="yor-en/1", **more):
@@ -14,7 +14,7 @@ def chain(*steps, item="yor-en/1", **more):
 
 def counted(rows):
     """What is found at all, by step."""
-    found = chains.cells(rows)
+    found = bias.cells(rows)
     return {name: found[name].tolist() for name in found.columns[5:-1] if found[name].any()}
 
 
@@ -54,7 +54,7 @@ def test_scores_of_another_run_contaminate_all_that_follows():
     moved = ("a", "x", -9, 0.7)
     parts = [chain(START, moved, ("b", "y", -5, 0.8)), chain(START, START, item="yor-en/2")]
     other = chain(START, START, item="jav-en/1", language="jav-en")
-    found = chains.cells(pd.concat([*parts, other]))
+    found = bias.cells(pd.concat([*parts, other]))
     assert found["contaminated"].tolist() == [False, False, False, True, True]
     assert found["n"].tolist() == [1, 1, 2, 2, 1]
 
@@ -63,8 +63,8 @@ def test_boilerplate_contaminates_from_a_tenth_on():
     many = [chain(START, item=f"yor-en/{i}") for i in range(18)]
     one = chain(("Sure! Here is the translation: a", "x", -9, 0.5), item="yor-en/19")
     two = chain(("Here's a better translation: a", "x", -9, 0.5), item="yor-en/20")
-    assert not chains.cells(pd.concat([*many, one]))["contaminated"].any()
-    assert chains.cells(pd.concat([*many, one, two]))["contaminated"].tolist() == [True]
+    assert not bias.cells(pd.concat([*many, one]))["contaminated"].any()
+    assert bias.cells(pd.concat([*many, one, two]))["contaminated"].tolist() == [True]
 
 
 def test_an_item_is_addressed_by_its_name_and_has_a_row_under_every_condition():

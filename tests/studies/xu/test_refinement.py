@@ -12,10 +12,9 @@ from selfpref.models import Text
 from selfpref.studies.xu.bias import Settings, curves, rated
 from selfpref.studies.xu.feedback import Feedback, read
 from selfpref.studies.xu.items import Item, addressed, to_table, under_conditions
+from selfpref.studies.xu.measures import expected
 from selfpref.studies.xu.prompts import AUTHORS, PLAIN
-from selfpref.studies.xu.refine import NoiseJudge, accepts
-from selfpref.studies.xu.stages import truths_of
-from selfpref.studies.xu.translation import expected
+from selfpref.studies.xu.stages import NoiseJudge, accepts, truths_of
 
 ERROR = "'x' is a major accuracy error"
 ARMS = ["accept-all", "accept-random", "external", "noise"]
@@ -121,27 +120,6 @@ def test_nothing_more_is_asked_than_there_is_to_mend(tmp_path, feedback, revisio
     found = refined(tmp_path, [TRANSLATION], engine, steps=2, arms=["accept-all"])
     assert [kind for kind, *_ in engine.asked] == kinds
     assert found["responses"]["text"].tolist() == ["a text"] * 6
-
-
-def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
-    def say(kind, text, seed):
-        # Each step one error fewer, so that every revision is accepted.
-        version = re.search(r"version (\d+)", text)
-        if kind == "write":
-            return "version 0"
-        number = int(version[1])
-        return errors(12 - number) if kind == "feedback" else f"version {number + 1}"
-
-    items = [Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}") for n in (1, 2, 3)]
-    # Three items: 3 texts, 3 readings, and 3 + 3 a step; it dies within the seventh.
-    whole, dead, second = (ScriptedEngine(say, dies_at=n) for n in (None, 6 + 6 * 6 + 2, None))
-    wanted = refined(tmp_path / "whole", items, whole, steps=10)
-    with pytest.raises(KeyboardInterrupt):
-        refined(tmp_path / "killed", items, dead, steps=10)
-    found = refined(tmp_path / "killed", items, second, steps=10)
-    assert sorted(dead.asked + second.asked) == sorted(whole.asked)
-    for name, table in wanted.items():
-        pd.testing.assert_frame_equal(table, found[name])
 
 
 def test_texts_that_were_never_written_are_counted(tmp_path):

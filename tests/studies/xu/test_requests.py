@@ -2,12 +2,10 @@
 
 from functools import partial
 
-import pandas as pd
 import pytest
 from conftest import REPOSITORY, lines, pin
 
 from selfpref import tables
-from selfpref.download import hub
 from selfpref.errors import SelfprefError
 from selfpref.params import Dataset, LabRequests, Sentences
 from selfpref.studies.xu.items import Item, from_table
@@ -99,13 +97,6 @@ def test_the_laboratory_draws_its_own():
     assert {name: item.oracle for name, item in first.items()} == wanted
     with pytest.raises(SelfprefError, match=r"xu\.datasets: 9999 of the task correctness"):
         read(draw(seed=0, sums=9999), None)
-
-
-def test_the_pinned_sets_are_whole_commits():
-    for name in ("flores", "math"):
-        source = pd.read_csv(f"{requests.__file__.rpartition('/')[0]}/{name}.csv")
-        assert list(source.columns) == hub.PINNED
-        assert source["revision"].str.fullmatch("[0-9a-f]{40}").all()
 
 
 TRANSLATION = {"request": "Bonjour.", "reference": "Hello.", "language": "French"}

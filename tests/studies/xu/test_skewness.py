@@ -21,18 +21,15 @@ def by_pairs(values, gamma=0.0):
     return 1 - np.abs(y[:, None] - y).sum() / np.abs(y[:, None] + y).sum()
 
 
-@pytest.mark.parametrize(
-    ("values", "wanted"),
-    [
-        *(([1, 1, 1], 1), ([0, 0], 0), ([7], 1), ([0], 0), ([-1, 1], 0), ([0, 1], 0.5)),
-        *(([1, 2], 5 / 6), ([-1, -2], 5 / 6), ([100, 200], 5 / 6), ([-1, 2], 0.25)),
-        *(
-            ([-5, 0, 5, 10], 1 / 6),
-            ([0.1] * 7, 1),
-            (SAID - TRUTH, pytest.approx(0.181093, abs=5e-4)),
-        ),
-    ],
-)
+VECTORS = [
+    *(([1, 1, 1], 1), ([0, 0], 0), ([7], 1), ([0], 0), ([-1, 1], 0), ([0, 1], 0.5)),
+    *(([1, 2], 5 / 6), ([-1, -2], 5 / 6), ([100, 200], 5 / 6), ([-1, 2], 0.25)),
+    *(([-5, 0, 5, 10], 1 / 6), ([0.1] * 7, 1)),
+    (SAID - TRUTH, pytest.approx(0.181093, abs=5e-4)),
+]
+
+
+@pytest.mark.parametrize(("values", "wanted"), VECTORS)
 def test_the_vectors_of_the_definition(values, wanted):
     values = np.array(values, dtype=float)
     assert float(distance_skewness(values)) == pytest.approx(wanted)

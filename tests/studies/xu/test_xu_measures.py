@@ -1,4 +1,4 @@
-"""What refinement brings, what noise would, and what is matched: on rows counted by hand."""
+"""Eq. 1, and what is measured with it: on rows written and counted by hand."""
 
 import numpy as np
 import pandas as pd
@@ -6,14 +6,16 @@ import pytest
 from study_frames import equal
 from xu_rows import SETTINGS, judged, truths_of
 
-from selfpref.studies.xu.bias import curves, rated, translation
-from selfpref.studies.xu.matched import matched, reads_its_text
-from selfpref.studies.xu.selection import best_of_k, refined_by_noise
+from selfpref.errors import SelfprefError
+from selfpref.studies.xu import measures
+from selfpref.studies.xu.bias import averaged, curves, rated, read_as, summary, translation
+from selfpref.studies.xu.controls import best_of_k, matched, reads_its_text, refined_by_noise
 from selfpref.studies.xu.skewness import null_band, sign_flips
-from selfpref.studies.xu.translation import arms, change, first_and_last, gains, sizes, skewness
 
 NAN = np.nan
-# What none of these measures looks at.
+GPT4, GEMINI = {"responder": "gpt-4"}, {"responder": "gemini"}
+CORRECTED = {"convention": "corrected"}
+# What most of these measures do not look at.
 ASIDE = [
     judged([-20], 0, own=False, judge="other"),
     judged([-20], 0, condition="best-of-2"),
@@ -26,133 +28,201 @@ CHAIN = [
     judged([-2, -2], -7, step=2),
     judged([-1, -1], NAN, step=3),
 ]
+# Scores and the metric's truths; people rated two sentences of each.
+HELD = [
+    judged([-5, -1, -9], [-10, -6, -20], **GPT4),
+    judged([-4, -1, -1], [-6, -8, -20], step=1, **GPT4),
+    judged([-10, -12], [-11, -13], **GEMINI),
+    judged([0, 0], -1, condition="noise", **GPT4),
+]
+RATED = truths_of(
+    "human-mqm",
+    judged([0, 0], [-25, -20], **GPT4),
+    judged([0, 0], [-20, -16], step=1, **GPT4),
+    judged([0, 0], [-12, -13], **GEMINI),
+    judged([0, 0], -25, condition="noise", **GPT4),
+)
 
 
-def rows_of(table, convention="corrected", **chosen):
-    for name, value in ({"convention": convention} | chosen).items():
-        table = table[table[name].eq(value)]
-    return table.reset_index(drop=True)
+def whole(*parts):
+    return pd.concat(parts, ignore_index=True)
+
+
+def summed(*parts, languages):
+    rows = read_as(pd.concat(parts), "released")
+    return summary(rows.assign(languages=languages), SETTINGS, "x")
+
+
+def test_a_cell_is_what_counts_and_its_change_what_counts_at_both_steps():
+    said = ["ok", "unparsable", "ok", "truncated"]
+    found = summed(
+        judged([-1, NAN, -4, 0], [-2, -20, -6, NAN], status=said),
+        judged([0, -3, -1, -7], [-5, -4, -4, -7], step=1),
+        # Without any truth there is a mean score, and no bias.
+        judged([-1, -3], NAN, step=2),
+        judged([-4, -5], 0, language="b"),
+        judged([-3, -9], -1, language="b", step=1),
+        languages=2,
+    )
+    none, later = [NAN] * 4, (1 / 24 + 0.7 - 17 / 18) / 2
+    equal(
+        found,
+        "language step n unusable n_both self_mean truth_mean bias dskew "
+        "self_change truth_change bias_change dskew_change",
+        ["a", 0, 2, 2, 0, -2.5, -4, 1.5, 5 / 6, *none],
+        ["a", 1, 4, 0, 2, -2.75, -5, 2.25, 19 / 36, 2, -0.5, 2.5, 1 / 24],
+        ["a", 2, 0, 0, 0, -2, NAN, NAN, NAN, *none],
+        ["b", 0, 2, 0, 0, -4.5, 0, -4.5, 17 / 18, *none],
+        ["b", 1, 2, 0, 2, -6, -1, -5, 0.7, -1.5, -1, -0.5, 0.7 - 17 / 18],
+        # Of the languages' values, not of one pool; of the steps that both reach.
+        ["average", 0, 4, 2, 0, -3.5, -2, -1.5, 8 / 9, *none],
+        ["average", 1, 6, 0, 4, -4.375, -3, -1.375, (19 / 36 + 0.7) / 2, 0.25, -0.75, 1, later],
+    )
+
+
+def test_a_change_is_paired_by_sentence_and_an_average_needs_every_language(rng):
+    said, truth = rng.normal(-9, 6, (2, 30))
+    parts = [judged(said, truth), judged(said + 2, truth, step=1), judged(said, NAN, language="b")]
+    found = summed(*parts, languages=2).set_index(["language", "step"])
+    change = found.loc[("a", 1), ["bias_change", "bias_change_lo", "bias_change_hi"]]
+    assert change.tolist() == pytest.approx([2, 2, 2])
+    lo, value, hi = found.loc[("a", 1), ["bias_lo", "bias", "bias_hi"]]
+    assert lo < value - 1 < value + 1 < hi
+    assert np.isnan(found.loc[("average", 0), "bias"])
+    assert found.loc[("average", 0), "n"] == 0
+    assert ("average", 1) not in found.index
+
+
+def test_released_is_the_sources_own_rule_and_corrected_only_what_says_something():
+    said = {"stored": [0, NAN, -1], "status": ["refused", "ok", "ok"]}
+    rows = judged([-9, -2, -3], [-4, -5, -6], contaminated=[False, False, True], **said)
+    found = whole(*(read_as(rows, name) for name in ("released", "corrected")))
+    columns = "score truth"
+    equal(found, columns, (0, -4), (-2, -5), (-1, -6), convention="released")
+    equal(found, columns, (NAN, -4), (-2, -5), (-3, NAN), **CORRECTED)
+
+
+def test_several_fresh_draws_of_a_text_are_one_row_of_their_mean():
+    fresh = {"item_id": "a/7", "repeat": [3, 2, 1, 0], "reply": ["r3", "r2", "r1", "r0"]}
+    fresh |= {"variant": "rescored", "status": ["ok", "ok", "ok", "unparsable"]}
+    lost = {"item_id": "a/8", "variant": "rescored", "repeat": [1, 0], "reply": ["s1", "s0"]}
+    ratings = whole(
+        judged([-5], NAN, reply="own"),
+        judged([-9, -5, -1, -25], NAN, **fresh),
+        judged([-25, NAN], NAN, **lost, status=["unparsable", "refused"]),
+    )
+    equal(
+        averaged(ratings.assign(sample=0)),
+        "item_id variant score draws repeat status reply",
+        ("a/0", "plain", -5, 1, 0, "ok", "own"),
+        ("a/7", "rescored", -5, 3, 0, "ok", "r1"),
+        ("a/8", "rescored", NAN, 0, 0, "refused", "s0"),
+    )
 
 
 def test_what_refinement_brings_by_the_last_step_with_a_truth():
     noise = judged([-3, -3], -5, condition="noise")
-    found = curves(pd.concat([*CHAIN, noise, *ASIDE], ignore_index=True), SETTINGS)
-    assert translation(found)["convention"].value_counts().to_dict() == {
-        "released": 4,
-        "corrected": 4,
-    }
+    found = curves(whole(*CHAIN, noise, *ASIDE), SETTINGS)
+    assert len(translation(found)) == 8
     moved = "self_change truth_change bias_change dskew_change n_both"
     columns = f"language model best_step last_step {moved}"
-    equal(rows_of(gains(found)), columns, ("a", "me", 1, 2, 5, 3, 2, 1 / 3, 2))
-    equal(
-        rows_of(change(found)),
-        f"step {moved}",
-        (1, 2, 4, -2, -1 / 3, 2),
-        (2, 5, 3, 2, 1 / 3, 2),
-        (3, NAN, NAN, NAN, NAN, 0),
-    )
+    equal(measures.gains(found), columns, ("a", "me", 1, 2, 5, 3, 2, 1 / 3, 2), **CORRECTED)
+    steps = [(1, 2, 4, -2, -1 / 3, 2), (2, 5, 3, 2, 1 / 3, 2), (3, NAN, NAN, NAN, NAN, 0)]
+    equal(measures.change(found), f"step {moved}", *steps, **CORRECTED)
     steps = [("noise", 0, 2), ("plain", 0, 3), ("plain", 1, 1), ("plain", 2, 5), ("plain", 3, NAN)]
-    other = rows_of(arms(found)).sort_values(["condition", "step"], ignore_index=True)
-    equal(other, "condition step bias", *steps)
-    assert arms(found[found["condition"].eq("")]).empty
+    other = measures.arms(found).sort_values(["condition", "step"])
+    equal(other, "condition step bias", *steps, **CORRECTED)
+    assert measures.arms(found[found["condition"].eq("")]).empty
 
 
 def test_d_stands_beside_its_nulls_and_a_repeated_step_is_marked():
-    same = judged([-9, -5], -10, step=1)
-    parts = [CHAIN[0], same, judged([-8, -5], -10, step=2), judged([-9, -5], -10, language="b")]
-    found = rows_of(skewness(pd.concat([*parts, *ASIDE[:3]], ignore_index=True), SETTINGS))
+    steps = [judged([-9, -5], -10, step=1), judged([-8, -5], -10, step=2)]
+    rows = whole(CHAIN[0], *steps, judged([-9, -5], -10, language="b"), *ASIDE[:3])
+    found = measures.skewness(rows, SETTINGS).query("convention == 'corrected'")
     values = [("a", 0, 2, 2 / 3, False), ("a", 1, 2, 2 / 3, True)]
     values += [("a", 2, 2, 1 - 6 / 28, False), ("b", 0, 2, 2 / 3, False)]
     equal(found, "language step n dskew repeated", *values)
     # The first values draw the first signs.
     rng = SETTINGS.intervals.rng("skewness", "me", "flips")
     nulls = (*sign_flips(np.array([1.0, 5.0]), 0.0, 100, 0.95, rng), *null_band(2, 0.95))
-    first = found.loc[0, ["p", "flip_upper", "band_mean", "band_upper"]]
+    first = found[["p", "flip_upper", "band_mean", "band_upper"]].iloc[0]
     assert first.tolist() == pytest.approx(nulls)
 
 
 def test_sizes_are_compared_on_the_sentences_that_count_for_both():
-    rows = [
+    rows = whole(
         judged([-5, -4, -9], [-10, -10, NAN], responder="small"),
         judged([-3, -1, -9], -10, responder="large"),
         judged([-5], -10, responder="small", language="b"),
         judged([-3], -1, responder="unlisted"),
-    ]
-    rows = pd.concat(rows, ignore_index=True)
-    found = rows_of(sizes(rows, translation(curves(rows, SETTINGS)), SETTINGS))
-    columns = "language model step bias difference"
-    equal(found, columns, ("a", "small", 0, 5.5, NAN), ("a", "large", 0, 17 / 3, 2.5))
+    )
+    found = measures.sizes(rows, translation(curves(rows, SETTINGS)), SETTINGS)
+    wanted = [("a", "small", 0, 5.5, NAN), ("a", "large", 0, 17 / 3, 2.5)]
+    equal(found, "language model step bias difference", *wanted, **CORRECTED)
 
 
 def test_the_headline_is_of_the_last_step_and_not_of_the_last_that_is_known():
     rows = [
-        ("average", "corrected", "a", 1, 4.0),
-        ("average", "corrected", "a", 0, 1.0),
-        ("average", "corrected", "b", 0, 2.0),
-        ("average", "corrected", "b", 1, NAN),
-        ("average", "released", "b", 1, 9.0),
-        ("yor-en", "corrected", "b", 2, 9.0),
+        *(("average", "corrected", "a", 1, 4.0), ("average", "corrected", "a", 0, 1.0)),
+        *(("average", "corrected", "b", 0, 2.0), ("average", "corrected", "b", 1, NAN)),
+        *(("average", "released", "b", 1, 9.0), ("yor-en", "corrected", "b", 2, 9.0)),
     ]
     table = pd.DataFrame(rows, columns=["language", "convention", "model", "step", "bias"])
-    equal(first_and_last(table), "model first last", ("a", 1, 4), ("b", 2, NAN))
+    equal(measures.first_and_last(table), "model first last", ("a", 1, 4), ("b", 2, NAN))
 
 
 def test_each_best_of_k_stands_beside_a_judge_of_noise_on_its_own_candidates():
-    def drawn(k, said, step=0):
-        cluster = [f"c{n % 3}" for n in range(len(said))]
-        items = [f"best-of-{k}/a/{n % 3}" for n in range(len(said))]
-        truth = -10.0 if step else NAN
-        place = {"condition": f"best-of-{k}", "cluster": cluster, "item_id": items}
-        return judged(said, truth, step=step, **place)
+    def drawn(k, said, step=0, **more):
+        place = {"condition": f"best-of-{k}", "cluster": [f"c{n % 3}" for n in range(len(said))]}
+        place["item_id"] = [f"best-of-{k}/a/{n % 3}" for n in range(len(said))]
+        return judged(said, -10.0 if step else NAN, step=step, **place, **more)
 
-    parts = [drawn(2, [-9, -9, -9, -3, -3, -3]), drawn(2, [-3, -3, -1], 1)]
-    parts += [drawn(4, [-1.0] * 12), drawn(4, [-1] * 3, 1)]
-    # Nothing that the judge said of these can be read.
-    parts += [drawn(8, [NAN] * 8).assign(status="unparsable")]
-    rows = pd.concat([*parts, *CHAIN], ignore_index=True)
-    offered = pd.concat([parts[1], parts[3], parts[4]])
-    found = rows_of(best_of_k(rows, truths_of("bleurt", offered, CHAIN[0]), SETTINGS))
-    columns = "language model k n unusable self_mean truth_mean bias"
-    columns += " noise_bias beyond"
+    chosen = [drawn(2, [-3, -3, -1], 1), drawn(4, [-1] * 3, 1)]
+    # Nothing that the judge said of the last can be read.
+    offered = [*chosen, drawn(8, [NAN] * 8, status="unparsable")]
+    rows = whole(drawn(2, [-9, -9, -9, -3, -3, -3]), drawn(4, [-1.0] * 12), *offered, *CHAIN)
+    found = best_of_k(rows, truths_of("bleurt", *offered, CHAIN[0]), SETTINGS)
     # The greater of two draws is -3 in three of four; all of four are -1.
-    chosen = -7 / 3
     equal(
         found,
-        columns,
-        ("a", "me", 2, 3, 0, chosen, -10, chosen + 10, 5.5, chosen + 4.5),
+        "language model k n unusable self_mean truth_mean bias noise_bias beyond",
+        ("a", "me", 2, 3, 0, -7 / 3, -10, 23 / 3, 5.5, 13 / 6),
         ("a", "me", 4, 3, 0, -1, -10, 9, 9, 0),
         ("a", "me", 8, 0, 0, *[NAN] * 5),
+        **CORRECTED,
     )
-    two, four = (found.loc[n, ["beyond_lo", "beyond_hi"]].tolist() for n in (0, 1))
+    two, four = found[["beyond_lo", "beyond_hi"]].to_numpy()[[0, 2]].tolist()
+    assert two[0] < 13 / 6 < two[1]
     assert four == [0, 0]
-    assert two[0] < chosen + 4.5 < two[1]
 
 
 def test_refinement_by_noise_keeps_the_greatest_of_all_draws_and_learns_nothing():
-    parts = [
+    words = {"language": "commongen", "task": "coverage"}
+    rows = whole(
         judged([-9, -3, -25], [-10, -12, NAN]),
         judged([-3, -3, -25], [-9, -13, NAN], step=1),
         judged([-4, -4], -6, language="b"),
         judged([-2, -4], -6, language="b", step=1),
-        judged([0, 1], 0, language="commongen", task="coverage"),
-        judged([1, 1], [0, 1], language="commongen", task="coverage", step=1),
-    ]
-    found = refined_by_noise(pd.concat([*parts, *ASIDE[:3]], ignore_index=True), SETTINGS)
-    columns = "language model step noise_score noise_bias scores beyond"
-    equal(
-        rows_of(found),
-        columns,
-        ("a", "me", 0, -6, 5, 2, NAN),
-        ("a", "me", 1, -4.5, 6.5, 2, 8 - 6.5),
-        ("b", "me", 0, -4, 2, 2, NAN),
-        ("b", "me", 1, -4, 2, 2, 3 - 2),
-        ("average", "me", 0, -5, 3.5, 4, NAN),
-        ("average", "me", 1, -4.25, 4.25, 4, 1.25),
-        ("commongen", "me", 0, 0.5, 0.5, 2, NAN),
-        ("commongen", "me", 1, 0.75, 0.75, 2, 0.5 - 0.75),
+        judged([0, 1], 0, **words),
+        judged([1, 1], [0, 1], step=1, **words),
+        *ASIDE[:3],
     )
-    bounds = rows_of(found).loc[1, ["noise_bias_lo", "noise_bias", "noise_bias_hi"]].tolist()
-    assert bounds[0] < bounds[1] < bounds[2]
+    found = refined_by_noise(rows, SETTINGS)
+    equal(
+        found,
+        "language step noise_score noise_bias scores beyond",
+        ("a", 0, -6, 5, 2, NAN),
+        ("a", 1, -4.5, 6.5, 2, 8 - 6.5),
+        ("b", 0, -4, 2, 2, NAN),
+        ("b", 1, -4, 2, 2, 3 - 2),
+        ("average", 0, -5, 3.5, 4, NAN),
+        ("average", 1, -4.25, 4.25, 4, 1.25),
+        ("commongen", 0, 0.5, 0.5, 2, NAN),
+        ("commongen", 1, 0.75, 0.75, 2, 0.5 - 0.75),
+        **CORRECTED,
+    )
+    step = found.query("language == 'a' and step == 1")
+    assert step.eval("noise_bias_lo < noise_bias < noise_bias_hi").all()
 
 
 def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_control():
@@ -160,10 +230,10 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
         place = {"item_id": [f"a/{name}{n}" for n in range(count)], "responder": responder}
         place |= {"cluster": [f"{name}{n}" for n in range(count)]}
         own = responder == "me"
-        texts = judged([said] * count, truth, own=own, **place)
         # The control sees two points more in one's own texts, one in those of others.
         given = [truth + 2 if own else truth + 1] * count
-        return [texts, judged(given, truth, judge="control", own=False, **place)]
+        control = judged(given, truth, judge="control", own=False, **place)
+        return [judged([said] * count, truth, own=own, **place), control]
 
     parts = [*read("x", "me", -9, -20, 9), *read("y", "me", 1, 0, 1)]
     parts += [*read("z", "you", -10, -20, 1), *read("w", "you", 0, 0, 9)]
@@ -172,14 +242,9 @@ def test_own_texts_are_matched_within_bins_of_quality_and_with_another_judge_as_
     parts += [judged([-1], -20, step=1), judged([-1], -20, language="b")]
     its = {"item_id": ["a/v"], "own": False, "responder": "control"}
     parts += [judged([-19], -20, **its), judged([-1], -20, judge="control", **its)]
-    found = rows_of(matched(pd.concat(parts, ignore_index=True), SETTINGS), "released")
-    columns = "judge control n_own n_others own_gap others_gap difference"
-    equal(
-        found,
-        f"{columns} matched",
-        ("me", "none", 10, 11, 10, 1, 9, 5.05),
-        ("me", "control", 10, 10, 8, 0, 8, 0),
-    )
+    columns = "judge control n_own n_others own_gap others_gap difference matched"
+    wanted = [("me", "none", 10, 11, 10, 1, 9, 5.05), ("me", "control", 10, 10, 8, 0, 8, 0)]
+    equal(matched(whole(*parts), SETTINGS), columns, *wanted, convention="released")
 
 
 @pytest.mark.parametrize(
@@ -191,8 +256,7 @@ def test_a_reading_counts_where_it_quotes_its_texts_often_enough(found, elsewher
     texts = {"own": False, "text": "To the den.", "source": "source", "reply": said}
     rows = judged([-1, -1], -5, **texts)
     others = judged([-1], -5, **texts | {"text": None, "judge": "you"})
-    found = reads_its_text(pd.concat([rows, others, CHAIN[0]], ignore_index=True))
-    assert found.tolist() == [reads, reads, False]
+    assert reads_its_text(whole(rows, others, CHAIN[0])).tolist() == [reads, reads, False]
 
 
 def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line():
@@ -201,5 +265,121 @@ def test_a_truth_on_another_scale_than_the_scores_ends_in_a_line():
     items = pd.DataFrame({"item_id": ["a/0"], "cluster": "c0", "messages": [[{"content": "x"}]]})
     tables = {"items": items, "ratings": rows, "responses": rows.assign(text="t")}
     tables["truths"] = truths_of(SETTINGS.use.truth, judged([-5], 0.8))
-    with pytest.raises(Exception, match=r"xu\.truth: .* goes from 0\.8 to 0\.8, judges .* -25 to"):
+    with pytest.raises(SelfprefError, match=r"xu\.truth: .* goes from 0\.8 to 0\.8"):
         rated(tables, SETTINGS)
+
+
+def test_own_scores_are_held_against_peoples_and_the_printed_bias_stands_beside():
+    printed = [("human", "gpt-4", 0, "bias", 8.06), ("human", "gpt-4", 10, "bias", 14.62)]
+    printed += [
+        ("format", "", NAN, "least share", 0.95),
+        ("format", "", NAN, "greatest share", 0.9),
+    ]
+    published = pd.DataFrame(printed, columns=["item", "model", "step", "quantity", "value"])
+    published = published.assign(source="paper", place="Table 1", how_read="printed")
+    found = measures.human(whole(*HELD), RATED, published, SETTINGS)
+    equal(
+        found,
+        "model step human_mean self_mean bias dskew n bias_change human_change noise_bias "
+        "bias_published",
+        ("gemini", 0, -12.5, -11, 1.5, 5 / 6, 2, NAN, NAN, 1.5, NAN),
+        ("gpt-4", 0, -22.5, -3, 19.5, 1 - 2 / 156, 2, NAN, NAN, 19.5, 8.06),
+        # The greater of two draws from -5 and -1 is -2 in the mean.
+        ("gpt-4", 1, -18, -2.5, 15.5, 1 - 2 / 124, 2, -4, 4.5, 20.5, NAN),
+    )
+    form = [("average", 1, 0.7), ("average", 5, 0.9), ("average", 2, 0.1), ("a", 1, 0.2)]
+    form = pd.DataFrame(form, columns=["language", "step", "well_formed"])
+    numbers = [(8.06, 19.5, 11.44), (14.62, NAN, NAN), (0.95, 0.7, -0.25), (0.9, 0.9, 0)]
+    table = measures.checks(found, form, published)
+    equal(table, "published recomputed difference", *numbers)
+    # What the paper prints stands only beside its models.
+    assert measures.checks(found.replace({"gpt-4": "x"}), form, published).empty
+
+
+def test_the_metric_stands_beside_people_on_the_same_sentences():
+    found = measures.human_truth(whole(*HELD), RATED, SETTINGS)
+    equal(
+        found,
+        "language model step human_mean truth_mean n correlation",
+        ("a", "gemini", 0, -12.5, -12, 2, 1.0),
+        ("a", "gpt-4", 0, -22.5, -8, 2, 1),
+        ("a", "gpt-4", 1, -18, -7, 2, -1),
+    )
+    assert found.eval("human_mean_lo < human_mean < human_mean_hi").all()
+
+
+def test_one_figure_shows_the_greatest_bias_and_one_an_asymmetry_without_any():
+    found = measures.examples(whole(*HELD), RATED, SETTINGS)
+    rated_, made = (found[found["figure"].eq(figure)] for figure in (1, 2))
+    columns = "language model step sentence said truth bias dskew"
+    cell = (19.5, 1 - 2 / 156)
+    rows = [("a", "gpt-4", 0, "c0", -5, -25, *cell), ("a", "gpt-4", 0, "c1", -1, -20, *cell)]
+    equal(rated_, columns, *rows)
+    assert (made["said"] - made["truth"]).value_counts().to_dict() == {-2: 80, 8: 20}
+    assert (made["bias"].eq(0) & made["dskew"].gt(0.1)).all()
+
+
+def test_what_is_said_of_given_words_is_held_against_either_matcher():
+    said = judged([1, 1, 0], NAN, language="commongen", task="coverage")
+    lemma, surface = (
+        truths_of(f"coverage-{name}", said.assign(truth=held))
+        for name, held in (("lemma", [1, 0, 0]), ("surface", 0))
+    )
+    found = measures.commongen(whole(said, *HELD), pd.concat([lemma, surface]), SETTINGS)
+    columns, third = "model step matcher predicted true bias n", 1 / 3
+    rows = [("me", 0, "lemma", 2 / 3, third, third, 3), ("me", 0, "surface", 2 / 3, 0, 2 / 3, 3)]
+    for convention in ("corrected", "released"):
+        equal(found, columns, *rows, convention=convention)
+    # Wilson's intervals: 2 of 3, worth two observations, and 0 of 3.
+    bounds = found.loc[1, ["predicted_lo", "predicted_hi", "true_lo", "true_hi"]].tolist()
+    assert bounds == pytest.approx([0.159, 0.955, 0, 0.562], abs=1e-3)
+
+
+def test_a_bias_that_is_the_same_in_every_answer_has_newcombes_interval():
+    math = {"language": "math", "task": "correctness"}
+    rows = [judged([1] * 6, 0, condition="self-consistency", step=1, **math)]
+    rows += [judged([1, 1, 0], [1, 0, 0], **math), judged([0, 1, 1], [0, 1, 0], step=1, **math)]
+    found = measures.mathematics(whole(*rows, *HELD), SETTINGS)
+    equal(
+        found,
+        "condition language model step predicted true bias n bias_change",
+        ("plain", "math", "me", 0, 2 / 3, 1 / 3, 1 / 3, 3, NAN),
+        ("plain", "math", "me", 1, 2 / 3, 1 / 3, 1 / 3, 3, 0),
+        ("self-consistency", "math", "me", 1, 1, 0, 1, 6, NAN),
+    )
+    assert found.loc[2, ["bias_lo", "bias_hi"]].tolist() == pytest.approx([0.448, 1], abs=1e-3)
+    assert found.loc[2, ["dskew_lo", "dskew_hi"]].isna().all()
+    assert found.loc[0, "bias_lo"] == 0
+
+
+def test_a_paraphrase_is_compared_with_the_translation_that_it_puts_otherwise():
+    place = {"condition": "paraphrase/nllb", "own": False}
+    first = judged([-7, -5], [-10, -8], responder="nllb", **place)
+    found = measures.style(
+        whole(first, judged([-3, -1], [-9, -9], step=1, **place), *HELD), SETTINGS
+    )
+    equal(
+        found,
+        "language system judge text bias bias_change self_change",
+        ("a", "nllb", "me", "paraphrase", 7, 4, 4),
+        ("a", "nllb", "me", "translation", 3, NAN, NAN),
+        convention="released",
+    )
+
+
+def test_the_form_of_feedback_counts_each_language_the_same():
+    good = "'a' is a minor style error"
+    said = {"reply": [good, f"{good}\n'b", "bad", None], "status": ["ok", "ok", "unparsable", "ok"]}
+    rows = [judged([-1] * 4, -5, **said), judged([-1], -5, language="b", reply=good)]
+    rows += [judged([-1], -5, step=1, reply=good), judged([-1], -5, own=False, reply="bad")]
+    found = measures.format_accuracy(whole(*rows), SETTINGS)
+    equal(
+        found,
+        "language model step n well_formed but_for_cut usable",
+        ("a", "me", 0, 3, 1 / 3, 2 / 3, 2 / 3),
+        ("a", "me", 1, 1, 1, 1, 1),
+        ("b", "me", 0, 1, 1, 1, 1),
+        ("average", "me", 0, 4, 2 / 3, 5 / 6, 5 / 6),
+    )
+    bounds = found.loc[0, ["well_formed_lo", "well_formed_hi"]].tolist()
+    assert bounds == pytest.approx([0.045, 0.841], abs=1e-3)

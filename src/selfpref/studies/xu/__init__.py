@@ -5,17 +5,16 @@ score of it rose.
 
     read         what comes in: the authors' release (`read`), or requests to be refined
                  (`read.requests`; their form is in `items`)
-    stages       what is run: write, judge, revise, accept (`refine`), with the words of `prompts`;
-                 the testbed's side of it is in `lab`
-    feedback     what a judge's reply says of a text; `truths`: what is true of it; `chains`: what
-                 must hold from one step to the next
-    bias         the one long frame that is measured (a text, its self-score and its truth), and
-                 bias and distance skewness (`skewness`) of its cells: the paper's main figure
-    translation  what refinement brings, other arms, D beside its nulls, sizes
-    selection    what keeping the greatest score does by itself: noise judges, best of k
-    matched      own texts against others' that are as good
-    people       professional raters, and the printed numbers
-    tasks        sentences from given words, mathematics, paraphrases; the format of feedback
+    stages       what is run: write, judge, revise, accept, with the words of `prompts`; the
+                 testbed's side of it is in `lab`
+    feedback     what a judge's reply says of a text; `truths`: what is true of it
+    bias         the one long frame that is measured (a text, its self-score and its truth), what
+                 must hold from one step to the next, and bias and distance skewness (`skewness`) of
+                 its cells: the paper's main figure
+    controls     what keeping the greatest score does by itself: noise judges, best of k; own texts
+                 against others' that are as good
+    measures     what refinement brings, other arms, D beside its nulls, sizes; professional raters;
+                 other tasks, paraphrases, the format of feedback; the printed numbers
 
 `notebooks/xu_metrics.ipynb` calls these functions, `notebooks/xu.ipynb` draws what they return.
 

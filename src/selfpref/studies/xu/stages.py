@@ -1,4 +1,37 @@
-"""The study's stage that asks models: every request written, judged and refined.
+"""The study's stage that asks models: requests are written, judged and refined, by any engine.
+
+    t = 0         y = write(x)            f = judge(x, y)
+    t -> t + 1    if f calls y flawless, or says nothing usable: y and f stay
+                  else r = revise(x, y, f), g = judge(x, r);
+                  (y, f) becomes (r, g) if the arm's rule accepts them, and stays otherwise
+
+Only the last text and the last feedback are seen. A revision that is empty, or whose feedback says
+nothing usable, is never accepted. Every call goes through the store.
+
+**Arms.** An arm is a judge and an accept rule:
+
+    plain           the writer itself       accept if the score rose strictly (the paper's)
+    accept-all      the writer itself       accept every revision
+    accept-random   the writer itself       accept one in two, by a coin
+    external        another model           accept if the score rose strictly
+    noise           chance                  accept if the score rose strictly
+
+Arms share their draws: the same text of the same item is revised, and judged by the same judge,
+with the same seed at the same step in every arm. What differs between arms is what the rule did:
+when a revision takes the place of the text that it revises.
+
+**Chance** is the null of the paper's accept rule: a judge whose scores are distributed like the
+model's and say nothing of the text.
+
+**Self-consistency** judges mathematics. A writer solves each problem n times. The current answer is
+that of the first sample; round r calls it correct if it equals the majority of the first k_r
+samples, then puts that majority in its place.
+
+    step r    text: the current answer before round r    score: 1 if it is the majority, else 0
+
+Samples without an answer do not vote; without any vote the rating is unparsable and the answer
+stays. Of equally frequent answers the one that came first wins. Each round counts for itself: in
+the release of Xu et al. its differences ran on from round to round, and two missing answers agreed.
 
 **How it stands in the tables.** The arm is the condition in front of the item, as in the recorded
 release: `lab-en/12` is the plain arm, `accept-all/lab-en/12` the other. Responses and truths need
@@ -10,7 +43,7 @@ The mean of these draws estimates it; the score that drove an arm was selected b
 
     best-of-4/lab-en/12         step 0, samples 0..3: the candidates; step 1: the first with the
                                 greatest standing. Their ratings are `plain`.
-    self-consistency/math/3     step r: the current answer before round r (see `refine`)
+    self-consistency/math/3     step r: the current answer before round r
 
 The items table holds the items without conditions; `items.under_conditions` adds them.
 
@@ -27,34 +60,300 @@ A neural metric's scores come from a file of the user's own (`selfpref.formats.o
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from itertools import product
+from typing import Final
 
+import numpy as np
 import pandas as pd
 
 from selfpref import tables
+from selfpref.models import Generate, Prompt, Text
 from selfpref.models import open as models
-from selfpref.params import Params
+from selfpref.models.calls import Model
+from selfpref.params import Params, Refine
+from selfpref.seeds import seed_of
 from selfpref.studies.xu import STUDY, lab, prompts
-from selfpref.studies.xu.feedback import Feedback
-from selfpref.studies.xu.items import RESCORED, Item, Task, from_table
-from selfpref.studies.xu.refine import (
-    ARMS,
-    PLAIN,
-    Judge,
-    NoiseJudge,
-    Participant,
-    State,
-    best_of,
-    refined,
-    votes,
-    written,
-)
-from selfpref.studies.xu.truths import MATCHERS, chrf_mqm, correct, covers
+from selfpref.studies.xu.feedback import SEVERITIES, VERDICTS, Feedback, read, read_generation
+from selfpref.studies.xu.items import BEST, RESCORED, Item, Task, from_table
+from selfpref.studies.xu.truths import MATCHERS, answer_of, chrf_mqm, correct, covers
 from selfpref.tables.schemas import TABLES
 
 LAYOUTS = {"lab": lab.LAB, "authors": prompts.AUTHORS, "plain": prompts.PLAIN}
+PLAIN: Final = "plain"
+CONSISTENCY: Final = "self-consistency"
+# Who judges an arm: the writer (`own`), another model (`external`), or chance (`noise`).
+ARMS: Final = {
+    **dict.fromkeys((PLAIN, "accept-all", "accept-random"), "own"),
+    **{"external": "external", "noise": "noise"},
+}
+# One text to judge or to revise: what was asked, the text, and which reading of it this is, such as
+# a step; with judge and item that is the seed.
+Draft = tuple[Item, str, str]
+
+
+def written(text: Text) -> bool:
+    """Whether there is a text, whole or cut off at its limit."""
+    return text.status in ("ok", "cut")
+
+
+@dataclass(frozen=True)
+class Participant:
+    """A model behind the store that writes, revises, and gives feedback in words.
+
+    Of a verdict on correctness it also tells the probabilities of yes and no, where its engine
+    knows them.
+
+    Attributes:
+        name: The responder and judge in the tables.
+        model: The model.
+        prompts: Its prompts, the same at every step.
+        use: What is done, and with which limits and temperature.
+        seed: Of every draw.
+    """
+
+    name: str
+    model: Model
+    prompts: prompts.Refinement
+    use: Refine
+    seed: int
+
+    def write(self, items: Sequence[Item], samples: int = 1) -> list[list[Text]]:
+        """First texts of each item, `samples` draws."""
+        made = self._texts(
+            (self.prompts.write(item), item, "write", sample)
+            for item in items
+            for sample in range(samples)
+        )
+        return [made[start : start + samples] for start in range(0, len(made), samples)]
+
+    def revise(self, drafts: Sequence[Draft], said: Sequence[Feedback]) -> list[Text]:
+        """A better text for each, given what was said of it."""
+        return self._texts(
+            (self.prompts.revise(item, text, feedback.reply or ""), item, "revise", occasion)
+            for (item, text, occasion), feedback in zip(drafts, said, strict=True)
+        )
+
+    def _texts(self, asked: Iterable[tuple[Prompt, Item, str, object]]) -> list[Text]:
+        limit, temperature = self.use.max_tokens, self.use.temperature
+        calls = [
+            Generate(prompt, limit, temperature, seed_of(self.seed, self.name, item.item_id, *of))
+            for prompt, item, *of in asked
+        ]
+        return [Text(one.text.strip(), one.status) for one in self.model.ask(calls)]
+
+    def rate(self, drafts: Sequence[Draft]) -> list[Feedback]:
+        """Feedback on each text; equal drafts on one occasion are one call."""
+        calls = []
+        for item, text, occasion in drafts:
+            # Only a verdict has a marker to read probabilities after.
+            marker = self.prompts.marker if item.task == "correctness" else ""
+            prompt, limit = self.prompts.feedback(item, text), self.use.feedback_tokens
+            seed = seed_of(self.seed, self.name, item.item_id, "feedback", occasion)
+            labels = VERDICTS if marker else ()
+            calls.append(Generate(prompt, limit, self.use.temperature, seed, marker, labels))
+        return [
+            read_generation(item.task, made, self.prompts.reply(made.text))
+            for (item, *_), made in zip(drafts, self.model.ask(calls), strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class NoiseJudge:
+    """Feedback that says nothing about the text: the null of the paper's accept rule.
+
+    How many errors of which severity it names is what a model said of another item's first text,
+    drawn at random; which words it calls wrong is drawn from the text at hand. So its scores are
+    distributed like that model's, and independent of quality.
+
+    Attributes:
+        pool: By task the model's usable readings of first texts.
+        seed: Of all draws.
+    """
+
+    pool: Mapping[Task, Sequence[Feedback]]
+    seed: int
+    name: str = "noise"
+
+    def rate(self, drafts: Sequence[Draft]) -> list[Feedback]:
+        """Feedback on each text."""
+        return [self._rate(*draft) for draft in drafts]
+
+    def _rate(self, item: Item, text: str, occasion: str) -> Feedback:
+        rng = np.random.default_rng(seed_of(self.seed, self.name, item.item_id, occasion))
+        if not (pool := self.pool.get(item.task)):
+            return Feedback("unparsable")
+        drawn = pool[int(rng.integers(len(pool)))]
+        if drawn.flawless:
+            return read(item.task, _FLAWLESS[item.task])
+        marks, words = drawn.marks or (), text.split() or [""]
+        if item.task == "mqm":
+            lines = [
+                f"'{words[int(rng.integers(len(words)))]}' is a {severity} accuracy error"
+                for severity, count in zip(SEVERITIES, marks, strict=True)
+                for _ in range(int(count))
+            ]
+            return read(item.task, "\n".join(lines))
+        if item.task == "coverage":
+            missing = rng.permutation(np.array(item.concepts))[: int(marks[0])]
+            return read(item.task, f"[{', '.join(map(str, missing))}]")
+        return read(item.task, "[[no]]")
+
+
+Judge = Participant | NoiseJudge
+_FLAWLESS: Mapping[Task, str] = {
+    "mqm": "no error",
+    "coverage": "all covered",
+    "correctness": "[[yes]]",
+}
+
+
+@dataclass(frozen=True)
+class State:
+    """A text that a condition holds at a step, and what was said of it.
+
+    Attributes:
+        item: The item, without its condition.
+        condition: The arm, or how else the text came about.
+        step: From 0.
+        text: The text.
+        said: What the condition's judge said of it.
+        judge: That judge.
+        sample: Among the candidates of one step.
+    """
+
+    item: Item
+    condition: str
+    step: int
+    text: Text
+    said: Feedback
+    judge: str
+    sample: int = 0
+
+    @property
+    def best(self) -> bool:
+        """Whether it is one of several candidates (step 0), or the best of them."""
+        return self.condition.startswith(BEST)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The item and the text: what a reading of it, or a truth, depends on."""
+        return self.item.item_id, self.text.text
+
+    @property
+    def place(self) -> dict[str, object]:
+        """The text's name in the tables; the plain arm has no condition in front."""
+        front = "" if self.condition == PLAIN else f"{self.condition}/"
+        return {"item_id": front + self.item.item_id, "step": self.step, "sample": self.sample}
+
+
+def accepts(arm: str, old: Feedback, new: Feedback, draw: float) -> bool:
+    """Whether an arm accepts a revision; never if its feedback says nothing usable.
+
+    Args:
+        arm: `accept-all` accepts every revision, `accept-random` one in two, and any other arm, by
+            the paper's rule, one with a strictly higher score.
+        old: Of the text.
+        new: Of the revision.
+        draw: Uniform in [0, 1).
+    """
+    if old.standing is None or new.standing is None:
+        return False
+    coins = {"accept-all": True, "accept-random": draw < 0.5}
+    return coins.get(arm, new.standing > old.standing)
+
+
+def refined(
+    firsts: Sequence[tuple[Item, Text]], writer: Participant, judges: Mapping[str, Judge]
+) -> list[State]:
+    """Refine every item in every arm, all in step: one batch of calls a step and judge.
+
+    Args:
+        firsts: What is asked, and the first text of each.
+        writer: Who revises, and how often.
+        judges: The judge of each arm.
+
+    Returns:
+        Every item, arm and step, from 0.
+    """
+    now = _judged([(item, arm, 0, text) for arm in judges for item, text in firsts], judges)
+    history = list(now)
+    for step in range(1, writer.use.steps + 1):
+        faulty = [state for state in now if state.said.status == "ok" and not state.said.flawless]
+        drafts = [(state.item, state.text.text, str(step)) for state in faulty]
+        revised = writer.revise(drafts, [state.said for state in faulty])
+        made = [
+            (state.item, state.condition, step, text)
+            for state, text in zip(faulty, revised, strict=True)
+            # An empty revision is no text; there is nothing to judge.
+            if written(text) and text.text
+        ]
+        offers = {(new.item.item_id, new.condition): new for new in _judged(made, judges)}
+        before, now = now, []
+        for old in before:
+            new = offers.get((old.item.item_id, old.condition))
+            coin = np.random.default_rng(seed_of(writer.seed, old.item.item_id, "coin", step))
+            taken = new and accepts(old.condition, old.said, new.said, float(coin.random()))
+            now.append(new if new and taken else replace(old, step=step))
+        history += now
+    return history
+
+
+def _judged(
+    texts: Sequence[tuple[Item, str, int, Text]], judges: Mapping[str, Judge]
+) -> list[State]:
+    """Each text with the feedback of its arm's judge; one batch a judge."""
+    found: dict[int, State] = {}
+    for name, judge in {judge.name: judge for judge in judges.values()}.items():
+        part = [i for i, (_, arm, *_) in enumerate(texts) if judges[arm].name == name]
+        drafts = [(texts[i][0], texts[i][3].text, str(texts[i][2])) for i in part]
+        for i, said in zip(part, judge.rate(drafts), strict=True):
+            found[i] = State(*texts[i], said, name)
+    return [found[i] for i in range(len(texts))]
+
+
+def best_of(items: Sequence[Item], writer: Participant) -> list[State]:
+    """Of the first k candidates, the first with the greatest standing; step 1 holds it."""
+    sizes = writer.use.best_of
+    drawn = [
+        (item, sample, text)
+        for item, texts in zip(items, writer.write(items, max(sizes)), strict=True)
+        for sample, text in enumerate(texts)
+        if written(text)
+    ]
+    said = writer.rate([(item, text.text, f"candidate {sample}") for item, sample, text in drawn])
+    candidates = [
+        State(item, BEST, 0, text, one, writer.name, sample)
+        for (item, sample, text), one in zip(drawn, said, strict=True)
+    ]
+    found = []
+    for size, item in product(sizes, items):
+        own = [one for one in candidates if one.item is item and one.sample < size]
+        own = [replace(one, condition=f"{BEST}{size}") for one in own]
+        usable = [one for one in own if one.said.standing is not None]
+        # Of equals the first.
+        best = sorted(usable, key=lambda one: -(one.said.standing or 0.0))[:1]
+        found += [*own, *(replace(one, step=1, sample=0) for one in best)]
+    return found
+
+
+def votes(items: Sequence[Item], writer: Participant) -> list[State]:
+    """Self-consistency: the majority of samples as the judge of the current answer."""
+    prefixes, found = writer.use.rounds, []
+    for item, texts in zip(items, writer.write(items, max(prefixes)), strict=True):
+        samples, current = [text for text in texts if written(text)], 0
+        answers = [answer_of(text.text) for text in samples]
+        for step, count in enumerate(prefixes):
+            counts = Counter(answer for answer in answers[:count] if answer is not None)
+            said = Feedback("unparsable")
+            # Of equally frequent answers the one that came first.
+            for winner, _ in counts.most_common(1):
+                said = Feedback("ok", float(answers[current] == winner))
+            found.append(State(item, CONSISTENCY, step, samples[current], said, writer.name))
+            current = answers.index(winner) if counts else current
+    return found
 
 
 def refine(
@@ -158,8 +457,8 @@ def _rating(
     """One reading of a text."""
     row = {**one.place, "judge": judge, "task": one.item.task, "variant": variant}
     row |= {"repeat": repeat, "score": said.score, "marks": said.marks, "reply": said.reply}
-    if said.choice:
-        row |= {"distribution": [*said.choice.probabilities], "mass": said.choice.mass}
+    choice = said.choice
+    row |= {"distribution": choice and [*choice.probabilities], "mass": choice and choice.mass}
     return {**row, "status": said.status}
 
 

@@ -27,7 +27,7 @@ What matters in reading it:
 - Feedback of Gemini on texts of others, and of gpt-4 on Gemini's, was given to texts of other runs,
   most of which are not released; it is read as the files are named. The texts of Gemini's second
   run are not released either. Whether feedback quotes the text at hand is for the metrics to check,
-  and so is what the steps of a chain say about each other (`selfpref.studies.xu.chains`).
+  and so is what the steps of a chain say about each other (`selfpref.studies.xu.bias`).
 
 What a file holds, and of which step, its path says:
 
