@@ -9,17 +9,17 @@ from selfpref.prompts import authors
 # Run, either of them would end the test.
 HEAD = "raise SystemExit('a prompt was run')\nimport nothing_of_this_name\n"
 NAMES = ("DETECTION", "COMPARISON", "READABILITY", "LENGTH", "VOWEL_COUNT")
-PAIR = "{{article}} {{summary1}} {{summary2}} {}?"
+TEXTS = [
+    "DATASET_SYSTEM_PROMPTS = {'cnn': 'lines', 'dailymail': 'none', 'xsum': 'one line'}",
+    *(f"{name}_PROMPT_TEMPLATE = '{{article}} {{summary1}} {{summary2}} {name.lower()}?'"
+      for name in NAMES),
+    "COMPARISON_PROMPT_TEMPLATE_WITH_WORSE = '{article} {summary1} {summary2} worse?'",
+    *(f"{name}_SYSTEM_PROMPT = 'you {name.lower()}'"
+      for name in ("DETECTION", "COMPARISON", "SCORING", "RECOGNITION")),
+    'RECOGNITION_PROMPT_TEMPLATE = """{article} {summary} yours?"""',
+]  # fmt: skip
 SUMMARIES = {
-    "prompts.py": HEAD
-    + "DATASET_SYSTEM_PROMPTS = {'cnn': 'lines', 'dailymail': 'none', 'xsum': 'one line'}\n"
-    + "".join(f"{name}_PROMPT_TEMPLATE = {PAIR.format(name.lower())!r}\n" for name in NAMES)
-    + f"COMPARISON_PROMPT_TEMPLATE_WITH_WORSE = {PAIR.format('worse')!r}\n"
-    + "".join(
-        f"{name}_SYSTEM_PROMPT = 'you {name.lower()}'\n"
-        for name in ("DETECTION", "COMPARISON", "SCORING", "RECOGNITION")
-    )
-    + 'RECOGNITION_PROMPT_TEMPLATE = """{article} {summary} yours?"""\n',
+    "prompts.py": HEAD + "\n".join(TEXTS),
     "models.py": HEAD
     + """
 def get_gpt_summary(article, dataset, model):

@@ -135,14 +135,14 @@ class ByModel:
             ids = self.encode(body)
         return {"tokens": ids, "count": len(ids)}
 
-    def score(self, body: Body, *, cached: int = 0) -> Body:
-        """Likelihoods of a prompt of token ids; of `cached` tokens none is told."""
+    def score(self, body: Body) -> Body:
+        """Likelihoods of a prompt of token ids."""
         ids = body["prompt"]
         rows = self.logprobs(ids)
         listed: list[Body | None] = [None]
         for at in range(1, len(ids)):
             value = {"logprob": float(rows[at - 1, ids[at]]), "decoded_token": self.words[ids[at]]}
-            listed.append(None if at < cached else {str(ids[at]): value})
+            listed.append({str(ids[at]): value})
         usage = {"prompt_tokens": len(ids), "completion_tokens": 1}
         return {"choices": [{"text": "", "prompt_logprobs": listed}], "usage": usage}
 
@@ -152,12 +152,8 @@ def error(message: str, kind: str, code: str | None = None) -> str:
 
 
 ERRORS = {
-    "400": (400, error("Unsupported parameter: 'logprobs'", "invalid_request_error")),
     "401": (401, error("Incorrect API key provided: {key}.", "invalid_request_error")),
-    "403": (403, error("Not yours", "permission_error")),
-    "404": (404, error("The model does not exist", "invalid_request_error", "model_not_found")),
     "429": (429, error("Slow down", "rate_limit_error", "rate_limit_exceeded")),
-    "quota": (429, error("You exceeded your quota", "insufficient_quota", "insufficient_quota")),
     "filter": (400, error("Filtered", "invalid_request_error", "content_filter")),
     "context": (400, error("Too long", "invalid_request_error", "context_length_exceeded")),
     "500": (500, error("Oops, {key}", "server_error")),
@@ -254,13 +250,8 @@ class Scripted:
         if act in ERRORS:
             status, text = ERRORS[act]
             headers = {"Retry-After": "0.1"} if act == "429" else {}
-            if act == "quota":
-                headers["x-should-retry"] = "false"
             said, kind = text.replace("{key}", key), "application/json"
-            response = web.Response(status=status, text=said, headers=headers, content_type=kind)
-            # As gateways do, where the client takes it.
-            response.enable_compression()
-            return response
+            return web.Response(status=status, text=said, headers=headers, content_type=kind)
         if act == "malformed":
             return web.Response(text='{"choices": [{"index": 0,', content_type="application/json")
         if act == "error in 200":
@@ -277,9 +268,7 @@ class Scripted:
             return half
         if self.log:
             self.log.write(body["messages"][0]["content"].partition(" ")[0] + "\n")
-        # As a load balancer does, to lead its callers back to the same server.
-        sticky = {"Set-Cookie": "server=1"}
-        return web.Response(text=text, content_type="application/json", headers=sticky)
+        return web.Response(text=text, content_type="application/json")
 
     async def tokenize(self, request: web.Request) -> web.Response:
         return web.json_response(self.answer.tokenize(await request.json()))
@@ -287,14 +276,12 @@ class Scripted:
     async def score(self, request: web.Request) -> web.Response:
         body = await request.json()
         self.received.append((request.path, dict(request.headers), body))
-        cached = 10_000 if next(self.script) == "cached" else 0
-        return web.json_response(self.answer.score(body, cached=cached))
+        return web.json_response(self.answer.score(body))
 
 
 def spoil(act: str, reply: Body) -> Body:
     """Make of a good reply one of the odd ones that endpoints give."""
     choice = reply["choices"][0]
-    positions = (choice["logprobs"] or {}).get("content", [])
     match act:
         case "no logprobs":
             choice["logprobs"] = None
@@ -310,16 +297,6 @@ def spoil(act: str, reply: Body) -> Body:
             choice["finish_reason"] = "length"
             choice["message"]["content"] = "The first assistant"
             choice["logprobs"] = {"content": [position("The first assistant", {})]}
-        case "outside":
-            for entry in positions:
-                entry["top_logprobs"] = [
-                    other for other in entry["top_logprobs"] if other["token"] not in ("A", "B")
-                ]
-                if entry["token"] in ("A", "B"):
-                    entry["logprob"] = -9999.0
-        case "duplicates":
-            for entry in positions:
-                entry["top_logprobs"] *= 2
     return reply
 
 

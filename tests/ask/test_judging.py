@@ -97,21 +97,17 @@ CASES = [
 def test_a_verdict_is_the_likeliest_label_or_why_there_is_none(how, use, answers, rows):
     found, asked = judge(answers, how, max_tokens=77, **use)
     assert found == rows
-    names = [["one", "two"]] * (len(asked) // 2) + [["two", "one"]] * (len(asked) // 2)
-    for number, (call, pair) in enumerate(zip(asked, names, strict=True)):
+    said, repeats = {"one": "because", "two": "so"}, len(asked) // 2
+    for number, call in enumerate(asked):
+        names = ["one", "two"] if number < repeats else ["two", "one"]
+        prompt = how.judge("why?", *map(said.get, names))
         if isinstance(answers[0], Choice):
-            assert call == Choose(how.judge("why?", *said(pair)), how.labels)
+            assert call == Choose(prompt, how.labels)
             continue
         # Weighed, the label comes after an explanation.
-        labels = () if use else how.labels
-        seed = seed_of(3, "j", "set/1", *pair, number % (len(asked) // 2))
-        temperature = use.get("temperature", 0.0)
-        prompt = how.judge("why?", *said(pair))
-        assert call == Generate(prompt, 77, temperature, seed, MARKER, labels)
-
-
-def said(names):
-    return [{"one": "because", "two": "so"}[name] for name in names]
+        labels, heat = () if use else how.labels, use.get("temperature", 0.0)
+        seed = seed_of(3, "j", "set/1", *names, number % repeats)
+        assert call == Generate(prompt, 77, heat, seed, MARKER, labels)
 
 
 class Lengths:

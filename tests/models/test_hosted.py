@@ -79,7 +79,6 @@ def test_what_the_endpoint_does_not_give_is_told_after_one_call(store, monkeypat
         assert server.received[0][1]["Authorization"] == f"Bearer {KEY}"
     message = str(failure.value)
     assert message.startswith("models.judge: http://127.0.0.1:")
-    assert len(message.splitlines()) == 2
     assert KEY not in message
     assert re.search(told, message)
 

@@ -73,7 +73,7 @@ SENT = httpx2.Request("POST", "http://judge.invalid:81/v1/chat/completions")
 @pytest.mark.parametrize(
     ("code", "told", "meant"),
     [
-        (401, {"message": f"Incorrect key {KEY}."}, ("failed", "401: Incorrect key ***.")),
+        (401, {"message": f"Incorrect key {KEY}."}, ("failed", "401: Incorrect key ***")),
         (500, {"message": "Oops, sk-other-0123456789abcdef"}, ("failed", "500: Oops, ***")),
         (400, {"code": "context_length_exceeded"}, ("truncated", "longer than the context")),
         (400, {"type": "content_filter"}, ("refused", "stopped by the content filter")),

@@ -2,8 +2,9 @@
 
 import pytest
 
-from selfpref.models import Choose, Generate, Likelihood, Prompt, Score
+from selfpref.models import Choose, Generate, Likelihood, Prompt, Score, Together
 from selfpref.models.calls import Model
+from selfpref.store import Store
 
 PROMPT = Prompt((("system", "Be brief."), ("user", "Why is the sky “blue”?")), "[[")
 ASKED = Prompt(PROMPT.messages)
@@ -28,39 +29,21 @@ LOCAL = {
 }
 
 
-class Kept:
-    """A store that holds an answer to every call whose key it was given."""
-
-    path = "store"
-
-    def __init__(self, reply):
-        self.reply, self.keys = reply, []
-
-    def get(self, keys):
-        self.keys += keys
-        return dict.fromkeys(keys, self.reply)
-
-    def put(self, replies):
-        assert not replies
+KEPT = {
+    "choose": {"probabilities": [0.5, 0.25], "status": "ok"},
+    "score": {"sum_nll": 1.5, "n_tokens": 2, "status": "ok"},
+    "generate": {"text": "[[A]]", "status": "cut", "choice": None},
+}
 
 
 @pytest.mark.parametrize("kind", LOCAL)
-def test_keys_of_local_models_stay(kind):
-    class Local:
-        identity = {"provider": "transformers", "weights": "org/m@abc", "dtype": "float32"}  # noqa: RUF012
-
-        def answer(self, calls):
-            raise NotImplementedError
-
-    kept = Kept(
-        {
-            "choose": {"probabilities": [0.5, 0.25], "status": "ok"},
-            "score": {"sum_nll": 1.5, "n_tokens": 2, "status": "ok"},
-            "generate": {"text": "[[A]]", "status": "cut", "choice": None},
-        }[kind.partition(",")[0]]
-    )
-    (answer,) = Model(Local(), kept, offline=True, title="").ask([CALLS[kind]])
-    assert kept.keys == [LOCAL[kind]]
+def test_keys_of_local_models_stay(tmp_path, kind):
+    identity = {"provider": "transformers", "weights": "org/m@abc", "dtype": "float32"}
+    kept = KEPT[kind.partition(",")[0]]
+    with Store(tmp_path / "store.sqlite") as store:
+        store.put({LOCAL[kind]: kept})
+        model = Model(Together(identity, None), store, offline=True, title="")
+        (answer,) = model.ask([CALLS[kind]])
     # What was kept before is read as ever.
     assert answer == Likelihood(1.5, 2, "ok") or not kind.startswith("score")
-    assert answer.status == kept.reply["status"]
+    assert answer.status == kept["status"]

@@ -97,25 +97,15 @@ def test_labels_are_read_after_the_marker_at_temperature_one(tmp_path):
     assert made.choice.probabilities == pytest.approx(wanted)
     # Cut at the marker it has none.
     tokens = tokenizer(text)["input_ids"].index(tokenizer.convert_tokens_to_ids("Ġ[[")) + 1
-    for count, status, read in (
-        (tokens, "cut", False),
-        (tokens + 1, "cut", True),
-        (30, "ok", True),
-    ):
+    for count, status, read in ((tokens, "cut", False), (tokens + 1, "cut", True)):
         made = only(model, count)
         assert (made.status, made.choice is not None) == (status, read)
-
-
-def test_without_a_marker_there_is_no_choice_and_every_stop_ends_an_answer(tmp_path):
-    tokenizer = byte_level()
-    model = written(tmp_path / "m", tokenizer, "hello world")
-    made = only(model, 30)
-    assert (made.text, made.status, made.choice) == ("hello world", "ok", None)
+    # Every stop ends an answer.
     config = model.model.generation_config
-    config.eos_token_id = [1, *tokenizer.convert_tokens_to_ids(["Ġworld"])]
+    config.eos_token_id = [1, *tokenizer.convert_tokens_to_ids(["Ġverdict"])]
     config.save_pretrained(tmp_path / "m")
     made = only(load(tmp_path / "m"), 30)
-    assert (made.text, made.status) == ("hello", "ok")
+    assert (made.text, made.status, made.choice) == ("my", "ok", None)
 
 
 @pytest.mark.parametrize(

@@ -43,16 +43,7 @@ FORMATS = {
     "inst": (sentencepiece, INST, "INST]", "the lamp"),
     "llama-2": (LLAMA, "llama-2", "[/INST]", "the lamp"),
 }
-TEXTS = [
-    "the lamp",
-    "a red house\n\n",
-    "\nhello",
-    "  A",
-    "naïve 日本 🙂",
-    "[[A]]",
-    "",
-    "a red house",
-]
+TEXTS = ["the lamp", "a red house\n\n", "\nhello", "  A", "naïve 日本 🙂", "[[A]]", "", "a house"]
 # The last text stands alone.
 PROMPTS = [*(Prompt((("user", f"list {n} things"),)) for n in range(7)), Prompt(())]
 

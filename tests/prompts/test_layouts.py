@@ -6,7 +6,6 @@ from dataclasses import asdict
 
 import pytest
 from conftest import REPOSITORY, lines, pin
-from jinja2 import UndefinedError
 
 from selfpref import paths
 from selfpref.errors import SelfprefError
@@ -14,7 +13,6 @@ from selfpref.models import Prompt
 from selfpref.prompts import LAYOUTS, fastchat
 from selfpref.prompts.choices import CHOICE_PROMPTS
 from selfpref.prompts.summaries import SUMMARY_LAYOUTS
-from selfpref.prompts.texts import Texts
 
 TASKS = ("recognition", "preference", "inferiority", "readability", "length", "vowelcount")
 SINGLE = ("ask {question?}", "from {a}", "from b")
@@ -86,24 +84,6 @@ def test_no_text_of_fastchat_is_stored():
                 assert words not in path.read_text(encoding="utf-8", errors="ignore"), path
 
 
-def test_chat_asks_for_the_verdict_at_once_and_goes_on_with_a_dialogue():
-    layout = LAYOUTS["chat"]
-    prompt = layout.judge(*SINGLE, *SECOND)
-    assert (prompt.prefill, layout.labels) == ("[[", ("A", "B"))
-    ((role, text),) = prompt.messages
-    assert role == "user"
-    said = text[text.index("<<<") :]
-    parts = [part for part in said.split("\n") if part and not part.startswith("<<<")]
-    # Two transcripts: the user's turns stand in both.
-    assert parts == [
-        *("User: ask {question?}", "Assistant A: from {a}", "User: more?", "Assistant A: a two"),
-        *("User: ask {question?}", "Assistant B: from b", "User: more?", "Assistant B: b two"),
-    ]
-    prompt = layout.respond("ask", "said", "more?")
-    assert prompt.messages == (("user", "ask"), ("assistant", "said"), ("user", "more?"))
-    assert layout.bare().messages == ()
-
-
 # --- rendered prompts are part of the store's keys ------------------------------------------------
 
 
@@ -143,14 +123,3 @@ CASES = {
 def test_prompts_render_as_ever(digest):
     made = [asdict(one) if isinstance(one, Prompt) else one for one in CASES[digest]()]
     assert hashlib.sha256(json.dumps(made).encode()).hexdigest().startswith(digest)
-
-
-def test_a_file_of_texts_gives_messages_by_role(tmp_path):
-    (tmp_path / "few.yaml").write_text(
-        "ask:\n  system: Be {{ how }}.\n  user: |-\n    Q\n    {{ q }}\n  prefill: '[['\n"
-    )
-    texts = Texts(tmp_path / "few.yaml")
-    made = texts.prompt("ask", how="<b>", q="{{ q }}\n")
-    with pytest.raises(UndefinedError, match="'q' is undefined"):
-        texts.prompt("ask", how="brief")
-    assert made == Prompt((("system", "Be <b>."), ("user", "Q\n{{ q }}\n")), "[[")

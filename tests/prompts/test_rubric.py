@@ -30,15 +30,14 @@ def test_the_last_total_that_is_one_counts(reply, total):
     assert read_total(reply) == total
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "{n}. {name} ({mark}/1): fine",
-        "{n}. **{name}** ({mark} point): fine",
-        "{n}) {name} – {mark}: fine",
-        "**{n}. {name} ({mark})**: fine",
-    ],
+FORMS = (
+    "{n}. {name} ({mark}/1): fine",
+    "{n}) **{name}** – {mark} point",
+    "**{n}. {name} ({mark})**",
 )
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_marks_of_a_numbered_list(form):
     marks = [0, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1]
     lines = [

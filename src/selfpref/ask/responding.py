@@ -132,10 +132,9 @@ def tallied(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
 
     Items without prompt or earlier turn have one where there are some.
     """
-    reasons = [name for name in (NO_EARLIER, NO_PROMPT) if any(name in n for n in counts.values())]
-    columns = ["cut off", "truncated", "refused", "failed", *reasons]
-    table = pd.DataFrame.from_dict(counts, orient="index").reindex(columns=columns)
-    return table.fillna(0).astype(int)
+    more = [name for name in (NO_EARLIER, NO_PROMPT) if any(name in n for n in counts.values())]
+    columns = ["cut off", "truncated", "refused", "failed", *more]
+    return pd.DataFrame(counts, index=columns).T.fillna(0).astype(int)
 
 
 def earlier_turns(item: str, messages: Messages) -> list[str]:

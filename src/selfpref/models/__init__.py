@@ -185,13 +185,9 @@ Answer = Text | Choice | Likelihood
 
 def unanswered(call: Call, status: Status) -> Answer:
     """Why a call has no answer."""
-    match call:
-        case Generate():
-            return Text("", status)
-        case Choose():
-            return Choice((), status)
-        case Score():
-            return Likelihood(math.nan, 0, status)
+    if isinstance(call, Score):
+        return Likelihood(math.nan, 0, status)
+    return Text("", status) if isinstance(call, Generate) else Choice((), status)
 
 
 def response_start(context: Sequence[int], whole: Sequence[int]) -> int:

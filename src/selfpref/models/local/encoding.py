@@ -64,27 +64,22 @@ class Encoder:
                 f"{tokenizer.name_or_path}: no chat template; name the model's format by "
                 "`template`, give a .jinja file, or `plain` for a base model"
             )
-        self._nonce = secrets.token_hex(8)
+        # Of what no text holds.
+        self._mark = f"\ue000{secrets.token_hex(8)}."
         described = json.loads(tokenizer.backend_tokenizer.to_str())
-        special = {
-            token["content"]: token["id"] for token in described["added_tokens"] if token["special"]
-        }
-        self._names = {content: self._name(number) for content, number in special.items()}
+        ids = {one["content"]: one["id"] for one in described["added_tokens"] if one["special"]}
+        self._names = {content: f"{self._mark}{number}\ue001" for content, number in ids.items()}
         self._backend = _renamed(described, self._names)
         longest_first = sorted(self._names, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, longest_first)) or r"(?!)")
         # What the tokenizer itself puts before a text: its BOS, or nothing.
         first = tokenizer("a")["input_ids"][:1]
         self._bos = list(first) if first == [tokenizer.bos_token_id] else []
-        start, end = (re.escape(part) for part in self._name("c|").split("|"))
         # Where a content stands; without edges the template trims it.
-        self._place = re.compile(f"({EDGE}?){start}([0-9]+){end}{EDGE}?")
+        self._place = re.compile(f"({EDGE}?){re.escape(self._mark)}c([0-9]+)\ue001{EDGE}?")
         self._rendered, self._apart = cache(self._render), cache(self._space_is_apart)
         written = self._rendered(("user", ANSWERING), False) if template else ""
-        self.stops = {special[token] for token, name in self._names.items() if name in written}
-
-    def _name(self, number: int | str) -> str:
-        return f"\ue000{self._nonce}.{number}\ue001"
+        self.stops = {ids[token] for token, name in self._names.items() if name in written}
 
     def _own(self, text: str) -> str:
         """A text of our own or the template's, in which special tokens are meant."""
@@ -97,7 +92,7 @@ class Encoder:
             roles: Who speaks.
             asked: Whether an answer is asked for after them.
         """
-        contents = [f"{EDGE}{self._name(f'c{number}')}{EDGE}" for number in range(len(roles))]
+        contents = [f"{EDGE}{self._mark}c{number}\ue001{EDGE}" for number in range(len(roles))]
         said = zip(roles, contents, strict=True)
         try:
             found = self._tokenizer.apply_chat_template(

@@ -51,7 +51,7 @@ def explain(error: openai.APIError, key: str) -> tuple[Status, str]:
     else:
         cause = error.__cause__ or error
         reason = f"{type(cause).__name__}: {cause}"
-    line = SECRET.sub("***", reason.replace(key, "***"))
+    line = SECRET.sub("***", reason.replace(key, "***")).removesuffix(".")
     return "failed", shorten(line, LENGTH, placeholder=" ...")
 
 
@@ -83,8 +83,8 @@ def _check(response: httpx2.Response) -> None:
         return
     try:
         reply = json.loads(response.read())
-    except ValueError as error:
-        raise httpx2.DecodingError("the reply is no JSON", request=response.request) from error
+    except ValueError:
+        reply = None
     # A completion, or the tokens of a text; some gateways send an error with status 200.
     if not isinstance(reply, dict) or not (reply.get("choices") or reply.get("tokens")):
         told = f"the reply is no completion: {response.text}"
@@ -94,9 +94,8 @@ def _check(response: httpx2.Response) -> None:
 
 def _post(client: openai.OpenAI, url: str, body: Json) -> dict[str, Any]:
     # As a raw response: parsing it into the SDK's own objects would take longer than all the rest.
-    sent = client.post(url, cast_to=httpx2.Response, body=body)
-    reply: dict[str, Any] = sent.extensions["reply"]
-    return reply
+    sent: Any = client.post(url, cast_to=httpx2.Response, body=body)
+    return dict(sent.extensions["reply"])
 
 
 def _score(client: openai.OpenAI, address: str, body: Json) -> dict[str, Any]:
