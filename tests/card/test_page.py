@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from browser import chromium
 from test_measured import judgments
 
 import selfpref
@@ -37,12 +36,3 @@ def test_hostile_names_are_text_and_nothing_is_fetched():
     assert "<script" not in page
     assert not re.findall(r"<(?:img|link|iframe)|(?:src|href)=[\"']|url\(", page)
     assert "default-src 'none'" in page
-
-
-def test_nothing_overflows_a_narrow_screen(tmp_path):
-    page = tmp_path / "card.html"
-    page.write_text(html(selfpref.measure(judgments(items=12).replace("ann", "a" * 90))))
-    with chromium(tmp_path / "browser") as browser:
-        for dark in (False, True):
-            browser.open(page, 390, dark=dark)
-            assert browser.value("document.documentElement.scrollWidth") <= 390

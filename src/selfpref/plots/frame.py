@@ -18,7 +18,6 @@ from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths in inches: a text column, one panel with row labels, a page.
@@ -46,6 +45,7 @@ class Look(NamedTuple):
     dash: str = "-"
 
 
+Looks = Mapping[str, Look]
 # What a series means decides how it looks, whatever is drawn; others take the palette's colours,
 # so that what a judge does itself is blue.
 _OTHERS = (
@@ -89,9 +89,7 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
     }
 
 
-def looks_of(
-    rows: pd.DataFrame, series: str, given: Mapping[str, Look] | None = None
-) -> dict[str, Look]:
+def looks_of(rows: pd.DataFrame, series: str, given: Looks | None = None) -> dict[str, Look]:
     """The look of each series that a long frame has.
 
     Args:
@@ -198,25 +196,18 @@ def weak(rows: pd.DataFrame) -> pd.Series:
     return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
 
 
-def dots(
-    axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, size: float
-) -> None:
+def dots(axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, ms: float) -> None:
     """Marks of a size in points, white inside where their rows are hollow."""
     hollow = weak(rows)
     for part, face in ((~hollow, look.color), (hollow, "white")):
         if part.any():
-            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=size)
-
-
-def mark(label: str, look: Look) -> Line2D:
-    """An entry of a legend that `legend` is given."""
-    return Line2D([], [], label=label, color=look.color, marker=look.marker, linestyle="none")
+            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=ms)
 
 
 def announce(
     figure: Figure,
     rows: pd.DataFrame,
-    shown: Mapping[str, Look],
+    shown: Looks,
     label: tuple[str, str],
     hollow: str = "",
     message: str = "",
