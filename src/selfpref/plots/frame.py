@@ -10,7 +10,7 @@ observations: hollow means this alone, in every picture, and the legend says why
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,8 +27,6 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
-# What axes share, as matplotlib has it.
-Share = bool | Literal["row"]
 
 
 class Look(NamedTuple):
@@ -63,6 +61,7 @@ LOOKS = {
     "human raters": Look(BLACK, "*", "none"),
     "judge of pure noise": Look(GREY, "x", "--"),
     "one candidate at random": Look(YELLOW, "P", ":"),
+    "against all texts": Look(GREY, "|"),
     **dict.fromkeys(("translation", "before refinement"), Look(SKY, "v")),
 }
 
@@ -154,8 +153,8 @@ def grid(
     heights: Mapping[str, float],
     wrap: int,
     *,
-    share_x: Share = True,
-    share_y: Share = True,
+    share_x: bool | str = True,
+    share_y: bool | str = True,
     width: float = 0.0,
     beside: float = 0.3,
 ) -> tuple[Figure, list[Axes]]:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from selfpref.plots import frame
-from selfpref.plots.frame import GREY, PAGE, STYLE, Look, Looks, Share
+from selfpref.plots.frame import GREY, PAGE, STYLE, Look, Looks
 
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
@@ -102,7 +102,8 @@ def forest(
     places_of = {name: _places(of, row, group) for name, of in within.items()}
     heights = {name: step * len(places) + 0.45 for name, places in places_of.items()}
     longest = max(len(entry) for places in places_of.values() for _, entry in places)
-    beside = 0.058 * longest * (min(wrap, len(parts)) if rows_by_panel else 1)
+    columns = min(wrap, len(parts))
+    beside = 0.058 * longest * (columns if rows_by_panel else 1)
     share = {"share_x": share_x, "share_y": not rows_by_panel}
     width = width or PAGE * bool(note)
     figure, panels = frame.grid(heights, wrap, **share, width=width, beside=beside)
@@ -130,6 +131,7 @@ def forest(
                 colors = [(look.color, FADED if weak else 1.0) for weak in frame.weak(drawn)]
                 axes.hlines(at[drawn.index], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
             frame.dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
+        axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
             axes.set_xlim(limits)
     unjoined = {name: look._replace(dash="none") for name, look in shown.items()}
@@ -181,8 +183,8 @@ def lines(
     joined: bool = True,
     reference: float | None = None,
     limits: tuple[float, float] | None = None,
-    share_x: Share = True,
-    share_y: Share = True,
+    share_x: bool | str = True,
+    share_y: bool | str = True,
     hollow: str = "",
     size: float = 3.2,
     width: float = 0.0,

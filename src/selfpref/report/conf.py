@@ -3,7 +3,6 @@
 project = html_title = "selfpref"
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
-myst_heading_anchors = 3
 smartquotes = False
 html_theme = "sphinx_book_theme"
 html_theme_options = {
