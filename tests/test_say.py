@@ -81,13 +81,6 @@ def test_a_claim_has_its_number_its_finding_and_a_verdict_where_all_of_it_is_tru
     assert head["verdict"].fillna("").tolist() == ["holds", "", "holds", "no data"]
 
 
-def test_the_verdicts_are_counted_in_a_sentence():
-    found = pd.DataFrame({"verdict": ["holds", "does not hold", "holds"]})
-    told = "of 3 claims of the papers and their releases, 2 hold, and 1 do not hold."
-    assert claims.counted(found) == f"On public data, {told}"
-    assert claims.counted(found.assign(verdict=None)) == claims.counted(pd.DataFrame()) == ""
-
-
 def test_the_table_in_git_is_what_the_stage_writes_and_its_cells_and_figures_are_there(
     tmp_path, monkeypatch
 ):

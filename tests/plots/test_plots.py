@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from selfpref.plots import captions, frame, marks, save
 from selfpref.plots.frame import Look
-from selfpref.plots.marks import forest, heatmap, lines
+from selfpref.plots.marks import forest, lines
 from selfpref.plots.save import Gallery
 
 LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
@@ -51,48 +51,30 @@ def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_sa
     assert legend_of(firm) == ["a", "b"]
 
 
-def test_a_line_leaves_hollow_steps_out():
-    rows = pd.DataFrame({"step": [0, 1, 2], "series": "a", "value": [1.0, 5.0, 2.0]}).assign(
-        hollow=[False, True, False]
-    )
-    figure = lines(rows, x="step", label=("step", "bias"), looks=LOOKS, hollow="flawed")
+def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances():
+    sizes = pd.Categorical(["0", "500", "2"], categories=["0", "2", "500"], ordered=True)
+    rows = pd.DataFrame({"size": sizes, "series": "a", "value": [0.1, 0.3, 0.5]})
+    rows["hollow"] = [False, False, True]
+    label = ("examples", "confidence")
+    figure = lines(rows, x="size", label=label, looks=LOOKS, hollow="flawed")
     joined, _, beside = figure.axes[0].lines[:3]
-    assert joined.get_xydata().tolist() == [[0, 1], [2, 2]]
-    assert beside.get_xydata().tolist() == [[1, 5]]
+    assert joined.get_xydata().tolist() == [[0, 0.1], [2, 0.3]]
+    assert beside.get_xydata().tolist() == [[1, 0.5]]
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
     assert legend_of(figure) == ["a", "flawed"]
 
 
-def test_sizes_not_to_scale_stand_at_even_distances():
-    sizes = pd.Categorical(["0", "500", "2"], categories=["0", "2", "500"], ordered=True)
-    rows = pd.DataFrame({"size": sizes, "series": "a", "value": [0.1, 0.2, 0.3]})
-    (axes,) = lines(rows, x="size", label=("examples", "confidence"), looks=LOOKS).axes
-    assert axes.lines[0].get_xydata().tolist() == [[0, 0.1], [1, 0.3], [2, 0.2]]
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0", "2", "500"]
-
-
-def matrix():
-    cells = {"panel": "j", "human": "own", "judge": ["own", "other"], "value": [0.2, 0.8]}
-    where = {"row": "human", "column": "judge", "panel": "panel", "label": ("judge", "human")}
-    return heatmap(pd.DataFrame(cells).assign(text="n"), **where)
-
-
-@pytest.mark.parametrize(
-    ("formats", "beside"), [(["svg"], set()), (["svg", "pdf", "tex"], {"f.pdf", "m.pdf", "f.tex"})]
-)
-def test_what_is_asked_for_is_the_same_bytes_every_time_and_all_that_is_left(
-    tmp_path, formats, beside
-):
+def test_what_is_asked_for_is_the_same_bytes_every_time_and_all_that_is_left(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "former.svg").touch()
-        gallery = Gallery(tmp_path / name, formats)
+        gallery = Gallery(tmp_path / name, ["svg", "pdf", "tex"])
         gallery.figure(forest(ROWS, row="judge", label="bias"), "f", "a caption")
-        gallery.figure(matrix(), "m", "a caption")
         gallery.table(ROWS, "f")
         gallery.prune()
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
     assert one == two
-    assert set(one) == {"f.csv", "f.svg", "m.svg"} | beside
+    assert set(one) == {"f.csv", "f.pdf", "f.svg", "f.tex"}
 
 
 def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):

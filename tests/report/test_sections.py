@@ -10,14 +10,11 @@ NOT_DRAWN = nbformat.v4.new_output("display_data", metadata={"drawn": False})
 CELLS = [
     ("# Title", None, True),
     ("import x", [], True),
-    ("## Words alone", None, True),
     ("## A finding", None, True),
     ("show()", [SHOWN], True),
     ("### Nothing of it in these data", None, False),
     ("Text of that.", None, False),
     ("show()", [], False),
-    ("### Another finding", None, True),
-    ("show()", [SHOWN], True),
     ("## Nothing at all", None, False),
     ("show()", [], False),
     ("### nor here", None, False),
@@ -37,7 +34,7 @@ def test_a_section_whose_code_showed_nothing_is_left_out_and_named():
     *left, named = [cell.source for cell in made.cells]
     assert left == [source for source, _, stays in CELLS if stays]
     assert named.endswith("there: Nothing of it in these data; Nothing at all*")
-    assert without_empty(nbformat.v4.new_notebook(cells=cells[:5])).cells == cells[:5]
+    assert without_empty(nbformat.v4.new_notebook(cells=cells[:4])).cells == cells[:4]
 
 
 def test_a_reader_sees_what_is_for_all_and_for_the_source_of_the_profile():
