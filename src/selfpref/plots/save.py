@@ -24,8 +24,6 @@ from selfpref.texts import visible
 PREVIEW = 130
 # A spreadsheet takes a cell that begins with one of these for a formula.
 FORMULA = ("=", "+", "-", "@", "\t")
-# What `Gallery.table` puts before it.
-QUOTED = r"^'(?=[=+\-@\t])"
 
 
 def own_fonts() -> None:
@@ -157,12 +155,9 @@ class Gallery:
 
 
 def tables(folder: Path) -> dict[str, pd.DataFrame]:
-    """The tables of a gallery's folder by name."""
-    found = {}
-    for path in sorted(folder.glob("*.csv")):
-        frame = pd.read_csv(path) if path.read_bytes().strip() else pd.DataFrame()
-        found[path.stem] = frame.replace(QUOTED, "", regex=True)
-    return found
+    """The tables of a gallery's folder by name, without those that have no column."""
+    files = [path for path in folder.glob("*.csv") if path.read_bytes().strip()]
+    return {path.stem: pd.read_csv(path) for path in files}
 
 
 def _inert(value: object) -> object:

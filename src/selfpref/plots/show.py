@@ -1,8 +1,7 @@
 """Tables as readers see them: intervals in one cell, names in words."""
 
 import re
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Sequence
 
 import pandas as pd
 from IPython.display import HTML, display
@@ -13,14 +12,10 @@ from selfpref.texts import visible
 WORDS = {
     "eo": "equal opportunity",
     "dp": "demographic parity",
-    "dskew": "distance skewness",
-    "dskew_change": "distance skewness change",
-    "p_holm": "p (Holm)",
 }
 FEW = "too few"
 # A number with or without its interval, or what stands in its place.
 NUMBER = re.compile(rf"(\N{{MINUS SIGN}}?\d[\d.]*( \[\S+, \S+\])?|{FEW})?")
-HARD = "\N{NO-BREAK SPACE}"
 LEFT = ' style="text-align: left; white-space: normal"'
 
 
@@ -80,24 +75,11 @@ def table(frame: pd.DataFrame, columns: Sequence[str] = ()) -> pd.DataFrame:
 
 
 def html(made: pd.DataFrame) -> str:
-    """What `table` made as HTML, texts on the left; notebooks set all others on the right.
-
-    An interval stays in one line. The class is that of pandas: themes know its tables in the dark.
-    """
-    numbers = [bool(made[name].str.fullmatch(NUMBER).all()) for name in made]
-
-    def row(kind: str, texts: Iterable[str]) -> str:
-        cells = [
-            f"<{kind}>{escape(text).replace(', ', f',{HARD}')}</{kind}>"
-            if number
-            else f"<{kind}{LEFT}>{escape(visible(text))}</{kind}>"
-            for text, number in zip(texts, numbers, strict=True)
-        ]
-        return f"<tr>{''.join(cells)}</tr>"
-
-    body = "\n".join(row("td", texts) for texts in made.itertuples(index=False, name=None))
-    head = f"<thead>{row('th', made.columns)}</thead>"
-    return f'<table class="dataframe">\n{head}\n<tbody>\n{body}\n</tbody>\n</table>'
+    """What `table` made as HTML: texts on the left, an interval in one line."""
+    with pd.option_context("display.max_colwidth", None):
+        page = visible(made.to_html(index=False, border=0, justify="left"))
+    page = re.sub(rf"<td>(?!{NUMBER.pattern}</td>)", f"<td{LEFT}>", page)
+    return re.sub(r"(\[\S+,) (\S+\]</td>)", r"\1&nbsp;\2", page)
 
 
 def shown(frame: pd.DataFrame, columns: Sequence[str] = ()) -> None:

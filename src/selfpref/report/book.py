@@ -6,7 +6,6 @@ chapter may come from a model, so it is hostile: it is shown as text.
 """
 
 import io
-import re
 import shutil
 import tempfile
 from html import escape
@@ -17,6 +16,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.util.console import strip_escape_sequences
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from selfpref import paths
@@ -29,16 +29,15 @@ from selfpref.report.sections import heading
 from selfpref.studies.claims import counted
 from selfpref.texts import visible
 
-BOOK, JUDGES = "book", "judges.md"
+BOOK, JUDGES, FIGURES = "book", "judges.md", "figures"
 # The testbed over several seeds, a page of the book.
 TESTBED = "docs/lab-reference"
 # Ten rules from the released data, a page of their book; what its links lead to stands beside it.
 RULES, BESIDE = "docs/rules.md", "../report/recorded/"
-# Released texts, which git ignores: no page may need them.
-RELEASED = "fig1a_example"
+# Released texts, which git ignores, and sentences: no page may need them.
+LEFT_OUT = shutil.ignore_patterns("fig1a_example.*", "*.json")
 # The tag of a cell that computes a measure by hand.
 SHOWN = "show-input"
-COLOURS = re.compile(r"\x1b\[\d+(;\d+)*m")
 
 
 def picture(place: str, caption: str) -> str:
@@ -81,42 +80,31 @@ def laid_out(chapter: NotebookNode, pictures: dict[str, str]) -> NotebookNode:
 
 def _lay_out(params: Params, folder: Path) -> None:
     """Write what Sphinx reads: the chapters, and in Markdown the pages that lead to them."""
-    figures, rules = paths.figures_dir(params.profile), paths.root() / RULES
-    titles: dict[str, str] = {}
-    files: dict[str, list[str]] = {}
-    pictures: dict[str, str] = {}
-    found: dict[tuple[str, str], pd.DataFrame] = {}
-    for key in [*params.studies, "beyond"]:
-        path = paths.report_dir(params.profile) / f"{key}.ipynb"
-        if path.is_file():
-            chapter = nbformat.read(path, as_version=4)
-            titles[key] = heading(chapter)
-            nbformat.write(laid_out(chapter, pictures), folder / path.name)
-            made = [one for one in (figures / key).glob("*.*") if one.suffix != ".json"]
-            files[key] = sorted(one.name for one in made if one.stem != RELEASED)
-            found |= {(key, name): frame for name, frame in tables(figures / key).items()}
-    if (paths.root() / TESTBED).is_dir():
-        shutil.copytree(paths.root() / TESTBED, folder / "testbed")
-    claims = pd.DataFrame()
-    if paths.claims_file().is_file():
-        claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
-    if params.profile == paths.RELEASED and rules.is_file():
-        write_text(folder / "rules.md", rules.read_text(encoding="utf-8").replace(BESIDE, ""))
-    values = {
-        **{"params": params, "titles": titles, "files": files, "pictures": pictures},
-        **{"claims": claims.to_dict("records"), "counted": counted(claims)},
-        **{"first": judges.markdown(judges.first(found)), "tables": judges.tables(found)},
-        **{"testbed": (folder / "testbed").is_dir(), "rules": (folder / "rules.md").is_file()},
-    }
-    environment = Environment(
-        loader=PackageLoader("selfpref.report"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    figures, pictures = folder / FIGURES, dict[str, str]()
+    paths.figures_dir(params.profile).mkdir(parents=True, exist_ok=True)
+    shutil.copytree(paths.figures_dir(params.profile), figures, ignore=LEFT_OUT)
+    places = (
+        paths.report_dir(params.profile) / f"{key}.ipynb" for key in [*params.studies, "beyond"]
     )
+    chapters = {path.stem: nbformat.read(path, 4) for path in places if path.is_file()}
+    for key, chapter in chapters.items():
+        nbformat.write(laid_out(chapter, pictures), folder / f"{key}.ipynb")
+    titles = {key: heading(chapter) for key, chapter in chapters.items()}
+    files = {key: sorted(path.name for path in (figures / key).iterdir()) for key in chapters}
+    found = {(key, name): one for key in chapters for name, one in tables(figures / key).items()}
+    shutil.copytree(paths.root() / TESTBED, folder / "testbed")
+    claims = pd.read_csv(shutil.copy(paths.claims_file(), folder))
+    if rules := params.profile == paths.RELEASED:
+        text = (paths.root() / RULES).read_text(encoding="utf-8").replace(BESIDE, "")
+        write_text(folder / "rules.md", text)
+    values = {"params": params, "titles": titles, "files": files, "pictures": pictures}
+    values |= {"claims": claims.to_dict("records"), "counted": counted(claims), "rules": rules}
+    values |= {"first": judges.markdown(judges.first(found)), "tables": judges.tables(found)}
+    loader = PackageLoader("selfpref.report")
+    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True)
     for name in ("index.md", JUDGES, "outputs.md"):
         page = environment.get_template(f"{name}.j2").render(values)
-        write_text(folder / name, visible(page))
+        write_text(folder / name, f"{visible(page)}\n")
 
 
 def build(params: Params) -> Path:
@@ -127,7 +115,7 @@ def build(params: Params) -> Path:
     Raises:
         SelfprefError: Sphinx had something to complain about, such as a dead link.
     """
-    folder, figures = paths.report_dir(params.profile), paths.figures_dir(params.profile)
+    folder = paths.report_dir(params.profile)
     with (
         atomic_folder(folder / BOOK) as scratch,
         tempfile.TemporaryDirectory(prefix="selfpref-") as temporary,
@@ -140,15 +128,13 @@ def build(params: Params) -> Path:
         said, settings = io.StringIO(), Path(__file__).parent
         with docutils_namespace(), patch_docutils():
             Sphinx(sources, settings, book, trees, "html", status=None, warning=said).build()
-        if complaints := COLOURS.sub("", said.getvalue()).splitlines():
+        if complaints := strip_escape_sequences(said.getvalue()).splitlines():
             first = complaints[0].replace(f"{sources}/", "")
             raise SelfprefError(f"the book, {len(complaints)} complaints of Sphinx: {first}")
         # Of use to a second build from the same sources alone.
         (book / ".buildinfo").unlink()
         for one in book.rglob("*.html"):
             one.write_text(visible(one.read_text(encoding="utf-8")), encoding="utf-8")
-        if figures.is_dir():
-            left_out = shutil.ignore_patterns("*.json", f"{RELEASED}.*")
-            shutil.copytree(figures, book / "figures", ignore=left_out)
+        shutil.copytree(sources / FIGURES, book / FIGURES)
         shutil.copytree(book, scratch)
     return folder / BOOK / "index.html"

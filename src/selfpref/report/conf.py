@@ -1,18 +1,13 @@
 """How Sphinx and myst-nb make the book of a profile, which `selfpref.report.book` lays out."""
 
 project = html_title = "selfpref"
-language = "en"
 extensions = ["myst_nb"]
 nb_execution_mode = "off"
-myst_heading_anchors = 3
-myst_links_external_new_tab = False
 smartquotes = False
 html_theme = "sphinx_book_theme"
 html_theme_options = {
     "home_page_in_toc": True,
-    "show_toc_level": 2,
     "use_download_button": False,
-    "use_fullscreen_button": False,
     "navbar_persistent": [],
     "footer_content_items": [],
 }
@@ -20,5 +15,3 @@ html_static_path = templates_path = ["templates/book"]
 html_css_files = ["book.css"]
 html_context = {"default_mode": "auto"}
 html_copy_source = False
-html_last_updated_fmt = None
-html_show_sphinx = False

@@ -11,7 +11,7 @@ import pandas as pd
 from selfpref.card import marks
 from selfpref.card.rule import Answer, answer, on_both_sides
 from selfpref.plots import show
-from selfpref.plots.names import LONGEST, called
+from selfpref.plots.names import called
 from selfpref.statistics.scaled import EACH
 from selfpref.statistics.third import BOTH
 from selfpref.tables.asked import ITEMS
@@ -101,8 +101,8 @@ def asked(found: Frames) -> pd.DataFrame:
     counts = [rows.assign(study=study) for (study, name), rows in found.items() if name == "asked"]
     whole = pd.concat([pd.DataFrame(columns=["judge", "table", "study"]), *counts])
     # Who only writes, or only reads, judges nothing.
-    judged = ~whole["table"].isin(["responses", "perplexities", ITEMS])
-    return whole[judged & ~whole["judge"].isin({*NOBODY, *tuned(found)})]
+    others = whole["table"].isin(["responses", "perplexities", ITEMS])
+    return whole[~others & ~whole["judge"].isin({*NOBODY, *tuned(found)})]
 
 
 def answers(judge: str, found: Frames) -> dict[str, Answer]:
@@ -158,24 +158,22 @@ def first(found: Frames) -> pd.DataFrame:
         for data, one in (said or {sets: Answer(str(judge), None, UNVOTED)}).items():
             rows = beside[beside["data"].eq(data) | (not said)]
             spans = (_range(rows[name]) for name in (ORDER, AGREES))
-            name = str(judge) if len(str(judge)) > LONGEST else called([judge])[0]
-            made.append([name, *called([data]), one.verdict, *spans, one.because])
+            made.append([*called([judge, data]), one.verdict, *spans, one.because])
     made.sort(key=lambda row: (row[-1] == UNVOTED, row))
     return pd.DataFrame(made, columns=FIRST, dtype="str")
 
 
-def tables(found: Frames) -> dict[str, list[str]]:
-    """By study the excerpts of its tables in Markdown, under names that readers know.
+def tables(found: Frames) -> list[tuple[str, str]]:
+    """Excerpts of the studies' tables in Markdown, each behind its study's key.
 
     Args:
         found: The studies' tables.
     """
-    made: dict[str, list[str]] = {}
+    made = []
     for study, table, where, columns in SHOWN:
         rows = excerpt(found, study, table, where)
         if len(rows):
-            rows = rows.assign(judge=called(rows["judge"]), data=called(rows["data"]))
             rows = rows.dropna(subset=columns[0])
-            shown = markdown(show.table(rows, ["judge", "data", *columns]))
-            made.setdefault(study, []).append(shown)
+            rows = rows.assign(judge=called(rows["judge"]), data=called(rows["data"]))
+            made.append((study, markdown(show.table(rows, ["judge", "data", *columns]))))
     return made

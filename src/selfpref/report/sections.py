@@ -9,7 +9,6 @@ from itertools import pairwise
 import nbformat
 from nbformat import NotebookNode
 
-SOURCES = ("lab", "recorded", "live")
 # The source of two profiles, of models trained on the spot and of what authors released; of others
 # it is `live`.
 SOURCE_OF = {"lab": "lab", "demo": "lab", "recorded": "recorded"}
@@ -17,7 +16,7 @@ SOURCE_OF = {"lab": "lab", "demo": "lab", "recorded": "recorded"}
 
 def of_source(notebook: NotebookNode, profile: str) -> NotebookNode:
     """The notebook without the cells that are tagged for other sources than the profile's."""
-    others = {*SOURCES} - {SOURCE_OF.get(profile, "live")}
+    others = {"lab", "recorded", "live"} - {SOURCE_OF.get(profile, "live")}
     notebook.cells = [
         cell for cell in notebook.cells if not others & {*cell.metadata.get("tags", [])}
     ]

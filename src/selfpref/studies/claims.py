@@ -45,8 +45,7 @@ VERDICTS = {
 
 def papers() -> dict[str, Any]:
     """data/claims.yaml: by study its `paper` and its `claims`."""
-    found: dict[str, Any] = YAML(typ="safe").load(paths.claims_source())
-    return found
+    return dict(YAML(typ="safe").load(paths.claims_source()))
 
 
 def tested(study: str, frames: Frames) -> pd.DataFrame:
@@ -71,24 +70,19 @@ def tested(study: str, frames: Frames) -> pd.DataFrame:
             stands = pd.DataFrame([number]).eval(claim["holds"]).item()
             cell = f"{table}.csv: {column}{' where ' * bool(chosen)}"
             cell += ", ".join(f"{name} = {of}" for name, of in chosen.items())
-        verdict = claim["verdict"] if stands else None
-        made = {"verdict": verdict, "cell": cell, "written": f"{number:.2f}"}
-        rows.append({"no_data": None, "finding": None, "figure": None, **claim, **made})
-        rows[-1] |= number._asdict()
+        made = {"verdict": claim["verdict"] if stands else None, "cell": cell}
+        made |= {"written": f"{number:.2f}", **number._asdict()}
+        rows.append({**dict.fromkeys(("no_data", "finding", "figure")), **claim, **made})
     return pd.DataFrame(rows)
 
 
 def head(study: str, frames: Frames) -> pd.DataFrame:
     """The claims that the data can be asked about, for the head of a study's chapter."""
     rows = tested(study, frames)
-    rows = rows[rows["no_data"].notna() | rows["value"].notna()]
-    return pd.DataFrame(
-        {
-            "the paper's claim": rows["claim"] + " (" + rows["place"] + ")",
-            "verdict": rows["verdict"].fillna(""),
-            "tested here": rows["no_data"].fillna(rows["test"] + " " + rows["written"]),
-        }
-    )
+    rows["tested here"] = rows["no_data"].fillna(rows["test"] + " " + rows["written"])
+    rows["the paper's claim"] = rows["claim"] + " (" + rows["place"] + ")"
+    known = rows["no_data"].notna() | rows["value"].notna()
+    return rows.loc[known, ["the paper's claim", "verdict", "tested here"]]
 
 
 def table() -> pd.DataFrame:

@@ -1,0 +1,123 @@
+"""Pictures: where a mark stands, what is hollow; the same bytes, whatever machine and data are."""
+
+import csv
+import doctest
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+from matplotlib import font_manager, get_data_path
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from selfpref.plots import captions, frame, marks, save
+from selfpref.plots.frame import Look
+from selfpref.plots.marks import forest, lines
+from selfpref.plots.save import Gallery
+
+LOOKS = {"a": Look("#0072B2"), "b": Look("#D55E00", "D")}
+ROWS = pd.DataFrame({"judge": [*"jjkk"], "series": [*"abab"], "value": [0.1, 0.2, 0.3, None]})
+ROWS = ROWS.assign(lo=ROWS["value"] - 0.1, hi=0.4, hollow=[False, True, False, False])
+
+
+def legend_of(figure):
+    return [text.get_text() for one in figure.legends for text in one.get_texts()]
+
+
+@pytest.mark.parametrize("module", [captions, frame, marks])
+def test_examples_of_docstrings(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed
+
+
+def test_marks_stand_side_by_side_hollow_ones_are_white_inside_and_the_legend_says_why():
+    figure = forest(ROWS, row="judge", label="bias", looks=LOOKS, hollow="fewer than ten")
+    assert legend_of(figure) == ["a", "b", "fewer than ten"]
+    drawn = [
+        (line.get_color(), line.get_markerfacecolor(), x, round(y, 2))
+        for line in figure.axes[0].lines
+        for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
+        if line.get_marker() in ("o", "D") and x > 0
+    ]
+    # The only mark of its row stands in the middle.
+    shift = round(marks.STEP / (2 * marks.AIR + marks.STEP) / 2, 2)
+    blue, orange = (look.color for look in LOOKS.values())
+    firm = [(blue, blue, 0.1, -shift), (blue, blue, 0.3, 1.0)]
+    assert drawn == [*firm, (orange, "white", 0.2, shift)]
+    firm = forest(ROWS.assign(hollow=False), row="judge", label="", looks=LOOKS, hollow="few")
+    assert legend_of(firm) == ["a", "b"]
+
+
+def test_a_line_leaves_hollow_steps_out_and_categories_stand_at_even_distances():
+    sizes = pd.Categorical(["0", "500", "2"], categories=["0", "2", "500"], ordered=True)
+    rows = pd.DataFrame({"size": sizes, "series": "a", "value": [0.1, 0.3, 0.5]})
+    rows["hollow"] = [False, False, True]
+    label = ("examples", "confidence")
+    figure = lines(rows, x="size", label=label, looks=LOOKS, hollow="flawed")
+    joined, _, beside = figure.axes[0].lines[:3]
+    assert joined.get_xydata().tolist() == [[0, 0.1], [2, 0.3]]
+    assert beside.get_xydata().tolist() == [[1, 0.5]]
+    assert [tick.get_text() for tick in figure.axes[0].get_xticklabels()] == ["0", "2", "500"]
+    assert legend_of(figure) == ["a", "flawed"]
+
+
+def test_what_is_asked_for_is_the_same_bytes_every_time_and_all_that_is_left(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "former.svg").touch()
+        gallery = Gallery(tmp_path / name, ["svg", "pdf", "tex"])
+        gallery.figure(forest(ROWS, row="judge", label="bias"), "f", "a caption")
+        gallery.table(ROWS, "f")
+        gallery.prune()
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two"))
+    assert one == two
+    assert set(one) == {"f.csv", "f.pdf", "f.svg", "f.tex"}
+
+
+def test_pictures_do_not_depend_on_the_fonts_of_the_machine(tmp_path):
+    own = Path(get_data_path(), "fonts/ttf/DejaVuSans.ttf")
+    font_manager.fontManager.ttflist = []
+    font_manager.fontManager.addfont(shutil.copy(own, tmp_path))
+    Gallery(tmp_path)
+    styles = ("DejaVu Sans", "DejaVu Sans:bold", "DejaVu Sans:italic", "STIXGeneral")
+    assert {Path(font_manager.findfont(name)).parent for name in styles} == {own.parent}
+
+
+def test_a_picture_of_another_outputs_numbers_has_no_table(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(save, "display", lambda shown, **_: told.append(shown))
+    gallery = Gallery(tmp_path)
+    gallery.add("tasks", forest(ROWS, row="judge", label="bias"), None, "a caption")
+    gallery.add("empty", None, None, "no rows.")
+    assert [path.name for path in tmp_path.iterdir()] == ["tasks.svg"]
+    assert told[-1].data == "Not drawn: no rows."
+
+
+def test_cells_are_what_a_spreadsheet_neither_runs_nor_breaks(tmp_path):
+    begins = ["=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)", "\t=1"]
+    texts = [*begins, None, "a=b", "a\rb\r\nc"]
+    table = pd.DataFrame({"text": texts, "number": [-1.5, *[2.0] * 6, None]})
+    Gallery(tmp_path, ["tex"]).table(table, "t")
+    with open(tmp_path / "t.csv", newline="") as handle:
+        texts, numbers = zip(*csv.reader(handle), strict=True)
+    assert texts == ("text", *(f"'{begin}" for begin in begins), "", "a=b", "a\nb\nc")
+    assert numbers == ("number", "-1.5", *["2"] * 6, "")
+    assert "a=b & 2.000" in (tmp_path / "t.tex").read_text()
+
+
+def test_texts_of_data_are_shown_literally(tmp_path):
+    """Neither a formula that cannot be set, nor a character that no XML may hold."""
+    said = "$x_{$ \x00\x1b[31m </text><script>alert(1)</script> --> \ufffe"
+    figure = Figure()
+    figure.text(0, 0.5, said)
+    figure.subplots().set_yticks([0, 1], ["$\\frac{$", "$a$"])
+    Gallery(tmp_path).figure(figure, "fig", f"n = 4 & no more {said}")
+    picture = (tmp_path / "fig.svg").read_text()
+    ElementTree.fromstring(picture)
+    # The caption travels inside the picture.
+    assert "n = 4 &amp; no more" in picture
+    assert "<script>" not in picture
+    assert "$a$" in [text.get_text() for text in figure.findobj(Text)]
