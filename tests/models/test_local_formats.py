@@ -87,8 +87,8 @@ def test_a_format_is_a_name_or_a_jinja_file(tmp_path):
     entry = {"engine": "transformers", "model": "m"}
     for good in (None, "plain", "vicuna", FILE):
         assert Transformers(**entry, template=good).template == good
-    for bad in ("vikuna", "formats/mine.txt", "../mine.jinja", "/mine.jinja"):
-        with pytest.raises(ValueError, match=r"give one of vicuna, |give a path inside"):
+    for bad in ("../mine.jinja", "/mine.jinja"):
+        with pytest.raises(ValueError, match=r"give a path inside"):
             Transformers(**entry, template=bad)
     with pytest.raises(SelfprefError, match=r"mine\.jinja: not readable .*`template`"):
         chosen(FILE, tmp_path)
