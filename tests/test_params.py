@@ -103,13 +103,9 @@ def test_no_two_profiles_share_a_stage():
     """A stage of the same name would take the other's place in dvc.lock, and run at each switch."""
     every = [load(path) for path in PROFILES]
     assert [one.profile for one in every] == [path.stem for path in PROFILES]
-    sources = [
-        one.source
-        for params in every
-        for study in TASKS
-        for one in params.study(study).datasets.values()
-    ]
-    assert all((REPOSITORY / source).exists() for source in sources)
+    for study in TASKS:
+        for entry in itertools.chain(*(one.study(study).datasets.values() for one in every)):
+            assert (REPOSITORY / entry.source).exists()
     for one, other in itertools.combinations([load(STAGED / "params.yaml"), *every], 2):
         assert not {*one.lab.seeds} & {*other.lab.seeds}
         for study in TASKS:

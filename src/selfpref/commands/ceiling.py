@@ -75,33 +75,30 @@ def _contested(params: Params, task: str, use: Any, name: str, items: pd.DataFra
     repeats, limit = _verdict(params, use, name)
     for category, entry in params.livebench.categories.items():
         number = len(items[items["category"].eq(category)].iloc[entry.start : entry.end])
-        each, judges = len(entry.responders), task == "judge" and name in entry.judges
-        if task == "respond" and entry.respond and name in entry.responders:
-            yield number, 0, use.max_tokens
-        if judges and entry.score:
-            yield number * each * use.tries, 1, CHOICE_PROMPTS[use.prompts].mark_tokens
-        if judges and entry.prefer:
-            yield number * repeats * (each if use.orders == "cyclic" else 1), each, limit
+        each = len(entry.responders)
+        if task == "respond" and name in entry.responders:
+            yield number * entry.respond, 0, use.max_tokens
+        if task == "judge" and name in entry.judges:
+            marks = CHOICE_PROMPTS[use.prompts].mark_tokens
+            yield number * each * use.tries * entry.score, 1, marks
+            turns = each if use.orders == "cyclic" else 1
+            yield number * repeats * turns * entry.prefer, each, limit
         if task == "tie_break" and name == entry.tie_breaker:
             yield number * repeats, each, limit
 
 
 def _refined(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) -> Counts:
-    """The same of refinement, its own texts or those that an external model reads."""
-    arms, best = {*use.arms}, max([0, *use.best_of])
-    # In the first step the arms that the writer judges are one.
-    judged = 1 + (use.steps - 1) * (1 + len(arms & {"accept-all", "accept-random"}))
-    revised = judged + use.steps * len(arms & {"external", "noise"})
+    """The same of refinement, its own texts or those that an external model reads.
+
+    Each text is judged when it is written, by the writer or another, and read afresh at the end.
+    """
     for kind in use.tasks:
         number = items["category"].eq(CATEGORIES[kind]).sum()
         rounds = use.rounds if kind == "correctness" else []
-        kept = revised + max(1, best) + len(rounds)
+        texts = use.steps * (1 + len(use.arms)) + max([1, *use.best_of, *rounds])
         if task == "refine":
-            heard = 1 + judged + best
-            yield number * (max([1, best, *rounds]) + revised), 2, use.max_tokens
-        else:
-            heard = (1 + use.steps) * ("external" in arms)
-        yield number * (heard + use.repeats * kept), 1, use.feedback_tokens
+            yield number * texts, 2, use.max_tokens
+        yield number * texts * (1 + use.repeats), 1, use.feedback_tokens
 
 
 def _sets(params: Params, study: str, use: Any) -> list[str]:
@@ -174,13 +171,15 @@ def bounds(params: Params) -> pd.DataFrame:
 
 def text(rows: pd.DataFrame) -> str:
     """The table for the terminal, with the sum and how it is counted."""
-    table = rows.astype(object).where(rows.notna(), "")
-    of = " of what is known; the commands read the rest and ask no model"
+    table = (
+        rows.astype(object)
+        .where(rows.notna(), "")
+        .to_markdown(index=False, tablefmt="simple", intfmt=",")
+    )
+    unread = "; the commands read the rest and ask no model" if rows["calls"].isna().any() else ""
     return (
-        f"{table.to_markdown(index=False, tablefmt='simple', intfmt=',')}\n\n"
-        f"At most {rows['calls'].sum():,} calls{of if rows['calls'].isna().any() else ''}.\n"
-        "What is answered already counts too. Tokens of replies are their limits, those of prompts "
-        "a\nguess: four bytes each."
+        f"{table}\n\nAt most {rows['calls'].sum():,} calls{unread}.\nWhat is answered already "
+        "counts too. Tokens of replies are their limits, those of prompts a guess."
     )
 
 

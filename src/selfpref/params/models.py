@@ -1,13 +1,11 @@
 """The section `models`: one entry a model, and the engine that runs it."""
 
-import json
 import re
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, model_validator
-from pydantic.functional_validators import AfterValidator
 
-from selfpref.params.section import Name, Positive, RepositoryPath, Section, Slug, inside
+from selfpref.params.section import Name, Positive, RepositoryPath, Section, Slug
 
 OPENAI = "https://api.openai.com/v1"
 # Chat formats by name: of models that were published without one, and `plain` for base models.
@@ -15,13 +13,8 @@ FORMATS = (
     *("vicuna", "koala", "oasst-pythia", "dolly-v2", "stablelm-tuned-alpha"),
     *("llama-2", "llama-3", "llama-3.1", "plain"),
 )
-# What looks like a secret, and keys of JSON under which one stands.
+# What looks like a secret in what an endpoint says.
 SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
-SECRET_NAME = re.compile(
-    r'"(api[-_]?key|authorization|[^"]*(secret|password|credential)[^"]*|'
-    r'((access|auth|bearer)[-_]?)?token)":',
-    re.IGNORECASE,
-)
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
 
@@ -35,20 +28,6 @@ class Named(Section):
     """
 
     responder: Name | None = None
-
-
-def _file(gguf: str) -> str:
-    package, colon, file = gguf.rpartition(":")
-    if colon and not package.isidentifier():
-        raise ValueError("give `<package>:<file>` as the package is imported, or a path")
-    inside(file)
-    return gguf
-
-
-def _template(name: str) -> str:
-    if name not in FORMATS and not name.endswith(".jinja"):
-        raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file in the repository")
-    return inside(name)
 
 
 class Transformers(Named):
@@ -82,11 +61,11 @@ class Transformers(Named):
 
     engine: Literal["transformers"]
     model: RepositoryPath = ""
-    gguf: Annotated[str, AfterValidator(_file)] | None = None
+    gguf: Annotated[str, Field(pattern=r"^(\w+:)?\w+(([/.]|-+)\w+)*$")] | None = None
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
-    template: Annotated[str, AfterValidator(_template)] | None = None
+    template: RepositoryPath | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
@@ -109,27 +88,13 @@ class Transformers(Named):
         return self
 
 
-def _address(url: str) -> str:
-    if not re.fullmatch(r"https?://[^@?\s]+", url):
-        raise ValueError(
-            "give an http or https address without secrets, such as http://127.0.0.1:8000/v1"
-        )
-    return url.rstrip("/")
-
-
-def _fields(extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    if SECRET.search(told := json.dumps(extra)) or SECRET_NAME.search(told):
-        raise ValueError("a request's fields hold no secrets; see `key`")
-    return extra
-
-
 class Hosted(Named):
     """A model behind the OpenAI chat API.
 
     Attributes:
         engine: `openai`: anything that speaks its chat completions.
         model: The id by which the endpoint knows it.
-        base_url: The endpoint's address, with its `/v1`.
+        base_url: The endpoint's address with its `/v1`, without a slash at its end or a secret.
         system: As for `Transformers`.
         key: The environment variable that holds the key; left out: the endpoint wants none.
         server: What serves it: it decides how a verdict after `[[` is asked for, and `vllm` alone
@@ -152,7 +117,7 @@ class Hosted(Named):
 
     engine: Literal["openai"]
     model: Name
-    base_url: Annotated[str, AfterValidator(_address)] = OPENAI
+    base_url: Annotated[str, Field(pattern=r"^https?://[^@?\s]*[^@?\s/]$")] = OPENAI
     key: Annotated[str, Field(pattern="^[A-Z_][A-Z0-9_]*$")] | None = None
     server: Literal["openai", "vllm", "llama.cpp"] = "openai"
     system: System = "keep"
@@ -160,7 +125,7 @@ class Hosted(Named):
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     reasoning_tokens: Positive = 4096
-    extra: Annotated[dict[str, JsonValue], AfterValidator(_fields)] = {}
+    extra: dict[str, JsonValue] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6

@@ -15,7 +15,7 @@ from pyarrow import compute
 from selfpref import paths
 from selfpref.errors import SelfprefError
 from selfpref.files import atomic
-from selfpref.tables.schemas import CHECKED, TABLES, Table
+from selfpref.tables.schemas import CHECKED, DEFAULTS, OWN_DEFAULTS, TABLES, Table
 
 
 def _lean(rows: pyarrow.Table) -> pd.DataFrame:
@@ -120,9 +120,10 @@ def fill(
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     if frame.empty:
         return empty(name)
-    defaults = TABLES[name].defaults.items()
-    given = {column: value for column, value in defaults if column not in frame}
-    return frame.assign(**given | constants)
+    defaults, left = DEFAULTS | OWN_DEFAULTS.get(name, {}), TABLES[name].columns.keys() - {*frame}
+    return frame.assign(
+        **{column: defaults[column] for column in defaults if column in left} | constants
+    )
 
 
 def together(name: str, parts: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -46,15 +46,18 @@ _TYPES = {
     **dict.fromkeys(("order_known", "conditional"), pyarrow.bool_()),
     **{"candidates": _TEXTS, "messages": _MESSAGES},
 }
-# What stands for what a source does not tell apart.
-_DEFAULTS: dict[str, object] = {
+# What stands for what a source does not tell apart (`selfpref.tables.fill`).
+DEFAULTS: dict[str, object] = {
     **dict.fromkeys(("step", "sample", "repeat"), 0),
     **dict.fromkeys(("category", "reference", "marks", "distribution", "mass", "reply"), None),
     **dict.fromkeys(("stored", "detail", "probabilities"), None),
     **{"metadata": "{}", "annotator": "human", "variant": "plain", "order_known": True},
 }
 # Of one table alone.
-_OWN_DEFAULTS = {"responses": {"status": "ok"}, "verdicts": {"task": "preference"}}
+OWN_DEFAULTS: dict[str, dict[str, object]] = {
+    "responses": {"status": "ok"},
+    "verdicts": {"task": "preference"},
+}
 # Columns in the order in which files hold them: `*` behind those of the key, by which rows are told
 # apart and sorted, `?` where null is allowed. A row of `audit` is what a reader found in a file.
 _COLUMNS = {
@@ -81,14 +84,12 @@ class Table:
         key: The columns that tell its rows apart, and by which files are sorted.
         columns: Its columns with their types, in the order in which files hold them.
         nullable: The columns that may be null.
-        defaults: The values of columns that a source does not tell apart (`selfpref.tables.fill`).
     """
 
     name: str
     key: tuple[str, ...]
     columns: Mapping[str, pyarrow.DataType]
     nullable: frozenset[str]
-    defaults: Mapping[str, object]
 
     @property
     def arrow(self) -> pyarrow.Schema:
@@ -98,13 +99,11 @@ class Table:
 
 def _table(name: str, marked: list[str]) -> Table:
     names = [column.rstrip("*?") for column in marked]
-    defaults = _DEFAULTS | _OWN_DEFAULTS.get(name, {})
     return Table(
         name,
         key=tuple(column[:-1] for column in marked if column.endswith("*")),
         columns={column: _TYPES.get(column, _TEXT) for column in names},
         nullable=frozenset(column[:-1] for column in marked if column.endswith("?")),
-        defaults={column: value for column, value in defaults.items() if column in names},
     )
 
 

@@ -93,5 +93,5 @@ def test_everything_is_read_twice_where_nothing_is_said_and_answered_where_it_is
     ],
 )
 def test_an_unknown_data_set_is_refused(asked, task, entry):
-    with pytest.raises(ValueError, match="'nowhere' is no key"):
+    with pytest.raises(ValueError, match=r"'nowhere' is not in `wataoka\.datasets`"):
         asked(task, **entry)
