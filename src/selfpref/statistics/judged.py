@@ -29,6 +29,7 @@ share tastes, and a panel's label is no person's.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -402,17 +403,15 @@ def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
     `own` is whether the judge wrote the responses; `n_human_own` counts the pairs on which the
     human prefers the responder's response, `n_human_other` those on which it prefers the other one.
     """
-    rows = [
-        {"dataset": data.name, "judge": judge, "responder": responder, "own": judge == responder}
-        | data.equal_opportunity(part, judge, responder, "towards")
-        for data in sets
-        for responder in data.responders
-        for judge, part in data.towards(responder).items()
-    ]
-    found = pd.DataFrame(rows, columns=TOWARDS)
-    sets_in_order = found.groupby("dataset", sort=False).ngroup()
-    order = found.assign(dataset=sets_in_order).sort_values(["dataset", "judge", "responder"]).index
-    return found.loc[order].reset_index(drop=True)
+    rows = []
+    for data in sets:
+        parts = {responder: data.towards(responder) for responder in data.responders}
+        for judge, responder in product(names_of(data.pairs["judge"]), parts):
+            if judge in parts[responder]:
+                found = data.equal_opportunity(parts[responder][judge], judge, responder, "towards")
+                place = {"dataset": data.name, "judge": judge, "responder": responder}
+                rows.append({**place, "own": judge == responder, **found})
+    return pd.DataFrame(rows, columns=TOWARDS)
 
 
 def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
