@@ -54,8 +54,8 @@ def test_prompts_whose_pairs_are_alike_count_once():
         )
         for n in (1, 3)
     )
-    assert (once.n, once.prompts, once.effect) == (14, 14, 1.0)
-    assert (copied.n, copied.prompts) == (42, 14)
+    assert (once.n, once.n_prompts, once.effect) == (14, 14, 1.0)
+    assert (copied.n, copied.n_prompts) == (42, 14)
     assert copied.effect == pytest.approx(1 + (3 - 1) * copied.correlation) == pytest.approx(3)
 
 

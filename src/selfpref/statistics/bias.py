@@ -500,23 +500,15 @@ def excess(cells: Floats) -> Floats:
     return np.stack([bias[..., 0] - others, others], axis=-1)
 
 
-def few_decide(totals: Floats) -> bool:
-    """Whether the judge, or the only other one, has too small a cell for a bootstrap.
-
-    Args:
-        totals: `[judges, 4]`, as summed from `stacked_cells`.
-    """
-    return not all(map(enough, totals if len(totals) == 2 else totals[:1]))
-
-
 def excess_intervals(
     cells: Floats, clusters: Clusters, bootstrap: ClusterBootstrap, *names: str
 ) -> tuple[Interval, Interval]:
     """The excess and the mean EO of the other judges, with their intervals.
 
-    Where `few_decide`, the excess has the interval of a difference of two dependent estimates
-    (`selfpref.statistics.shares`) from those of the judge's EO and of the others' mean. Their
-    correlation is that over the data with one cluster left out at a time.
+    Where the judge, or the only other one, has too small a cell for a bootstrap, the excess has the
+    interval of a difference of two dependent estimates (`selfpref.statistics.shares`) from those of
+    the judge's EO and of the others' mean. Their correlation is that over the data with one cluster
+    left out at a time.
 
     Args:
         cells: What each pair adds, `[pairs, judges, 4]`, the judge that wrote the responses first.
@@ -525,13 +517,14 @@ def excess_intervals(
         names: Of the stream.
     """
     over, others = bootstrap.estimates(cells, clusters, excess, *names)
-    if np.isnan(over.value) or not few_decide(cells.sum(axis=0)):
+    decisive = 2 if cells.shape[1] == 2 else 1
+    if np.isnan(over.value) or all(map(enough, cells.sum(axis=0)[:decisive])):
         return over, others
     mine, *theirs = (
         equal_opportunity_interval(part, clusters, bootstrap, *names)
         for part in np.moveaxis(cells[:, :2], 1, 0)
     )
-    if cells.shape[1] == 2:
+    if decisive == 2:
         (others,) = theirs
     sums = cluster_sums(cells, clusters)
     left = equal_opportunity(sums.sum(axis=0) - sums)

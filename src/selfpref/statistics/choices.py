@@ -59,21 +59,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import (
-    FEW,
-    VARIANTS,
-    cell_weights,
-    demographic_parity_interval,
-    equal_opportunity_interval,
-    excess_intervals,
-    gap,
-    human_sides,
-    names_of,
-    pairs_with,
-    stacked_cells,
-    text_lengths,
-    value_of,
-)
+from selfpref.statistics import bias
+from selfpref.statistics.bias import names_of
 from selfpref.statistics.bootstrap import MISSING, ClusterBootstrap, Floats, Interval
 from selfpref.statistics.judged import STUDY, Judged, Settings
 from selfpref.statistics.regression import fit
@@ -99,7 +86,7 @@ UNDECIDED = "no set that the judge and the gold label decide"
 NOBODY = "no such set with a verdict"
 NO_LABEL = "no label on a set with its own response"
 NO_TEXTS = "the texts are not known"
-EXCESS = dict(zip(VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
+EXCESS = dict(zip(bias.VARIANTS, ("excess", "excess_common", "excess_half_ties"), strict=True))
 GOLD = (
     *("equal_opportunity", "demographic_parity", *EXCESS.values()),
     *("gold_gap", "equal_quality", *KINDS),
@@ -141,7 +128,7 @@ def too_few(rows: pd.DataFrame) -> pd.Series:
         rows: With `n`, and `SIDES` (or without).
     """
     counts = rows.reindex(columns=["n", *SIDES]).astype(float)
-    few: pd.Series = counts["n"].gt(0) & counts.min(axis=1).lt(FEW)
+    few: pd.Series = counts["n"].gt(0) & counts.min(axis=1).lt(bias.FEW)
     return few
 
 
@@ -208,10 +195,10 @@ def from_pairs(data: Judged, pairs: pd.DataFrame, gold: str) -> Judgments:
         gold: Where the gold label comes from.
     """
     responses, sides = data.tables["responses"], [pd.DataFrame(columns=COLUMNS)]
-    lengths = text_lengths(responses, responses["length"])
+    lengths = bias.text_lengths(responses, responses["length"])
     for responder in names_of(pairs["first"], pairs["second"]):
-        rows = pairs_with(pairs, responder).assign(responder=responder, k=2)
-        rows["length"] = gap(lengths, rows, "responder", "opponent")
+        rows = bias.pairs_with(pairs, responder).assign(responder=responder, k=2)
+        rows["length"] = bias.gap(lengths, rows, "responder", "opponent")
         rows = rows.assign(win=rows["decision"], gold=rows["human"], alike=rows["human"].eq(0.5))
         sides.append(rows[COLUMNS])
     rows = pd.concat(sides[1:] or sides, ignore_index=True)
@@ -234,7 +221,7 @@ def chance(own: pd.DataFrame, used: pd.Series) -> float:
 
 def _parity(data: Judgments, judge: str, own: pd.DataFrame, cells: Floats) -> Row:
     level, used = data.settings.bootstrap.level, cells.sum(axis=1) > 0
-    found = demographic_parity_interval(cells, own["cluster"], level, chance(own, used))
+    found = bias.demographic_parity_interval(cells, own["cluster"], level, chance(own, used))
     said = found if used.any() else UNDECIDED
     labelled = own["human"].count()
     return told(data.row(judge, "demographic_parity"), said, cells.sum(), labelled)
@@ -242,7 +229,7 @@ def _parity(data: Judgments, judge: str, own: pd.DataFrame, cells: Floats) -> Ro
 
 def _on_sides(row: Row, found: Interval, cells: Floats, labelled: int) -> Row:
     """EO or an excess, with the pairs on both human sides; cells `[pairs, judges, 4]`."""
-    n, sides = cells[:, 0].sum(), on_sides(human_sides(cells.sum(axis=0)))
+    n, sides = cells[:, 0].sum(), on_sides(bias.human_sides(cells.sum(axis=0)))
     none = ONE_SIDE if n else UNDECIDED
     return told(row, none if np.isnan(found.value) else found, n, labelled) | sides
 
@@ -254,8 +241,8 @@ def _excess(data: Judgments, judge: str, labelled: int) -> Iterator[Row]:
         if pairs["judge"].nunique() < 2:
             yield told(row, ALONE, 0, labelled)
             continue
-        cells, clusters = stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
-        found, _ = excess_intervals(cells, clusters, data.bootstrap, judge, variant)
+        cells, clusters = bias.stacked_cells(pairs, judge, variant, use.human_ties, use.judge_ties)
+        found, _ = bias.excess_intervals(cells, clusters, data.bootstrap, judge, variant)
         yield _on_sides(row, found, cells, labelled)
 
 
@@ -279,7 +266,7 @@ def _paired_excess(data: Judgments, judge: str, own: pd.DataFrame) -> Row:
     others = pairs[pairs["judge"].ne(judge)].groupby(["item_id", "opponent"])["win"].mean()
     if others.empty:
         return told(data.row(judge, name), ALONE, 0, len(own))
-    theirs = value_of(others, own["item_id"], own["opponent"])
+    theirs = bias.value_of(others, own["item_id"], own["opponent"])
     return _mean(data, judge, name, own["win"] - theirs, own["cluster"])
 
 
@@ -306,7 +293,7 @@ def of_judges(data: Judgments) -> Iterator[Row]:
         if data.gold == NONE:
             # Parity needs no gold label: every row counts as if it called the own response better.
             every = own.assign(human=1.0)
-            cells = cell_weights(every, data.settings.human_ties, data.settings.judge_ties)
+            cells = bias.cell_weights(every, data.settings.human_ties, data.settings.judge_ties)
             yield _parity(data, judge, every, cells)
             yield _paired_excess(data, judge, own)
             yield _equal_length(data, judge, own)
@@ -318,8 +305,8 @@ def of_judges(data: Judgments) -> Iterator[Row]:
 
 def _with_gold(data: Judgments, judge: str, own: pd.DataFrame) -> Iterator[Row]:
     labelled, alike = own[own["human"].notna()], own[own["alike"].astype(bool)]
-    cells = cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
-    found = equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
+    cells = bias.cell_weights(own, data.settings.human_ties, data.settings.judge_ties)
+    found = bias.equal_opportunity_interval(cells, own["cluster"], data.bootstrap, judge, "eo")
     row = data.row(judge, "equal_opportunity")
     yield _on_sides(row, found, cells[:, None], len(labelled))
     yield _parity(data, judge, own, cells)

@@ -29,33 +29,15 @@ share tastes, and a panel's label is no person's.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import (
-    CELLS,
-    FEW,
-    PAIR,
-    JudgeTie,
-    Scale,
-    Ties,
-    Turns,
-    cell_counts,
-    cell_weights,
-    decide,
-    demographic_parity_interval,
-    equal_opportunity_interval,
-    human_sides,
-    judged_pairs,
-    names_of,
-    oriented_votes,
-    pairs_with,
-    scores_of,
-    too_few,
-    verdict_scores,
-)
+from selfpref.statistics import bias as formulas
+from selfpref.statistics import no_preference as people
+from selfpref.statistics.bias import CELLS, FEW, PAIR, names_of, pairs_with, too_few
 from selfpref.statistics.bootstrap import (
     MISSING,
     ClusterBootstrap,
@@ -63,12 +45,6 @@ from selfpref.statistics.bootstrap import (
     Interval,
     Statistic,
     bounded,
-)
-from selfpref.statistics.no_preference import (
-    against_votes,
-    beyond_majority,
-    beyond_no_preference,
-    vote_cells,
 )
 from selfpref.statistics.shares import share_interval
 from selfpref.tables.schemas import KEY, PANEL, TIE
@@ -122,13 +98,13 @@ class Settings:
     """Which rows enter, how they count, and how intervals are made; see `selfpref.params`."""
 
     threshold: float
-    human_ties: Ties
-    judge_ties: Ties
-    judge_tie: JudgeTie
-    turns: Turns
+    human_ties: formulas.Ties
+    judge_ties: formulas.Ties
+    judge_tie: formulas.JudgeTie
+    turns: formulas.Turns
     bins: int
     binning: Binning
-    scale: Scale
+    scale: formulas.Scale
     bootstrap: ClusterBootstrap
     panel: Sequence[str] = ()
 
@@ -147,7 +123,7 @@ class Judged:
         items, labels, verdicts = (self.tables[key] for key in ("items", "labels", "verdicts"))
         use = self.settings
         reading = use.threshold, use.judge_tie, use.turns
-        return judged_pairs(items, labels, verdicts, *reading)
+        return formulas.judged_pairs(items, labels, verdicts, *reading)
 
     @property
     def keyed(self) -> bool:
@@ -166,7 +142,7 @@ class Judged:
 
     @cached_property
     def _votes(self) -> pd.DataFrame:
-        return oriented_votes(self.tables["labels"])
+        return formulas.oriented_votes(self.tables["labels"])
 
     def votes(self, responder: str) -> pd.DataFrame:
         """Single votes on the pairs with a responder's text, turned to it.
@@ -245,7 +221,7 @@ class Judged:
 
     def truth(self, metric: str) -> pd.Series:
         """A true score of the responses, by (item_id, responder); empty where there is none."""
-        return scores_of(self.tables["truths"], metric)
+        return formulas.scores_of(self.tables["truths"], metric)
 
     @property
     def betas(self) -> pd.Series:
@@ -254,7 +230,7 @@ class Judged:
 
     def cells(self, rows: pd.DataFrame) -> Floats:
         """What turned pairs add to the cells, `[rows, 4]`, ties as the settings say."""
-        return cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
+        return formulas.cell_weights(rows, self.settings.human_ties, self.settings.judge_ties)
 
     def equal_opportunity(self, rows: pd.DataFrame, *names: str) -> dict[str, object]:
         """EO over pairs turned to one responder, and what it rests on.
@@ -270,10 +246,10 @@ class Judged:
             kept out).
         """
         cells = self.cells(rows)
-        found = equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
+        found = formulas.equal_opportunity_interval(cells, rows["cluster"], self.bootstrap, *names)
         totals = cells.sum(axis=0)
-        made: dict[str, object] = {**cell_counts(cells), **found.columns("eo")}
-        made |= dict(zip(SIDES, human_sides(totals), strict=True))
+        made: dict[str, object] = {**formulas.cell_counts(cells), **found.columns("eo")}
+        made |= dict(zip(SIDES, formulas.human_sides(totals), strict=True))
         made |= {"undefined": found.undefined, "few": bool(too_few(totals))}
         return made | {"n_dropped": dropped(rows, cells)}
 
@@ -302,7 +278,7 @@ def by_panel(data: Judged) -> Judged | None:
     margin = (2 * votes["decision"] - 1).groupby([votes[name] for name in PAIR]).sum()
     label = np.select([margin > 0, margin < 0], ["a", "b"], TIE)
     labels = margin.index.to_frame(index=False).assign(label=label, annotator=PANEL)
-    rows, voter = verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
+    rows, voter = formulas.verdict_scores(data.tables["verdicts"]), [*PAIR, "judge"]
     labelled = pd.MultiIndex.from_frame(rows[PAIR]).isin(margin.index)
     voted = pd.MultiIndex.from_frame(rows[voter]).isin(pd.MultiIndex.from_frame(votes[voter]))
     tables = {
@@ -314,7 +290,7 @@ def by_panel(data: Judged) -> Judged | None:
 
 def _two_votes(data: Judged, rows: pd.DataFrame, responder: str) -> pd.DataFrame:
     """The rows, turned to a responder, that have two votes or more, each with its votes' cells."""
-    votes = vote_cells(data.votes(responder), OPPOSED, data.settings.human_ties)
+    votes = people.vote_cells(data.votes(responder), OPPOSED, data.settings.human_ties)
     return rows.merge(votes, on=OPPOSED)
 
 
@@ -337,7 +313,7 @@ def _beyond(
 def _beyond_person(data: Judged, rows: pd.DataFrame, responder: str, *names: str) -> Beyond:
     """As `Judged.no_preference`, of any judge's rows turned to a responder."""
     pairs = _against_votes(data, rows, responder)
-    return _beyond(data, pairs, against_votes(pairs), beyond_no_preference, *names)
+    return _beyond(data, pairs, people.against_votes(pairs), people.beyond_no_preference, *names)
 
 
 def _majority(data: Judged, responder: str) -> Beyond:
@@ -345,7 +321,7 @@ def _majority(data: Judged, responder: str) -> Beyond:
     rows = pairs_with(data.pairs, responder).drop_duplicates(OPPOSED)
     pairs = _two_votes(data, rows[[*OPPOSED, "cluster"]], responder)
     cells = pairs[CELLS].to_numpy(dtype=float)
-    return _beyond(data, pairs, cells, beyond_majority, MAJORITY, responder, "in place")
+    return _beyond(data, pairs, cells, people.beyond_majority, MAJORITY, responder, "in place")
 
 
 def in_place(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -390,10 +366,10 @@ def _own_minus(data: Judged, judge: str, rows: pd.DataFrame, responder: str) -> 
     sides = [_against_votes(data, data.own(judge), judge), _against_votes(data, rows, responder)]
     both = pd.concat(sides, keys=range(2))
     side = np.eye(2)[both.index.get_level_values(0)]
-    cells = side[:, :, None, None] * against_votes(both)[:, None]
+    cells = side[:, :, None, None] * people.against_votes(both)[:, None]
 
     def minus(totals: Floats) -> Floats:
-        own, other = np.moveaxis(beyond_no_preference(totals)[..., -1], -1, 0)
+        own, other = np.moveaxis(people.beyond_no_preference(totals)[..., -1], -1, 0)
         found: Floats = own - other
         return found
 
@@ -411,7 +387,9 @@ def bias(sets: Iterable[Judged]) -> pd.DataFrame:
     for data in sets:
         for judge in data.judges:
             own = data.own(judge)
-            dp = demographic_parity_interval(data.cells(own), own["cluster"], data.bootstrap.level)
+            dp = formulas.demographic_parity_interval(
+                data.cells(own), own["cluster"], data.bootstrap.level
+            )
             n, status, found = data.no_preference[judge]
             row: dict[str, object] = {"dataset": data.name, "judge": judge, **dp.columns("dp")}
             row |= {"n_two_votes": n, "no_preference_status": status, **_values(found)}
@@ -425,17 +403,15 @@ def bias_by_judge_and_responder(sets: Iterable[Judged]) -> pd.DataFrame:
     `own` is whether the judge wrote the responses; `n_human_own` counts the pairs on which the
     human prefers the responder's response, `n_human_other` those on which it prefers the other one.
     """
-    rows = [
-        {"dataset": data.name, "judge": judge, "responder": responder, "own": judge == responder}
-        | data.equal_opportunity(part, judge, responder, "towards")
-        for data in sets
-        for responder in data.responders
-        for judge, part in data.towards(responder).items()
-    ]
-    found = pd.DataFrame(rows, columns=TOWARDS)
-    sets_in_order = found.groupby("dataset", sort=False).ngroup()
-    order = found.assign(dataset=sets_in_order).sort_values(["dataset", "judge", "responder"]).index
-    return found.loc[order].reset_index(drop=True)
+    rows = []
+    for data in sets:
+        parts = {responder: data.towards(responder) for responder in data.responders}
+        for judge, responder in product(names_of(data.pairs["judge"]), parts):
+            if judge in parts[responder]:
+                found = data.equal_opportunity(parts[responder][judge], judge, responder, "towards")
+                place = {"dataset": data.name, "judge": judge, "responder": responder}
+                rows.append({**place, "own": judge == responder, **found})
+    return pd.DataFrame(rows, columns=TOWARDS)
 
 
 def agreement_with_human(sets: Iterable[Judged]) -> pd.DataFrame:
@@ -470,11 +446,11 @@ def position_counts(verdicts: pd.DataFrame, threshold: float = 0.5) -> pd.DataFr
         where the pair was judged in both), `flipped` and `reversed` (0 or 1), and `read_first` and
         `read_second` (1 where it was judged with `first`, with `second` read first).
     """
-    single = verdict_scores(verdicts).dropna(subset=["presented", "score"])
+    single = formulas.verdict_scores(verdicts).dropna(subset=["presented", "score"])
     by_order = single.groupby([*PAIR, "judge", "presented"])["score"].mean().unstack()
     wide = by_order.reindex(columns=["first", "second"])
     # Outcome for the responder `first`: 1, 0, 1/2; NaN where that order was not judged.
-    one, two = (decide(wide[name].to_numpy(dtype=float), threshold) for name in wide)
+    one, two = (formulas.decide(wide[name].to_numpy(dtype=float), threshold) for name in wide)
     read_first, read_second = ~np.isnan(one), ~np.isnan(two)
     both = read_first & read_second
     counts = {

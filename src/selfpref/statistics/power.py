@@ -19,6 +19,7 @@ same kind*: same judge, same responses, as many pairs a prompt, as rare a human 
 """
 
 from functools import partial
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
@@ -46,14 +47,14 @@ class Plan(NamedTuple):
 
     Attributes:
         n: Rows.
-        prompts: Clusters.
+        n_prompts: Clusters.
         variance: Of one row's influence.
         correlation: Intraclass, 0..1.
         effect: The design effect, at least 1.
     """
 
     n: int
-    prompts: int
+    n_prompts: int
     variance: float
     correlation: float
     effect: float
@@ -152,11 +153,9 @@ def needed(data: Judgments) -> pd.DataFrame:
             if noise is None:
                 continue
             for wanted in BIASES:
-                row = data.row(judge, statistic) | sides | noise._asdict()
-                row |= {"bias": wanted, "pairs": noise.pairs(wanted), "n_prompts": noise.prompts}
-                found.append(row | {"detectable": noise.detectable()})
-    table = pd.DataFrame(found, columns=[*NEEDED, "variance"])
-    prompts_needed = table["pairs"] * table["n_prompts"] / table["n"]
-    table = table.assign(prompts=prompts_needed, sd=table["variance"].astype(float) ** 0.5)
-    whole = {name: np.ceil(table[name].astype(float)).astype(int) for name in ("pairs", "prompts")}
-    return table.assign(**whole)[NEEDED]
+                pairs = noise.pairs(wanted)
+                row = data.row(judge, statistic) | sides | noise._asdict() | {"bias": wanted}
+                row |= {"pairs": ceil(pairs), "prompts": ceil(pairs * noise.n_prompts / noise.n)}
+                row |= {"sd": noise.variance**0.5, "detectable": noise.detectable()}
+                found.append(row)
+    return pd.DataFrame(found, columns=NEEDED)

@@ -109,10 +109,10 @@ def group_shares(rows: pd.DataFrame, by: list[str], value: str, level: float) ->
         `by, share, lo, hi, n`, sorted by group.
     """
     groups = Groups.of(rows, by, value)
-    columns = ["share", "lo", "hi", "undefined"]
-    found = pd.DataFrame(share_intervals(groups.sums, level), columns=columns)
+    found = pd.DataFrame(share_intervals(groups.sums, level), columns=list(Interval._fields))
+    found = found.rename(columns={"value": "share"})[["share", "lo", "hi"]]
     counts = groups.sums[..., 1].sum(axis=0).astype(int)
-    return groups.keys.join(found[columns[:3]]).assign(n=counts)
+    return groups.keys.join(found).assign(n=counts)
 
 
 def share_interval(values: Rows, clusters: Clusters, level: float = 0.95) -> Interval:

@@ -1,6 +1,5 @@
 """Statistics beyond the papers on tables small enough to count by hand, and their invariances."""
 
-import dataclasses
 from itertools import product
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from selfpref.statistics.bootstrap import ClusterBootstrap
 from selfpref.statistics.choices import LONG
 from selfpref.studies.beyond import sets
 from selfpref.studies.beyond.mitigations import by_rule
-from selfpref.studies.beyond.tables import STATISTICS, long, recovery, together, wide
+from selfpref.studies.beyond.tables import STATISTICS, long, recovery, wide
 from selfpref.studies.livebench.panel import Panel
 from selfpref.studies.xu.bias import Settings as XuSettings
 
@@ -113,6 +112,8 @@ def test_pairs_counted_by_hand(hand):
     }
     same(hand, wanted)
     assert hand.loc[list(wanted), "reason"].eq("").all()
+    assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
+    assert list(hand.reset_index()[LONG]) == LONG
     x = [np.log1p(len(mine)) - np.log1p(len(other)) for *_, mine, other in PAIRS]
     _, at_zero = np.polyfit(x, np.array([1, 1, 0.5, 1, 0, 1, 1]) - 0.5, 1)
     same(hand, {("me", "none", "equal_length"): (at_zero, 7)})
@@ -122,16 +123,6 @@ def test_pairs_counted_by_hand(hand):
         assert human.loc[name, sides].tolist() == [2, 2, 2], name
     assert human.loc["excess_half_ties", sides].tolist() == [3, 2, 2]
     assert human.loc[["harmful", "gold_gap"], sides].isna().all(axis=None)
-
-
-def test_intervals_hold_their_value_and_every_statistic_is_there(hand):
-    known = hand[hand["n"].gt(0)].dropna(subset=["lo"])
-    assert (known["lo"] <= known["value"] + 1e-12).all()
-    assert (known["value"] <= known["hi"] + 1e-12).all()
-    assert set(hand.index.get_level_values("statistic")) == set(STATISTICS)
-    of_shares = hand.index[hand["interval"].eq("Wilson")].get_level_values("statistic")
-    shares = ("demographic_parity", "equal_quality", "harmful", "neutral", "legitimate")
-    assert set(of_shares) == {*shares}
 
 
 def test_the_order_of_the_rows_changes_no_number(hand):
@@ -153,16 +144,14 @@ def test_what_rests_on_too_few_pairs_is_not_quoted_to_readers():
     assert choices.too_few(sides.assign(n_human_least=9)).tolist() == [True, True, True, False]
     # Thirteen times the pairs: 26 decided ones on either side for me.
     rows = long(of_pairs(judged([(f"{k}-{n}", *rest) for n in range(13) for k, *rest in PAIRS])))
-    few = long(of_pairs(judged()))
-    assert few.loc[few["n"].between(1, 9), "few"].all()
-    cells = wide(pd.concat([few, rows.assign(dataset="e")])).set_index(["dataset", "judge", "gold"])
-    assert len(cells) == len(rows[["judge", "gold", "unit"]].drop_duplicates()) * 2
-    told = cells.xs(("me", "human"), level=("judge", "gold"))["equal_opportunity"]
+    cells = wide(pd.concat([long(of_pairs(judged())), rows.assign(dataset="e")]))
+    told = cells.query("judge == 'me' and gold == 'human'").set_index("dataset")
     quoted = rows.query("judge == 'me' and gold == 'human' and statistic == 'equal_opportunity'")
     ((lo, hi),) = quoted[["lo", "hi"]].to_numpy(float)
-    assert told.to_dict() == {"d": "too few", "e": f"0.50 [{lo:.2f}, {hi:.2f}]"}
+    wanted = {"d": "too few", "e": f"0.50 [{lo:.2f}, {hi:.2f}]"}
+    assert told["equal_opportunity"].dropna().to_dict() == wanted
     # No cell is a formula to a spreadsheet.
-    assert not cells.map(lambda cell: "-" in str(cell)).any(axis=None)
+    assert not cells.drop(columns="unit").map(lambda cell: "-" in str(cell)).any(axis=None)
 
 
 def test_missing_is_nan_with_a_reason_and_never_zero():
@@ -181,16 +170,6 @@ def test_missing_is_nan_with_a_reason_and_never_zero():
         "regression_length": "the texts are not known",
     }
     assert missing["reason"].droplevel("gold")[[*wanted]].to_dict() == wanted
-
-
-def test_a_failed_verdict_is_dropped_and_counted_and_a_pair_without_texts_has_no_length():
-    broken = judged([*PAIRS[:4], ("5", (None, "you"), "b", "xx", "xx"), *PAIRS[5:]])
-    found = indexed(of_pairs(broken)).loc[("me", "human")]
-    assert found.loc["gold_gap", ["n", "dropped"]].tolist() == [5, 1]
-    same(found, {"harmful": (1.0, 1, 1)})
-    broken.tables["responses"] = broken.tables["responses"].iloc[2:]
-    rows = choices.from_pairs(broken, broken.pairs, "human").own("me").set_index("item_id")
-    assert rows["length"].isna().tolist() == [True] + [False] * 6
 
 
 def test_the_oracle_is_a_gold_label_of_its_own(hand):
@@ -273,18 +252,6 @@ def test_choices_among_three_and_points_counted_by_hand():
     assert length.tolist() == pytest.approx([a - (b + c) / 2, b - (a + c) / 2, c - (a + b) / 2])
 
 
-def test_a_severe_judge_does_not_disfavour_its_own():
-    panel = contest()
-    ratings = panel.tables["ratings"]
-    severe = ratings["score"] - ratings["judge"].map({"a": 5.0, "b": 0.0, "c": 1.0})
-    moved = {**panel.tables, "ratings": ratings.assign(score=severe)}
-    one, two = (
-        contests(p).xs("regression", level="statistic")[["n", "value"]]
-        for p in (panel, dataclasses.replace(panel, tables=moved))
-    )
-    pd.testing.assert_frame_equal(one, two, atol=1e-9)
-
-
 def test_refinement_has_a_gap_at_step_zero_alone():
     items = [
         {"item_id": f"yor-en/{n}", "cluster": n, "messages": [{"role": "user", "content": "x"}]}
@@ -345,16 +312,6 @@ def test_preferences_held_to_the_oracle_or_to_nothing():
     # Two of three decided; a tie and a missing answer are dropped.
     same(found, {("none", "demographic_parity"): (1 / 3, 3, 2)})
     assert found.loc[("none", "paired_excess"), "n"] == 0
-
-
-def test_nothing_to_read_gives_empty_frames():
-    rows = long(preferences([]))
-    assert rows.empty
-    assert list(rows) == LONG
-    assert wide(rows).empty
-    assert recovery(rows, [], 0.95).empty
-    # A sentence that looks for a row finds the columns.
-    assert list(together([], scaled.PLACEBO)) == [*scaled.PLACEBO, "few"]
 
 
 def test_a_statistic_that_follows_what_was_planted_correlates_with_it():

@@ -44,14 +44,8 @@ cure: a rule that ignores the responses has none. Bias and agreement are to be r
 import numpy as np
 import pandas as pd
 
-from selfpref.statistics.bias import (
-    PAIR,
-    crossed,
-    decide,
-    equal_opportunity,
-    human_sides,
-    response_perplexity,
-)
+from selfpref.statistics import bias
+from selfpref.statistics.bias import PAIR
 from selfpref.statistics.bootstrap import Floats
 from selfpref.statistics.judged import Judged
 
@@ -88,7 +82,7 @@ def panel_scores(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def text_perplexities(perplexities: pd.DataFrame) -> pd.DataFrame:
     """Nats a token of each text, given the prompt, to each judge: `[texts, judges]`."""
-    values = response_perplexity(perplexities, "log-perplexity")
+    values = bias.response_perplexity(perplexities, "log-perplexity")
     texts = ["item_id", "responder"]
     return values[values["conditional"]].pivot(index=texts, columns="judge", values="value")
 
@@ -150,10 +144,10 @@ def measured(cells: Floats, rules: int) -> Floats:
     Returns:
         `[..., measures, rules + 1]`, the last the mean of the others.
     """
-    bias = equal_opportunity(cells)
+    eo = bias.equal_opportunity(cells)
     with np.errstate(invalid="ignore", divide="ignore"):
         agreement = (cells[..., 0] + cells[..., 3]) / cells.sum(axis=-1)
-    values = np.stack([bias, np.abs(bias), agreement], axis=-2)
+    values = np.stack([eo, np.abs(eo), agreement], axis=-2)
     others = values[..., rules:].mean(axis=-1, keepdims=True)
     found: Floats = np.concatenate([values[..., :rules], others], axis=-1)
     return found
@@ -170,14 +164,14 @@ def _cells(
     """
     labels = data.pairs.drop_duplicates(PAIR).set_index(PAIR).loc[scores.index]
     candidates = rules.join(scores.drop(columns=judge)).to_numpy(dtype=float)
-    decisions = decide(candidates, data.settings.threshold)
+    decisions = bias.decide(candidates, data.settings.threshold)
     human, second = labels["human"].to_numpy(dtype=float), labels.index.get_level_values("second")
     turned = second == judge
     human = np.where(turned, 1 - human, human)
-    cells = crossed(human[:, None], np.where(turned[:, None], 1 - decisions, decisions))
+    cells = bias.crossed(human[:, None], np.where(turned[:, None], 1 - decisions, decisions))
     decided = np.isin(human, (0.0, 1.0))
     complete = decided & ~np.isnan(decisions).any(axis=1)
-    own, other = map(int, human_sides(cells[complete, 0].sum(axis=0)))
+    own, other = map(int, bias.human_sides(cells[complete, 0].sum(axis=0)))
     lost = int(decided.sum()) - own - other
     counts = dict(zip(COUNTS, (own + other, own, other, lost), strict=True))
     return cells[complete], labels["cluster"][complete], counts
