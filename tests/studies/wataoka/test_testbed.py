@@ -90,16 +90,3 @@ def test_judges_without_any_verdict_have_no_numbers_and_stop_nothing(world):
     assert testbed.oracle_agreement([silent]).empty
     assert testbed.recovery([silent]).empty
     assert (judged.bias([silent])["n"] == 0).all()
-
-
-def test_where_nothing_was_injected_there_are_columns_alone(world):
-    truths = world.tables["truths"].iloc[:0]
-    bare = Judged("mine", {**world.tables, "truths": truths}, SETTINGS)
-    for sets in ([], [bare]):
-        for measure, columns in (
-            (testbed.planted, testbed.PLANTED),
-            (testbed.recovery, testbed.RECOVERY),
-            (testbed.oracle_agreement, testbed.AGREEMENT),
-        ):
-            found = measure(sets)
-            assert (found.empty, list(found)) == (True, columns)
