@@ -4,8 +4,7 @@ import cmath
 
 import pytest
 
-from selfpref.studies.livebench.scorers.formula import evaluate, letters
-from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
+from selfpref.studies.livebench.scorers.mathematics import amps_hard, evaluate, letters, sound
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from elobench_release import LEFT_OUT, N_BATTLES, battle
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
-from selfpref.studies.wataoka.read import elobench, mt_bench, vicuna80
+from selfpref.studies.wataoka.read import releases
+from selfpref.studies.wataoka.read.releases import elobench, mt_bench, vicuna80
 
 BATTLES = elobench_release.files(*elobench_release.rows())
 
@@ -18,9 +19,9 @@ def read(tmp_path, monkeypatch):
     """Read a release from its files, every table validated."""
     monkeypatch.setenv("SELFPREF_ARCHIVES", str(tmp_path / "mirror"))
 
-    def reading(module, files, *judges):
+    def reading(reader, files, *judges):
         source = pin(tmp_path / "mirror", "owner/name", files, tmp_path / "source.csv")
-        found = module.read("set", entry("wataoka", "mt-bench", list(judges) or None), source)
+        found = reader("set", entry("wataoka", "mt-bench", list(judges) or None), source)
         return {name: tables.validate(frame, name, "set") for name, frame in found.items()}
 
     return reading
@@ -36,9 +37,9 @@ def test_mt_bench_turns_are_items_of_one_cluster(read):
 def test_mt_bench_each_file_orients_a_pair_its_own_way_and_merged_orders_are_unknown(read):
     files, row = mt_bench_files(1), {"question_id": 81, "turn": 1}
     vote = row | {"judge": "expert_0", "model_a": "gpt-4", "model_b": "x"}
-    files[mt_bench.VOTES] = lines(vote | {"winner": "model_b"}, vote | {"winner": "tie"})
+    files[releases.MT_VOTES] = lines(vote | {"winner": "model_b"}, vote | {"winner": "tie"})
     verdict = row | {"judge": "gpt4_pair", "model_b": "gpt-4"}
-    files[mt_bench.VERDICTS] = lines(
+    files[releases.MT_VERDICTS] = lines(
         verdict | {"model_a": "x", "winner": "model_b"},
         verdict | {"model_a": "y", "winner": "tie (inconsistent)"},
     )
@@ -70,12 +71,12 @@ def test_vicuna80_takes_the_order_from_the_file_name_and_leaves_out_an_earlier_r
 
 
 @pytest.mark.parametrize(
-    ("module", "files"),
+    ("reader", "files"),
     [(mt_bench, mt_bench_files(1)), (vicuna80, vicuna80_files(1)), (elobench, BATTLES)],
 )
-def test_an_unknown_judge_is_named(read, module, files):
+def test_an_unknown_judge_is_named(read, reader, files):
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'nobody' is unknown; choose"):
-        read(module, files, "gpt-4", "nobody")
+        read(reader, files, "gpt-4", "nobody")
 
 
 def test_every_battle_has_a_label_and_verdicts_meet_their_battles(read):
