@@ -10,7 +10,7 @@ from judged_sets import data_set, said
 
 from selfpref.statistics import judged
 from selfpref.statistics.judged import Judged
-from selfpref.studies.wataoka import pairs, printed, testbed
+from selfpref.studies.wataoka import checks, pairs
 
 NAMES = ("j", "k", "l")
 
@@ -31,7 +31,7 @@ def of_three(seed=3, rename=str):
 def computed(data):
     excess, position = pairs.excess_table([data]), judged.position([data])
     return pairs.with_controls(
-        judged.bias([data]), excess, position, testbed.planted([data])
+        judged.bias([data]), excess, position, checks.planted([data])
     ), excess
 
 
@@ -204,13 +204,13 @@ def test_without_rows_every_frame_has_its_columns(sets):
         pairs.exclusions: pairs.EXCLUSIONS,
         pairs.example: pairs.EXAMPLE,
         pairs.excess_table: pairs.EXCESS,
-        testbed.planted: testbed.PLANTED,
-        testbed.recovery: testbed.RECOVERY,
-        testbed.oracle_agreement: testbed.AGREEMENT,
+        checks.planted: checks.PLANTED,
+        checks.recovery: checks.RECOVERY,
+        checks.oracle_agreement: checks.AGREEMENT,
     }
     for measure, columns in measures.items():
         found = measure(sets)
         assert (found.empty, list(found)) == (True, columns)
-    for frame in (pairs.demographic_parity(sets, PUBLISHED), printed.checks(sets, PUBLISHED)):
+    for frame in (pairs.demographic_parity(sets, PUBLISHED), checks.checks(sets, PUBLISHED)):
         assert frame.empty
         assert "published" in frame
