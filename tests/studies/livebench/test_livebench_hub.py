@@ -60,12 +60,3 @@ def test_odd_rows_are_left_out_and_counted(read):
         "left out: no question": 2,
         "ok": 2,
     }
-
-
-def test_a_sample_hangs_on_the_ids_alone(read):
-    rows = [question(number) for number in range(20)]
-    first = read(rows, sample=5)
-    assert len(first["items"]) == 5
-    assert findings(first)["left out by `sample`"] == 15
-    again = read(rows[::-1], sample=5)
-    assert list(again["items"]["item_id"]) == list(first["items"]["item_id"])

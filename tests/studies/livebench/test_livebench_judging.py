@@ -188,14 +188,6 @@ def stage(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("off", "ratings", "verdicts"), [({"score": False}, 0, 9), ({"judges": ["bert"]}, 0, 0)]
-)
-def test_a_judge_that_has_nothing_to_do_ends_with_empty_tables(stage, off, ratings, verdicts):
-    made = stage("judge", empty("verdicts"), **off)
-    assert [len(validate(made[name], name, "test")) for name in made] == [ratings, verdicts]
-
-
-@pytest.mark.parametrize(
     ("first", "ends", "calls"), [("anna", {"no majority": 3}, 3), ("bert", {"majority": 3}, 0)]
 )
 def test_a_tie_breaker_is_asked_where_the_judges_reach_no_majority(stage, first, ends, calls):

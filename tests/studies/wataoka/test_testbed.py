@@ -6,11 +6,9 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from conftest import SETTINGS
 from judged_sets import data_set
 
 from selfpref.statistics import judged
-from selfpref.statistics.judged import Judged
 from selfpref.studies.wataoka import checks, pairs
 
 WRITERS = {"plain": 0.0, "proud": 0.4, "humble": -0.4}
@@ -80,13 +78,3 @@ def test_an_unbiased_judge_agrees_with_the_oracle(world):
     assert found[("proud", "seen")] < 1
     families = [found[(name, "seen")] for name in WRITERS]
     assert found[("mean of families", "seen")] == pytest.approx(np.mean(families))
-
-
-def test_judges_without_any_verdict_have_no_numbers_and_stop_nothing(world):
-    """As small models do that have not learned to judge: every answer lacks mass."""
-    verdicts = world.tables["verdicts"].assign(choice=None, status="low-mass")
-    silent = Judged("seed-3", {**world.tables, "verdicts": verdicts}, SETTINGS)
-    assert checks.planted([silent])["measured"].isna().all()
-    assert checks.oracle_agreement([silent]).empty
-    assert checks.recovery([silent]).empty
-    assert (judged.bias([silent])["n"] == 0).all()
