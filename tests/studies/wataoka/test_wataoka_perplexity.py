@@ -33,11 +33,7 @@ def test_log_perplexity_is_nats_a_token_and_missing_is_never_zero():
     rows += [read(1, "a", "c", 0.0, n_tokens=0), read(1, "a", "d", math.nan, status="truncated")]
     scored = data_set(perplexities=rows).tables["perplexities"]
     value = response_perplexity(scored, "log-perplexity").set_index("responder")["value"]
-    assert value.round(9).to_dict() == pytest.approx(
-        {"a": 0.4, "b": 3.0, "c": math.nan, "d": math.nan}, nan_ok=True
-    )
-    other = response_perplexity(scored, "perplexity")["value"]
-    assert np.allclose(other, np.exp(value), equal_nan=True)
+    assert np.allclose(value[["a", "b", "c", "d"]], [0.4, 3, np.nan, np.nan], equal_nan=True)
 
 
 def pairs(*rows):
@@ -76,15 +72,6 @@ def test_a_is_drawn_whoever_judges_and_turns_x_wins_and_quality_together():
 def test_bins_of_equal_width_or_count_and_one_where_all_is_equal(binning, edges):
     assert bin_edges(pd.Series([0.0, 0.5, 1.0, 4.0, 10.0]), 2, binning).tolist() == edges
     assert bin_edges(pd.Series([2.0, 2.0]), 4, binning).tolist() == [2, 2]
-    data = data_set(
-        votes=[(1, "a", "b", "a")],
-        verdicts=[(1, "a", "a", "b", "a")],
-        perplexities=[read(1, "a", who, nats) for who, nats in (("a", 1.0), ("b", 3.0))],
-        changed={"binning": binning},
-    )
-    found = perplexity.win_rates_by_bin([data]).query("pairs == 'own'")
-    assert found[["bin", "x", "n"]].values.tolist() == [[0, -2, 1]] * 2
-    assert found[["left", "right"]].abs().eq(2).all(axis=None)
 
 
 NAMES = ("broken", "fair", "strong")
@@ -131,15 +118,6 @@ def test_a_slope_that_is_authorship_alone_goes_and_one_of_the_texts_own_stays():
     assert set(found.index) == {"raw", "responders", "length"}
 
 
-def test_its_own_reader_is_the_judge_and_everyone_else_is_outside():
-    found = slopes(judged(0.0, readers=("smollm2", "fair", "strong"), questions=30)).reset_index()
-    assert found.set_index(["who", "reader"])["readers"].to_dict() == {
-        ("fair", "own"): "fair",
-        ("fair", "outside"): "2 models",
-        ("human", "outside"): "3 models",
-    }
-
-
 def test_a_text_without_perplexity_is_counted_and_never_zero():
     data = judged(0.0, readers=("smollm2",))
     # Votes on texts that are not there say nothing about texts.
@@ -158,8 +136,13 @@ def test_the_bins_of_fig_3_are_those_of_the_readers():
     rates = perplexity.win_rates_by_bin([data], OUTSIDE)
     every = rates.query("pairs == 'all' and who == 'judge'")
     assert every["x"].is_monotonic_increasing
-    assert every["win_rate"].iloc[0] > 0.6
-    assert every["win_rate"].iloc[-1] < 0.4
+    assert (every["win_rate"].iloc[[0, -1]].sub(0.5).abs() > 0.1).all()
+    assert every["win_rate"].iloc[0] > every["win_rate"].iloc[-1]
+    # By hand: the judge's wins in the third bin of its own pairs.
+    own = entering(data, OUTSIDE).query("pairs == 'own'")
+    one = rates.query("pairs == 'own' and who == 'judge' and bin == 2").iloc[0]
+    mine = own[own["x"].ge(one["left"]) & own["x"].lt(one["right"])]
+    assert (one["n"], one["win_rate"]) == (len(mine), pytest.approx(mine["judge_wins"].mean()))
     counts = rates.query("who == 'judge'").groupby("pairs")["n"].sum()
     assert counts.to_dict() == {"all": 900, "own": 600, "other": 300}
     # Perplexity itself is binned where the settings say so.
@@ -185,26 +168,13 @@ def test_slopes_of_judge_and_people_and_of_their_difference():
 
 def test_where_nobody_voted_the_judge_stands_alone_and_nothing_is_controlled_for():
     data = judged(-0.3, questions=30)
-    labels = data.tables["labels"]
-    some = labels[labels["responder_a"].eq("broken") & labels["responder_b"].eq("strong")]
-    every = ("judge", "human", "judge - human")
-    for voted, wanted in (
-        (labels.iloc[:0], {("all", "judge"): 90, ("own", "judge"): 60, ("other", "judge"): 30}),
-        # Own pairs without votes stand beside others with votes.
-        (
-            some,
-            {(part, who): 30 for part in ("all", "other") for who in every}
-            | {("own", "judge"): 60},
-        ),
-    ):
-        sets = [Judged("set", {**data.tables, "labels": voted}, SETTINGS)]
-        found = perplexity.slopes(sets).set_index(["pairs", "who"])
-        assert found["n"].to_dict() == wanted
-        assert found.loc[("own", "judge"), ["controlled"]].isna().all()
-        rates = perplexity.win_rates_by_bin(sets)
-        assert {*zip(rates["pairs"], rates["who"], strict=True)} == {
-            key for key in wanted if key[1] in ("judge", "human")
-        }
+    bare = Judged("set", {**data.tables, "labels": data.tables["labels"].iloc[:0]}, SETTINGS)
+    found = perplexity.slopes([bare]).set_index(["pairs", "who"])
+    wanted = {("all", "judge"): 90, ("own", "judge"): 60, ("other", "judge"): 30}
+    assert found["n"].to_dict() == wanted
+    assert found["controlled"].isna().all()
+    rates = perplexity.win_rates_by_bin([bare])
+    assert {*zip(rates["pairs"], rates["who"], strict=True)} == {*wanted}
 
 
 def test_own_texts_are_told_from_others_by_row_and_by_column():

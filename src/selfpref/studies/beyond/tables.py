@@ -1,6 +1,6 @@
 """The table of every statistic for readers, and which statistic follows a preference that is there.
 
-In the testbed each judge's labels carried a bonus *beta* for its own style (`wataoka.testbed`).
+In the testbed each judge's labels carried a bonus *beta* for its own style (`wataoka.checks`).
 Over the judges of all data sets, for each statistic and gold label,
 
     r = correlation of the judges' values with their betas

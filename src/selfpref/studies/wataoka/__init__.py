@@ -6,8 +6,8 @@ A judge reads two responses, one of them its own; people voted on the same pair.
     stages       what is run: respond, judge, score the responses' perplexity
     pairs        what is computed: bias, excess, Table 2, ties and failures (Figs. 1 and 2)
     perplexity   bins and slopes by perplexity, the judge's own and other readers' (Figs. 3 to 6)
-    printed      what the paper and others print, beside what is computed here
-    testbed      what the synthetic testbed knows
+    keyed        judges of right and wrong answers (LLM-SP)
+    checks       what the paper and others print and the testbed knows, beside what is computed
 
 `notebooks/wataoka_metrics.ipynb` calls these functions; the pairs themselves, and what
 `selfpref measure` computes too, stand in `selfpref.statistics.judged`.

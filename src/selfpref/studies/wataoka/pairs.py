@@ -76,7 +76,7 @@ def with_controls(
         found: As `judged.bias` returns it.
         excesses: As `excess_table` returns it.
         positions: As `judged.position` returns it.
-        planted: As `testbed.planted` returns it.
+        planted: As `checks.planted` returns it.
 
     Returns:
         The columns `BIAS`: those of `found`, the excess in three variants, the other judges' mean

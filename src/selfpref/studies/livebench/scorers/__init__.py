@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from selfpref import tables as schema
-from selfpref.studies.livebench.scorers import language, mathematics, tables
+from selfpref import tables
+from selfpref.studies.livebench.scorers import mathematics, words
 
 STRICT, TOLERANT = READINGS = ("strict", "tolerant")
 
@@ -25,15 +25,15 @@ STRICT, TOLERANT = READINGS = ("strict", "tolerant")
 Scorer = Callable[..., float]
 
 SCORERS: dict[str, Scorer] = {
-    "typos": language.typos,
-    "connections": language.connections,
-    "plot_unscrambling": language.plot_unscrambling,
-    "cta": tables.column_type,
-    "tablejoin": tables.join,
-    "tablereformat": tables.reformat,
-    "web_of_lies_v2": language.web_of_lies,
-    "zebra_puzzle": language.zebra,
-    "spatial": language.spatial,
+    "typos": words.typos,
+    "connections": words.connections,
+    "plot_unscrambling": words.plot_unscrambling,
+    "cta": words.column_type,
+    "tablejoin": words.join,
+    "tablereformat": words.reformat,
+    "web_of_lies_v2": words.web_of_lies,
+    "zebra_puzzle": words.zebra,
+    "spatial": words.spatial,
     "math_comp": mathematics.competition,
     "olympiad": mathematics.olympiad,
     "AMPS_Hard": mathematics.amps_hard,
@@ -82,4 +82,4 @@ def keyed(items: pd.DataFrame, responses: pd.DataFrame) -> pd.DataFrame:
             {"item_id": item_id, "responder": responder, "metric": metric, "score": value}
             for metric, value in score(task, question, item["reference"], text).items()
         ]
-    return schema.fill(rows, "truths", study="livebench")
+    return tables.fill(rows, "truths", study="livebench")

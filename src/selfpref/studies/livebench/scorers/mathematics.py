@@ -4,14 +4,186 @@ Two formulae are equal when their values agree at every one of `POINTS`. An inde
 differ by a constant, a characteristic polynomial by its sign. Tolerant: the box may lack its
 backslash or be drawn otherwise, the variable may have another name, and a decimal number counts if
 the key rounds to it.
+
+`evaluate` gives the value of a formula in LaTeX or in plain type.
+
+Read are numbers, letters, `+ - * / ^`, juxtaposition as a product, brackets of any kind, `\frac`,
+`\sqrt[n]{}`, roots and powers in Unicode (`√`, `x²`), and the functions of `FUNCTIONS` with an
+exponent (`\sin^2 x`). Roots and logarithms are the principal values in the complex plane. `e`, `i`
+and `\pi` are constants; the letter `C` is a constant of integration, taken as zero. What is no such
+formula raises a `ValueError`.
 """
 
+import cmath
 import re
+import unicodedata
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
-from selfpref.studies.livebench.scorers.answers import boxed, edited, lines, plain
-from selfpref.studies.livebench.scorers.formula import evaluate, letters, typed
+from selfpref.studies.livebench.scorers.words import boxed, edited, lines, plain
 from selfpref.texts import enclosed
+
+FUNCTIONS: dict[str, Callable[[complex], complex]] = {
+    **{name: getattr(cmath, name) for name in ("sin", "cos", "tan", "log", "exp")},
+    **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")},
+    "ln": cmath.log,
+    "sec": lambda z: 1 / cmath.cos(z),
+    "csc": lambda z: 1 / cmath.sin(z),
+    "cot": lambda z: 1 / cmath.tan(z),
+}
+CONSTANTS = {"e": cmath.e, "i": 1j, "pi": cmath.pi, "C": 0j, "c": 0j}
+SIGNS = str.maketrans("×·⋅∙•−–—÷⁄∕", "*****---///")
+GREEK = {"π": r"\pi ", "λ": r"\lambda ", "√": r"\sqrt ", "∛": r"\sqrt[3] "}
+RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+")
+# What is written otherwise, or only for the eye.
+SPELT = {
+    r"\\(?:text|textbf|mathrm|mathbf|displaystyle|operatorname)(?![a-zA-Z])": "",
+    r"\\[dt]frac(?![a-zA-Z])": r"\\frac",
+    r"\\(?:left|right|[bB]igg?[lr]?|q?quad)(?![a-zA-Z])|\\[,;:! ]|[$~]": " ",
+    r"\\div": "/",
+    r"\\(?:cdot|times|ast)(?![a-zA-Z])": "*",
+}
+NAMED = "|".join(sorted(("sqrt", *FUNCTIONS), key=len, reverse=True))
+TOKEN = re.compile(
+    r"\s*(?:(\d+(?:\.\d+)?|\.\d+)|\\?(" + NAMED + r")(?![a-z])|\\([a-zA-Z]+)|([a-zA-Z])|(\S))"
+)
+OPEN = {"(": ")", "{": "}", "[": "]"}
+# How closely operators bind; factors side by side bind as a product does.
+SUM, PRODUCT, POWER = 1, 2, 3
+BINDS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "^": POWER}
+
+
+def typed(text: str) -> str:
+    """A text in plain characters: raised digits as powers, letters and digits of one kind."""
+    raised = RAISED.sub(lambda run: "^{" + unicodedata.normalize("NFKC", run[0]) + "}", text)
+    for sign, command in GREEK.items():
+        raised = raised.replace(sign, command)
+    return unicodedata.normalize("NFKC", raised.translate(SIGNS))
+
+
+def _tokens(text: str) -> list[str]:
+    text = typed(text)
+    for pattern, other in SPELT.items():
+        text = re.sub(pattern, other, text)
+    return [match[match.lastindex or 0] for match in TOKEN.finditer(text)]
+
+
+class _Reader:
+    """Precedence climbing over the tokens; every method returns the value of what it has read."""
+
+    def __init__(self, tokens: list[str], values: Mapping[str, complex]) -> None:
+        self.tokens = [*tokens, ""]
+        self.values = {**CONSTANTS, **values}
+        self.latex = "{" in tokens or "frac" in tokens
+
+    def take(self) -> str:
+        if not self.tokens[0]:
+            raise ValueError("a formula ends too soon")
+        return self.tokens.pop(0)
+
+    def starts(self) -> bool:
+        """Whether a factor begins here."""
+        token = self.tokens[0]
+        return token in OPEN or token[:1].isalnum() or token[:1] == "."
+
+    def signed(self, read: Callable[[], complex]) -> complex:
+        sign = self.take() if self.tokens[0] in ("+", "-") else ""
+        value = self.signed(read) if sign else read()
+        return -value if sign == "-" else value
+
+    def operation(self, least: int = SUM) -> complex:
+        """As far as operators bind at least so closely; a leading sign binds a whole product."""
+        if least < POWER and self.tokens[0] in ("+", "-"):
+            value = self.signed(lambda: self.operation(PRODUCT))
+        else:
+            value = self.atom()
+        while (binds := BINDS.get(self.tokens[0], PRODUCT * self.starts())) >= least:
+            sign = self.take() if self.tokens[0] in BINDS else "*"
+            if binds == POWER:
+                value = _upper(value) ** self.signed(self.part)
+            elif binds == PRODUCT:
+                factor = self.signed(lambda: self.operation(POWER))
+                value = value / factor if sign == "/" else value * factor
+            else:
+                term = self.operation(PRODUCT)
+                value += term if sign == "+" else -term
+        return value
+
+    def group(self) -> complex:
+        closing = OPEN[self.take()]
+        value = self.operation()
+        if self.take() != closing:
+            raise ValueError(f"{closing!r} expected")
+        return value
+
+    def argument(self) -> complex:
+        """Of a function without brackets: one factor, or a run of numbers and letters."""
+        if self.tokens[0] in OPEN:
+            return self.group()
+        value = self.operation(POWER)
+        while self.starts() and self.tokens[0] not in {*OPEN, *FUNCTIONS}:
+            value *= self.operation(POWER)
+        return value
+
+    def atom(self) -> complex:
+        if self.tokens[0] in OPEN:
+            return self.group()
+        token = self.take()
+        if token[0].isdigit() or token[0] == ".":
+            return complex(float(token))
+        if token == "frac":
+            return self.part() / self.part()
+        if token == "sqrt":
+            root = self.group() if self.tokens[0] == "[" else 2.0
+            return _upper(self.atom()) ** (1 / root)
+        if token in FUNCTIONS:
+            raised: complex = 1.0
+            if self.tokens[0] == "^":
+                self.take()
+                raised = self.signed(self.part)
+            return FUNCTIONS[token](_upper(self.argument())) ** raised
+        if token not in self.values:
+            raise ValueError(f"unknown {token!r}")
+        return self.values[token]
+
+    def part(self) -> complex:
+        """Half of a fraction, or an exponent; in LaTeX one without braces is a single digit."""
+        token = self.tokens[0]
+        if self.latex and re.fullmatch(r"\d{2,}", token):
+            self.tokens[:1] = [token[0], token[1:]]
+        return self.atom()
+
+
+def _upper(value: complex) -> complex:
+    """The same number, with +0 for -0: both sides of a cut are then one."""
+    return complex(value.real + 0.0, value.imag + 0.0)
+
+
+def letters(text: str) -> set[str]:
+    """The variables of a formula: letters that are neither constants nor functions."""
+    known = {*CONSTANTS, *FUNCTIONS, "frac", "sqrt"}
+    return {token for token in _tokens(text) if token[0].isalpha()} - known
+
+
+def evaluate(text: str, values: Mapping[str, complex]) -> complex:
+    """The value of a formula.
+
+    Args:
+        text: The formula.
+        values: Of its variables, by name (`x`, `lambda`).
+
+    Raises:
+        ValueError: It cannot be read, has no value here, or names another variable.
+    """
+    reader = _Reader(_tokens(text), values)
+    try:
+        value = reader.operation()
+    except (ArithmeticError, RecursionError) as error:
+        raise ValueError(f"{text}: {error}") from error
+    if reader.tokens[0]:
+        raise ValueError(f"{text}: {reader.tokens[0]!r} is left over")
+    return value
+
 
 OPTION = re.compile(r"\\textbf\{\(([A-E])\)\s?\}(.*?)(?:\\qquad|\$)")
 # Where the benchmark looks for a value: near the end of the response.

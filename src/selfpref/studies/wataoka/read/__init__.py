@@ -2,9 +2,9 @@
 
 | reader | votes and verdicts of | files |
 |---|---|---|
-| `mt_bench` | people and GPT-4 | `mt-bench.csv` |
-| `vicuna80` | people and five judges | `vicuna80.csv` |
-| `elobench` | people and, on the first 2,008 battles, GPT-4 | `elobench.csv` |
+| `releases.mt_bench` | people and GPT-4 | `mt-bench.csv` |
+| `releases.vicuna80` | people and five judges | `vicuna80.csv` |
+| `releases.elobench` | people and, on the first 2,008 battles, GPT-4 | `elobench.csv` |
 | `llm_sp` | answer keys, and eleven judges' probabilities | `llm-sp.csv` |
 | `hub` | people alone, with all texts, for models that judge here | `mt-bench-hub.csv` |
 | `hub` | the same of Chatbot Arena | `chatbot-arena.csv` |
