@@ -1,6 +1,7 @@
 """The reader of Panickssery et al.: every rule on hand-written rows, every error with its words."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from study_frames import equal
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
+from selfpref.params import Tuning
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import read as panickssery
 
@@ -253,6 +255,22 @@ def test_names_say_what_an_evaluator_was_tuned_on():
         ["cnn_always_1_ft_llama", "llama", "cnn", "always-1", 4000, 500],
         ["gpt4", "gpt4", "", "base", 0, 0],
         ["xsum_10_ft_gpt35", "gpt35", "xsum", "self-recognition", 80, 10],
+    ]
+
+
+def test_the_parameters_say_what_was_tuned_here_and_at_a_host():
+    tuned = Tuning(on="set", variant="self-recognition", articles=2)
+    recognise = {"host": SimpleNamespace(own="me", tuned=tuned)}
+    again = {"two": tuned.model_copy(update={"replay": 0.5})}
+    finetune = {"me": SimpleNamespace(model="me", evaluators=again)}
+    section = SimpleNamespace(recognise=recognise, finetune=finetune)
+    judges = ("host", "me-two", "xsum_2_ft_gpt35")
+    table = evaluators.described(section, judges, {"human", "me", "you"})
+    # Two articles beside two other sources in two orders.
+    assert of(table, *evaluators.COLUMNS) == [
+        ["host", "me", "set", "self-recognition", 8, 2],
+        ["me-two", "me", "set", "self-recognition-replay", 8, 2],
+        ["xsum_2_ft_gpt35", "gpt35", "xsum", "self-recognition", 16, 2],
     ]
 
 
