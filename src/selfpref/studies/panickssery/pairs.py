@@ -296,5 +296,6 @@ def labels(pairs: pd.DataFrame, bootstrap: ClusterBootstrap) -> pd.DataFrame:
     kind = rows["variant"].astype("str").str.removeprefix(LABELS).replace("plain", "none")
     rows = pooled(rows.assign(labels=kind))
     by = ["dataset", "evaluator", "other", "labels", "convention"]
-    found = means(rows, by, bootstrap, "labels", also=("ambiguous", "orders"))
-    return found.astype({"orders": int})
+    orders = rows.groupby(by, observed=True)["orders"].max().reset_index()
+    found = means(rows, by, bootstrap, "labels", also=("ambiguous",))
+    return found.merge(orders.astype(dict.fromkeys(by, "str")), on=by, how="left")
