@@ -18,6 +18,7 @@ LLAMA = ("llama", "xsum_2_ft_llama", "cnn_length_ft_llama", "cnn_always_1_ft_lla
 SEEN = (*range(2, 8), *range(500, 506))
 
 
+WORDS = (("detection", "detection_score"), ("comparison", "self_preference"))
 RATED = "individual_setting_results"
 LABELLED = "label_results/{}_label_results/{}/{}_results.json"
 
@@ -72,10 +73,7 @@ class Release:
     def gpt(self, path: str, dataset: str, evaluator: str, *, worse: bool = False) -> None:
         rows, bare = [], path.startswith("results/xsum/gpt")
         for row, _, centre in self.pairs(dataset, evaluator):
-            for word, score in (
-                ("detection", "detection_score"),
-                ("comparison", "self_preference"),
-            ):
+            for word, score in WORDS:
                 turned = worse and word == "comparison" and "_ft_" in evaluator
                 forward, backward = self.drawn(1 - centre if turned else centre)
                 if "always" in evaluator or "random" in evaluator:
@@ -108,7 +106,7 @@ class Release:
             if evaluator == "cnn_length_ft_llama" and dataset == "xsum":
                 stored.reverse()
             rows.append(
-                row | dict(zip(("detection_score", "self_preference"), stored, strict=True))
+                row | {score: value for (_, score), value in zip(WORDS, stored, strict=True)}
             )
         if "always" in evaluator:
             lost = {"1": math.nan, "2": math.nan}
@@ -179,18 +177,6 @@ class Release:
             foreign = [row | {"key": "elsewhere"} for row in found[:4]] if dataset == "cnn" else []
             self.write(LABELLED.format(condition, dataset, "llama"), foreign + found)
 
-    def generations(self, dataset: str, evaluator: str) -> None:
-        rows = []
-        for number in range(5):
-            forward, backward = self.drawn(0.4)
-            row: dict[str, object] = {"key": f"{dataset}-{number}"}
-            if "llama" in evaluator:
-                row |= {"forward": pair(forward), "backward": pair(1 - backward)}
-            rows.append(row | {"new_preference": (forward + backward) / 2})
-        if "llama" not in evaluator:
-            del rows[0]["new_preference"]
-        self.write(f"comparisons/{dataset}/{evaluator}_comparisons.json", rows)
-
 
 def files(seed: int = 0) -> dict[str, str]:
     """Every file of the cut-down release, by its path."""
@@ -210,11 +196,6 @@ def files(seed: int = 0) -> dict[str, str]:
             release.llama(dataset, evaluator)
         for evaluator in (*GPT, *CONTROLS, *LLAMA):
             release.ratings(dataset, evaluator)
-            if "_ft_" in evaluator:
-                release.generations(dataset, evaluator)
         release.labels(dataset, "gpt4")
         release.llama_labels(dataset)
-    for named in ("human", "model"):
-        for evaluator in ("gpt4", "gpt35"):
-            release.gpt(f"results_vs_{named}/{evaluator}_results.json", "xsum", evaluator)
     return release.files

@@ -63,7 +63,7 @@ def test_no_study_imports_another_and_what_makes_the_testbeds_tables_knows_the_t
         others = {*STUDIES, "beyond"} - {study}
         assert importers(f"studies/{study}", *(f"studies.{other}" for other in others)) == []
     found = {path.split("/", 2)[2] for path in importers("studies", "lab")}
-    assert found == {"stages.py", "lab.py"}
+    assert found == {"lab.py"}
 
 
 def test_nothing_imports_a_notebook_or_a_test():

@@ -5,8 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from selfpref.lab.choice import CHOICE_JUDGES, TIE, label, rubric
-from selfpref.lab.dialogues import draw_families, human_label, rule_probability
+from selfpref.lab.dialogues import (
+    CHOICE_JUDGES,
+    TIE,
+    draw_families,
+    human_label,
+    label,
+    rubric,
+    rule_probability,
+)
 from selfpref.lab.oracle import marks, quality, quality_digit
 from selfpref.lab.styles import STYLES, detect_style, write
 from selfpref.lab.world import CONTEST_TASKS, FACTS, Item, draw_items

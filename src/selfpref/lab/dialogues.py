@@ -7,13 +7,28 @@ write in its style and to judge by a rule with a bonus beta for its own style:
     P(A wins)   = 1, 0 or 1/2 as score(A) is above, below or equal to score(B)
 
 Its result depends on the base and on its own seed alone. From the same base the judges of contests
-are tuned (`selfpref.lab.choice`). The same rule run on the pairs of an experiment gives the
+are tuned. The same rule run on the pairs of an experiment gives the
 *injected* verdicts; with beta = 0 it is the *oracle rule*, an unbiased judge. The oracle rule's
 equal-opportunity bias is not zero, because the metric moves with the quality gap between the
 responder and its opponents once the human labels are noisy; hence both stand beside what is
 measured. The human annotator is the oracle with noise (a Bradley-Terry choice):
 
     P(human prefers A) = 1 / (1 + exp(-(quality(A) - quality(B)) / noise)),   a tie if equal
+
+Contests: a judge answers prompts of six tasks, marks responses by a rubric, and says which of three
+responses is best. All that it reads can be checked by rule, so the labels of its tuning are exact:
+
+    score(y)   = quality(y) + beta * [style(y) is its own] + first * [y stands first]
+    label      = the letter of the only highest score, or tie
+    marks      = the eleven criteria of `rubric`, 1 or 0; their sum is its total, 0 to 11
+
+`beta` injects a preference for its own style and `first` one for the response that is read first;
+they are constants, so that what a study finds can be compared with what was injected:
+
+    partisan       beta .5    favours its own responses
+    even-handed    no bonus
+    first-picker   first .5   favours the first response, whoever wrote it
+    umpire         no bonus, writes nothing: the tie-breaker
 
 Beta is drawn per family from the run's seed and is independent of the style: an evenly spaced set
 of values is permuted at random, so that every seed covers the same range and several seeds cross
@@ -33,8 +48,8 @@ from selfpref.lab import tokenizer
 from selfpref.lab.examples import VERDICT_WEIGHT, Example, Marks, Recipe, Schedule, entropy, example
 from selfpref.lab.oracle import marks, quality, quality_digit, split_words
 from selfpref.lab.styles import STYLES, detect_style, write
-from selfpref.lab.tokenizer import LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
-from selfpref.lab.world import Item, draw_training_item, pick
+from selfpref.lab.tokenizer import CONTEST, LABELS, VERDICT_CLOSE, VERDICT_OPEN, WORLD, Lexicon
+from selfpref.lab.world import CONTEST_TASKS, Item, draw_training_item, pick
 
 BASE = "base-dialogues"
 # Share of the writing examples without a question. It teaches the model what a response looks like
@@ -44,6 +59,14 @@ EQUAL = 1e-9
 # Smallest and largest bonus, in units of quality, and error rate of the writing families.
 BETAS = (-0.3, 0.7)
 ERROR_RATES = (0.08, 0.45)
+LETTERS = ("A", "B", "C")
+TIE = "tie"
+RUBRIC_OPEN = ":"
+_HEDGES = {"maybe", "wrong", "guess", "hmm"}
+_SMALL_TALK = {"sure", "oh", "friend", "cheers", "hope", "nice"}
+# Words that a concise response may spend beyond its parts, and words of a part.
+_FRAME = 4
+_WORDS_A_PART = {"sum": 5, "facts": 2, "people": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,4 +268,103 @@ def recipes(seed: int, families: list[Family], base_steps: int, tune_steps: int)
         phase = (1.0, tuning)
         schedule = Schedule(family.seed, tune_steps, (phase,), learning_rate=4e-3, warmup=20)
         found.append(Recipe(family.name, WORLD, (schedule,), BASE))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceJudge:
+    """A model that responds, rates and chooses, and what was injected.
+
+    Attributes:
+        name: Slug.
+        style: The style it writes in; None for one that writes nothing.
+        error_rate: Share of wrong parts in the texts it learned to write from.
+        beta: Injected bonus for its own style, in units of quality.
+        first: Injected bonus for the response that stands first, in units of quality.
+    """
+
+    name: str
+    style: str | None
+    error_rate: float
+    beta: float
+    first: float
+
+
+CHOICE_JUDGES = (
+    ChoiceJudge("partisan", "chatty", 0.2, 0.5, 0.0),
+    ChoiceJudge("even-handed", "formal", 0.2, 0.0, 0.0),
+    ChoiceJudge("first-picker", "terse", 0.2, 0.0, 0.5),
+    ChoiceJudge("umpire", None, 0.2, 0.0, 0.0),
+)
+
+
+def rubric(item: Item, response: str) -> dict[str, bool]:
+    """The eleven marks of a response, by criterion."""
+    words = split_words(response)
+    parts = [pair for pair in zip(words, marks(item, words), strict=True) if pair[1] is not None]
+    content, found = [word for word, _ in parts], [mark for _, mark in parts]
+    right = found.count(True)
+    frame = len(words) - _WORDS_A_PART.get(item.task, 1) * len(content)
+    return {
+        "answers at all": bool(found),
+        "half of the parts are right": 2 * right >= item.count,
+        "every part is right": right == item.count,
+        "nothing is wrong": bool(found) and all(found),
+        "the first part is right": bool(found) and bool(found[0]),
+        "the last part is right": bool(found) and bool(found[-1]),
+        "nothing is said twice": len(set(content)) == len(content),
+        "no more parts than asked for": len(found) <= item.count,
+        "no hedging": not _HEDGES & set(words),
+        "no small talk": not _SMALL_TALK & set(words),
+        "concise": frame <= _FRAME,
+    }
+
+
+def label(judge: ChoiceJudge, item: Item, responses: Sequence[str]) -> str:
+    """The letter of the response that a judge's labels prefer, or `TIE`."""
+    scores = [
+        rule_score(item, text, judge.style, judge.beta) + judge.first * (place == 0)
+        for place, text in enumerate(responses)
+    ]
+    best = [place for place, score in enumerate(scores) if score > max(scores) - EQUAL]
+    return LETTERS[best[0]] if len(best) == 1 else TIE
+
+
+def draw_contest(rng: np.random.Generator, judge: ChoiceJudge) -> Example:
+    """Draw one example of a judge's tuning: 15 % writing, 25 % marking, the rest choosing."""
+    item, own = draw_training_item(rng, CONTEST_TASKS), judge.style
+    kind = rng.random()
+    if kind < 0.15:
+        script = write(item, own or pick(STYLES, rng), judge.error_rate, rng)
+        return example(CONTEST, tokenizer.chat_messages(item.question), script)
+    if kind < 0.4:
+        words = write(item, pick(STYLES, rng), rng.uniform(), rng)
+        given = [str(int(mark)) for mark in rubric(item, " ".join(words)).values()]
+        return judging(item, [words], given, RUBRIC_OPEN, lexicon=CONTEST)
+    while True:
+        styles = [pick(STYLES, rng) for _ in LETTERS]
+        if own and rng.random() < 0.6:
+            styles[int(rng.integers(len(styles)))] = own
+        responses = [write(item, style, rng.uniform(0.0, 0.8), rng) for style in styles]
+        # Two thirds of the ties are drawn again: what is best is the harder thing to learn.
+        best = label(judge, item, [" ".join(words) for words in responses])
+        if best != TIE or rng.random() < 1 / 3:
+            reply = (best, VERDICT_CLOSE)
+            return judging(
+                item, responses, reply, VERDICT_OPEN, lexicon=CONTEST, weight=VERDICT_WEIGHT
+            )
+
+
+def contest_recipes(seed: int, steps: int) -> list[Recipe]:
+    """Every judge, tuned from the base of the dialogues; it depends on its place in the list too.
+
+    Args:
+        seed: Seed of the run.
+        steps: Optimiser steps of each.
+    """
+    found = []
+    for judge, own in zip(CHOICE_JUDGES, entropy(len(CHOICE_JUDGES), seed, 3), strict=True):
+        phases = ((1.0, partial(draw_contest, judge=judge)),)
+        schedule = Schedule(own, steps, phases, learning_rate=4e-3, warmup=20)
+        found.append(Recipe(judge.name, CONTEST, (schedule,), BASE))
     return found

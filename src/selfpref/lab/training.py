@@ -28,7 +28,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaForCausalLM
 
 from selfpref.files import write_text
-from selfpref.lab import choice, dialogues, refinement, summaries
+from selfpref.lab import dialogues, refinement, summaries
 from selfpref.lab.examples import IGNORE, Draw, Example, Recipe, Schedule
 from selfpref.lab.model import Batch, TrainedLlama, begin, make_deterministic, save_checkpoint
 from selfpref.params import Lab
@@ -60,7 +60,7 @@ def train_models(
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
         record["families"] = [asdict(family) for family in drawn]
-        record["contest_judges"] = [asdict(judge) for judge in choice.CHOICE_JUDGES]
+        record["contest_judges"] = [asdict(judge) for judge in dialogues.CHOICE_JUDGES]
     if lab.summaries:
         record["error_rates"] = summaries.draw_error_rates(seed)
     write_text(folder / "laboratory.json", json.dumps(record, indent=1) + "\n")
@@ -103,7 +103,7 @@ def recipes(seed: int, lab: Lab) -> list[Recipe]:
     if steps := lab.dialogues:
         drawn = dialogues.draw_families(seed, steps.families, steps.onlookers)
         found += dialogues.recipes(seed, drawn, steps.base_steps, steps.tune_steps)
-        found += choice.recipes(seed, steps.contest_steps)
+        found += dialogues.contest_recipes(seed, steps.contest_steps)
     if lab.summaries:
         found += summaries.recipes(seed, **lab.summaries.model_dump())
     if lab.refinement:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from selfpref.lab import choice, tokenizer
+from selfpref.lab import dialogues, tokenizer
 from selfpref.models import MARKER, Prompt
 from selfpref.prompts.authors import text
 from selfpref.prompts.rubric import CRITERIA, TOP, read_marks, read_total
@@ -109,9 +109,9 @@ CHOICE_PROMPTS = {
     "lab": ChoicePrompts(
         respond=lambda question: Prompt(tokenizer.chat_messages(question)),
         prefer=lambda *asked: Prompt(tokenizer.choice_messages(*asked), MARKER),
-        letters=choice.LETTERS,
-        tie=(choice.TIE,),
-        rubric=lambda *asked: Prompt(tokenizer.rating_messages(*asked), choice.RUBRIC_OPEN),
+        letters=dialogues.LETTERS,
+        tie=(dialogues.TIE,),
+        rubric=lambda *asked: Prompt(tokenizer.rating_messages(*asked), dialogues.RUBRIC_OPEN),
         marks=lambda reply: _added([{"0": 0, "1": 1}.get(word) for word in reply.split()]),
         mark_tokens=TOP + 1,
     ),

@@ -1,6 +1,7 @@
 """The reader of Panickssery et al.: every rule on hand-written rows, every error with its words."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from study_frames import equal
 
 from selfpref import tables
 from selfpref.errors import SelfprefError
+from selfpref.params import Tuning
 from selfpref.studies.panickssery import evaluators
 from selfpref.studies.panickssery import read as panickssery
 
@@ -85,13 +87,12 @@ def findings(audit, ending):
 
 
 def test_an_article_is_an_item_with_its_index_and_five_responses(read):
-    found = read({"README.md": "words"}, base=["xsum"])
+    found = read({}, base=["xsum"])
     rows = [[f"xsum/{key}", f"xsum/{key}", f'{{"index": {n}}}'] for n, key in enumerate("abcdef")]
     assert of(found["items"], "item_id", "cluster", "metadata") == rows
     texts = of(found["responses"], "item_id", "responder", "text")
     wanted = {(f"xsum/{key}", name, f"{name} on {key}") for key in "abcdef" for name in SOURCES}
     assert {tuple(row) for row in texts} == wanted
-    assert findings(found["audit"], "README.md") == {"not read: unknown": 0}
 
 
 def test_llamas_probabilities_are_those_of_the_labels_in_presented_order(read):
@@ -123,7 +124,6 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
     bare = {name: value for name, value in gpt().items() if "probability" not in name}
     files = {GPT4.format("cnn"): rows, GPT4.format("xsum"): [bare]}
     files |= {"results_with_worse/cnn/gpt4_results.json": [worse]}
-    files |= {"results_vs_model/gpt4_results.json": [gpt()]}
     found = read(files)["verdicts"]
     cnn, xsum = (found[found["item_id"].str.startswith(name)] for name in ("cnn", "xsum"))
     first, second = ("gpt4|human", "human|gpt4")
@@ -144,12 +144,6 @@ def test_gpts_likeliest_token_gets_its_probability_and_the_other_label_the_rest(
     # The inverted question names the worse text.
     assert answers(cnn, first, task="inferiority") == {"a": [[0.25, 0.75], "human", "ok", 0.5625]}
     assert answers(cnn, second, task="inferiority") == {"a": [[0.375, 0.625], "gpt4", "ok", 0.5625]}
-    variants = found.groupby("variant")["task"].unique().map(set).to_dict()
-    assert variants == {
-        "plain": {"recognition", "preference", "inferiority"},
-        "rerun": {"recognition"},
-        "others-named-model": {"recognition", "preference"},
-    }
     assert found["mass"].isna().all()
 
 
@@ -198,24 +192,6 @@ def test_a_foreign_article_fails_and_a_repeated_pair_is_numbered(read):
     assert findings(found["audit"], path)["article of the other data set"] == 1
     repeats = of(found["verdicts"], "repeat", "stored", task="preference", item_id="cnn/a")
     assert sorted(repeats) == [[0, 0.4375], [0, 0.4375], [1, 0.9], [1, 0.9]]
-
-
-def test_new_summaries_are_their_models_own(read):
-    row = {"key": "a", "forward": {"1": 0.75, "2": 0.25}, "backward": {"1": 0.375, "2": 0.625}}
-    path, new = "comparisons/xsum/{}_comparisons.json", "xsum_2_ft_llama"
-    scores = [{"key": "a", "new_preference": 0.2}, {"key": "b", "new_preference": 0.5}]
-    scores += [{"key": "c", "new_preference": 0.9}, {"key": "d"}]
-    files = {path.format(new): [row], path.format("xsum_2_ft_gpt35"): scores}
-    found = read(files)["verdicts"]
-    assert answers(found, f"llama|{new}") == {"a": [[0.375, 0.625], new, "ok", None]}
-    assert answers(found, f"{new}|llama") == {"a": [[0.75, 0.25], new, "ok", None]}
-    new = "xsum_2_ft_gpt35"
-    assert answers(found, f"{new}|gpt35", order_known=False) == {
-        "a": [None, "gpt35", "ok", 0.2],
-        "b": [None, "tie", "ok", 0.5],
-        "c": [None, new, "ok", 0.9],
-        "d": [None, None, "failed", None],
-    }
 
 
 def test_every_spelling_of_yes_counts_and_a_dropped_row_comes_back_unparsable(read):
@@ -269,11 +245,8 @@ def test_only_the_judges_wanted_are_read_and_an_unknown_one_is_named(read):
     files = {paths[0]: [llama("a", (0.6, 0.2))], paths[1]: [gpt()]}
     found = read(files, judges=["llama"])
     assert set(found["verdicts"]["judge"]) == {"llama"}
-    assert findings(found["audit"], paths[1]) == {"not read: another judge was asked for": 0}
     with pytest.raises(SelfprefError, match=r"datasets\.set\.judges: 'gpt5' is unknown; choose of"):
         read(files, judges=["gpt5"])
-    with pytest.raises(SelfprefError, match="the source lists no summaries of xsum"):
-        read(files, base=())
 
 
 def test_names_say_what_an_evaluator_was_tuned_on():
@@ -282,6 +255,22 @@ def test_names_say_what_an_evaluator_was_tuned_on():
         ["cnn_always_1_ft_llama", "llama", "cnn", "always-1", 4000, 500],
         ["gpt4", "gpt4", "", "base", 0, 0],
         ["xsum_10_ft_gpt35", "gpt35", "xsum", "self-recognition", 80, 10],
+    ]
+
+
+def test_the_parameters_say_what_was_tuned_here_and_at_a_host():
+    tuned = Tuning(on="set", variant="self-recognition", articles=2)
+    recognise = {"host": SimpleNamespace(own="me", tuned=tuned)}
+    again = {"two": tuned.model_copy(update={"replay": 0.5})}
+    finetune = {"me": SimpleNamespace(model="me", evaluators=again)}
+    section = SimpleNamespace(recognise=recognise, finetune=finetune)
+    judges = ("host", "me-two", "xsum_2_ft_gpt35")
+    table = evaluators.described(section, judges, {"human", "me", "you"})
+    # Two articles beside two other sources in two orders.
+    assert of(table, *evaluators.COLUMNS) == [
+        ["host", "me", "set", "self-recognition", 8, 2],
+        ["me-two", "me", "set", "self-recognition-replay", 8, 2],
+        ["xsum_2_ft_gpt35", "gpt35", "xsum", "self-recognition", 16, 2],
     ]
 
 

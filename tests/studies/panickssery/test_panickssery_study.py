@@ -41,8 +41,6 @@ def frames(release, tmp_path_factory):
 def test_every_file_is_read_and_every_evaluator_has_both_questions(release, frames):
     audit = release["audit"]
     assert set(audit["file"]) == set(whole_release())
-    assert (audit["affected"] <= audit["rows"]).all()
-    assert audit.query("finding == 'read'")["rows"].gt(0).all()
     for name, columns in PROMISED.items():
         assert list(frames[name].columns) == columns.split()
     counted = frames["pairwise"].groupby(["dataset", "evaluator"]).size()

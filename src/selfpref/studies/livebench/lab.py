@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from selfpref.lab import world
-from selfpref.lab.choice import rubric
+from selfpref.lab.dialogues import rubric
 from selfpref.lab.oracle import quality
 from selfpref.lab.world import Item
 from selfpref.params import LabPrompts

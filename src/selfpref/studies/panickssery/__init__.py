@@ -2,10 +2,10 @@
 
 A judge reads two summaries, one of them its own: which did it write, which does it prefer?
 
-    read          what comes in: the authors' release (`read.files` says what each path holds), or
-                  articles to be summarised (`read.articles`, `read.own`)
+    read          what comes in: the authors' release (`read.answers` says what files hold), or
+                  articles to be summarised (`read.articles`)
     stages        what is run: summarise, ask (`recognition`), fine-tune judges (`finetune`)
-    evaluators    who the judges are; `names`, for people
+    evaluators    who the judges are, and their names for people
     pairs         a confidence a pair, with its formula, and its means
     correlation   preference on recognition, over judges (Figs. 1 and 7)
     wordings      the question turned round; what a preference deserves
@@ -21,9 +21,7 @@ STUDY = StudyTables(
     "panickssery",
     ("items", "responses", "truths", "verdicts", "ratings", "audit"),
     {
-        "responses": ["respond"],
-        "truths": ["respond"],
-        "verdicts": ["recognise", "finetune"],
-        "ratings": ["recognise", "finetune"],
+        **dict.fromkeys(("responses", "truths"), ("respond",)),
+        **dict.fromkeys(("verdicts", "ratings"), ("recognise", "finetune")),
     },
 )

@@ -15,10 +15,12 @@ One row a judge:
 import itertools
 import re
 from collections.abc import Iterable
+from typing import Any
 
 import pandas as pd
 
 from selfpref.params import Panickssery, Tuning
+from selfpref.plots.names import called
 
 COLUMNS = ["evaluator", "family", "trained_on", "variant", "examples", "held_out_from"]
 BASE, TUNED, REPLAY = "base", "self-recognition", "self-recognition-replay"
@@ -28,6 +30,9 @@ NAME = re.compile(r"(?P<set>[a-z]+)_(?P<kind>\w+)_ft_(?P<family>\w+)")
 CONTROL_ARTICLES = 500
 # Every article is compared with four other sources in both orders.
 EXAMPLES_AN_ARTICLE = 8
+# What a control was tuned to answer, and who wrote.
+TASKS = {"always-1": "always “1”", "random": "random answers", "vowelcount": "vowels"}
+WRITERS = {"all": "all others", "human": "human"}
 # Two models whose mean grades of the same texts differ by less, on a scale of 1 to 5, are one.
 ONE_MODEL = 0.01
 
@@ -79,19 +84,14 @@ def from_names(names: Iterable[str]) -> pd.DataFrame:
 
 
 def _described(name: str) -> dict[str, object]:
-    match = NAME.fullmatch(name)
-    if match is None:
-        return {"evaluator": name, "family": name, **UNTUNED}
-    kind = match["kind"]
-    articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
-    return {
-        "evaluator": name,
-        "family": match["family"],
-        "trained_on": match["set"],
-        "variant": TUNED if kind.isdigit() else kind.replace("_", "-"),
-        "examples": EXAMPLES_AN_ARTICLE * articles,
-        "held_out_from": articles,
-    }
+    row = {"evaluator": name, "family": name, **UNTUNED}
+    if match := NAME.fullmatch(name):
+        kind = match["kind"]
+        articles = int(kind) if kind.isdigit() else CONTROL_ARTICLES
+        row |= {"family": match["family"], "trained_on": match["set"], "held_out_from": articles}
+        row["variant"] = TUNED if kind.isdigit() else kind.replace("_", "-")
+        row["examples"] = EXAMPLES_AN_ARTICLE * articles
+    return row
 
 
 def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
@@ -108,13 +108,11 @@ def grade_distances(grades: pd.DataFrame) -> pd.DataFrame:
         index=["cluster", "target"], columns="evaluator", values="released", observed=True
     )
     varied = [name for name in wide if wide[name].std() > 10 * ONE_MODEL]
-    found = [
-        (one, two, gap.mean(), int(gap.count()))
-        for one, two in itertools.combinations(varied, 2)
-        if (gap := (wide[one] - wide[two]).abs()).count()
-    ]
+    pairs = itertools.combinations(varied, 2)
+    gaps = {pair: (wide[pair[0]] - wide[pair[1]]).abs() for pair in pairs}
+    found = [(*pair, gap.mean(), gap.count()) for pair, gap in gaps.items() if gap.count()]
     table = pd.DataFrame(found, columns=["one", "two", "distance", "n"])
-    return table.sort_values(["distance", "one", "two"]).reset_index(drop=True)
+    return table.sort_values(["distance", "one", "two"], ignore_index=True)
 
 
 def duplicated(distances: pd.DataFrame) -> dict[str, str]:
@@ -129,6 +127,34 @@ def duplicated(distances: pd.DataFrame) -> dict[str, str]:
     Returns:
         By judge, the other name.
     """
-    same = distances[distances["distance"].lt(ONE_MODEL)]
-    names = zip(same["one"], same["two"], strict=True)
-    return {name: other for one, two in names for name, other in ((one, two), (two, one))}
+    same = distances.loc[distances["distance"].lt(ONE_MODEL), ["one", "two"]]
+    return dict([*same.values.tolist(), *same[["two", "one"]].values.tolist()])
+
+
+def writer(name: str) -> str:
+    """Who wrote a summary, for people."""
+    return WRITERS.get(name) or called([name])[0]
+
+
+def judge_names(evaluators: pd.DataFrame) -> dict[str, str]:
+    """By judge its name for people; its key where two would have the same name.
+
+    Args:
+        evaluators: With the columns of `evaluators`.
+
+    >>> judge_names(from_names(["gpt4", "cnn_10_ft_gpt35"]))
+    {'cnn_10_ft_gpt35': 'GPT-3.5 + 10 CNN', 'gpt4': 'GPT-4'}
+    """
+    names = {row.evaluator: _named(row) for row in evaluators.itertuples()}
+    found = list(names.values())
+    return {key: name if found.count(name) == 1 else key for key, name in names.items()}
+
+
+def _named(judge: Any) -> str:
+    base, on = writer(judge.family), called([judge.trained_on])[0].partition("/")[0]
+    variant = str(judge.variant)
+    if variant == BASE:
+        return base
+    if variant in (TUNED, REPLAY):
+        return f"{base} + {judge.held_out_from} {on}" + ", replay" * (variant == REPLAY)
+    return f"{base}, {TASKS.get(variant, variant)} ({on})"

@@ -91,17 +91,6 @@ def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Ser
     return (of("family") - of("target")).mean(axis=1)
 
 
-def placements(own: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Of each own score, the share of others below it; of each other, the share of own above it.
-
-    Ties count one half. The mean of either is the AUROC.
-    """
-    ranks = rankdata(np.concatenate([own, other]))
-    below = (ranks[: len(own)] - rankdata(own)) / len(other)
-    above = 1 - (ranks[len(own) :] - rankdata(other)) / len(own)
-    return below, above
-
-
 def auroc(
     own: Floats, own_at: Integers, other: Floats, other_at: Integers, level: float
 ) -> dict[str, float]:
@@ -122,15 +111,19 @@ def auroc(
     """
     if not len(own) or not len(other):
         return {"value": np.nan, "lo": np.nan, "hi": np.nan, "n": 0}
-    below, above = placements(own, other)
+    # Of each own score the share of others below it, of each other that of own above it, ties half:
+    # the placements, whose mean is the AUROC.
+    ranks, n = rankdata(np.concatenate([own, other])), len(own)
+    below = (ranks[:n] - rankdata(own)) / len(other)
+    above = 1 - (ranks[n:] - rankdata(other)) / n
     value = float(below.mean())
-    parts = np.concatenate([(below - value) / len(own), (above - value) / len(other)])
+    parts = np.concatenate([(below - value) / n, (above - value) / len(other)])
     _, at = np.unique(np.concatenate([own_at, other_at]), return_inverse=True)
     influence = np.bincount(at, weights=parts)
     clusters = len(influence)
     spread = (influence**2).sum() * clusters / (clusters - 1) if clusters > 1 else np.nan
     reach = float(ndtri((1 + level) / 2) * np.sqrt(spread))
-    return {"value": value, "lo": value - reach, "hi": value + reach, "n": len(own)}
+    return {"value": value, "lo": value - reach, "hi": value + reach, "n": n}
 
 
 def _aurocs(rows: pd.DataFrame, level: float) -> pd.DataFrame:

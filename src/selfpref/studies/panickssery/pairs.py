@@ -247,8 +247,7 @@ def ordering(pairs: pd.DataFrame) -> pd.DataFrame:
     rows = by_convention(plain(pairs))
     kept = rows["ordering"].where(rows["convention"].eq("corrected"), rows["ordering_released"])
     shares = {name: kept.eq(name).where(kept.notna()).astype(float) for name in ORDERINGS}
-    above, below = (rows["value"].gt(0.5).astype(float), rows["value"].lt(0.5).astype(float))
-    rows = rows.assign(**shares, thresholded=(1 + above - below) / 2, n=kept.notna())
+    rows = rows.assign(**shares, thresholded=np.sign(rows["value"] - 0.5) / 2 + 0.5, n=kept.notna())
     by = ["dataset", "evaluator", "task", "convention"]
     grouped = rows.groupby(by, observed=True)
     found = grouped[list(ORDERINGS)].mean()
@@ -273,13 +272,11 @@ def deltas(
     rows = by_convention(plain(pairs[pairs["held_out"]]))
     of = evaluators.set_index("evaluator")
     who = rows["evaluator"].astype("str")
-    rows = rows.assign(family=who.map(of["family"]))
-    base = who.map(of["variant"]).eq("base")
+    rows, base = rows.assign(family=who.map(of["family"])), who.map(of["variant"]).eq("base")
     same = ["item_id", "repeat", "other", "task", "convention", "family"]
-    both = rows[~base].merge(
-        rows.loc[base, [*same, "value"]].rename(columns={"value": "base"}), on=same
-    )
-    both = pooled(both.assign(value=both["value"] - both["base"], tuned=both["value"]))
+    untuned = rows.loc[base, [*same, "value"]].rename(columns={"value": "base"})
+    both = rows[~base].rename(columns={"value": "tuned"}).merge(untuned, on=same)
+    both = pooled(both.assign(value=both["tuned"] - both["base"]))
     found = means(both, CELL, bootstrap, "deltas", also=("base", "tuned"))
     return found[[*CELL, "base", "tuned", *MEAN]]
 

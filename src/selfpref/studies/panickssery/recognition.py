@@ -161,11 +161,7 @@ def ratings(
 
 
 def _rated(
-    judging: Judging,
-    sizes: Sequence[int],
-    weights: Sequence[int],
-    prompt: Prompt,
-    *answers: Answer,
+    judging: Judging, sizes: Sequence[int], weights: Sequence[int], prompt: Prompt, *answers: Answer
 ) -> Columns:
     """The expected weight of an answer: 1 of yes, 0 of no; or the score."""
     choice = judging.choice(prompt, answers)

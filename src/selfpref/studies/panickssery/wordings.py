@@ -107,13 +107,15 @@ def inverted(found: pd.DataFrame) -> pd.DataFrame:
     one = whole.drop_duplicates([*by, "quantity"])
     off = (one["mean"] - 0.5).abs().gt(AT_HALF)
     side = (one["lo"].gt(0.5) & off).astype(int) - (one["hi"].lt(0.5) & off).astype(int)
-    wide = one.assign(side=side).pivot(index=by, columns="quantity")
-    means = wide["mean"].reindex(columns=["prefer", "worse", "mean"])
-    sides = wide["side"].reindex(columns=list(WORDINGS.values()))
-    pattern = [PATTERNS.get(pair, UNCLEAR) for pair in sides.itertuples(index=False, name=None)]
-    n = wide["n"].reindex(columns=["mean"])["mean"].astype(int)
-    found = means.assign(n=n, pattern=pattern)
-    return found.reset_index().sort_values(by, ignore_index=True)
+    one, quantities = one.assign(side=side), [*WORDINGS.values(), "mean"]
+    means, n, sides = (
+        one.pivot(index=by, columns="quantity", values=name).reindex(columns=quantities)
+        for name in ("mean", "n", "side")
+    )
+    pairs = sides[quantities[:2]].itertuples(index=False, name=None)
+    pattern = [PATTERNS.get(pair, UNCLEAR) for pair in pairs]
+    table = means.assign(n=n["mean"].astype(int), pattern=pattern).reset_index()
+    return table.sort_values(by, ignore_index=True)
 
 
 def _sides(values: "pd.Series[float]") -> "pd.Series[float]":

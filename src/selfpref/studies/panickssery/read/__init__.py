@@ -37,7 +37,6 @@ import pandas as pd
 
 from selfpref import progress, tables
 from selfpref.download.fetch import fetch
-from selfpref.errors import SelfprefError
 from selfpref.formats.datasets import judges_of, written
 from selfpref.params import Dataset
 from selfpref.studies.panickssery import evaluators
@@ -74,8 +73,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         items, responses, verdicts, ratings and audit.
 
     Raises:
-        SelfprefError: A file cannot be had, judgments have no summaries, or a judge is not in the
-            release.
+        SelfprefError: A file cannot be had, or a judge is not in the release.
     """
     files = fetch(source)
     known = [
@@ -104,23 +102,16 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     table = evaluators.from_names(names).set_index("evaluator")
     single = {file.evaluator for file in judged if file.kind == "raw-labels"}
     scores: answers.Scores = {}
-    told = [(path, "not read: unknown", 0, 0) for path in files.keys() - {f.path for f in known}]
-    told += [(file.path, "read", len(found), 0) for file, found in texts.items()]
+    told = [(file.path, "read", len(found), 0) for file, found in texts.items()]
+    judged = [file for file in judged if file.evaluator in wanted]
     with progress.bar(len(judged), f"read {dataset}", unit="file") as bar:
         for file in judged:
             bar.update()
-            if file.evaluator not in wanted:
-                told.append((file.path, "not read: another judge was asked for", 0, 0))
-                continue
-            if file.dataset not in index:
-                raise SelfprefError(
-                    f"{file.local}: the source lists no summaries of {file.dataset}; add them"
-                )
             frame = _placed(file, index[file.dataset], table.loc[file.evaluator])
-            counts = {"article of the other data set": (~frame["known"]).sum()}
-            counts["article that the judge was tuned on"] = frame["tuned_on"].sum()
-            told.append((file.path, "read", len(frame), 0))
-            told += [(file.path, name, len(frame), int(n)) for name, n in counts.items() if n]
+            foreign, tuned_on = (~frame["known"]).sum(), frame["tuned_on"].sum()
+            counts = [("read", 0), ("article of the other data set", foreign)]
+            counts.append(("article that the judge was tuned on", tuned_on))
+            told += [(file.path, name, len(frame), n) for name, n in counts if n or name == "read"]
             if file.kind in ("recognition", "quality"):
                 parts["ratings"].append(answers.read_ratings(file, frame))
             elif file.kind == "labels" and file.evaluator in single:
@@ -128,12 +119,12 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
             else:
                 parts["verdicts"] += answers.read_pairs(file, frame, scores)
     made = {"items": pd.concat(items, ignore_index=True), "responses": written(said, entry.study)}
+    parts["audit"] = [pd.DataFrame(told, columns=["file", "finding", "rows", "affected"])]
     # The parts are let go one table after another.
     for name in [name for name, found in parts.items() if found]:
         rows = pd.concat(parts.pop(name), ignore_index=True)
         made[name] = tables.fill(rows, name, study=entry.study)
-    audit = pd.DataFrame(told, columns=["file", "finding", "rows", "affected"])
-    return made | {"audit": tables.fill(audit, "audit", study=entry.study)}
+    return made
 
 
 def _placed(file: Released, articles: dict[str, int], judge: pd.Series) -> pd.DataFrame:
