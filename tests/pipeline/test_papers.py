@@ -59,7 +59,7 @@ class Says:
         said = [message["content"] for message in body.get("messages", [])]
         return {"tokens": [0, *map(ord, "".join(said) + body.get("prompt", ""))]}
 
-    def score(self, body, cached):
+    def score(self, body):
         listed = [None, *({str(token): {"logprob": -1.0}} for token in body["prompt"][1:])]
         return {"choices": [{"text": "", "prompt_logprobs": listed}]}
 

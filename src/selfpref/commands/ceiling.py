@@ -1,16 +1,19 @@
 """What models are asked at most, by stage, before anything is asked.
 
-Counted from the items, released responses and the parameters, as if every model wrote all that it
-is asked for, every pair were labelled, and every judge of a refinement found fault to the last
-step: the numbers are the same before and after any stage, and whatever the store holds. A call is
-what has one answer, however often it is tried; its reply is as long as its limit. Tokens of prompts
-are guessed: the words of the wording's longest prompt, an item's and responses of mean length,
-those to come at their limits.
+Counted from the items, released responses and labels, and the parameters, as if every model wrote
+all that it is asked for, and every judge of a refinement found fault to the last step: the numbers
+are the same before and after any stage, and whatever the store holds. A call is what has one
+answer, however often it is tried; its reply is as long as its limit. Tokens of prompts are guessed:
+the words of the wording's longest prompt, an item's and responses of mean length, those to come at
+their limits. Pinned sets that are not read yet have the size and mean lengths of `sizes.csv`: those
+of the releases' own copies, and of the Arena as published (arXiv 2309.11998, Table 1).
 """
 
+import json
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -28,6 +31,7 @@ COUNTS = ["calls", "prompt tokens", "reply tokens"]
 COLUMNS = ["model", "engine", "stage", *COUNTS, "known after"]
 # Tokens of the longest prompt of each wording, without its texts.
 WORDS = {"lab": 20, "chat": 100, "plain": 180, "pair-v2": 290, "authors": 700}
+SIZES = Path(__file__).with_name("sizes.csv")
 # Calls, how many responses each reads, and the limit of its reply.
 Counts = Iterator[tuple[float, int, int]]
 
@@ -48,9 +52,15 @@ def _asked(params: Params, task: str, use: Any, name: str, items: pd.DataFrame) 
         case "respond":
             yield len(items), 0, use.max_tokens
         case "judge":
-            mine = items["wrote"].map(lambda wrote: responder(params, name) in wrote)
-            pairs = mine * (n - 1) if use.pairs == "own" else n * (n - 1) // 2
+            mine = items["wrote"].map(lambda wrote: responder(params, name) in wrote) * (n - 1)
+            pairs, label = n * (n - 1) // 2, params.wataoka.label.get(dataset)
+            if use.pairs == "own":
+                pairs = mine
+            elif use.pairs != "all" and not label and items["voted"].any():
+                pairs = items["voted"]
             total = pairs.groupby(items["cluster"]).sum().nlargest(most).sum()
+            if label and label.pairs and use.pairs == "labelled":
+                total = min(total, label.pairs + items["voted"].sum())
             # So many of others, and as many of its own.
             drawn = min(total, 2 * use.pairs) if isinstance(use.pairs, int) else total
             yield 2 * repeats * drawn, 2, limit
@@ -107,17 +117,49 @@ def _sets(params: Params, study: str, use: Any) -> list[str]:
     return getattr(use, "datasets", None) or [*getattr(params.study(study), held)]
 
 
-def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
-    """Items with who will have responded; None: not there yet.
+def _foreseen(entry: Any) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """Items and responses as many and as long as a pinned set's; None: its size is not known."""
+    sizes = pd.read_csv(SIZES, index_col="source").to_dict("index")
+    if (size := sizes.get(Path(entry.source).stem)) is None:
+        return None
+    wanted = (getattr(entry, limit, None) for limit in ("articles", "first", "sample"))
+    places = range(min([int(size["items"]), *filter(None, wanted)]))
+    asked = [{"role": "user", "content": "x" * int(size["prompt bytes"])}]
+    items = pd.DataFrame({"item_id": map(str, places), "category": size["category"]})
+    items["metadata"] = [json.dumps({"index": place}) for place in places]
+    items["cluster"], items["messages"] = items["item_id"], [asked] * len(places)
+    wrote = pd.DataFrame({"responder": [f"of the set {n}" for n in range(int(size["responders"]))]})
+    there = items[["item_id"]].merge(wrote, how="cross")
+    return items, there.assign(text="x" * int(size["response bytes"]))
 
-    Of each item `wrote` is who, `n` how many, and `asked` its tokens; the attribute `long` is those
-    of a response in the mean.
+
+def _voted(params: Params, study: str, dataset: str) -> "pd.Series[int]":
+    """How many pairs of responses to each item have a label."""
+    try:
+        labels = tables.read(params.profile, "labels", study, [dataset])
+    except SelfprefError:
+        return pd.Series(dtype=int)
+    pairs = zip(labels["item_id"], labels["responder_a"], labels["responder_b"], strict=True)
+    return pd.Series(
+        [item for item, *_ in {(i, *sorted(pair)) for i, *pair in pairs}]
+    ).value_counts()
+
+
+def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
+    """Items with who will have responded; None: neither there yet nor of a known size.
+
+    Of each item `wrote` is who, `n` how many, `voted` how many of their pairs are labelled, and
+    `asked` its tokens; of the attributes `long` is the tokens of a response in the mean, and `read`
+    whether the items are there.
     """
     try:
         items = tables.read(params.profile, "items", study, [dataset])
         there = tables.read(params.profile, "responses", study, [dataset])
+        foreseen = None
     except SelfprefError:
-        return None
+        if (foreseen := _foreseen(params.study(study).datasets[dataset])) is None:
+            return None
+        items, there = foreseen
     writers, tokens = set(), [*map(of_text, there["text"])]
     for key, use in getattr(params.study(study), "refine" if study == "xu" else "respond").items():
         if dataset in _sets(params, study, use):
@@ -126,8 +168,11 @@ def _read(params: Params, study: str, dataset: str) -> pd.DataFrame | None:
     wrote = there.groupby("item_id")["responder"].agg(set).to_dict()
     items["wrote"] = [writers | wrote.get(item, set()) for item in items["item_id"]]
     items["n"] = items["wrote"].map(len)
+    voted = _voted(params, study, dataset) if study == "wataoka" else pd.Series(dtype=int)
+    items["voted"] = items["item_id"].map(voted).fillna(0).astype(int)
     items["asked"] = [sum(of_text(one["content"]) for one in said) for said in items["messages"]]
-    items.attrs = {"dataset": dataset, "long": sum(tokens) / max(len(tokens), 1)}
+    long = sum(tokens) / max(len(tokens), 1)
+    items.attrs = {"dataset": dataset, "long": long, "read": foreseen is None}
     return items
 
 
@@ -146,8 +191,9 @@ def bounds(params: Params) -> pd.DataFrame:
     """What every stage asks of every model at most.
 
     Returns:
-        `COLUMNS`. Where items are not there yet the counts are null, and `known after` is the
-        command that reads them. No rows where nothing is asked.
+        `COLUMNS`. Where items are not there yet the counts are by the size of their set, null
+        where it is not known, and `known after` is the command that reads them. No rows where
+        nothing is asked.
     """
     params = params.model_copy(update={"models": {**params.models, **params.every_model()}})
     read, rows = cache(partial(_read, params)), []
@@ -155,15 +201,20 @@ def bounds(params: Params) -> pd.DataFrame:
         entry, counts = hosted(params.models[model]), pd.Series(0, COUNTS)
         thought = entry.reasoning_tokens if entry and entry.reasons else 0
         found = {dataset: read(study, dataset) for dataset in _sets(params, study, use)}
-        unread = [f"{study}-items@{name}" for name, items in found.items() if items is None]
+        unread = [
+            f"{study}-items@{name}"
+            for name, items in found.items()
+            if items is None or not items.attrs["read"]
+        ]
+        blind = any(items is None for items in found.values())
         asked = {"livebench": _contested, "xu": _refined}.get(study, _asked)
         names = [use.external] if task == "external" else params.names(getattr(use, "model", key))
-        for name, items in () if unread else product(names, found.values()):
+        for name, items in () if blind else product(names, found.values()):
             for calls, texts, limit in asked(params, task, use, name, items):
                 prompt = WORDS[use.prompts] + items["asked"].mean() + texts * items.attrs["long"]
                 counts += [calls, int(calls and calls * prompt), calls * (limit + thought)]
         stage = f"{study}.{'refine' if task == 'external' else task}.{key}"
-        known = [None] * len(COUNTS) if unread else [*counts]
+        known = [None] * len(COUNTS) if blind else [*counts]
         after = f"dvc repro {' '.join(unread)}" if unread else ""
         rows.append([model, params.models[model].engine, stage, *known, after])
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COUNTS, "Int64"))
@@ -176,7 +227,8 @@ def text(rows: pd.DataFrame) -> str:
         .where(rows.notna(), "")
         .to_markdown(index=False, tablefmt="simple", intfmt=",")
     )
-    unread = "; the commands read the rest and ask no model" if rows["calls"].isna().any() else ""
+    unread = ", by the sizes of sets that are not read yet" * bool(rows["known after"].ne("").any())
+    unread += "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
     return (
         f"{table}\n\nAt most {rows['calls'].sum():,} calls{unread}.\nWhat is answered already "
         "counts too. Tokens of replies are their limits, those of prompts a guess."

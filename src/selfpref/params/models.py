@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, model_validator
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
 from selfpref.params.section import Name, Positive, RepositoryPath, Section, Slug
 
@@ -15,6 +15,12 @@ FORMATS = (
 )
 # What looks like a secret in what an endpoint says.
 SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGNORECASE)
+# Fields of a request that other keys say, and names of secrets.
+NOT_EXTRA = re.compile(
+    r"model|messages|max(_completion)?_tokens|temperature|seed|(top_)?logprobs|reasoning_effort|n"
+    r"|stream\w*|.*(secret|password|api[-_]?key|authorization|credential|auth_token).*",
+    re.IGNORECASE,
+)
 # A system message as it is, or its text in front of the first user message.
 System = Literal["keep", "fold"]
 
@@ -88,6 +94,12 @@ class Transformers(Named):
         return self
 
 
+def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    if wrong := [name for name in fields if NOT_EXTRA.fullmatch(name)]:
+        raise ValueError(f"{wrong[0]}: said by another key, or a secret; remove it")
+    return fields
+
+
 class Hosted(Named):
     """A model behind the OpenAI chat API.
 
@@ -125,7 +137,7 @@ class Hosted(Named):
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     reasoning_tokens: Positive = 4096
-    extra: dict[str, JsonValue] = {}
+    extra: Annotated[dict[str, JsonValue], AfterValidator(_own)] = {}
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     timeout: Annotated[float, Field(gt=0)] = 120.0
     retries: Annotated[int, Field(ge=0, le=20)] = 6

@@ -31,13 +31,14 @@ import pandas as pd
 
 from selfpref import tables
 from selfpref.download.fetch import fetch
-from selfpref.formats.datasets import judges_of
+from selfpref.formats.datasets import audited, judges_of
 from selfpref.params import Dataset
 from selfpref.seeds import sampled
 from selfpref.studies.wataoka.read import SIDES, item, tables_of
 from selfpref.tables.schemas import CORRECT, KEY, TIE
 from selfpref.texts import option
 
+LABELS = ("A", "T", "B")
 FILES = re.compile(r"sp/(math|mbpp|mmlu)[^/]*/[^/]+/(.+)_(.+)_eval\.jsonl")
 
 
@@ -50,7 +51,7 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         source: The pinned files.
 
     Returns:
-        items, responses, labels, truths and verdicts.
+        items, responses, labels, truths, verdicts, and audit: what misleads in a judge's files.
 
     Raises:
         SelfprefError: A file cannot be had, or a judge is not in the release.
@@ -66,7 +67,8 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
         if judge in judges:
             part = pd.read_json(local, lines=True, engine="pyarrow")
             part["item_id"] = f"{dataset}-{of}/" + part["unique_id"].astype(str)
-            parts.append(part.assign(responder_a=judge, responder_b=opponent))
+            names = {"file": f"{dataset}-{of}/{judge}", "responder_a": judge}
+            parts.append(part.assign(responder_b=opponent, **names))
     rows = pd.concat(parts, ignore_index=True)
     sets = rows["item_id"].groupby(rows["item_id"].str.partition("/")[0])
     drawn = {name for _, names in sets for name in sampled(names.unique(), entry.sample)}
@@ -92,15 +94,38 @@ def read(dataset: str, entry: Dataset, source: Path) -> dict[str, pd.DataFrame]:
     return tables_of(items, texts.drop(columns="score"), votes) | {
         "truths": tables.fill(truths, "truths", study=entry.study, metric=CORRECT),
         "verdicts": tables.fill(_verdicts(rows), "verdicts", study=entry.study),
+        "audit": pd.concat([_audit(entry.study, *part) for part in rows.groupby("file")]),
     }
+
+
+def _shares(rows: pd.DataFrame, order: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """[A, tie, B] of each row in one order; NaN without a score."""
+    missing = [np.nan] * len(LABELS)
+    scores = rows[f"game_{order}_spb_score"]
+    return np.array([missing if one is None else one for one in scores], dtype=float)
+
+
+def _audit(study: str, file: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """How many rows of a judge's files have no score, or beside it a word that it does not bear."""
+    found = {"both texts are the same": rows["assistent_1_answer"].eq(rows["assistent_2_answer"])}
+    for order in (1, 2):
+        shares, name = _shares(rows, order), f"order {order}"
+        said = rows.get(f"game_{order}_output", pd.Series(np.nan, rows.index))
+        label, best = said.isin(LABELS), np.take(LABELS, shares.argmax(axis=1))
+        found |= {
+            f"{name}: no score": pd.Series(np.isnan(shares).any(axis=1)),
+            f"{name}: no stored output": said.isna(),
+            f"{name}: stored output is no label": said.notna() & ~label,
+            f"{name}: stored label is not the likeliest": label & said.ne(best),
+        }
+    return audited(study, file, len(rows), {name: int(at.sum()) for name, at in found.items()})
 
 
 def _verdicts(rows: pd.DataFrame) -> pd.DataFrame:
     """The verdicts of both orders, the responses as they were read."""
     made = []
-    for game, sides in ((1, SIDES), (2, SIDES[::-1])):
-        scores, missing = rows[f"game_{game}_spb_score"], [np.nan] * 3
-        shares = np.array([missing if one is None else one for one in scores], dtype=float)
+    for order, sides in ((1, SIDES), (2, SIDES[::-1])):
+        shares = _shares(rows, order)
         a, tie, b = shares.T
         one, two = (rows[side].astype("str") for side in sides)
         # Without any score no comparison holds, and nothing is chosen.
