@@ -227,7 +227,8 @@ def text(rows: pd.DataFrame) -> str:
         .where(rows.notna(), "")
         .to_markdown(index=False, tablefmt="simple", intfmt=",")
     )
-    unread = ", by the sizes of sets that are not read yet" * bool(rows["known after"].ne("").any())
+    foreseen = rows["calls"].notna() & rows["known after"].ne("")
+    unread = ", by the sizes of sets that are not read yet" * bool(foreseen.any())
     unread += "; the commands read the rest and ask no model" * bool(rows["calls"].isna().any())
     return (
         f"{table}\n\nAt most {rows['calls'].sum():,} calls{unread}.\nWhat is answered already "
