@@ -3,7 +3,7 @@
     python tools/readings.py [DATASET ...]       these anew, the others' rows as they are
 
 The profile `live` reads a sample, in the time that a run may take. This reads every response that
-people compared, and a sample of LLM-SP, where nobody did: about three hours of processor time, kept
+people compared, and a sample of LLM-SP, where nobody did: an hour of processor time, kept
 call by call, so that it can be stopped and called again. The file holds numbers alone; the profile
 `recorded` shows them without a model. Nats are rounded to a thousandth: sums differ in later digits
 from processor to processor.
@@ -27,7 +27,7 @@ READER = "smollm2"
 # Whose responses are read without their prompts too.
 ALONE = ("vicuna80",)
 # Of how many questions the responses are read, drawn by their ids; of the others all are.
-QUESTIONS = {"llm-sp": 60}
+QUESTIONS = {"llm-sp": 180}
 FILE = paths.root() / "data" / "published" / "perplexities.csv"
 COLUMNS = {
     "item_id": "item",

@@ -17,9 +17,11 @@ SOURCE_OF = {"lab": "lab", "demo": "lab", "recorded": "recorded"}
 def of_source(notebook: NotebookNode, profile: str) -> NotebookNode:
     """The notebook without the cells that are tagged for other sources than the profile's."""
     others = {"lab", "recorded", "live"} - {SOURCE_OF.get(profile, "live")}
-    notebook.cells = [
-        cell for cell in notebook.cells if not others & {*cell.metadata.get("tags", [])}
-    ]
+    if any(others & {*cell.metadata.get("tags", [])} for cell in notebook.cells):
+        # It takes a second to import, which only a chapter has to pay.
+        from nbconvert.preprocessors import TagRemovePreprocessor  # noqa: PLC0415
+
+        TagRemovePreprocessor(remove_cell_tags=others).preprocess(notebook, {})
     return notebook
 
 

@@ -134,8 +134,12 @@ def sizes(found: pd.DataFrame) -> pd.DataFrame:
 def by_perplexity(sets: Sequence[Judged]) -> pd.DataFrame:
     """Fig. 3 against the key: `perplexity.win_rates_by_bin` of all pairs, with `reader`.
 
-    The reader is the judge itself (`own`) or another model (`outside`); no rows where nobody reads.
+    The reader is the judge itself (`own`), or another model, which reads a sample (`outside`: the
+    judges count together); no rows where nobody reads.
     """
     read = [data for data in sets if len(data.tables["perplexities"])]
-    found = [win_rates_by_bin(read, reader).assign(reader=reader) for reader in (OWN, OUTSIDE)]
+    found = [
+        win_rates_by_bin(read, reader, together=reader == OUTSIDE).assign(reader=reader)
+        for reader in (OWN, OUTSIDE)
+    ]
     return pd.concat(found, ignore_index=True).query("pairs == 'all'")

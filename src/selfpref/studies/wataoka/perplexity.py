@@ -50,6 +50,7 @@ from selfpref.statistics.threads import at_once
 WHO, HUMAN = ("judge", "human"), "human"
 OWN, OUTSIDE = "own", "outside"
 CONTROLS = ("raw", "responders", "length", "vote")
+TOGETHER = "all judges"
 PARTS = pd.CategoricalDtype(["all", "own", "other"])
 BY = ["dataset", "judge", "pairs"]
 RATES = [*BY, "who", "bin", "left", "right", "x", "n", *bounded("win_rate"), "n_dropped"]
@@ -162,12 +163,15 @@ def bin_edges(x: pd.Series, bins: int, binning: Binning) -> Floats:
     return distinct if len(distinct) > 1 else distinct.repeat(2)
 
 
-def win_rates_by_bin(sets: Sequence[Judged], reader: str = OWN) -> pd.DataFrame:
+def win_rates_by_bin(
+    sets: Sequence[Judged], reader: str = OWN, *, together: bool = False
+) -> pd.DataFrame:
     """Figs. 3, 4 and 6: share of wins of A by bin of x, for the judge and the human.
 
     Args:
         sets: The data sets.
         reader: Whose perplexity, as in `read_by`.
+        together: Whether the judges of a data set count as one, `all judges`.
 
     Returns:
         `dataset, judge, pairs` (`all`, `own`, `other`), `who` (`judge`, `human`), `bin`, `left`,
@@ -178,6 +182,10 @@ def win_rates_by_bin(sets: Sequence[Judged], reader: str = OWN) -> pd.DataFrame:
     found, by = [pd.DataFrame(columns=RATES)], [*BY, "bin"]
     for data in sets:
         rows, use = entering(data, reader), data.settings
+        if together and len(rows):
+            lost = rows.groupby(["pairs", "judge"], observed=True)["n_dropped"].first()
+            lost = lost.groupby("pairs", observed=True).sum()
+            rows = rows.assign(judge=TOGETHER, n_dropped=rows["pairs"].map(lost).astype(int))
         for _, part in rows.groupby("judge") if len(rows) else ():
             first = part[part["pairs"].eq(part["pairs"].iloc[0])]
             edges = bin_edges(first["x"], use.bins, use.binning)
