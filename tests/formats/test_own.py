@@ -6,9 +6,9 @@ from conftest import entry, lines
 from selfpref import tables
 from selfpref.errors import SelfprefError
 from selfpref.formats import datasets as own
-from selfpref.params import Prompts
+from selfpref.params import Dataset
 
-ENTRY = Prompts(reader="prompts", source="mine.jsonl")
+ENTRY = Dataset(reader="prompts", source="mine.jsonl")
 DIALOGUE = [
     {"role": "user", "content": "1 + 1?"},
     {"role": "assistant", "content": "2"},

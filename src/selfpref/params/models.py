@@ -25,6 +25,12 @@ NOT_EXTRA = re.compile(
 System = Literal["keep", "fold"]
 
 
+def _template(name: str) -> str:
+    if name not in FORMATS and not name.endswith(".jinja"):
+        raise ValueError(f"give one of {', '.join(FORMATS)}, or a .jinja file")
+    return name
+
+
 class Named(Section):
     """What every entry of `models` may say.
 
@@ -71,7 +77,7 @@ class Transformers(Named):
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
     names: Annotated[list[Slug], Field(min_length=1)] | None = None
     revision: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
-    template: RepositoryPath | None = None
+    template: Annotated[RepositoryPath, AfterValidator(_template)] | None = None
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device_map: Annotated[str, Field(pattern="^(cpu|cuda(:[0-9]+)?|auto)$")] = "cpu"
     attention: Literal["sdpa", "eager", "flash_attention_2", "flash_attention_3"] = "sdpa"
