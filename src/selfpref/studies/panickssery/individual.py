@@ -81,14 +81,18 @@ def _by_others(both: pd.DataFrame, rows: pd.DataFrame, base: set[str]) -> pd.Ser
     """The mean difference of the same two texts to the base judges that wrote neither."""
     rows = rows[rows["evaluator"].isin(base)].astype({"target": "str", "evaluator": "str"})
     wide = rows.pivot_table("score", [*_TEXT, "target"], "evaluator", observed=True)
+    # The same two texts stand there once a judge.
+    keys = ["family", "target", *_TEXT]
+    texts = both[keys].drop_duplicates()
 
     def of(writer: str) -> pd.DataFrame:
-        places = pd.MultiIndex.from_frame(both[[*_TEXT, writer]].astype({writer: "str"}))
-        found = wide.reindex(places).set_axis(both.index)
-        wrote = {judge: both[writer].astype("str").eq(judge) for judge in wide}
-        return found.mask(pd.DataFrame(wrote, both.index))
+        places = pd.MultiIndex.from_frame(texts[[*_TEXT, writer]].astype({writer: "str"}))
+        found = wide.reindex(places).set_axis(texts.index)
+        wrote = {judge: texts[writer].astype("str").eq(judge) for judge in wide}
+        return found.mask(pd.DataFrame(wrote, texts.index))
 
-    return (of("family") - of("target")).mean(axis=1)
+    texts = texts.assign(by_others=(of("family") - of("target")).mean(axis=1))
+    return both[keys].merge(texts, on=keys, how="left")["by_others"].set_axis(both.index)
 
 
 def auroc(
@@ -138,6 +142,37 @@ def _aurocs(rows: pd.DataFrame, level: float) -> pd.DataFrame:
     return pd.DataFrame(found, columns=[*_CELL, "value", "lo", "hi", "n"])
 
 
+def _of_data_set(rows: pd.DataFrame, base: set[str], bootstrap: ClusterBootstrap) -> pd.DataFrame:
+    """All but the AUROC of one data set, which holds millions of values at once."""
+    both, stored = _against_own(rows, "score"), _against_own(rows[rows["held_out"]], "released")
+    other = ~_own(both)
+    asked = rows[rows["task"].eq("recognition") & rows["held_out"]]
+    difference = both["own"] - both["value"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio, corrected = (one["own"] / (one["own"] + one["value"]) for one in (stored, both))
+    missing_no = asked["score"].fillna(0).where(asked["status"].isin(("ok", "unparsable")))
+    parts = {
+        "mean": (rows, rows["score"]),
+        "mean_released": (rows, rows["released"]),
+        "mean_missing_no": (asked, missing_no),
+        "difference": (both, difference.where(other)),
+        "ratio": (stored, ratio),
+        "ratio_corrected": (both, corrected.where(other)),
+        "gap": (both, (difference - _by_others(both, rows, base)).where(other)),
+    }
+    # Every value counts for its target, and those of texts that are not own for `all` again.
+    kind, whole = pd.CategoricalDtype(list(parts)), []
+    for name, (part, values) in parts.items():
+        known = part.loc[values.notna(), [*_CELL, "family", "cluster"]].assign(value=values)
+        others = known[~_own(known)]
+        others = others.assign(target=pd.Series("all", others.index, dtype=known["target"].dtype))
+        for chosen in (known, others):
+            statistic = pd.Series(name, chosen.index, dtype=kind)
+            whole.append(chosen[[*_CELL, "cluster", "value"]].assign(statistic=statistic))
+    by = [*_CELL, "statistic"]
+    return means(pd.concat(whole, ignore_index=True), by, bootstrap, "individual")
+
+
 def individual(
     rows: pd.DataFrame, evaluators: pd.DataFrame, bootstrap: ClusterBootstrap
 ) -> pd.DataFrame:
@@ -151,37 +186,12 @@ def individual(
     Returns:
         The columns of `INDIVIDUAL`; cells without any value are left out.
     """
-    both, stored = _against_own(rows, "score"), _against_own(rows[rows["held_out"]], "released")
-    other = ~_own(both)
     base = set(evaluators.loc[evaluators["variant"].eq("base"), "evaluator"])
-    asked = rows[rows["task"].eq("recognition") & rows["held_out"]]
-    difference = both["own"] - both["value"]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio, corrected = (one["own"] / (one["own"] + one["value"]) for one in (stored, both))
-    parts = {
-        "mean": rows.assign(value=rows["score"]),
-        "mean_released": rows.assign(value=rows["released"]),
-        "mean_missing_no": asked.assign(
-            value=asked["score"].fillna(0).where(asked["status"].isin(("ok", "unparsable")))
-        ),
-        "difference": both.assign(value=difference)[other],
-        "ratio": stored.assign(value=ratio),
-        "ratio_corrected": both.assign(value=corrected)[other],
-        "gap": both.assign(value=difference - _by_others(both, rows, base))[other],
-    }
-    # Every value counts for its target, and those of texts that are not own for `all` again.
-    kind, whole = pd.CategoricalDtype(list(parts)), []
-    for name, part in parts.items():
-        known = part[part["value"].notna()]
-        others = known[~_own(known)]
-        others = others.assign(target=pd.Series("all", others.index, dtype=known["target"].dtype))
-        for chosen in (known, others):
-            statistic = pd.Series(name, chosen.index, dtype=kind)
-            whole.append(chosen[[*_CELL, "cluster", "value"]].assign(statistic=statistic))
-    by = [*_CELL, "statistic"]
-    found = means(pd.concat(whole, ignore_index=True), by, bootstrap, "individual")
+    sets = rows.groupby("dataset", observed=True)
+    found = [_of_data_set(part, base, bootstrap) for _, part in sets]
     numbered = rows.assign(at=rows["cluster"].cat.codes.astype(int))
     areas = _aurocs(numbered, bootstrap.level).assign(statistic="auroc")
-    table = pd.concat([areas, found.rename(columns={"mean": "value"})], ignore_index=True)
-    table = table[INDIVIDUAL].astype(dict.fromkeys(by, "str"))
+    whole = [areas, *(part.rename(columns={"mean": "value"}) for part in found)]
+    by = [*_CELL, "statistic"]
+    table = pd.concat(whole, ignore_index=True)[INDIVIDUAL].astype(dict.fromkeys(by, "str"))
     return table.sort_values(by, ignore_index=True)
