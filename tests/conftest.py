@@ -60,6 +60,7 @@ SETTINGS = Settings(
     binning="count",
     scale="log-perplexity",
     bootstrap=ClusterBootstrap(200, seed=1),
+    panel=(),
 )
 COMMIT = "0" * 40
 

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, STAGED
 from ruamel.yaml import YAML
 
+from selfpref.params import load
 from selfpref.studies import registry
 
 SOURCE = REPOSITORY / "src"
 STAGES = YAML(typ="safe").load((REPOSITORY / "dvc.yaml").read_text())["stages"]
-STUDIES = ("wataoka", "livebench", "panickssery", "xu", "beyond")
+STUDIES = (*registry.STUDIES, "beyond")
 # What a stage that asks models or trains them runs; shared rooms below are listed as folders.
 ROOMS = ("selfpref.studies", "selfpref.lab")
 # They import every study, or name who fills its tables: both are for the runner.
@@ -102,9 +103,15 @@ def test_a_stage_runs_again_when_its_notebook_or_what_that_imports_changes():
     checked = 0
     for stage, whole in STAGES.items():
         for name in re.findall(r"notebooks/\S+\.ipynb", whole.get("do", whole)["cmd"]):
-            for study in STUDIES[:4] if "item.study" in name else [""]:
+            for study in registry.STUDIES if "item.study" in name else [""]:
                 path = REPOSITORY / name.replace("${item.study}", study)
                 assert path in deps(stage, study)
                 assert not uncovered(imports(path, ROOMS), ROOMS, deps(stage, study)), stage
                 checked += 1
     assert checked > len(STAGES)
+
+
+def test_beyond_reads_every_setting_of_the_studies_whose_measures_it_takes():
+    listed, params = STAGES["beyond-metrics"]["do"]["params"], load(STAGED / "params.yaml")
+    for study in ("wataoka", "xu"):
+        assert {f"{study}.{name}" for name in params.study(study).settings()} <= {*listed}

@@ -65,7 +65,7 @@ def in_folder(folder: Path, profile: str) -> Tables:
     found: Tables = {
         str(path.relative_to(figures).with_suffix("")): path for path in figures.rglob("*.csv")
     }
-    for path in (*data.rglob("*.parquet"), *data.rglob("headline.json")):
+    for path in (*data.rglob("*.parquet"), *data.glob("headlines/*.json")):
         name = str(path.relative_to(data).with_suffix(""))
         found[f"metrics/{name}" if name.startswith("beyond/") else name] = path
     if profile == "recorded" and (folder / CLAIMS).is_file():

@@ -60,10 +60,13 @@ PAIRS: dict[str, Any] = {"action": "append", "type": pair, "default": [], "metav
 def check(arguments: Arguments) -> None:
     """Validate params.yaml."""
     from selfpref.commands import ceiling
-    from selfpref.params import TASKS, load
-    from selfpref.studies.registry import STUDIES
+    from selfpref.params import load
+    from selfpref.studies.registry import STUDIES, reader
 
     params = load(paths.params_file())
+    for study in STUDIES:
+        for dataset in params.study(study).datasets:
+            reader(params, study, dataset)
     if len(rows := ceiling.bounds(params)):
         print(ceiling.text(rows))
         ceiling.refuse(params)
@@ -71,9 +74,8 @@ def check(arguments: Arguments) -> None:
         # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
         for folder in paths.always_there(params.profile):
             folder.mkdir(parents=True, exist_ok=True)
-        for study in TASKS:
-            for path in STUDIES[study].sweep(params):
-                print(f"{path}: no entry of params.yaml makes it any longer; removed")
+        for path in (path for one in STUDIES.values() for path in one.sweep(params)):
+            print(f"{path}: no entry of params.yaml makes it any longer; removed")
         # A constant: only an invalid file changes what comes after.
         write_text(arguments.out, "params.yaml is valid\n")
 
@@ -143,6 +145,8 @@ def measure(arguments: Arguments) -> int:
     from selfpref.card.words import brief_text, parts
 
     given = [path.resolve() for path in (*arguments.judgments, arguments.votes) if path]
+    if twice := [path.name for path in given if given.count(path) > 1]:
+        raise SelfprefError(f"{twice[0]}: given twice, so that all in it would count twice")
     for path in filter(None, (arguments.json, arguments.html)):
         check_place(path)
         if path.resolve() in given:

@@ -160,7 +160,7 @@ def of(**changed):
             lines({"question_id": 1, "score": "good"}),
             ", line 1: score 'good'; give 1, 2, 3, two scores, -1 or null; a score of a single",
         ),
-        ("f.jsonl", of(), "item 'other', and no other of the votes, is among the judgments"),
+        ("f.jsonl", of(), "item 'other', as all of the votes, is not among the judgments"),
     ],
 )
 def test_a_bad_file_is_told_where_and_what_to_do(tmp_path, capsys, name, content, told):

@@ -88,7 +88,8 @@ def test_marks_of_nobodys_own_answers_and_votes_beside_marks_are_refused(tmp_pat
     assert "no judge marked an answer of its own; --alias joins names" in capsys.readouterr().err
     joined = [f"--alias={name.upper()}={name}" for name in JUDGES]
     assert main(["measure", str(path), *joined]) == 0
-    assert main(["measure", str(path), "--votes", str(path)]) == 1
+    (votes := tmp_path / "votes.jsonl").write_text(path.read_text())
+    assert main(["measure", str(path), "--votes", str(votes)]) == 1
     assert "marks have a key, and no votes" in capsys.readouterr().err
 
 

@@ -50,7 +50,7 @@ def of(*studies):
 
 def headline(clone):
     """The numbers of the first study that DVC compares."""
-    return json.loads((clone.folder / "data/recorded/metrics/wataoka/headline.json").read_text())
+    return json.loads((clone.folder / "data/recorded/headlines/wataoka.json").read_text())
 
 
 def test_every_promised_figure_and_table_is_there_of_every_judge(recorded):
@@ -228,7 +228,7 @@ def test_an_experiment_without_pairs_goes_on_and_a_second_run_gives_the_same_byt
     # DVC names the change.
     compared = json.loads(tried.call("dvc", "metrics", "diff", "--json").stdout)
     (path,) = compared
-    assert path == "data/recorded/metrics/wataoka/headline.json"
+    assert path == "data/recorded/headlines/wataoka.json"
     change = compared[path]["vicuna80.claude-1.eo"]
     assert change["old"] == headline(recorded)["vicuna80"]["claude-1"]["eo"]
     assert change.get("new") is None

@@ -6,7 +6,8 @@ import pytest
 from conftest import STAGED
 
 from selfpref.errors import SelfprefError
-from selfpref.params import Articles, Dataset, LabPrompts, Sentences, load
+from selfpref.params import TASKS, Articles, Dataset, LabPrompts, Sentences, load
+from selfpref.params.section import Study
 from selfpref.studies import registry
 
 
@@ -22,10 +23,20 @@ def test_every_reader_of_the_parameters_is_registered():
 PARAMS = load(STAGED / "params.yaml")
 
 
-def test_a_reader_of_another_study_is_refused():
+def test_a_study_is_one_by_every_list():
+    named = {*typing.get_args(Study)}
+    lists = (TASKS, registry.READERS, registry.STUDIES, registry.STAGES)
+    assert all({*names} == named for names in lists)
+    assert named <= {*type(PARAMS).model_fields}
+
+
+def test_a_reader_of_another_study_and_a_source_that_is_not_there_are_refused():
     entry = Dataset(reader="mt-bench", source="a.csv")
     section = PARAMS.xu.model_copy(update={"datasets": {"own": entry}})
-    with pytest.raises(SelfprefError, match=r"xu\.datasets\.own: the readers of xu are xu, flores"):
+    with pytest.raises(SelfprefError, match=r"own\.reader: the readers of xu are xu,"):
+        registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
+    section.datasets["own"] = Dataset(reader="xu", source="a.csv")
+    with pytest.raises(SelfprefError, match=r"xu\.datasets\.own\.source: a\.csv is not there"):
         registry.read(PARAMS.model_copy(update={"xu": section}), "xu", "own")
 
 

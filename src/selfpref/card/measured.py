@@ -181,8 +181,8 @@ def of_rows(
         SelfprefError: A row breaks the rules, no verdict is there, or the judge is not.
     """
     if votes is not None and not votes["item"].isin(rows["item"]).any():
-        told = "item {item}, and no other of the votes, is among the judgments, as {there} is"
-        there = f"{rows['item'].iloc[0]!r}; give both the same ids"
+        told = "item {item}, as all of the votes, is not among the judgments, {there}"
+        there = f"whose first is {rows['item'].iloc[0]!r}; give both the same ids"
         refuse(votes, votes["item"].notna(), told, there=there)
     whole = rows if votes is None else pd.concat([rows, votes], ignore_index=True)
     names = names_of(*(whole[column] for column in PAIR), whole["judge"].dropna())
@@ -192,6 +192,9 @@ def of_rows(
     if made["verdicts"].empty:
         reason = "votes, but no judge's verdict; give the verdicts, and this as --votes"
         refuse(whole, whole["item"].notna(), reason)
+    if not made["verdicts"]["status"].eq("ok").any():
+        reason = "no judge chose anything; give `verdict`, or `probability_a` and `probability_b`"
+        refuse(whole, whole["judge"].notna(), reason)
     data = of_tables(made, resamples)
     wanted = chosen(alias.get(judge or "", judge), names_of(data.pairs["judge"]))
     responders = names_of(data.pairs["first"], data.pairs["second"])
@@ -235,6 +238,7 @@ def of_tables(made: Frames, resamples: int | None = None) -> Judged:
         binning="count",
         scale="log-perplexity",
         bootstrap=ClusterBootstrap(count, seed=SEED),
+        panel=(),
     )
     # The texts, and with them their lengths, are left in the file.
     given = {**made, "responses": made["responses"].assign(length=0)}

@@ -336,9 +336,9 @@ def _rows(path: Path, form: str, columns: Mapping[str, str], judges: Sequence[st
     for number, record in records(path, columns):
         try:
             yield from ((number, row) for row in ROWS[form](record | more))
-        except (KeyError, ValueError) as error:
+        except (KeyError, IndexError, TypeError, ValueError) as error:
             lacks = f"no field {error}; it needs {', '.join(FIELDS[form])}"
-            told = lacks if isinstance(error, KeyError) else error
+            told = lacks if isinstance(error, KeyError) else f"{error}; correct the record"
             raise SelfprefError(f"{place(path)} {number}: {told}") from error
 
 

@@ -1,5 +1,6 @@
 """The section `models`: one entry a model, and the engine that runs it."""
 
+import json
 import re
 from typing import Annotated, Literal
 
@@ -18,7 +19,7 @@ SECRET = re.compile(r"\b(sk|key|gsk|xai|hf)[-_][\w*.-]{6,}|Bearer\s+\S+", re.IGN
 # Fields of a request that other keys say, and names of secrets.
 NOT_EXTRA = re.compile(
     r"model|messages|max(_completion)?_tokens|temperature|seed|(top_)?logprobs|reasoning_effort|n"
-    r"|stream\w*|.*(secret|password|api[-_]?key|authorization|credential|auth_token).*",
+    r"|stream\w*|.*(secret|password|api[-_]?key|authorization|credential).*|([a-z]+[-_])?token",
     re.IGNORECASE,
 )
 # A system message as it is, or its text in front of the first user message.
@@ -101,8 +102,10 @@ class Transformers(Named):
 
 
 def _own(fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    if wrong := [name for name in fields if NOT_EXTRA.fullmatch(name)]:
-        raise ValueError(f"{wrong[0]}: said by another key, or a secret; remove it")
+    text = json.dumps(fields)
+    names = re.findall(r'"([^"]*)":', text)
+    if SECRET.search(text) or any(map(NOT_EXTRA.fullmatch, names)):
+        raise ValueError("a field that another key says, or a secret; remove it")
     return fields
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.error import YAMLError
 
 from selfpref.errors import SelfprefError
 from selfpref.params.whole import Params
@@ -34,9 +34,17 @@ def mapping(path: Path) -> dict[str, Any]:
     """The keys and values of a YAML file, unchecked."""
     try:
         values = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except (OSError, MarkedYAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise SelfprefError(f"{path.name}: not readable as YAML: {reason}") from error
+    except OSError as error:
+        raise SelfprefError(
+            f"{path.name}: {error.strerror}; put a file of parameters there"
+        ) from error
+    except (YAMLError, ValueError) as error:
+        # The whole message may repeat a value, which may be a secret.
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        reason = str(getattr(error, "problem", None) or error).partition(" with ")[0]
+        told = f"{path.name}{where}: not YAML in UTF-8: {' '.join(reason.split())}; correct it"
+        raise SelfprefError(told) from error
     if not isinstance(values, dict):
         raise SelfprefError(f"{path.name}: expected a mapping with the keys of docs/parameters.md")
     return values

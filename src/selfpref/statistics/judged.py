@@ -106,7 +106,7 @@ class Settings:
     binning: Binning
     scale: formulas.Scale
     bootstrap: ClusterBootstrap
-    panel: Sequence[str] = ()
+    panel: Sequence[str]
 
 
 @dataclass(frozen=True)

@@ -88,18 +88,29 @@ STAGES: dict[str, dict[str, Callable[..., Frames]]] = {
 OF_ENTRIES = ("finetune", "recognise-tuned")
 
 
+def reader(params: Params, study: str, dataset: str) -> Reader:
+    """The reader of one data set.
+
+    Raises:
+        SelfprefError: The study has none of that name, or what it reads is not there.
+    """
+    entry, readers = params.study(study).datasets[dataset], READERS[study] | FILES
+    where = f"{paths.PARAMS}: {study}.datasets.{dataset}"
+    if entry.reader not in readers:
+        raise SelfprefError(f"{where}.reader: the readers of {study} are {', '.join(readers)}")
+    if not (paths.root() / entry.source).exists():
+        raise SelfprefError(f"{where}.source: {entry.source} is not there; correct the path")
+    return readers[entry.reader]
+
+
 def read(params: Params, study: str, dataset: str) -> Frames:
     """The tables of one data set: those that the study's data sets fill, empty ones among them.
 
     Raises:
-        SelfprefError: The study has no such reader; and as the reader.
+        SelfprefError: As `reader`; and as what it returns.
     """
-    entry, readers = params.study(study).datasets[dataset], READERS[study] | FILES
-    if entry.reader not in readers:
-        known = ", ".join(readers)
-        raise SelfprefError(f"{study}.datasets.{dataset}: the readers of {study} are {known}")
-    entry = entry.model_copy(update={"study": study})
-    found = readers[entry.reader](dataset, entry, paths.root() / entry.source)
+    entry = params.study(study).datasets[dataset].model_copy(update={"study": study})
+    found = reader(params, study, dataset)(dataset, entry, paths.root() / entry.source)
     empty = {name: tables.empty(name) for name in STUDIES[study].filled}
     assert found.keys() <= empty.keys()
     return empty | found

@@ -31,8 +31,9 @@ def nested(frame: pd.DataFrame, keys: Sequence[str], values: Sequence[str]) -> d
 
 
 def write_headline(headline: Mapping[str, Any], folder: Path) -> None:
-    """Write a headline beside the frames."""
-    write_text(folder / "headline.json", json.dumps(headline, indent=1) + "\n")
+    """Write the headline of the study whose frames lie in a folder: `headlines/<study>.json`."""
+    path = folder.parents[1] / "headlines" / f"{folder.name}.json"
+    write_text(path, json.dumps(headline, indent=1) + "\n")
 
 
 def write_frames(frames: Mapping[str, pd.DataFrame], folder: Path) -> None:
