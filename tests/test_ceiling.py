@@ -171,6 +171,24 @@ def test_no_stage_asks_more_than_was_known_before(repository):
     pd.testing.assert_frame_equal(ceiling.bounds(params), before)
 
 
+def test_a_judge_reads_the_labelled_pairs_where_there_are_some(repository):
+    params = repository.load()
+    assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2 * (3 * 3 + 1)
+    pair = {"item_id": "own/1", "responder_a": "one", "responder_b": "anna", "label": "a"}
+    turned = pair | {"responder_a": "anna", "responder_b": "one", "label": "b"}
+    votes = [{**one, "annotator": who} for one in (pair, turned) for who in ("p", "q")]
+    filled = tables.fill(votes, "labels", study="wataoka")
+    tables.write(filled, "labels", paths.table_dir("live", "labels", "wataoka") / "own.parquet")
+    assert row(ceiling.bounds(params), "wataoka.judge.one", "one")["calls"] == 2
+
+
+def test_a_pinned_set_that_is_not_read_yet_is_counted_by_its_size():
+    rows = ceiling.bounds(load(STAGED / "profiles/paper-livebench.yaml"))
+    assert rows["calls"].gt(0).all()
+    assert rows["known after"].str.startswith("dvc repro livebench-items@").all()
+    assert "by the sizes of sets that are not read yet" in ceiling.text(rows)
+
+
 def test_what_is_not_read_yet_is_not_counted(repository):
     rows = ceiling.bounds(load(STAGED / "params.yaml"))
     assert rows["calls"].isna().all()
