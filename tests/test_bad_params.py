@@ -24,9 +24,9 @@ wataoka: {datasets: {mt-bench: {source: ../mt-bench.csv}}}
 wataoka: {datasets: {mt-bench: {aliases: {x: y}}}}
     wataoka.datasets.mt-bench.mt-bench: aliases: only for `reader: pairs or fastchat or arena or
 wataoka: {datasets: {vicuna.80: {reader: vicuna80, source: a.csv}}}
-    wataoka.datasets.vicuna.80.[key]: String should match pattern
+    wataoka.datasets.vicuna.80.[key]: write it in a-z, 0-9 and hyphens
 xu: {truth: chrf}
-    xu.truth: String should match pattern 'mqm$'
+    xu.truth: take a metric on the scale of MQM, whose name ends in mqm
 """
 LAB = """
 wataoka: {judge: {nobody: {prompts: lab, min_mass: 0.5}}}
@@ -74,9 +74,15 @@ models: {mine: {model: m}}
 models: {mine: {engine: openai, model: m}}
     models.mine.openai: key is missing; add `key: OPENAI_API_KEY`
 models: {mine: SERVED, key: sk-secret-0123}}
-    models.mine.openai.key: String should match pattern '^[A-Z_][A-Z0-9_]*$'
+    models.mine.openai.key: name the environment variable that holds the key, never the key
 models: {mine: {engine: openai, model: m, base_url: 'http://user:secret@127.0.0.1:1/v1'}}
-    models.mine.openai.base_url: String should match pattern '^https?://[^@?
+    models.mine.openai.base_url: give http://… or https://… up to its /v1, without @ or ?
+models: {mine: SERVED, extra: {headers: {Authorization: Bearer sk-secret-0123}}}}
+    models.mine.openai.extra: a field that another key says, or a secret; remove it
+models: {mine: SERVED, extra: {user: sk-secret-0123}}}
+    models.mine.openai.extra: a field that another key says, or a secret; remove it
+models: {mine: SERVED, extra: {model: other}}}
+    models.mine.openai.extra: a field that another key says, or a secret; remove it
 """
 CASES = [
     (base, *case)

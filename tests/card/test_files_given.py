@@ -102,6 +102,13 @@ def written(form, judged, folder):
     return paths
 
 
+def test_a_file_given_twice_counts_nothing_twice(tmp_path, capsys):
+    (path := tmp_path / "f.csv").write_text(TABLE)
+    for given in ([str(path), str(path)], [str(path), "--votes", str(path)]):
+        assert main(["measure", *given]) == 1
+        assert "f.csv: given twice, so that all in it would count twice" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("form", ["fastchat", "arena", "alpaca-eval", "reviews"])
 def test_every_format_gives_the_same_numbers(form, judged, tmp_path):
     found = []

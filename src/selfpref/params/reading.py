@@ -11,6 +11,17 @@ from ruamel.yaml.error import YAMLError
 from selfpref.errors import SelfprefError
 from selfpref.params.whole import Params
 
+# What a text that does not fit its pattern should be, by its key; `[key]` is a key itself.
+NAMES = "write it in a-z, 0-9 and hyphens"
+MEANT = {
+    "key": "name the environment variable that holds the key, never the key",
+    "base_url": "give http://… or https://… up to its /v1, without @ or ?",
+    "truth": "take a metric on the scale of MQM, whose name ends in mqm",
+    "revision": "give the whole commit",
+    "[key]": NAMES,
+    "profile": NAMES,
+}
+
 
 def _explained(failure: ValidationError, source: str) -> SelfprefError:
     """The first thing that is wrong; a value, which may be a secret, is not repeated.
@@ -25,6 +36,8 @@ def _explained(failure: ValidationError, source: str) -> SelfprefError:
         "union_tag_not_found": "no `engine` (of a model) or `reader` (of a data set); add it",
     }
     told = remedies.get(errors[0]["type"], errors[0]["msg"].removeprefix("Value error, "))
+    if errors[0]["type"] == "string_pattern_mismatch":
+        told = MEANT.get(str(errors[0]["loc"][-1]), told)
     place = ".".join(map(str, errors[0]["loc"]))
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return SelfprefError(f"{source}: {f'{place}: ' if place else ''}{told}{more}")
