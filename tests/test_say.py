@@ -79,6 +79,12 @@ def test_a_claim_has_its_number_its_finding_and_a_verdict_where_all_of_it_is_tru
     head = claims.head("study", {"bias": BIAS})
     assert head["tested here"].tolist() == ["Again. 0.90 [0.80, 0.95]"] * 3 + ["None."]
     assert head["verdict"].fillna("").tolist() == ["holds", "", "holds", "no data"]
+    # A study that was not drawn keeps its claims, without a finding.
+    for path in folder.iterdir():
+        path.unlink()
+    rows = claims.table()
+    assert rows["verdict"].fillna("").tolist() == ["", "", "", "", "no data"]
+    assert rows["value"].isna().all()
 
 
 def test_the_table_in_git_is_what_the_stage_writes_and_its_cells_and_figures_are_there(

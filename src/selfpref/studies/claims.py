@@ -95,12 +95,13 @@ def table() -> pd.DataFrame:
     for study, paper in papers().items():
         folder = paths.figure_dir(paths.RELEASED, study)
         rows, place = tested(study, tables(folder)), folder.relative_to(paths.root())
-        sentences = pd.DataFrame(said(folder), index=["text", "untrue"]).T
-        true = sentences.index[sentences["untrue"].str.len().eq(0)]
+        sentences = said(folder)
+        true = [key for key, one in sentences.items() if not one["untrue"]]
+        texts = {key: one["text"] for key, one in sentences.items()}
         made = {
             "study": study,
             "paper": paper["paper"],
-            "finding": rows["no_data"].fillna(rows["finding"].map(sentences["text"])).fillna(""),
+            "finding": rows["no_data"].fillna(rows["finding"].map(texts)).fillna(""),
             "verdict": rows["verdict"].where(rows["no_data"].notna() | rows["finding"].isin(true)),
             "cell": rows["cell"].where(rows["cell"].eq(""), f"{place}/" + rows["cell"]),
             "figure": (f"{place}/" + rows["figure"] + ".svg").fillna(""),
