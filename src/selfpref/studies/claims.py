@@ -97,11 +97,11 @@ def table() -> pd.DataFrame:
         rows, place = tested(study, tables(folder)), folder.relative_to(paths.root())
         sentences = said(folder)
         true = [key for key, one in sentences.items() if not one["untrue"]]
-        texts = {key: one["text"] for key, one in sentences.items()}
+        told = [sentences.get(key, {}).get("text", "") for key in rows["finding"]]
         made = {
             "study": study,
             "paper": paper["paper"],
-            "finding": rows["no_data"].fillna(rows["finding"].map(texts)).fillna(""),
+            "finding": rows["no_data"].fillna(pd.Series(told, rows.index, "str")),
             "verdict": rows["verdict"].where(rows["no_data"].notna() | rows["finding"].isin(true)),
             "cell": rows["cell"].where(rows["cell"].eq(""), f"{place}/" + rows["cell"]),
             "figure": (f"{place}/" + rows["figure"] + ".svg").fillna(""),
