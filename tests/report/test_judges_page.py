@@ -59,6 +59,14 @@ def test_a_judge_whose_endpoint_failed_says_so():
     assert told["half", "wataoka"] == ["cannot tell", "", "", judges.UNVOTED]
 
 
+@pytest.mark.parametrize("study", ["livebench", "panickssery", "xu"])
+def test_a_study_alone_has_its_page(found, study):
+    """With `beyond`, which every profile has."""
+    found = {place: frame for place, frame in found.items() if place[0] in (study, "beyond")}
+    assert judges.first(found)["judge"].any()
+    assert study in dict(judges.tables(found))
+
+
 def test_an_excerpt_has_of_several_steps_the_last_and_quotes_nothing_of_too_few_pairs(found):
     steps = found["xu", "refined_by_noise"].query(f"{judges.AVERAGE} and model == 'gpt-4'")
     shown = judges.excerpt(found, "xu", "refined_by_noise", judges.AVERAGE).set_index("judge")
