@@ -122,6 +122,37 @@ def test_nothing_more_is_asked_than_there_is_to_mend(tmp_path, feedback, revisio
     assert found["responses"]["text"].tolist() == ["a text"] * 6
 
 
+def test_a_refinement_that_dies_at_step_seven_goes_on_there(tmp_path):
+    def say(kind, text, seed):
+        # Each step one error fewer, so that every revision is accepted.
+        if kind == "write":
+            return "version 0"
+        version = int(re.search(r"version (\d+)", text)[1])
+        return errors(12 - version) if kind == "feedback" else f"version {version + 1}"
+
+    def dying(*asked):
+        # Three items: 3 texts, 3 readings, and 3 + 3 a step.
+        if len(dead.asked) > 6 + 6 * 6 + 2:
+            raise KeyboardInterrupt
+        return say(*asked)
+
+    items = [
+        Item(f"yor-en/{n}", "mqm", f"gbolohun {n}", f"sentence {n}", "Yoruba", "English")
+        for n in (1, 2, 3)
+    ]
+    whole, dead, second = ScriptedEngine(say), ScriptedEngine(dying), ScriptedEngine(say)
+    wanted = refined(tmp_path / "whole", items, whole, steps=10)
+    with pytest.raises(KeyboardInterrupt):
+        refined(tmp_path / "killed", items, dead, steps=10)
+    found = refined(tmp_path / "killed", items, second, steps=10)
+    # The call that it died in has no answer.
+    answered = dead.asked[:-1]
+    assert not set(answered) & set(second.asked)
+    assert sorted(answered + second.asked) == sorted(whole.asked)
+    for name, table in wanted.items():
+        pd.testing.assert_frame_equal(table, found[name])
+
+
 def test_texts_that_were_never_written_are_counted(tmp_path):
     def say(kind, text, seed):
         if kind == "write" and "1/4" in text:
