@@ -43,10 +43,13 @@ def test_an_entry_for_several_models_stands_for_each_of_them():
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("seed: [1", "not YAML in UTF-8: expected ',' or"), ("- a\n- b\n", "expected a mapping")],
+    [
+        ("a: 1\nseed: [1, :\n", ", line 2: not YAML in UTF-8: "),
+        ("- a\n- b\n", ": expected a mapping"),
+    ],
 )
 def test_what_is_no_mapping_is_refused(tmp_path, text, told):
-    with pytest.raises(SelfprefError, match=rf"params\.yaml(, line 1)?: {told}"):
+    with pytest.raises(SelfprefError, match=rf"params\.yaml{told}"):
         load(written(tmp_path, text))
 
 
