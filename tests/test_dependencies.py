@@ -7,10 +7,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import REPOSITORY, STAGED
+from conftest import REPOSITORY
 from ruamel.yaml import YAML
 
-from selfpref.params import load
 from selfpref.studies import registry
 
 SOURCE = REPOSITORY / "src"
@@ -109,9 +108,3 @@ def test_a_stage_runs_again_when_its_notebook_or_what_that_imports_changes():
                 assert not uncovered(imports(path, ROOMS), ROOMS, deps(stage, study)), stage
                 checked += 1
     assert checked > len(STAGES)
-
-
-def test_beyond_reads_every_setting_of_the_study_of_pairs():
-    settings = load(STAGED / "params.yaml").wataoka.settings()
-    listed = STAGES["beyond-metrics"]["do"]["params"]
-    assert {f"wataoka.{name}" for name in settings} <= {*listed}

@@ -128,7 +128,7 @@ def test_a_study_needs_its_own_stages_and_beyond_needs_all(recorded):
 
 
 def test_a_change_of_a_pin_or_of_the_data_sets_makes_stale_what_reads_it(recorded):
-    always = {"check", "report@recorded", *of("wataoka")}
+    always = {"check", "report@recorded", "beyond-metrics@recorded", *of("wataoka")}
     for change, stale in (
         (lambda sets: sets.update(more=MINE), {"wataoka-items@more"}),
         (lambda sets: sets.pop("mine"), set()),

@@ -70,18 +70,18 @@ CHANGES = {
     "wataoka.threshold": (0.8, {*of("wataoka")} | BEYOND),
     "livebench.margin": (0.1, {*of("livebench")} | BEYOND),
     "panickssery.min_mass": (0.1, of("panickssery")),
-    "wataoka.judge.judges.min_mass": (0.6, {"wataoka-judge@judges", *of("wataoka")}),
+    "wataoka.judge.judges.min_mass": (0.6, {"wataoka-judge@judges", *of("wataoka")} | BEYOND),
     "bootstrap.resamples": (500, {*of(*STUDIES), "beyond@lab"} | BEYOND),
     "lab.dialogues.base_steps": (1, {"train@0"}),
     "lab.seeds": ([0, 1], {"train@1"}),
     "models.families.threads": (2, {"wataoka-respond@families"}),
     "models.translators.names": (["fair", "small"], {"xu-refine@translators"}),
-    "xu.refine.translators.steps": (9, {"xu-refine@translators", *of("xu")}),
+    "xu.refine.translators.steps": (9, {"xu-refine@translators", *of("xu")} | BEYOND),
     "livebench.categories.list.judges": (
         ["partisan"],
         {
             *("livebench-respond@contestants", "livebench-judge@contestants"),
-            *("livebench-tie-break@umpire", *of("livebench")),
+            *("livebench-tie-break@umpire", *of("livebench"), *BEYOND),
         },
     ),
     "panickssery.datasets.notes.articles": (
@@ -93,7 +93,7 @@ CHANGES = {
         },
     ),
     "panickssery.finetune.readers.rate": (0.002, TUNED),
-    "wataoka.datasets.seed-0.prompts": (25, {"wataoka-items@seed-0", *of("wataoka")}),
+    "wataoka.datasets.seed-0.prompts": (25, {"wataoka-items@seed-0", *of("wataoka")} | BEYOND),
     "seed": (1, ASKING | {f"metrics@{study}-lab" for study in STUDIES} | BEYOND),
     "offline": (True, ASKING | {"wataoka-perplexity@judges"}),
     "studies": (["wataoka", "xu"], BEYOND),
@@ -104,5 +104,5 @@ def test_of_some_values_this_becomes_stale(committed):
     assert committed.stale() == set()
     for path, (value, stale) in CHANGES.items():
         assert committed.stale_after(assign(path, value)) == ALWAYS | stale, path
-    stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")}
+    stale = {"wataoka-judge@twin", "wataoka-perplexity@twin", *of("wataoka")} | BEYOND
     assert committed.stale_after(twin) == ALWAYS | stale
