@@ -123,3 +123,8 @@ def test_a_mistake_is_told_in_one_line_that_repeats_no_secret(base, change, told
     assert said.startswith(f"params.yaml: {told}")
     assert "\n" not in said
     assert not re.search(r"sk-secret|user:secret|Bearer", said)
+
+
+def test_of_two_mistakes_one_is_told_and_the_other_counted():
+    with pytest.raises(SelfprefError, match=r"colour: unknown key; .* \(and 1 more\)$"):
+        changed("params.yaml", "{colour: red, size: 2}")
