@@ -72,7 +72,7 @@ def check(arguments: Arguments) -> None:
         ceiling.refuse(params)
     if arguments.out:
         # What nobody fills in this profile is no folder yet, and DVC wants it all the same.
-        for folder in paths.always_there(params.profile):
+        for folder in paths.always_there(params.profile, STUDIES):
             folder.mkdir(parents=True, exist_ok=True)
         for path in (path for one in STUDIES.values() for path in one.sweep(params)):
             print(f"{path}: no entry of params.yaml makes it any longer; removed")

@@ -1,5 +1,6 @@
 """Where things lie. Every path of the repository is named here and nowhere else."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from selfpref.errors import SelfprefError
@@ -104,11 +105,11 @@ def report_dir(profile: str) -> Path:
     return root() / "report" / profile
 
 
-def always_there(profile: str) -> list[Path]:
-    """Folders that stages read whole, whoever fills them in this profile, if anyone."""
+def always_there(profile: str, studies: Iterable[str]) -> list[Path]:
+    """Folders that stages of these studies read whole, whoever fills them here, if anyone."""
     tables = [
         table_dir(profile, table, study)
-        for study in ("wataoka", "livebench", "panickssery", "xu")
+        for study in studies
         for table in ("items", "labels", "responses", "verdicts")
     ]
     metrics = root() / "data" / profile / "metrics"
